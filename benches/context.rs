@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lockgate::engine::{Sight, Workspace};
+use lockgate::engine::{ReadResponse, Workspace};
 use lockgate::gate::Watch;
-use lockgate::request::{ContextLook, Look, Target};
+use lockgate::request::{ContextLook, ReadRequest, Target};
 
 /// Files of the tree, where nothing else is said; and answers that are measured of each kind.
 const FILES: usize = 5_000;
@@ -122,10 +122,12 @@ impl Scene {
     /// How long an answer takes, and how long it is in parts.
     fn ask(&self, look: &ContextLook) -> (Duration, usize) {
         let begun = Instant::now();
-        let sight =
-            self.runtime.block_on(self.workspace.look(Look::Context(look.clone()), Watch::idle())).unwrap();
+        let sight = self
+            .runtime
+            .block_on(self.workspace.look(ReadRequest::Context(look.clone()), Watch::idle()))
+            .unwrap();
         let took = begun.elapsed();
-        let Sight::Context(told) = sight else { return (took, 0) };
+        let ReadResponse::Context(told) = sight else { return (took, 0) };
         let parts = told.references.len()
             + told.uses.len()
             + told.definitions.iter().chain(&told.found).map(Vec::len).sum::<usize>();

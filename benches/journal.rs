@@ -16,12 +16,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lockgate::policy::{Durability, Publishing};
-use lockgate::store::{Bounds, Content, Deed, FilePlace, FileWrite, Files, Journal, Kind, State, Told};
-use lockgate::text::Stamp;
+use lockgate::store::{
+    Content, EditMeta, EntryKind, FilePlace, FileWrite, Files, Journal, JournalRecord, RetentionLimits,
+    StateFolder,
+};
+use lockgate::text::Version;
 
 /// The sizes of the files that are edited.
 const SIZES: [(&str, usize); 3] = [("1 KB", 1_000), ("40 KB", 40_000), ("4 MB", 4_000_000)];
-const BOUNDS: Bounds = Bounds { size: 256 << 20, age: Duration::from_secs(30 * 24 * 60 * 60) };
+const BOUNDS: RetentionLimits =
+    RetentionLimits { size: 256 << 20, age: Duration::from_secs(30 * 24 * 60 * 60) };
 
 /// A root and its journal.
 struct Scene {
@@ -34,7 +38,7 @@ impl Scene {
         let root = dir.join("root");
         fs::create_dir_all(&root).unwrap();
         let files = Files::open(&[root]).unwrap();
-        let journal = Journal::beside(&State::beside(&files.root_paths()), &files);
+        let journal = Journal::beside(&StateFolder::beside(&files.root_paths()), &files);
         Scene { files, journal }
     }
 
@@ -45,14 +49,14 @@ impl Scene {
     /// Publishes a text, remembered or not; the difference is what the journal costs.
     fn publish(&self, place: &FilePlace, bytes: &[u8], remembered: bool) {
         let read = self.files.read(place, 1 << 30).unwrap();
-        let before = read.as_ref().map(|read| read.held(Content::of(read.bytes())));
-        let told = Told { added: 1, removed: 1, keep: true };
+        let before = read.as_ref().map(|read| read.held(Content::new(read.bytes())));
+        let told = JournalRecord { added: 1, removed: 1, keep: true };
         let write =
-            FileWrite { place, before, after: Some(Content::of(bytes)), mode: None, folders: 0, told };
+            FileWrite { place, before, after: Some(Content::new(bytes)), mode: None, folders: 0, told };
         let how = Publishing { durability: Durability::Process, ..Publishing::default() };
-        let request = Stamp::of(b"request");
+        let request = Version::hash(b"request");
         let (tool, author) = ("edit_file".to_owned(), "bench".to_owned());
-        let deed = Deed { tool, author, request, kind: Kind::Edit, gates: "passed".to_owned() };
+        let deed = EditMeta { tool, author, request, kind: EntryKind::Edit, gates: "passed".to_owned() };
         let record = remembered.then_some((&self.journal, &deed));
         let _ = black_box(self.files.publish(&[write], how, record).unwrap());
     }
@@ -91,11 +95,11 @@ fn publishing(scene: &Scene) {
         let (without, with) = (cost(format!("without-{size}"), false), cost(format!("with-{size}"), true));
         println!("{name:>6}: an edit {without:9.1?} forgotten, {with:9.1?} remembered");
         let stamps = median(100, |number| {
-            black_box(Content::of(texts.get(number % rounds).unwrap()));
+            black_box(Content::new(texts.get(number % rounds).unwrap()));
         });
         let read = scene.place("read");
         let keeps = median(20, |number| {
-            scene.journal.keep(&read, Content::of(texts.get(number % rounds).unwrap()));
+            scene.journal.keep(&read, Content::new(texts.get(number % rounds).unwrap()));
         });
         println!("{name:>6}: a read is stamped in {stamps:9.1?}, stamped and handed over in {keeps:9.1?}");
     }

@@ -30,9 +30,11 @@ use std::fs;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use lockgate::edit::{Aim, Bounds, Edit, Needle, Planned, Scene, Search, Standing, plan};
+use lockgate::edit::{
+    Edit, EditLimits, Needle, Occurrences, OnDuplicate, PlanContext, PlannedEdit, Search, plan,
+};
 use lockgate::error::{Code, Error};
-use lockgate::locate::{Slip, Tier, Tolerance};
+use lockgate::locate::{MatchLevel, MatchTolerance, TypoPolicy};
 use lockgate::text::{Buffer, Hints};
 use serde_json::json;
 use texts::{Lot, Quoted};
@@ -41,10 +43,14 @@ use wire::Server;
 /// Different quotes for each size of file and of quote.
 const QUOTES: usize = 60;
 
-const SIMILAR: Tolerance = Tolerance::Similar { threshold: Tolerance::THRESHOLD, slip: Slip::Pen };
+const SIMILAR: MatchTolerance =
+    MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, slip: TypoPolicy::Pen };
 
-const SCENE: Scene<'static> =
-    Scene { path: "a.py", language: Some("python"), bounds: Bounds { bytes: 1 << 30, steps: 40_000_000 } };
+const SCENE: PlanContext<'static> = PlanContext {
+    path: "a.py",
+    language: Some("python"),
+    bounds: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
+};
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -86,21 +92,21 @@ fn buffer(text: &str) -> Buffer {
     Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap()
 }
 
-fn edit(search: &str, replace: &str, tolerance: Tolerance) -> Edit {
+fn edit(search: &str, replace: &str, tolerance: MatchTolerance) -> Edit {
     Edit::Search(Search {
         needle: Needle::Literal(search.to_owned()),
         replace: replace.to_owned(),
         count: None,
         lines: None,
         within: None,
-        aim: Aim::Block,
+        aim: Occurrences::Block,
         tolerance,
-        standing: Standing::Done,
+        standing: OnDuplicate::Done,
     })
 }
 
 /// Plans an edit once.
-fn once(edit: &Edit, before: &Buffer) -> (Cost, Result<Planned, Error>) {
+fn once(edit: &Edit, before: &Buffer) -> (Cost, Result<PlannedEdit, Error>) {
     let (ran, begun) = (processor(), Instant::now());
     let planned = black_box(plan(edit, before, SCENE));
     (Cost { wall: begun.elapsed(), processor: processor().saturating_sub(ran) }, planned)
@@ -118,9 +124,9 @@ fn share(mut costs: Vec<Cost>, percent: usize) -> Cost {
 }
 
 /// How an answer is called in a table.
-fn answer(planned: &Result<Planned, Error>) -> String {
+fn answer(planned: &Result<PlannedEdit, Error>) -> String {
     match planned {
-        Ok(Planned { receipt: Some(receipt), .. }) => receipt.tier.name().to_owned(),
+        Ok(PlannedEdit { receipt: Some(receipt), .. }) => receipt.tier.name().to_owned(),
         Ok(_) => "unchanged".to_owned(),
         Err(refused) => {
             let best = refused.best.as_ref().map(|best| format!(", best {}", best.score.percent()));
@@ -137,7 +143,7 @@ fn exact() {
     let (search, replace) = (search.as_str(), format!("{search}changed = 1\n"));
     let before = buffer(&text);
     let costs = (0..200).map(|_| {
-        let (cost, planned) = once(&edit(search, &replace, Tolerance::Wrapping), &before);
+        let (cost, planned) = once(&edit(search, &replace, MatchTolerance::Wrapping), &before);
         assert_eq!(answer(&planned), "exact");
         cost
     });
@@ -205,7 +211,8 @@ fn near_row(
             Err(refused) => panic!("{refused:?}"),
         };
         right += usize::from(found == Some(at));
-        applied += usize::from(planned.is_ok_and(|planned| planned.receipt.unwrap().tier == Tier::Similar));
+        applied +=
+            usize::from(planned.is_ok_and(|planned| planned.receipt.unwrap().tier == MatchLevel::Similar));
     }
     let (median, slow) = (share(costs.clone(), 50), share(costs, 95));
     println!(

@@ -16,11 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lockgate::engine::{Sight, Workspace};
+use lockgate::engine::{ReadResponse, Workspace};
 use lockgate::error::Error;
-use lockgate::front::answer::{Shape, look};
+use lockgate::front::answer::{ResponseOptions, look};
 use lockgate::gate::Watch;
-use lockgate::request::{LineLook, ListFields, Look, SearchFields, Target};
+use lockgate::request::{LineLook, ListFields, ReadRequest, SearchFields, Target};
 use tokio::runtime::Runtime;
 
 /// Lines of the large file, of which so many are shown.
@@ -52,10 +52,11 @@ impl Scene {
     }
 
     /// Looks, and puts what is seen into both forms of an answer.
-    fn look(&self, asked: Look) -> usize {
-        let seen: Result<Sight, Error> = self.runtime.block_on(self.workspace.look(asked, Watch::idle()));
+    fn look(&self, asked: ReadRequest) -> usize {
+        let seen: Result<ReadResponse, Error> =
+            self.runtime.block_on(self.workspace.look(asked, Watch::idle()));
         assert!(seen.is_ok(), "{seen:?}");
-        let answer = look(&seen, &Shape::default());
+        let answer = look(&seen, &ResponseOptions::default());
         answer.json.to_string().len() + answer.text.len()
     }
 }
@@ -88,15 +89,15 @@ fn measured(name: &str, rounds: usize, mut work: impl FnMut(usize) -> usize) {
     );
 }
 
-fn lines(round: usize) -> Look {
+fn lines(round: usize) -> ReadRequest {
     let start_line = 1 + round * 7919 % (LINES - SHOWN);
     let target = Target::File("large.rs".to_owned());
-    Look::Lines(LineLook { target, start_line, end_line: start_line + SHOWN - 1 })
+    ReadRequest::Lines(LineLook { target, start_line, end_line: start_line + SHOWN - 1 })
 }
 
-fn search(pattern: &str) -> Look {
+fn search(pattern: &str) -> ReadRequest {
     let fields = SearchFields { pattern: pattern.to_owned(), ..SearchFields::default() };
-    Look::Search(fields.raise().unwrap())
+    ReadRequest::Search(fields.raise().unwrap())
 }
 
 fn main() {
@@ -106,7 +107,9 @@ fn main() {
     std::thread::sleep(SETTLED);
     scene.look(lines(0));
     measured("50 of 100,000 lines", 1000, |round| scene.look(lines(round)));
-    measured("get_content of it", 100, |_| scene.look(Look::Whole(Target::File("large.rs".to_owned()))));
+    measured("get_content of it", 100, |_| {
+        scene.look(ReadRequest::Whole(Target::File("large.rs".to_owned())))
+    });
     for (name, pattern) in [
         ("a word that is nowhere, 5,001 files", "zq_no_such_word"),
         ("a word on one line of each", "value_0000100"),
@@ -116,5 +119,5 @@ fn main() {
         measured(name, 20, |_| scene.look(search(pattern)));
     }
     let list = ListFields { max_results: Some(200), ..ListFields::default() }.raise().unwrap();
-    measured("a list of 200 of 5,001 files", 20, |_| scene.look(Look::List(list.clone())));
+    measured("a list of 200 of 5,001 files", 20, |_| scene.look(ReadRequest::List(list.clone())));
 }

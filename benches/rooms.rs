@@ -11,15 +11,18 @@ use std::path::Path;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use edits::searching;
 use lockgate::edit::pattern::Flags;
-use lockgate::edit::{Bounds, Edit, LineEdit, Needle, Scene, plan};
-use lockgate::gate::{Draft, Grant, Means, Stands, Watch, Workshop, judge};
+use lockgate::edit::{Edit, EditLimits, LineEdit, Needle, PlanContext, plan};
+use lockgate::gate::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Watch, judge};
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-const SCENE: Scene<'static> =
-    Scene { path: "a.py", language: Some("python"), bounds: Bounds { bytes: 1 << 30, steps: 40_000_000 } };
+const SCENE: PlanContext<'static> = PlanContext {
+    path: "a.py",
+    language: Some("python"),
+    bounds: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
+};
 
 fn text(lines: usize) -> String {
     (0..lines).map(|line| format!("value_{line:07} = compute({line}, scale)\n")).collect()
@@ -102,8 +105,8 @@ fn gates(criterion: &mut Criterion) {
         for path in ["a.py", "a.toml", "a.go"] {
             let language = language_of(path, None);
             let terms = policy.terms(path, language, Profile::Edit);
-            let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
-            let means = Means {
+            let (grant, workshop) = (ExecPermission::Withheld(String::new()), GateRuntime::default());
+            let means = GateEnv {
                 root: Path::new("/"),
                 grant: &grant,
                 workshop: &workshop,
@@ -117,7 +120,7 @@ fn gates(criterion: &mut Criterion) {
                     before: Some(&before),
                     after: &after,
                     map: &map,
-                    stands: Stands::OverFile,
+                    stands: InputLocation::OverFile,
                     beside: &|_| true,
                 };
                 bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));
@@ -150,8 +153,8 @@ fn built_in(criterion: &mut Criterion) {
     let policy = Policy::embedded();
     let language = language_of("a.py", None);
     let terms = policy.terms("a.py", language, Profile::Edit);
-    let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
-    let means = Means {
+    let (grant, workshop) = (ExecPermission::Withheld(String::new()), GateRuntime::default());
+    let means = GateEnv {
         root: Path::new("/"),
         grant: &grant,
         workshop: &workshop,
@@ -165,7 +168,7 @@ fn built_in(criterion: &mut Criterion) {
             before,
             after: &after,
             map: &map,
-            stands: Stands::of_file(before),
+            stands: InputLocation::of_file(before),
             beside: &|_| true,
         };
         group.bench_function(BenchmarkId::new(name, 10_000), |bench| {

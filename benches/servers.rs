@@ -13,7 +13,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lockgate::gate::{Draft, Grant, Means, Outcome, Pins, Search, Stands, Watch, Workshop, judge};
+use lockgate::gate::{
+    Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Outcome, ResolvedPrograms, SearchPath, Watch,
+    judge,
+};
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints};
 
@@ -39,8 +42,9 @@ fn measure(gate: &str, language: &str, path: &str) {
         return println!("{gate}: not known");
     };
     let search = std::env::var_os("PATH").unwrap_or_default();
-    let pins = Pins::find(policy.commands(), &Search { folders: &[], roots: &[], path: &search });
-    if pins.program(gate).is_none() || pins.program(&Pins::of_server(gate)).is_none() {
+    let pins =
+        ResolvedPrograms::find(policy.commands(), &SearchPath { folders: &[], roots: &[], path: &search });
+    if pins.program(gate).is_none() || pins.program(&ResolvedPrograms::of_server(gate)).is_none() {
         return println!("{gate}: not here");
     }
     let dir = tempfile::tempdir().unwrap();
@@ -48,10 +52,10 @@ fn measure(gate: &str, language: &str, path: &str) {
     std::fs::create_dir(root.join("src")).unwrap();
     std::fs::write(root.join("tsconfig.json"), "{ \"include\": [\"src\"] }\n").unwrap();
     std::fs::write(root.join(path), text_of(language, 0)).unwrap();
-    let (warm, cold) = (Workshop::default(), Workshop::default());
+    let (warm, cold) = (GateRuntime::default(), GateRuntime::default());
     warm.keep_servers();
-    let grant = Grant::Pinned(pins);
-    let ask = |workshop: &Workshop, number: usize| {
+    let grant = ExecPermission::Pinned(pins);
+    let ask = |workshop: &GateRuntime, number: usize| {
         asked(&policy, &grant, workshop, &root, path, (&text_of(language, 0), &text_of(language, number)))
     };
     let first = ask(&warm, 1);
@@ -73,8 +77,8 @@ fn measure(gate: &str, language: &str, path: &str) {
 
 fn asked(
     policy: &Policy,
-    grant: &Grant,
-    workshop: &Workshop,
+    grant: &ExecPermission,
+    workshop: &GateRuntime,
     root: &Path,
     path: &str,
     (before, after): (&str, &str),
@@ -89,10 +93,10 @@ fn asked(
         before: Some(&old),
         after: &new,
         map: &map,
-        stands: Stands::OverFile,
+        stands: InputLocation::OverFile,
         beside: &|_: &str| false,
     };
-    let means = Means { root, grant, workshop, isolation: Isolation::None, cache: None };
+    let means = GateEnv { root, grant, workshop, isolation: Isolation::None, cache: None };
     let begun = Instant::now();
     let verdict = judge(&draft, &policy.terms(path, language, Profile::Edit), &means, &Watch::idle());
     let took = begun.elapsed();

@@ -74,13 +74,13 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let kept = LocalSet::new().block_on(&runtime, async {
         if options.front {
-            front::measure(&options, &Place::of(&options)).await;
+            front::measure(&options, &Place::new(&options)).await;
             true
         } else if !options.growth.is_empty() {
             growth::measure(&options).await;
             true
         } else {
-            offer(&options, &Place::of(&options)).await
+            offer(&options, &Place::new(&options)).await
         }
     });
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
 /// Offers the load, and says whether all that is promised was kept.
 async fn offer(options: &Options, place: &Place) -> bool {
     let mut servers = [place.serve("one"), place.serve("two")];
-    let load = Rc::new(Load::of(options, place.dir.join("roots")));
+    let load = Rc::new(Load::new(options, place.dir.join("roots")));
     let begun = Instant::now();
     seed::seed(&load, place, &servers[0]).await;
     println!("{} entities made in {:.1} s", options.entities, begun.elapsed().as_secs_f64());

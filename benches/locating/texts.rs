@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lockgate::locate::Tolerance;
+use lockgate::locate::MatchTolerance;
 
 use super::SIMILAR;
 
@@ -164,7 +164,7 @@ pub fn planted(lines: usize) -> String {
 }
 
 /// A quote for every rung, and some that no rung finds.
-pub fn rungs() -> Vec<(&'static str, Quoted, Tolerance)> {
+pub fn rungs() -> Vec<(&'static str, Quoted, MatchTolerance)> {
     let with = |line: fn((usize, &str)) -> String| PLANTED.lines().enumerate().map(line).collect::<String>();
     let indented = with(|(_, line)| format!("    {line}\n"));
     let marked = PLANTED.replace('"', "\u{201d}").replace(' ', "\u{a0}");
@@ -174,12 +174,12 @@ pub fn rungs() -> Vec<(&'static str, Quoted, Tolerance)> {
     let absent = "Bromine vexes jocund quartz sphinx\n".repeat(3);
     let twice = PLANTED.replace("settled", "setled").replace("pending", "pendng");
     vec![
-        ("`exact`", changed(PLANTED.to_owned()), Tolerance::Wrapping),
-        ("`indent`", changed(indented), Tolerance::Wrapping),
-        ("`marks`", changed(marked), Tolerance::Wrapping),
-        ("`wrapping`", changed(numbered), Tolerance::Wrapping),
+        ("`exact`", changed(PLANTED.to_owned()), MatchTolerance::Wrapping),
+        ("`indent`", changed(indented), MatchTolerance::Wrapping),
+        ("`marks`", changed(marked), MatchTolerance::Wrapping),
+        ("`wrapping`", changed(numbered), MatchTolerance::Wrapping),
         ("`similar`", changed(slipped.clone()), SIMILAR),
-        ("`similar`, not asked for", changed(slipped), Tolerance::Wrapping),
+        ("`similar`, not asked for", changed(slipped), MatchTolerance::Wrapping),
         ("slips in many lines", changed(twice), SIMILAR),
         ("other words", changed(strange), SIMILAR),
         ("other text", changed(absent), SIMILAR),
@@ -190,7 +190,7 @@ pub fn rungs() -> Vec<(&'static str, Quoted, Tolerance)> {
                 search: "self.report(\u{201c}balance\u{a0}differs\u{201d}".to_owned(),
                 replace: "self.tell(\u{201c}balance\u{a0}differs\u{201d}".to_owned(),
             },
-            Tolerance::Wrapping,
+            MatchTolerance::Wrapping,
         ),
     ]
 }

@@ -1,6 +1,6 @@
 //! Texts and quotes that make the search work hardest.
 
-use lockgate::locate::Tolerance;
+use lockgate::locate::MatchTolerance;
 use lockgate::text::Buffer;
 
 use super::texts::{self, Lot, Quoted};
@@ -17,7 +17,7 @@ pub fn table() {
         let before = buffer(&text);
         for (quote, quoted) in quotes {
             print!("| {name} | {quote} |");
-            for tolerance in [Tolerance::Wrapping, SIMILAR] {
+            for tolerance in [MatchTolerance::Wrapping, SIMILAR] {
                 row(&before, &quoted, tolerance);
             }
             println!();
@@ -25,7 +25,7 @@ pub fn table() {
     }
 }
 
-fn row(before: &Buffer, quoted: &Quoted, tolerance: Tolerance) {
+fn row(before: &Buffer, quoted: &Quoted, tolerance: MatchTolerance) {
     let edit = edit(&quoted.search, &quoted.replace, tolerance);
     let mut runs: Vec<_> = (0..3).map(|_| once(&edit, before)).collect();
     runs.sort_by_key(|(cost, _)| *cost);

@@ -27,7 +27,7 @@ struct Calls {
 }
 
 pub async fn measure(options: &Options, place: &Place) {
-    let entity = Entity::of(3, 1);
+    let entity = Entity::new(3, 1);
     let file = place.root(Some(0)).join("a.tsx");
     std::fs::write(&file, entity.text()).unwrap();
     let (first, second) = (entity.anchor(0), entity.mark_line(1) + &entity.anchor(0));

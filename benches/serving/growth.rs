@@ -59,7 +59,7 @@ pub async fn measure(options: &Options) {
     for &entities in &options.growth {
         // One organisation has them all: what it searches grows as they do.
         let options = Options { entities, organizations: 1, ..options.clone() };
-        let place = Place::of(&options);
+        let place = Place::new(&options);
         columns.push(column(&options, &place).await);
     }
     let heads = options.growth.iter().map(|number| format!(" {number} entities, p50 ms | p99 |"));
@@ -72,7 +72,7 @@ pub async fn measure(options: &Options) {
 
 async fn column(options: &Options, place: &Place) -> Vec<(f64, f64)> {
     let server = place.serve("growth");
-    let load = Rc::new(Load::of(options, place.dir.join("roots")));
+    let load = Rc::new(Load::new(options, place.dir.join("roots")));
     let begun = Instant::now();
     seed::seed(&load, place, &server).await;
     println!("{} entities made in {:.1} s", options.entities, begun.elapsed().as_secs_f64());

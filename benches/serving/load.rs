@@ -59,9 +59,9 @@ fn count(counter: &Cell<usize>) {
 }
 
 impl Load {
-    pub fn of(options: &Options, roots: std::path::PathBuf) -> Load {
+    pub fn new(options: &Options, roots: std::path::PathBuf) -> Load {
         let entities: Vec<Entity> =
-            (0..options.entities).map(|number| Entity::of(number, options.organizations)).collect();
+            (0..options.entities).map(|number| Entity::new(number, options.organizations)).collect();
         let reached = |own: usize| {
             let within = |one: &&Entity| one.kind == Kind::Module || one.organization == own;
             entities.iter().filter(within).map(|one| one.number).collect()

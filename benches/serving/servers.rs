@@ -39,7 +39,7 @@ pub fn token(number: usize) -> String {
 }
 
 impl Place {
-    pub fn of(options: &Options) -> Place {
+    pub fn new(options: &Options) -> Place {
         let folder = tempfile::Builder::new().prefix("lockgate-serving-").tempdir_in(&options.dir).unwrap();
         let dir = folder.path().canonicalize().unwrap();
         let folder = if options.keep {

@@ -49,7 +49,7 @@ pub fn apps(organization: usize) -> impl Iterator<Item = String> {
 
 impl Entity {
     /// Entity `number` of a world with so many organisations: six of ten are files of apps, three workflows, one a module.
-    pub fn of(number: usize, organizations: usize) -> Entity {
+    pub fn new(number: usize, organizations: usize) -> Entity {
         let mut dice = Dice(number as u64);
         let kind = match number % 10 {
             0..=5 => Kind::AppFile,

@@ -4,15 +4,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::budget::{self, Budget};
+use super::budget::{self, ByteBudget};
 use super::index::Index;
 use super::outline::outline;
-use super::page::Page;
-use super::project::Project;
+use super::page::VersionedText;
+use super::project::ProjectSummary;
 use super::query;
-use super::symbol::{self, Found, Used};
+use super::symbol::{self, IndexedSymbol, Used};
 use super::tags::Tags;
-use super::{Context, Reference, Symbol, Target};
+use super::{CodeContext, CodeSymbol, Reference, TargetFile};
 
 /// Definitions that one answer shows of a name, and names that a file uses.
 const MOST_DEFINITIONS: usize = 50;
@@ -24,7 +24,7 @@ const MOST_OF_ONE: usize = 3;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'q> {
+pub struct ContextQuery<'q> {
     /// The name of a symbol.
     pub symbol: Option<&'q str>,
     /// Words.
@@ -35,7 +35,7 @@ pub struct Question<'q> {
     pub tokens: usize,
 }
 
-impl Question<'_> {
+impl ContextQuery<'_> {
     /// Whether nothing is named, so that the shape of the project is asked for.
     pub fn asks_nothing(&self) -> bool {
         self.symbol.is_none() && self.query.is_none() && self.near.is_none()
@@ -44,24 +44,32 @@ impl Question<'_> {
 
 /// What was looked at to answer.
 #[derive(Debug, Default)]
-pub struct Seen<'s> {
+pub struct SourceSizes<'s> {
     /// The file whose outline is wanted.
-    pub target: Option<(&'s Page, Option<&'s Tags>)>,
+    pub target: Option<(&'s VersionedText, Option<&'s Tags>)>,
     /// The shape of the project.
-    pub project: Option<Project>,
+    pub project: Option<ProjectSummary>,
     /// What the caller should know of how it was looked at.
     pub notes: Vec<String>,
 }
 
 /// Gives the text of a file at the version that the index knows; nothing where there is no such text any more.
-pub type Texts<'t> = dyn FnMut(&str) -> Option<Arc<Page>> + 't;
+pub type TextSource<'t> = dyn FnMut(&str) -> Option<Arc<VersionedText>> + 't;
 
 /// Answers a question from the index.
-pub fn answer(index: &Index, question: &Question<'_>, seen: Seen<'_>, texts: &mut Texts<'_>) -> Context {
-    let mut told = Told {
+pub fn answer(
+    index: &Index,
+    question: &ContextQuery<'_>,
+    seen: SourceSizes<'_>,
+    texts: &mut TextSource<'_>,
+) -> CodeContext {
+    let mut told = AnswerParts {
         index,
-        budget: Budget::of(question.tokens),
-        context: Context { room: question.tokens.saturating_mul(budget::TOKEN), ..Context::default() },
+        budget: ByteBudget::from_tokens(question.tokens),
+        context: CodeContext {
+            room: question.tokens.saturating_mul(budget::TOKEN),
+            ..CodeContext::default()
+        },
         texts,
     };
     told.heading(question, &seen);
@@ -84,23 +92,23 @@ pub fn answer(index: &Index, question: &Question<'_>, seen: Seen<'_>, texts: &mu
     told.context
 }
 
-struct Told<'a, 't> {
+struct AnswerParts<'a, 't> {
     index: &'a Index,
-    budget: Budget,
-    context: Context,
-    texts: &'a mut Texts<'t>,
+    budget: ByteBudget,
+    context: CodeContext,
+    texts: &'a mut TextSource<'t>,
 }
 
-impl<'a> Told<'a, '_> {
+impl<'a> AnswerParts<'a, '_> {
     /// Takes the room for what is said of the file in any case.
-    fn heading(&mut self, question: &Question<'_>, seen: &Seen<'_>) {
+    fn heading(&mut self, question: &ContextQuery<'_>, seen: &SourceSizes<'_>) {
         let (Some(near), Some((page, _))) = (question.near, seen.target) else { return };
         let (path, version, lines) = (near.to_owned(), page.version(), page.lines());
         self.context.truncated |= !self.budget.take(budget::target(&path));
-        self.context.target = Some(Target { path, version, lines, outline: Vec::new() });
+        self.context.target = Some(TargetFile { path, version, lines, outline: Vec::new() });
     }
 
-    fn outline(&mut self, seen: &Seen<'_>) {
+    fn outline(&mut self, seen: &SourceSizes<'_>) {
         let Some((page, tags)) = seen.target else { return };
         let Some(tags) = tags else {
             self.note(
@@ -127,7 +135,8 @@ impl<'a> Told<'a, '_> {
             return;
         }
         // A file that defines the name itself means that one.
-        let own: Vec<Found<'_>> = found.iter().filter(|found| Some(found.path) == near).copied().collect();
+        let own: Vec<IndexedSymbol<'_>> =
+            found.iter().filter(|found| Some(found.path) == near).copied().collect();
         let subjects = if own.is_empty() { &found } else { &own };
         let places: Vec<&str> = subjects.iter().take(MOST_PLACES).map(|found| found.path).collect();
         let near: Vec<&str> = near.map_or(places, |near| vec![near]);
@@ -170,7 +179,12 @@ impl<'a> Told<'a, '_> {
     }
 
     /// Tells symbols as long as there is room, each with its code beside it.
-    fn symbols(&mut self, found: &[Found<'a>], most: usize, bytes: usize) -> (Vec<Symbol>, Vec<String>) {
+    fn symbols(
+        &mut self,
+        found: &[IndexedSymbol<'a>],
+        most: usize,
+        bytes: usize,
+    ) -> (Vec<CodeSymbol>, Vec<String>) {
         let (mut shown, mut codes) = (Vec::new(), Vec::new());
         let floor = self.budget.left().saturating_sub(bytes);
         for found in found.iter().take(most) {
@@ -189,7 +203,7 @@ impl<'a> Told<'a, '_> {
     }
 
     /// Adds the code of so many symbols that have none yet, where it fits into so many bytes.
-    fn codes(&mut self, shown: &mut [Symbol], codes: &[String], most: usize, bytes: usize) {
+    fn codes(&mut self, shown: &mut [CodeSymbol], codes: &[String], most: usize, bytes: usize) {
         let mut left = bytes;
         for (symbol, code) in shown.iter_mut().zip(codes).take(most) {
             let cost = budget::code(code);
@@ -231,9 +245,9 @@ impl<'a> Told<'a, '_> {
         (self.context.uses, _) = self.symbols(&found, MOST_USES, usize::MAX);
     }
 
-    fn project(&mut self, project: Project) {
-        let Project { files, folders, important } = project;
-        let mut shown = Project { files, ..Project::default() };
+    fn project(&mut self, project: ProjectSummary) {
+        let ProjectSummary { files, folders, important } = project;
+        let mut shown = ProjectSummary { files, ..ProjectSummary::default() };
         let all = (folders.len(), important.len());
         let half = self.budget.left() / 3;
         let mut left = half;
@@ -260,7 +274,7 @@ impl<'a> Told<'a, '_> {
         self.context.project = Some(shown);
     }
 
-    fn page(&mut self, path: &str) -> Option<Arc<Page>> {
+    fn page(&mut self, path: &str) -> Option<Arc<VersionedText>> {
         (self.texts)(path)
     }
 
@@ -273,7 +287,7 @@ impl<'a> Told<'a, '_> {
         }
     }
 
-    fn seen(&mut self, path: &str, page: &Page) {
+    fn seen(&mut self, path: &str, page: &VersionedText) {
         if self.version_cost(path) > 0 {
             self.context.versions.insert(path.to_owned(), page.version());
         }

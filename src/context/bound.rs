@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::uses::Scene;
+use super::uses::UseContext;
 use crate::grammar::Use;
 
 /// Scopes around a use that are looked at, from the innermost.
@@ -21,7 +21,7 @@ pub(super) struct Scopes<'a>(Vec<Bound<'a>>);
 
 impl<'a> Scopes<'a> {
     /// Gathers the scopes of a text.
-    pub(super) fn of(scene: &'a Scene<'_>) -> Scopes<'a> {
+    pub(super) fn new(scene: &'a UseContext<'_>) -> Scopes<'a> {
         let mut scopes = Scopes(Vec::new());
         let mut around = Around::default();
         for (meaning, span) in scene.places {

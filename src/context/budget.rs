@@ -1,6 +1,6 @@
 //! What an answer may take, and what its parts take of it: the bytes that they have as JSON, and no fewer.
 
-use super::{Folder, Reference, Symbol};
+use super::{CodeSymbol, FolderSummary, Reference};
 
 /// Bytes that count as one token.
 pub(super) const TOKEN: usize = 4;
@@ -16,17 +16,17 @@ const NOTES: usize = 240;
 
 /// The bytes that are left of those that an answer may have.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct ByteBudget {
     left: usize,
     notes: usize,
 }
 
-impl Budget {
+impl ByteBudget {
     /// The bytes of so many tokens.
-    pub(super) fn of(tokens: usize) -> Budget {
+    pub(super) fn from_tokens(tokens: usize) -> ByteBudget {
         let all = tokens.saturating_mul(TOKEN).saturating_sub(AROUND);
         let notes = NOTES.min(all / 3);
-        Budget { left: all - notes, notes }
+        ByteBudget { left: all - notes, notes }
     }
 
     /// What is left.
@@ -74,7 +74,7 @@ fn field(name: &str, value: usize) -> usize {
 }
 
 /// The bytes of a symbol.
-pub(super) fn symbol(symbol: &Symbol) -> usize {
+pub(super) fn symbol(symbol: &CodeSymbol) -> usize {
     let given = |name: &str, value: &str| if value.is_empty() { 0 } else { field(name, text(value)) };
     let start = if symbol.start_line == symbol.line { 0 } else { field("start_line", NUMBER) };
     3 + given("path", &symbol.file)
@@ -117,7 +117,7 @@ pub(super) fn path(path: &str) -> usize {
 }
 
 /// The bytes of a folder.
-pub(super) fn folder(folder: &Folder) -> usize {
+pub(super) fn folder(folder: &FolderSummary) -> usize {
     let languages = folder.languages.iter().map(|(name, _)| text(name) + NUMBER + 2).sum::<usize>();
     3 + field("path", text(&folder.path)) + field("files", NUMBER) + field("languages", 2 + languages)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::uses::{Scene, receiver};
+use super::uses::{UseContext, receiver};
 use crate::grammar::Use;
 
 /// What is brought in, by the names that it has in the text.
@@ -17,7 +17,7 @@ pub(super) struct Imports<'a> {
 
 impl<'a> Imports<'a> {
     /// Gathers what a text brings in.
-    pub(super) fn of(scene: &'a Scene<'_>) -> Imports<'a> {
+    pub(super) fn new(scene: &'a UseContext<'_>) -> Imports<'a> {
         let (mut modules, mut things) = (HashMap::new(), HashMap::new());
         let mut last: Option<(Use, &str)> = None;
         for (meaning, span) in scene.places {
@@ -73,7 +73,7 @@ impl<'a> Imports<'a> {
 }
 
 /// Where from each thing is brought in, by the place where it is.
-fn sources(scene: &Scene<'_>) -> HashMap<usize, String> {
+fn sources(scene: &UseContext<'_>) -> HashMap<usize, String> {
     let mut sources = HashMap::new();
     let (mut last, mut open) = (None, Vec::new());
     for (meaning, span) in scene.places {

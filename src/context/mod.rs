@@ -26,38 +26,38 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use crate::text::Stamp;
+use crate::text::Version;
 
-pub use crate::locate::scope::Kind;
-pub use answer::{Question, Seen, answer};
+pub use crate::locate::scope::SymbolKind;
+pub use answer::{ContextQuery, SourceSizes, answer};
 pub use index::Index;
-pub use page::Page;
-pub use project::{Folder, Project, project};
-pub use tags::{Place, Reader, Tag, Tags, reading};
+pub use page::VersionedText;
+pub use project::{FolderSummary, ProjectSummary, project};
+pub use tags::{SymbolLocation, Tag, TagReader, Tags, reading};
 pub use vanished::{Left, Vanished, dropped};
 
 /// Whether texts in a language can be read.
 pub fn reads(language: &str) -> bool {
-    crate::grammar::of(language).is_some()
+    crate::grammar::find(language).is_some()
 }
 
 /// What the code says of what was asked. A part that was not asked for is empty or nothing.
 #[derive(Debug, Default)]
-pub struct Context {
+pub struct CodeContext {
     /// The file that was asked about.
-    pub target: Option<Target>,
+    pub target: Option<TargetFile>,
     /// Where the symbol that was asked about is defined, the most relevant first; nothing where none was.
-    pub definitions: Option<Vec<Symbol>>,
+    pub definitions: Option<Vec<CodeSymbol>>,
     /// Where it is used, the nearest first.
     pub references: Vec<Reference>,
     /// The symbols that the words of the query speak of, the most relevant first; nothing where there was none.
-    pub found: Option<Vec<Symbol>>,
+    pub found: Option<Vec<CodeSymbol>>,
     /// Where the names that the file uses are defined, the nearest first.
-    pub uses: Vec<Symbol>,
+    pub uses: Vec<CodeSymbol>,
     /// The shape of the project.
-    pub project: Option<Project>,
+    pub project: Option<ProjectSummary>,
     /// The versions of the files that are shown, but for the one that was asked about.
-    pub versions: BTreeMap<String, Stamp>,
+    pub versions: BTreeMap<String, Version>,
     /// What was left out, and why.
     pub notes: Vec<String>,
     /// Whether something was left out.
@@ -68,26 +68,26 @@ pub struct Context {
 
 /// A file and its symbols.
 #[derive(Debug)]
-pub struct Target {
+pub struct TargetFile {
     /// The file as lockgate names it.
     pub path: String,
     /// The stamp of its whole text.
-    pub version: Stamp,
+    pub version: Version,
     /// How many lines it has.
     pub lines: usize,
     /// Its symbols, in its order.
-    pub outline: Vec<Symbol>,
+    pub outline: Vec<CodeSymbol>,
 }
 
 /// A symbol where it is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Symbol {
+pub struct CodeSymbol {
     /// Its file; empty where that is said once for all.
     pub file: String,
     /// Its name with the names around it, as in `Class.method`: what `within` takes.
     pub name: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: SymbolKind,
     /// Its first line, from 1, which may be that of a decorator or comment.
     pub start_line: usize,
     /// The line with its name.

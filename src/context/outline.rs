@@ -1,9 +1,9 @@
 //! The outline of one file, as much of it as fits: first the docs go, then what holds nothing, then what lies deep.
 
-use super::budget::{self, Budget};
-use super::page::Page;
+use super::budget::{self, ByteBudget};
+use super::page::VersionedText;
 use super::tags::{Tag, Tags};
-use super::{Kind, Symbol};
+use super::{CodeSymbol, SymbolKind};
 
 /// How much of an outline is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,13 +23,17 @@ const MEASURES: [Measure; 5] = [
 ];
 
 /// Gives the symbols of a text that fit, and how many there are; whether the docs are left out as well.
-pub(super) fn outline(page: &Page, tags: &Tags, budget: &mut Budget) -> (Vec<Symbol>, usize, bool) {
-    let all: Vec<(usize, Symbol)> = symbols(page, tags);
+pub(super) fn outline(
+    page: &VersionedText,
+    tags: &Tags,
+    budget: &mut ByteBudget,
+) -> (Vec<CodeSymbol>, usize, bool) {
+    let all: Vec<(usize, CodeSymbol)> = symbols(page, tags);
     let count = all.len();
     let room = budget.left();
     for measure in MEASURES {
-        let shown: Vec<Symbol> =
-            all.iter().filter_map(|(depth, symbol)| measure.of(*depth, symbol)).collect();
+        let shown: Vec<CodeSymbol> =
+            all.iter().filter_map(|(depth, symbol)| measure.apply(*depth, symbol)).collect();
         let bytes: usize = shown.iter().map(budget::symbol).sum();
         if bytes <= room && !shown.is_empty() {
             budget.take(bytes);
@@ -39,7 +43,7 @@ pub(super) fn outline(page: &Page, tags: &Tags, budget: &mut Budget) -> (Vec<Sym
     }
     let [.., least] = MEASURES;
     let (mut left, mut shown) = (room, Vec::new());
-    for symbol in all.iter().filter_map(|(depth, symbol)| least.of(*depth, symbol)) {
+    for symbol in all.iter().filter_map(|(depth, symbol)| least.apply(*depth, symbol)) {
         let Some(less) = left.checked_sub(budget::symbol(&symbol)) else { break };
         left = less;
         shown.push(symbol);
@@ -49,18 +53,21 @@ pub(super) fn outline(page: &Page, tags: &Tags, budget: &mut Budget) -> (Vec<Sym
 }
 
 impl Measure {
-    fn of(self, depth: usize, symbol: &Symbol) -> Option<Symbol> {
-        let minor = matches!(symbol.kind, Kind::Variable | Kind::Constant | Kind::Field | Kind::Variant);
+    fn apply(self, depth: usize, symbol: &CodeSymbol) -> Option<CodeSymbol> {
+        let minor = matches!(
+            symbol.kind,
+            SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant
+        );
         if depth >= self.depth || (minor && !self.minors) {
             return None;
         }
         let doc = symbol.doc.clone().filter(|_| self.docs);
-        Some(Symbol { doc, ..symbol.clone() })
+        Some(CodeSymbol { doc, ..symbol.clone() })
     }
 }
 
 /// The symbols of a text, each with how many are around it.
-fn symbols(page: &Page, tags: &Tags) -> Vec<(usize, Symbol)> {
+fn symbols(page: &VersionedText, tags: &Tags) -> Vec<(usize, CodeSymbol)> {
     let mut paths: Vec<(usize, String)> = Vec::with_capacity(tags.definitions.len());
     let mut symbols = Vec::new();
     for Tag { part, kind, around, place, .. } in &tags.definitions {

@@ -1,24 +1,24 @@
 //! A text that an answer quotes from.
 
-use super::Symbol;
-use super::index::{Definition, Filed, Names};
-use super::tags::{Place, Rows};
+use super::CodeSymbol;
+use super::index::{Definition, Filed, NameTable};
+use super::tags::{LineStarts, SymbolLocation};
 use super::told;
-use crate::locate::scope::Kind;
-use crate::text::Stamp;
+use crate::locate::scope::SymbolKind;
+use crate::text::Version;
 
 /// A text with its lines, at a version.
 #[derive(Debug)]
-pub struct Page {
+pub struct VersionedText {
     view: String,
-    version: Stamp,
-    rows: Rows,
+    version: Version,
+    rows: LineStarts,
 }
 
-impl Page {
+impl VersionedText {
     /// The page of a text, whose line ends are plain.
-    pub fn new(view: String, version: Stamp) -> Page {
-        Page { rows: Rows::of(&view), view, version }
+    pub fn new(view: String, version: Version) -> VersionedText {
+        VersionedText { rows: LineStarts::new(&view), view, version }
     }
 
     /// The text.
@@ -27,7 +27,7 @@ impl Page {
     }
 
     /// The version that it is the text of.
-    pub fn version(&self) -> Stamp {
+    pub fn version(&self) -> Version {
         self.version
     }
 
@@ -49,17 +49,30 @@ impl Page {
     }
 
     /// A symbol of the index, as it is declared here.
-    pub(super) fn symbol(&self, path: &str, file: &Filed, definition: &Definition, names: &Names) -> Symbol {
+    pub(super) fn symbol(
+        &self,
+        path: &str,
+        file: &Filed,
+        definition: &Definition,
+        names: &NameTable,
+    ) -> CodeSymbol {
         let name = file.path(definition, names);
         self.told(path, name, definition.kind, definition.place, file.language)
     }
 
     /// A symbol at a place of the text.
-    pub(super) fn told(&self, path: &str, name: String, kind: Kind, place: Place, language: &str) -> Symbol {
+    pub(super) fn told(
+        &self,
+        path: &str,
+        name: String,
+        kind: SymbolKind,
+        place: SymbolLocation,
+        language: &str,
+    ) -> CodeSymbol {
         let number = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
         let extent = self.rows.start(place.first).unwrap_or(0)..self.view.len();
         let head = number(place.head)..number(place.body);
-        Symbol {
+        CodeSymbol {
             file: path.to_owned(),
             name,
             kind,

@@ -49,18 +49,18 @@ const IMPORTANT: [&str; 34] = [
 
 /// The shape of a project.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Project {
+pub struct ProjectSummary {
     /// How many files it has.
     pub files: usize,
     /// Its folders, those nearer to its top first.
-    pub folders: Vec<Folder>,
+    pub folders: Vec<FolderSummary>,
     /// The files that say what it is, the most telling first.
     pub important: Vec<String>,
 }
 
 /// A folder of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Folder {
+pub struct FolderSummary {
     /// Its path; empty for the top of the first root.
     pub path: String,
     /// How many files are in it and in the folders below.
@@ -70,14 +70,14 @@ pub struct Folder {
 }
 
 #[derive(Default)]
-struct Count {
+struct LanguageCount {
     files: usize,
     languages: BTreeMap<String, usize>,
 }
 
 /// Gives the shape of the project with these files, each with the number of bytes of its path that name its root.
-pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> Project {
-    let mut folders: BTreeMap<&str, Count> = BTreeMap::new();
+pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> ProjectSummary {
+    let mut folders: BTreeMap<&str, LanguageCount> = BTreeMap::new();
     let mut important: Vec<(usize, usize, &str)> = Vec::new();
     let mut files = 0;
     for (root, path) in paths {
@@ -95,17 +95,18 @@ pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> Project
         important.extend(rank.map(|rank| (depth(path.get(root..).unwrap_or_default()), rank, path)));
     }
     important.sort_unstable();
-    let mut folders: Vec<Folder> = folders.into_iter().map(|(path, count)| folder(path, count)).collect();
+    let mut folders: Vec<FolderSummary> =
+        folders.into_iter().map(|(path, count)| folder(path, count)).collect();
     folders.sort_by_key(|folder| (depth(&folder.path), std::cmp::Reverse(folder.files)));
     let important = important.into_iter().map(|(.., path)| path.to_owned()).collect();
-    Project { files, folders, important }
+    ProjectSummary { files, folders, important }
 }
 
-fn folder(path: &str, count: Count) -> Folder {
+fn folder(path: &str, count: LanguageCount) -> FolderSummary {
     let mut languages: Vec<(String, usize)> = count.languages.into_iter().collect();
     languages.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
     languages.truncate(MOST_LANGUAGES);
-    Folder { path: path.to_owned(), files: count.files, languages }
+    FolderSummary { path: path.to_owned(), files: count.files, languages }
 }
 
 /// The folders above a file, from the top of its root, as deep as they are told.
@@ -153,7 +154,7 @@ mod tests {
             "src/b/requirements-dev.txt",
             "x/y/z/w/v/u.c",
         ];
-        let Project { files, folders, important } = project(paths.map(|path| (0, path)));
+        let ProjectSummary { files, folders, important } = project(paths.map(|path| (0, path)));
         assert_eq!(files, 6);
         let told: Vec<(&str, usize)> = folders.iter().map(|it| (it.path.as_str(), it.files)).collect();
         assert_eq!(

@@ -2,9 +2,9 @@
 
 use super::index::{Definition, Filed, Index};
 use super::near::{Distance, is_test};
-use super::symbol::Found;
+use super::symbol::IndexedSymbol;
 use super::words::words;
-use crate::locate::scope::Kind;
+use crate::locate::scope::SymbolKind;
 
 /// Words of a query that count.
 const MOST_WORDS: usize = 16;
@@ -12,31 +12,31 @@ const MOST_WORDS: usize = 16;
 const MOST: usize = 500;
 
 /// Gives the symbols that the words of a query speak of, the most relevant first.
-pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> Vec<Found<'i>> {
+pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let mut wanted: Vec<String> = Vec::new();
     for word in words(query) {
         if wanted.len() < MOST_WORDS && !wanted.contains(&word) {
             wanted.push(word);
         }
     }
-    let terms = Terms::of(index, &wanted);
+    let terms = QueryTerms::new(index, &wanted);
     let named: Vec<u32> = query
         .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-'))
         .filter(|part| part.len() > 2)
         .filter_map(|part| index.names.number(part))
         .collect();
-    let mut found: Vec<(u64, Found<'i>)> = Vec::new();
+    let mut found: Vec<(u64, IndexedSymbol<'i>)> = Vec::new();
     for (path, file) in &index.files {
         let in_path = terms.of_path(path);
         for definition in &file.definitions {
             let score = score(&terms, &named, file, definition, in_path);
             if score > 0 {
                 let score = if is_test(path) { score / 2 } else { score };
-                found.push((score, Found { path, file, definition }));
+                found.push((score, IndexedSymbol { path, file, definition }));
             }
         }
     }
-    let order = |(score, found): &(u64, Found<'i>)| {
+    let order = |(score, found): &(u64, IndexedSymbol<'i>)| {
         let far = near.map(|near| Distance::between(near, found.path));
         (u64::MAX - score, far, found.path, found.definition.place.line)
     };
@@ -46,7 +46,7 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> 
 }
 
 /// The words that are looked for, as the index has them.
-struct Terms {
+struct QueryTerms {
     wanted: Vec<String>,
     /// For each number of a name: the word of the query that it is, from 1, and how well.
     hits: Vec<(u8, u8)>,
@@ -54,8 +54,8 @@ struct Terms {
     weights: Vec<u64>,
 }
 
-impl Terms {
-    fn of(index: &Index, wanted: &[String]) -> Terms {
+impl QueryTerms {
+    fn new(index: &Index, wanted: &[String]) -> QueryTerms {
         let hits: Vec<(u8, u8)> = index.names.all().map(|name| hit(name, wanted)).collect();
         let mut counts = vec![0_u64; wanted.len()];
         let mut all = 1_u64;
@@ -69,7 +69,7 @@ impl Terms {
             }
         }
         let weight = |count: &u64| u64::from((all / (count + 1)).max(1).ilog2()) + 1;
-        Terms { wanted: wanted.to_vec(), weights: counts.iter().map(weight).collect(), hits }
+        QueryTerms { wanted: wanted.to_vec(), weights: counts.iter().map(weight).collect(), hits }
     }
 
     /// The word of the query that a name is, and how well.
@@ -111,7 +111,7 @@ fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
 
 /// How well a symbol fits: its name counts most, then what is said of it and where it stands. What fits several words
 /// goes before what fits one often.
-fn score(terms: &Terms, named: &[u32], file: &Filed, definition: &Definition, in_path: u64) -> u64 {
+fn score(terms: &QueryTerms, named: &[u32], file: &Filed, definition: &Definition, in_path: u64) -> u64 {
     let (words, own) = file.words(definition);
     let mut best = [0_u64; MOST_WORDS];
     for (at, word) in words.iter().enumerate() {
@@ -132,20 +132,24 @@ fn score(terms: &Terms, named: &[u32], file: &Filed, definition: &Definition, in
     // The shorter name says the same with less beside it.
     score = score * 10 + 10 / u64::try_from(own.max(1)).unwrap_or(1);
     match definition.kind {
-        Kind::Class
-        | Kind::Struct
-        | Kind::Trait
-        | Kind::Interface
-        | Kind::Enum
-        | Kind::Function
-        | Kind::Method => score,
-        Kind::Type | Kind::Module | Kind::Constant | Kind::Macro | Kind::Heading => score * 3 / 4,
-        Kind::Variant
-        | Kind::Impl
-        | Kind::Variable
-        | Kind::Field
-        | Kind::Key
-        | Kind::Rule
-        | Kind::Element => score / 2,
+        SymbolKind::Class
+        | SymbolKind::Struct
+        | SymbolKind::Trait
+        | SymbolKind::Interface
+        | SymbolKind::Enum
+        | SymbolKind::Function
+        | SymbolKind::Method => score,
+        SymbolKind::Type
+        | SymbolKind::Module
+        | SymbolKind::Constant
+        | SymbolKind::Macro
+        | SymbolKind::Heading => score * 3 / 4,
+        SymbolKind::Variant
+        | SymbolKind::Impl
+        | SymbolKind::Variable
+        | SymbolKind::Field
+        | SymbolKind::Key
+        | SymbolKind::Rule
+        | SymbolKind::Element => score / 2,
     }
 }

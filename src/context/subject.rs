@@ -8,15 +8,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::index::{Definition, Filed, Index};
-use super::symbol::{Found, owners};
-use crate::locate::scope::Kind;
+use super::symbol::{IndexedSymbol, owners};
+use crate::locate::scope::SymbolKind;
 
 /// Symbols whose modules are looked at one by one; where more have the name, every import of it may mean one.
 const MOST_MODULES: usize = 100;
 
 /// What a symbol is to its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum SymbolVisibility {
     /// It is known to whoever brings it in.
     Free,
     /// It belongs to a type.
@@ -27,7 +27,7 @@ pub(super) enum Standing {
 
 /// Symbols of one name in languages that can use each other's names, with the keys under which their uses are kept.
 #[derive(Default)]
-pub(super) struct Subjects<'i> {
+pub(super) struct SymbolGroup<'i> {
     /// The files whose symbols whoever brings them in can use, and the folders of these.
     own: HashSet<&'i str>,
     folders: HashSet<&'i str>,
@@ -47,10 +47,13 @@ pub(super) struct Subjects<'i> {
     owned: HashSet<u32>,
 }
 
-impl<'i> Subjects<'i> {
+impl<'i> SymbolGroup<'i> {
     /// Gathers what is to be known of symbols of one name, in each family of languages.
-    pub(super) fn of(index: &'i Index, symbols: &[Found<'i>]) -> Vec<(Family, Subjects<'i>)> {
-        let mut families: Vec<(Family, Vec<Found<'i>>)> = Vec::new();
+    pub(super) fn group(
+        index: &'i Index,
+        symbols: &[IndexedSymbol<'i>],
+    ) -> Vec<(LanguageFamily, SymbolGroup<'i>)> {
+        let mut families: Vec<(LanguageFamily, Vec<IndexedSymbol<'i>>)> = Vec::new();
         for symbol in symbols {
             let family = family(symbol.file.language);
             match families.iter_mut().find(|(known, _)| *known == family) {
@@ -58,17 +61,17 @@ impl<'i> Subjects<'i> {
                 None => families.push((family, vec![*symbol])),
             }
         }
-        families.into_iter().map(|(family, kin)| (family, Subjects::of_kin(index, &kin))).collect()
+        families.into_iter().map(|(family, kin)| (family, SymbolGroup::of_kin(index, &kin))).collect()
     }
 
-    fn of_kin(index: &'i Index, symbols: &[Found<'i>]) -> Subjects<'i> {
-        let Some(first) = symbols.first() else { return Subjects::default() };
+    fn of_kin(index: &'i Index, symbols: &[IndexedSymbol<'i>]) -> SymbolGroup<'i> {
+        let Some(first) = symbols.first() else { return SymbolGroup::default() };
         let name = index.names.text(first.definition.name);
-        let mut subjects = Subjects {
+        let mut subjects = SymbolGroup {
             plain: Some(first.definition.name),
             member: index.names.number(&format!(".{name}")),
             glob: index.names.number("+*"),
-            ..Subjects::default()
+            ..SymbolGroup::default()
         };
         // What begins with a small letter in Go is known in its own package alone.
         if first.file.language == "go" && !name.starts_with(char::is_uppercase) {
@@ -81,19 +84,19 @@ impl<'i> Subjects<'i> {
             let parent =
                 parent.and_then(|before| before.rsplit('.').next()).and_then(|it| index.names.known(it));
             match standing(symbol) {
-                Standing::Free => {
+                SymbolVisibility::Free => {
                     subjects.own.insert(symbol.path);
                     subjects.folders.insert(folder(symbol.path));
                     modules.extend(owners(index, symbol.path).into_iter().chain(parent));
                 }
-                Standing::Member => {
+                SymbolVisibility::Member => {
                     let family = family(symbol.file.language);
                     subjects.members = true;
-                    subjects.bare |= matches!(family, Family::Java | Family::C);
-                    subjects.variants |= symbol.definition.kind == Kind::Variant;
+                    subjects.bare |= matches!(family, LanguageFamily::Java | LanguageFamily::C);
+                    subjects.variants |= symbol.definition.kind == SymbolKind::Variant;
                     types.extend(parent);
                 }
-                Standing::Local => subjects.local(symbol),
+                SymbolVisibility::Local => subjects.local(symbol),
             }
         }
         subjects.owned = owned(index, first.definition.name, &modules, &types);
@@ -101,7 +104,7 @@ impl<'i> Subjects<'i> {
         subjects
     }
 
-    fn local(&mut self, symbol: &Found<'i>) {
+    fn local(&mut self, symbol: &IndexedSymbol<'i>) {
         let around = symbol.definition.around.and_then(|around| symbol.file.definition(around));
         let lines = around.map(|around| (around.place.first, around.place.last));
         self.local.entry(symbol.path).or_default().extend(lines);
@@ -135,11 +138,11 @@ impl<'i> Subjects<'i> {
     fn reaches(&self, path: &str, file: &Filed) -> bool {
         let everything = || self.glob.is_some_and(|glob| file.uses(glob));
         match family(file.language) {
-            Family::Python | Family::Rust | Family::Script => {
+            LanguageFamily::Python | LanguageFamily::Rust | LanguageFamily::Script => {
                 !file.used_of(&self.imports).is_empty() || everything()
             }
-            Family::Go => self.folders.contains(folder(path)) || everything(),
-            Family::Java | Family::C | Family::Other => true,
+            LanguageFamily::Go => self.folders.contains(folder(path)) || everything(),
+            LanguageFamily::Java | LanguageFamily::C | LanguageFamily::Other => true,
         }
     }
 }
@@ -172,10 +175,10 @@ fn owned(index: &Index, name: u32, modules: &HashSet<&str>, types: &HashSet<&str
 
 /// The keys under which a name is brought in from what may be the module of one of these symbols: the parts of the
 /// module's path follow each other in that of the file.
-pub(super) fn imports(index: &Index, symbols: &[Found<'_>], name: &str) -> HashSet<u32> {
+pub(super) fn imports(index: &Index, symbols: &[IndexedSymbol<'_>], name: &str) -> HashSet<u32> {
     let free: Vec<Vec<&str>> = symbols
         .iter()
-        .filter(|symbol| standing(symbol) != Standing::Local)
+        .filter(|symbol| standing(symbol) != SymbolVisibility::Local)
         .take(MOST_MODULES + 1)
         .map(|symbol| owners(index, symbol.path))
         .collect();
@@ -198,26 +201,28 @@ fn leads(parts: &[&str], owners: &[&str], name: &str) -> bool {
     })
 }
 
-pub(super) fn standing(symbol: &Found<'_>) -> Standing {
+pub(super) fn standing(symbol: &IndexedSymbol<'_>) -> SymbolVisibility {
     let Definition { kind, around, part, name, .. } = *symbol.definition;
     if symbol.file.language == "go" && part != name {
-        return Standing::Member;
+        return SymbolVisibility::Member;
     }
     let around = around.and_then(|around| symbol.file.definition(around)).map(|around| around.kind);
     match around {
-        Some(Kind::Enum) if kind == Kind::Variant && family(symbol.file.language) == Family::C => {
-            Standing::Free
+        Some(SymbolKind::Enum)
+            if kind == SymbolKind::Variant && family(symbol.file.language) == LanguageFamily::C =>
+        {
+            SymbolVisibility::Free
         }
-        Some(around) if around.has_members() => Standing::Member,
-        Some(around) if around.runs() => Standing::Local,
-        Some(_) | None if kind == Kind::Method || kind == Kind::Field => Standing::Member,
-        Some(_) | None => Standing::Free,
+        Some(around) if around.has_members() => SymbolVisibility::Member,
+        Some(around) if around.runs() => SymbolVisibility::Local,
+        Some(_) | None if kind == SymbolKind::Method || kind == SymbolKind::Field => SymbolVisibility::Member,
+        Some(_) | None => SymbolVisibility::Free,
     }
 }
 
 /// Languages that can use each other's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum LanguageFamily {
     Python,
     Script,
     Rust,
@@ -227,14 +232,14 @@ pub(super) enum Family {
     Other,
 }
 
-pub(super) fn family(language: &str) -> Family {
+pub(super) fn family(language: &str) -> LanguageFamily {
     match language {
-        "python" => Family::Python,
-        "javascript" | "typescript" => Family::Script,
-        "rust" => Family::Rust,
-        "go" => Family::Go,
-        "java" => Family::Java,
-        "c" | "cpp" => Family::C,
-        _ => Family::Other,
+        "python" => LanguageFamily::Python,
+        "javascript" | "typescript" => LanguageFamily::Script,
+        "rust" => LanguageFamily::Rust,
+        "go" => LanguageFamily::Go,
+        "java" => LanguageFamily::Java,
+        "c" | "cpp" => LanguageFamily::C,
+        _ => LanguageFamily::Other,
     }
 }

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::index::{Definition, Filed, Index};
 use super::near::{Distance, is_test};
-use super::subject::{Subjects, family};
+use super::subject::{SymbolGroup, family};
 use super::tags::Tags;
-use crate::locate::scope::Kind;
+use crate::locate::scope::SymbolKind;
 use crate::text::nearest;
 
 /// Names that are proposed for one that is not known, and those that are compared with it.
@@ -15,7 +15,7 @@ const COMPARED: usize = 5_000;
 
 /// A symbol of the index.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'i> {
+pub(super) struct IndexedSymbol<'i> {
     pub(super) path: &'i str,
     pub(super) file: &'i Filed,
     pub(super) definition: &'i Definition,
@@ -31,7 +31,7 @@ pub(super) struct Used<'i> {
 
 /// Gives the definitions of a name, or of the last parts of one, the most relevant first: what has that very name, what
 /// can hold others, what is near.
-pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) -> Vec<Found<'i>> {
+pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let folded = name.trim().trim_end_matches("()").replace("::", ".").replace('#', ".");
     let folded = folded.trim_start_matches('.');
     let whole = matching(index, &[folded, name.trim()], &|found| {
@@ -39,13 +39,20 @@ pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) 
         path == folded || path == name.trim() || path.ends_with(&format!(".{folded}"))
     });
     let mut found = if whole.is_empty() { in_module(index, folded) } else { whole };
-    let order = |found: &Found<'_>| {
+    let order = |found: &IndexedSymbol<'_>| {
         let is_part = found.definition.around.is_some() && !folded.contains('.');
         let kind = found.definition.kind;
         (
             near.map(|near| Distance::between(near, found.path)),
             is_part,
-            matches!(kind, Kind::Impl | Kind::Key | Kind::Heading | Kind::Rule | Kind::Element),
+            matches!(
+                kind,
+                SymbolKind::Impl
+                    | SymbolKind::Key
+                    | SymbolKind::Heading
+                    | SymbolKind::Rule
+                    | SymbolKind::Element
+            ),
             is_test(found.path),
             found.path.split('/').count(),
         )
@@ -55,18 +62,22 @@ pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) 
 }
 
 /// The symbols whose last part is one of the last parts of these names.
-fn matching<'i>(index: &'i Index, names: &[&str], fits: &dyn Fn(&Found<'i>) -> bool) -> Vec<Found<'i>> {
+fn matching<'i>(
+    index: &'i Index,
+    names: &[&str],
+    fits: &dyn Fn(&IndexedSymbol<'i>) -> bool,
+) -> Vec<IndexedSymbol<'i>> {
     let last = names.iter().map(|name| name.rsplit('.').next().unwrap_or(name));
     let wanted: Vec<u32> =
         last.chain(names.iter().copied()).filter_map(|name| index.names.number(name)).collect();
     let symbols = index.files.iter().flat_map(|(path, file)| {
-        file.definitions.iter().map(move |definition| Found { path, file, definition })
+        file.definitions.iter().map(move |definition| IndexedSymbol { path, file, definition })
     });
     symbols.filter(|found| wanted.contains(&found.definition.name)).filter(fits).collect()
 }
 
 /// The symbols that a name leads to whose first parts are those of a module, as in `package.module.function`.
-fn in_module<'i>(index: &'i Index, name: &str) -> Vec<Found<'i>> {
+fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
     let parts: Vec<&str> = name.split('.').collect();
     (1..parts.len())
         .map(|cut| (parts.get(..cut).unwrap_or_default(), parts.get(cut..).unwrap_or_default().join(".")))
@@ -88,9 +99,9 @@ pub(super) fn used<'i>(
     near: &str,
     tags: &Tags,
     (most, of_one): (usize, usize),
-) -> Vec<Found<'i>> {
+) -> Vec<IndexedSymbol<'i>> {
     let plain = |key: &&String| !key.starts_with('.') && !key.contains(['*', '.']);
-    let mut wanted: HashMap<u32, (bool, Vec<Found<'i>>)> = HashMap::new();
+    let mut wanted: HashMap<u32, (bool, Vec<IndexedSymbol<'i>>)> = HashMap::new();
     for key in tags.uses.keys().filter(plain) {
         let name = key.trim_start_matches('+').split('<').next().unwrap_or_default();
         if let Some(number) = index.names.number(name) {
@@ -100,14 +111,14 @@ pub(super) fn used<'i>(
     for (path, file) in &index.files {
         for definition in file.definitions.iter().filter(|it| it.around.is_none() && is_shared(it.kind)) {
             if let Some((_, found)) = wanted.get_mut(&definition.name) {
-                found.push(Found { path, file, definition });
+                found.push(IndexedSymbol { path, file, definition });
             }
         }
     }
-    let mut found: Vec<(bool, Distance, Found<'i>)> = Vec::new();
+    let mut found: Vec<(bool, Distance, IndexedSymbol<'i>)> = Vec::new();
     for (brought_in, defined) in wanted.into_values() {
         let own = defined.iter().any(|it| it.path == near);
-        let far = |found: &Found<'_>| Distance::between(near, found.path);
+        let far = |found: &IndexedSymbol<'_>| Distance::between(near, found.path);
         let nearest =
             defined.iter().min_by_key(|found| (far(found), found.path, found.definition.place.line));
         let kin = nearest.filter(|_| !own && defined.len() <= of_one);
@@ -118,8 +129,8 @@ pub(super) fn used<'i>(
 }
 
 /// Whether a symbol of that kind is used by its bare name in other files.
-fn is_shared(kind: Kind) -> bool {
-    kind.is_code() && !matches!(kind, Kind::Field | Kind::Impl | Kind::Module)
+fn is_shared(kind: SymbolKind) -> bool {
+    kind.is_code() && !matches!(kind, SymbolKind::Field | SymbolKind::Impl | SymbolKind::Module)
 }
 
 /// The names by which the module in a file is known: those of the folders around it, and that of the file.
@@ -132,11 +143,15 @@ pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
 
 /// Gives the lines on which these symbols, which have one name, are used, in the order of the files' distance from the
 /// nearest of `near`.
-pub(super) fn references<'i>(index: &'i Index, symbols: &[Found<'i>], near: &[&str]) -> Vec<Used<'i>> {
+pub(super) fn references<'i>(
+    index: &'i Index,
+    symbols: &[IndexedSymbol<'i>],
+    near: &[&str],
+) -> Vec<Used<'i>> {
     let mut files: Vec<(&str, &Filed)> =
         index.files.iter().map(|(path, file)| (path.as_str(), file)).collect();
     files.sort_by_cached_key(|(path, _)| (Distance::from_nearest(near.iter().copied(), path), *path));
-    let subjects = Subjects::of(index, symbols);
+    let subjects = SymbolGroup::group(index, symbols);
     let mut used = Vec::new();
     for (path, file) in files {
         let family = family(file.language);

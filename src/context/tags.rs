@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::told;
-use super::uses::{Scene, Uses, uses};
+use super::uses::{UseContext, Uses, uses};
 use super::words::words;
 use crate::grammar::{self, Deep, Use};
-use crate::locate::scope::{Kind, Outline};
+use crate::locate::scope::{Outline, SymbolKind};
 
 /// The steps that reading one text may take: those of an outline.
 const STEPS: usize = 500_000;
@@ -37,11 +37,11 @@ pub struct Tag {
     /// Its name below that of the symbol around it.
     pub part: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: SymbolKind,
     /// The number of the symbol around it.
     pub around: Option<usize>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SymbolLocation,
     /// What its name, its signature and its doc speak of; those of the name are the first.
     pub words: Vec<String>,
     /// How many of them are the name's.
@@ -50,7 +50,7 @@ pub struct Tag {
 
 /// Where a symbol stands: lines from 1, and bytes of the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct SymbolLocation {
     /// The line with its name.
     pub line: u32,
     /// The first line, which may be that of a decorator or comment.
@@ -65,14 +65,14 @@ pub struct Place {
 
 /// Reads texts one after the other, on a stack that suffices for every one of them.
 #[derive(Debug)]
-pub struct Reader<'d>(&'d Deep);
+pub struct TagReader<'d>(&'d Deep);
 
 /// Runs work with a reader, on a thread of its own that is waited for; why not, where there is no such stack.
-pub fn reading<T: Send>(work: impl FnOnce(&Reader<'_>) -> T + Send) -> Result<T, String> {
-    grammar::deep(|deep| work(&Reader(deep)))
+pub fn reading<T: Send>(work: impl FnOnce(&TagReader<'_>) -> T + Send) -> Result<T, String> {
+    grammar::deep(|deep| work(&TagReader(deep)))
 }
 
-impl Reader<'_> {
+impl TagReader<'_> {
     /// Reads the tags of a text; nothing where its language has no grammar, or the text cannot be read safely.
     pub fn tags(&self, language: &str, path: &str, view: &str) -> Option<Tags> {
         // Of the texts before and behind it, none is lost with one over which a grammar panics.
@@ -81,20 +81,20 @@ impl Reader<'_> {
 }
 
 fn tags(deep: &Deep, language: &str, path: &str, view: &str) -> Option<Tags> {
-    let known = grammar::of(language)?.language;
+    let known = grammar::find(language)?.language;
     let tree = grammar::read_on(deep, language, path, view, STEPS).ok()?;
     let outline = Outline::in_tree(language, &tree, view)?;
     let places = grammar::uses(deep, language, &tree, view, STEPS);
-    let lines = Rows::of(view);
+    let lines = LineStarts::new(view);
     let uses = places.as_ref().map(|places| {
         let mut defined: Vec<Range<usize>> =
-            outline.symbols().filter(|it| it.kind != Kind::Impl).map(|it| it.name).collect();
+            outline.symbols().filter(|it| it.kind != SymbolKind::Impl).map(|it| it.name).collect();
         defined.sort_unstable_by_key(|name| name.start);
-        let owners = Owners::of(&outline);
+        let owners = Owners::new(&outline);
         let members: HashSet<&str> = outline.symbols().map(|symbol| symbol.path).collect();
         let (line, owner) = (|at| lines.line(at), |at| owners.of_place(at));
         let has = |owner: &str, name: &str| members.contains(format!("{owner}.{name}").as_str());
-        uses(&Scene { language, view, places, defined: &defined, line: &line, owner: &owner, has: &has })
+        uses(&UseContext { language, view, places, defined: &defined, line: &line, owner: &owner, has: &has })
     });
     let whole = uses.is_ok();
     let bound = places.as_deref().map(|places| bound(view, places)).unwrap_or_default();
@@ -123,13 +123,13 @@ fn bound(view: &str, places: &[(Use, Range<usize>)]) -> HashSet<String> {
     names
 }
 
-fn definitions(outline: &Outline, view: &str, rows: &Rows, language: &str) -> Vec<Tag> {
+fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str) -> Vec<Tag> {
     let paths: Vec<&str> = outline.symbols().map(|symbol| symbol.path).collect();
-    let tag = |symbol: crate::locate::scope::Seen<'_>| {
+    let tag = |symbol: crate::locate::scope::OutlineSymbol<'_>| {
         let around = symbol.around.and_then(|around| paths.get(around));
         let below = around.and_then(|around| symbol.path.strip_prefix(around)?.strip_prefix('.'));
         let part = below.unwrap_or(symbol.path).to_owned();
-        let place = Place {
+        let place = SymbolLocation {
             line: rows.line(symbol.name.start),
             first: rows.line(first_of(view, &symbol.extent)),
             last: rows.line(symbol.extent.end.saturating_sub(1).max(symbol.extent.start)),
@@ -167,17 +167,17 @@ fn small(number: usize) -> u32 {
 
 /// Where the lines of a text begin.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct LineStarts {
     starts: Vec<usize>,
     pub(super) count: u32,
 }
 
-impl Rows {
-    pub(super) fn of(view: &str) -> Rows {
+impl LineStarts {
+    pub(super) fn new(view: &str) -> LineStarts {
         let ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
         let starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
         let open = !view.is_empty() && !view.ends_with('\n');
-        Rows { count: small(starts.len() - 1 + usize::from(open)), starts }
+        LineStarts { count: small(starts.len() - 1 + usize::from(open)), starts }
     }
 
     /// The line of an offset, from 1.
@@ -195,7 +195,7 @@ impl Rows {
 struct Owners(Vec<(Range<usize>, String)>);
 
 impl Owners {
-    fn of(outline: &Outline) -> Owners {
+    fn new(outline: &Outline) -> Owners {
         let types = outline.symbols().filter(|symbol| symbol.kind.has_members());
         let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
         Owners(types.map(|symbol| (symbol.extent, last(symbol.path))).collect())

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::locate::scope::Kind;
+use crate::locate::scope::SymbolKind;
 
 /// The longest signature and the longest line of a doc, in characters.
 const LONGEST: usize = 200;
@@ -13,23 +13,30 @@ const LOOKED_AT: usize = 4_096;
 const OPENERS: [&str; 10] = ["<!--", "/**", "/*!", "///", "//!", "--", "/*", "//", "*/", "#"];
 
 /// Gives the declaration from `head`, on one line and without its body.
-pub(super) fn signature(view: &str, head: &Range<usize>, kind: Kind) -> String {
+pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> String {
     let start = line_start(view, head.start);
     let end = head.end.min(start.saturating_add(LOOKED_AT));
     let whole = view.get(start..floor(view, end)).unwrap_or_default();
     let whole = match kind {
-        Kind::Key | Kind::Heading | Kind::Element => whole.lines().next().unwrap_or_default(),
-        Kind::Constant | Kind::Variable | Kind::Field | Kind::Macro | Kind::Function | Kind::Method => whole,
-        Kind::Class
-        | Kind::Struct
-        | Kind::Enum
-        | Kind::Variant
-        | Kind::Trait
-        | Kind::Interface
-        | Kind::Impl
-        | Kind::Type
-        | Kind::Module
-        | Kind::Rule => whole.split('{').next().unwrap_or_default(),
+        SymbolKind::Key | SymbolKind::Heading | SymbolKind::Element => {
+            whole.lines().next().unwrap_or_default()
+        }
+        SymbolKind::Constant
+        | SymbolKind::Variable
+        | SymbolKind::Field
+        | SymbolKind::Macro
+        | SymbolKind::Function
+        | SymbolKind::Method => whole,
+        SymbolKind::Class
+        | SymbolKind::Struct
+        | SymbolKind::Enum
+        | SymbolKind::Variant
+        | SymbolKind::Trait
+        | SymbolKind::Interface
+        | SymbolKind::Impl
+        | SymbolKind::Type
+        | SymbolKind::Module
+        | SymbolKind::Rule => whole.split('{').next().unwrap_or_default(),
     };
     let folded = folded(without_marks(whole));
     let bare = folded.trim_end_matches(['{', ':', '=', ' ', '(', ',', ';']);

@@ -23,7 +23,7 @@ const TYPES_FIRST: [&str; 4] = ["python", "javascript", "typescript", "java"];
 pub(super) type Uses = BTreeMap<String, Vec<u32>>;
 
 /// What is known of a text whose uses are gathered.
-pub(super) struct Scene<'a> {
+pub(super) struct UseContext<'a> {
     pub(super) language: &'a str,
     pub(super) view: &'a str,
     /// What its places are, in its order.
@@ -39,9 +39,9 @@ pub(super) struct Scene<'a> {
 }
 
 /// Gathers the uses of a text.
-pub(super) fn uses(scene: &Scene<'_>) -> Uses {
-    let imports = Imports::of(scene);
-    let scopes = Scopes::of(scene);
+pub(super) fn uses(scene: &UseContext<'_>) -> Uses {
+    let imports = Imports::new(scene);
+    let scopes = Scopes::new(scene);
     let mut uses = Uses::new();
     let mut around = Around::default();
     for (meaning, span) in scene.places {
@@ -82,7 +82,7 @@ pub(super) fn uses(scene: &Scene<'_>) -> Uses {
     uses
 }
 
-impl Scene<'_> {
+impl UseContext<'_> {
     /// The name at a place, without quotes or what marks it as a name.
     fn name(&self, span: &Range<usize>) -> Option<&str> {
         let text = self.view.get(span.clone())?.trim_matches(['"', '\'', '*', '#']);
@@ -136,7 +136,7 @@ fn quoted(text: &str) -> Vec<String> {
 }
 
 /// The keys of what a path with `::` leads to.
-fn path(scene: &Scene<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
+fn path(scene: &UseContext<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
     match receiver(scene.view, span.start).1 {
         // What is named by where it lies needs not be brought in.
         Some("crate" | "self" | "super") => vec![format!("+{name}<")],

@@ -10,10 +10,10 @@ use std::collections::HashSet;
 
 use super::index::{Definition, Filed, Index};
 use super::near::{Distance, is_test};
-use super::subject::{Family, Standing, family, imports, standing};
-use super::symbol::{Found, owners};
+use super::subject::{LanguageFamily, SymbolVisibility, family, imports, standing};
+use super::symbol::{IndexedSymbol, owners};
 use super::tags::Tags;
-use crate::locate::scope::Kind;
+use crate::locate::scope::SymbolKind;
 
 /// The most definitions of one call that are looked at: a call that takes away more is no accident of one name.
 const MOST_DEFINITIONS: usize = 50;
@@ -73,7 +73,7 @@ impl Index {
         let mut vanished = Vec::new();
         for (at, one) in left.iter().enumerate().filter(|(_, left)| left.is_known) {
             let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
-            let lost: Vec<Found<'_>> = self.lost(one.path, file, tags, &kept);
+            let lost: Vec<IndexedSymbol<'_>> = self.lost(one.path, file, tags, &kept);
             for found in lost.into_iter().take(MOST_DEFINITIONS) {
                 let uses = self.uses(&found, left);
                 if !uses.is_empty() {
@@ -93,7 +93,7 @@ impl Index {
         file: &'i Filed,
         tags: &Tags,
         kept: &HashSet<&str>,
-    ) -> Vec<Found<'i>> {
+    ) -> Vec<IndexedSymbol<'i>> {
         let mut seen: HashSet<String> = HashSet::new();
         let is_gone = |definition: &Definition| !kept.contains(self.names.text(definition.name));
         let is_brought_in = |definition: &Definition| {
@@ -112,17 +112,17 @@ impl Index {
         file.definitions
             .iter()
             .filter(|it| is_told(it) && is_gone(it) && !outer_is_gone(it) && !is_brought_in(it))
-            .map(|definition| Found { path, file, definition })
+            .map(|definition| IndexedSymbol { path, file, definition })
             .filter(|found| match standing(found) {
-                Standing::Free => !answers_for_all,
-                Standing::Member => true,
-                Standing::Local => false,
+                SymbolVisibility::Free => !answers_for_all,
+                SymbolVisibility::Member => true,
+                SymbolVisibility::Local => false,
             })
             .filter(|found| seen.insert(file.path(found.definition, &self.names)))
             .collect()
     }
 
-    fn uses(&self, lost: &Found<'_>, left: &[Left<'_>]) -> Vec<(String, usize)> {
+    fn uses(&self, lost: &IndexedSymbol<'_>, left: &[Left<'_>]) -> Vec<(String, usize)> {
         let keys = self.keys(lost, left);
         let kin = family(lost.file.language);
         let same_folder = |path: &str| folder(path) == folder(lost.path);
@@ -149,10 +149,10 @@ impl Index {
         uses.into_iter().map(|(path, line)| (path.to_owned(), line_of(line))).collect()
     }
 
-    fn keys(&self, lost: &Found<'_>, left: &[Left<'_>]) -> Keys {
+    fn keys(&self, lost: &IndexedSymbol<'_>, left: &[Left<'_>]) -> Keys {
         let name = self.names.text(lost.definition.name);
         let kin = family(lost.file.language);
-        let others: Vec<Found<'_>> = self
+        let others: Vec<IndexedSymbol<'_>> = self
             .files
             .iter()
             .filter(|(path, file)| {
@@ -160,7 +160,7 @@ impl Index {
                 !is_left && family(file.language) == kin
             })
             .flat_map(|(path, file)| {
-                file.definitions.iter().map(move |definition| Found { path, file, definition })
+                file.definitions.iter().map(move |definition| IndexedSymbol { path, file, definition })
             })
             .filter(|found| found.definition.name == lost.definition.name)
             .collect();
@@ -169,7 +169,7 @@ impl Index {
         let parent = parent.map(|parent| self.names.text(parent.name));
         let end = format!(".{name}");
         let modules: HashSet<&str> = match standing(lost) {
-            Standing::Free => {
+            SymbolVisibility::Free => {
                 let brought_in = imports(self, &[*lost], name);
                 let elsewhere = imports(self, &others, name);
                 keys.imports = brought_in.difference(&elsewhere).copied().collect();
@@ -179,7 +179,7 @@ impl Index {
                 let own = owners(self, lost.path).into_iter().chain(parent);
                 own.filter(|owner| !foreign.contains(owner)).collect()
             }
-            Standing::Member | Standing::Local => {
+            SymbolVisibility::Member | SymbolVisibility::Local => {
                 keys.member = self.names.number(&end);
                 keys.owner = parent.and_then(|parent| self.names.number(parent));
                 parent.into_iter().collect()
@@ -194,14 +194,14 @@ impl Index {
 }
 
 /// The lines of one file on which a lost definition is used; `at` gives those of a key.
-fn lines(keys: &Keys, kin: Family, same_folder: bool, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
+fn lines(keys: &Keys, kin: LanguageFamily, same_folder: bool, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let mut lines: Vec<u32> = keys.sure.iter().flat_map(|key| at(*key)).collect();
     let is_brought_in = || keys.imports.iter().any(|key| !at(*key).is_empty());
     let plain_means_it = match kin {
-        Family::Python | Family::Rust | Family::Script => is_brought_in(),
-        Family::Go => same_folder && keys.is_only,
-        Family::Java | Family::C => keys.is_only,
-        Family::Other => false,
+        LanguageFamily::Python | LanguageFamily::Rust | LanguageFamily::Script => is_brought_in(),
+        LanguageFamily::Go => same_folder && keys.is_only,
+        LanguageFamily::Java | LanguageFamily::C => keys.is_only,
+        LanguageFamily::Other => false,
     };
     if plain_means_it {
         lines.extend(keys.plain.into_iter().flat_map(at));
@@ -224,25 +224,25 @@ fn names(tags: &Tags) -> impl Iterator<Item = &str> {
 /// Tells whether a definition is of a kind that other files use by its name.
 fn is_told(definition: &Definition) -> bool {
     match definition.kind {
-        Kind::Function
-        | Kind::Method
-        | Kind::Class
-        | Kind::Struct
-        | Kind::Enum
-        | Kind::Trait
-        | Kind::Interface
-        | Kind::Type
-        | Kind::Constant
-        | Kind::Macro => true,
-        Kind::Variable => definition.around.is_none(),
-        Kind::Variant
-        | Kind::Impl
-        | Kind::Module
-        | Kind::Field
-        | Kind::Heading
-        | Kind::Key
-        | Kind::Rule
-        | Kind::Element => false,
+        SymbolKind::Function
+        | SymbolKind::Method
+        | SymbolKind::Class
+        | SymbolKind::Struct
+        | SymbolKind::Enum
+        | SymbolKind::Trait
+        | SymbolKind::Interface
+        | SymbolKind::Type
+        | SymbolKind::Constant
+        | SymbolKind::Macro => true,
+        SymbolKind::Variable => definition.around.is_none(),
+        SymbolKind::Variant
+        | SymbolKind::Impl
+        | SymbolKind::Module
+        | SymbolKind::Field
+        | SymbolKind::Heading
+        | SymbolKind::Key
+        | SymbolKind::Rule
+        | SymbolKind::Element => false,
     }
 }
 
@@ -259,18 +259,18 @@ pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, us
     };
     // What everything is brought in from can have any of the names at the top.
     let has_new_glob = after.uses.contains_key("+*") && !before.uses.contains_key("+*");
-    let is_named = |kind: Kind| {
+    let is_named = |kind: SymbolKind| {
         matches!(
             kind,
-            Kind::Function
-                | Kind::Method
-                | Kind::Class
-                | Kind::Struct
-                | Kind::Enum
-                | Kind::Trait
-                | Kind::Interface
-                | Kind::Type
-                | Kind::Macro
+            SymbolKind::Function
+                | SymbolKind::Method
+                | SymbolKind::Class
+                | SymbolKind::Struct
+                | SymbolKind::Enum
+                | SymbolKind::Trait
+                | SymbolKind::Interface
+                | SymbolKind::Type
+                | SymbolKind::Macro
         )
     };
     let mut seen = HashSet::new();
@@ -300,7 +300,7 @@ mod tests {
     use super::super::tags::reading;
     use super::*;
     use crate::policy::language_of;
-    use crate::text::Stamp;
+    use crate::text::Version;
 
     fn tags(path: &str, text: &str) -> Tags {
         let language = &language_of(path, None).unwrap().name;
@@ -310,9 +310,9 @@ mod tests {
     /// What vanishes where files of a project become these; each as `name: file:line ...`.
     #[track_caller]
     fn said(project: &[(&str, &str)], call: &[(&str, &str)]) -> Vec<String> {
-        let mut index = Index::of("project");
+        let mut index = Index::new("project");
         for (path, text) in project {
-            index.put(path, Stamp::of(text.as_bytes()), &tags(path, text));
+            index.put(path, Version::hash(text.as_bytes()), &tags(path, text));
         }
         let after: Vec<(&str, Tags)> = call.iter().map(|(path, text)| (*path, tags(path, text))).collect();
         let left: Vec<Left<'_>> =

@@ -1,17 +1,17 @@
 //! Mode `content`: the whole new text, written as given.
 
-use crate::edit::Planned;
+use crate::edit::PlannedEdit;
 use crate::error::{Code, Error};
 use crate::text::Buffer;
 
 /// Plans the replacement of the whole text; the file keeps its encoding and byte order mark.
 ///
 /// Errors: `TOO_LARGE` for more characters than the result may have bytes, `NOT_ENCODABLE`.
-pub fn plan(content: &str, buffer: &Buffer, limit: u64) -> Result<Planned, Error> {
+pub fn plan(content: &str, buffer: &Buffer, limit: u64) -> Result<PlannedEdit, Error> {
     let characters = content.chars().count() as u64;
     if characters > limit {
         let message = format!("the content is too large: at least {characters} bytes, limit {limit} bytes");
         return Err(Error::new(Code::TooLarge, message).field("content"));
     }
-    Ok(Planned::new(buffer.rewrite(content)?, Vec::new()))
+    Ok(PlannedEdit::new(buffer.rewrite(content)?, Vec::new()))
 }

@@ -1,6 +1,6 @@
 //! What the caller believes is there, held against what is.
 
-use crate::error::{Code, Error, Place};
+use crate::error::{Code, Error, EvidenceLine};
 use crate::text::Buffer;
 
 /// Lines shown of what is really there.
@@ -25,7 +25,7 @@ pub fn check(
     }
 }
 
-fn conflict(line: usize, wanted: &str, there: Option<&str>, places: Vec<Place>) -> Error {
+fn conflict(line: usize, wanted: &str, there: Option<&str>, places: Vec<EvidenceLine>) -> Error {
     let cut = |text: &str| text.chars().take(80).collect::<String>();
     let seen = match there {
         None => "the range ends before it".to_owned(),

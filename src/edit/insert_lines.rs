@@ -1,13 +1,13 @@
 //! Mode `insert_lines`: new text before lines, all numbered as before the edit.
 
-use crate::edit::{Insertion, Planned, expect};
+use crate::edit::{Insertion, PlannedEdit, expect};
 use crate::error::{Code, Error};
 use crate::text::{Buffer, Change};
 
 /// Plans insertions; several before one line keep the order of the request.
 ///
 /// Errors: `RANGE_OUT_OF_BOUNDS`, `EDIT_CONFLICT` where `expect` does not hold.
-pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<Planned, Error> {
+pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let mut notes = Vec::new();
     let mut changes = Vec::with_capacity(insertions.len());
     let mut unended = !buffer.view().is_empty() && !buffer.view().ends_with('\n');
@@ -27,7 +27,7 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<Planned, Error>
         let at = offset(insertion.at_line, buffer);
         changes.push(Change { span: at..at, text });
     }
-    Ok(Planned::new(buffer.plan(changes)?, notes))
+    Ok(PlannedEdit::new(buffer.plan(changes)?, notes))
 }
 
 fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {

@@ -1,13 +1,13 @@
 //! Mode `line_edits`: new text for ranges of lines, all numbered as before the edit.
 
-use crate::edit::{LineEdit, Planned, expect};
+use crate::edit::{LineEdit, PlannedEdit, expect};
 use crate::error::{Code, Error};
 use crate::text::{Buffer, Change};
 
 /// Plans the replacement of ranges of lines, in whatever order they are listed.
 ///
 /// Errors: `RANGE_OUT_OF_BOUNDS`, `RANGE_OVERLAP`, `EDIT_CONFLICT` where `expect` does not hold.
-pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<Planned, Error> {
+pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let mut changes = Vec::with_capacity(edits.len());
     let mut notes = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
@@ -19,7 +19,7 @@ pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<Planned, Error> {
         expect::check(edit.expect.as_deref(), buffer, (edit.start_line, edit.end_line), field)?;
         changes.push(change(index, edit, buffer, &mut notes));
     }
-    Ok(Planned::new(buffer.plan(changes)?, notes))
+    Ok(PlannedEdit::new(buffer.plan(changes)?, notes))
 }
 
 fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Error> {

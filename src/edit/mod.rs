@@ -15,8 +15,8 @@ pub mod pattern;
 
 use std::num::NonZeroUsize;
 
-use crate::error::{Code, Error, Place};
-use crate::locate::{Receipt, Tolerance};
+use crate::error::{Code, Error, EvidenceLine};
+use crate::locate::{MatchInfo, MatchTolerance};
 use crate::text::{Buffer, Plan};
 use pattern::Flags;
 
@@ -80,16 +80,16 @@ pub struct Search {
     /// The symbol in which to look, as in `Class.method`.
     pub within: Option<String>,
     /// Which of the places are meant.
-    pub aim: Aim,
+    pub aim: Occurrences,
     /// How far the text may be from the quoted one, where it does not stand there literally.
-    pub tolerance: Tolerance,
+    pub tolerance: MatchTolerance,
     /// What a replacement that stands there already means.
-    pub standing: Standing,
+    pub standing: OnDuplicate,
 }
 
 /// Which of the places that a search finds are meant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Aim {
+pub enum Occurrences {
     /// Every match, as in a replacement of strings; where there is none, the one place that the rungs find.
     #[default]
     Matches,
@@ -101,7 +101,7 @@ pub enum Aim {
 
 /// What it means that the replacement stands around the place already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum OnDuplicate {
     /// The edit was made before: it is refused.
     #[default]
     Done,
@@ -109,10 +109,10 @@ pub enum Standing {
     Again,
 }
 
-impl Standing {
+impl OnDuplicate {
     /// What it means to a caller who knows the version of the file, or does not.
-    pub const fn of(versioned: bool) -> Standing {
-        if versioned { Standing::Again } else { Standing::Done }
+    pub const fn from_versioned(versioned: bool) -> OnDuplicate {
+        if versioned { OnDuplicate::Again } else { OnDuplicate::Done }
     }
 }
 
@@ -159,7 +159,7 @@ impl LineWindow {
 
 /// How much the work on one edit may come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct EditLimits {
     /// The most bytes that the result may have; what would surely be more is not built in memory first.
     pub bytes: u64,
     /// The most steps that a pattern may take.
@@ -168,18 +168,18 @@ pub struct Bounds {
 
 /// What is edited, as far as planning needs to know.
 #[derive(Debug, Clone, Copy)]
-pub struct Scene<'a> {
+pub struct PlanContext<'a> {
     /// Its path from the root.
     pub path: &'a str,
     /// The language that it is in, by its name in the catalogue.
     pub language: Option<&'a str>,
     /// How much work the edit may come to.
-    pub bounds: Bounds,
+    pub bounds: EditLimits,
 }
 
 /// A plan and what there is to say about how it came about.
 #[derive(Debug)]
-pub struct Planned {
+pub struct PlannedEdit {
     /// The byte splices that carry the edit out.
     pub plan: Plan,
     /// What the caller should know, such as a line end that was added.
@@ -189,17 +189,17 @@ pub struct Planned {
     /// How many matches were replaced; only a search has this.
     pub replacements: Option<usize>,
     /// Where the search matched, at most 20 places.
-    pub places: Vec<Place>,
+    pub places: Vec<EvidenceLine>,
     /// How the text was found; only a literal search has this.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<MatchInfo>,
     /// The text that comes of it, where that is not encoded as the one before.
     pub becomes: Option<Buffer>,
 }
 
-impl Planned {
-    fn new(plan: Plan, mut notes: Vec<String>) -> Planned {
+impl PlannedEdit {
+    fn new(plan: Plan, mut notes: Vec<String>) -> PlannedEdit {
         notes.extend_from_slice(plan.notes());
-        Planned {
+        PlannedEdit {
             plan,
             notes,
             warnings: Vec::new(),
@@ -213,9 +213,9 @@ impl Planned {
     /// The plan of a search that found nothing, where that is no more than a warning.
     ///
     /// Errors: `INTERNAL`, should an empty plan be refused.
-    pub fn nothing(buffer: &Buffer, warning: String) -> Result<Planned, Error> {
-        let planned = Planned::new(buffer.plan(Vec::new())?, Vec::new());
-        Ok(Planned { warnings: vec![warning], replacements: Some(0), ..planned })
+    pub fn nothing(buffer: &Buffer, warning: String) -> Result<PlannedEdit, Error> {
+        let planned = PlannedEdit::new(buffer.plan(Vec::new())?, Vec::new());
+        Ok(PlannedEdit { warnings: vec![warning], replacements: Some(0), ..planned })
     }
 }
 
@@ -263,7 +263,7 @@ impl Edit {
 /// Plans an edit for a text; all parts of the edit are planned or none is.
 ///
 /// Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new text.
-pub fn plan(edit: &Edit, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, Error> {
+pub fn plan(edit: &Edit, buffer: &Buffer, scene: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     match edit {
         Edit::Content(content) => content::plan(content, buffer, scene.bounds.bytes),
         Edit::Lines(edits) => line_edits::plan(edits, buffer),
@@ -275,9 +275,9 @@ pub fn plan(edit: &Edit, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, E
 }
 
 /// The place of a line, for a report: its number and at most 60 characters of it.
-fn place(buffer: &Buffer, line: usize) -> Place {
+fn place(buffer: &Buffer, line: usize) -> EvidenceLine {
     let preview = buffer.lines().text(line).trim_end().chars().take(60).collect();
-    Place { line, preview, symbol: None }
+    EvidenceLine { line, preview, symbol: None }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What the past asks for: the bytes of an earlier version, or that there is no file.
 
-use super::Planned;
+use super::PlannedEdit;
 use crate::error::Error;
 use crate::text::Buffer;
 
@@ -9,21 +9,21 @@ use crate::text::Buffer;
 /// Only lines that differ are touched, where both are encoded alike; else the whole text is replaced.
 ///
 /// Errors: `NOT_TEXT`, `TOO_LARGE` from 4 GiB on.
-pub fn plan(bytes: &[u8], buffer: &Buffer) -> Result<Planned, Error> {
+pub fn plan(bytes: &[u8], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let wanted = buffer.another(bytes.to_vec())?;
     if buffer.is_alike(&wanted) {
-        return Ok(Planned::new(buffer.toward(&wanted)?, Vec::new()));
+        return Ok(PlannedEdit::new(buffer.toward(&wanted)?, Vec::new()));
     }
-    let planned = Planned::new(buffer.replaced(bytes)?, Vec::new());
-    Ok(Planned { becomes: Some(wanted), ..planned })
+    let planned = PlannedEdit::new(buffer.replaced(bytes)?, Vec::new());
+    Ok(PlannedEdit { becomes: Some(wanted), ..planned })
 }
 
 /// Plans to leave nothing.
 ///
 /// Errors: `INTERNAL`, should the plan be refused.
-pub fn remove(buffer: &Buffer) -> Result<Planned, Error> {
-    let planned = Planned::new(buffer.replaced(b"")?, Vec::new());
-    Ok(Planned { becomes: Some(buffer.another(Vec::new())?), ..planned })
+pub fn remove(buffer: &Buffer) -> Result<PlannedEdit, Error> {
+    let planned = PlannedEdit::new(buffer.replaced(b"")?, Vec::new());
+    Ok(PlannedEdit { becomes: Some(buffer.another(Vec::new())?), ..planned })
 }
 
 #[cfg(test)]

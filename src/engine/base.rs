@@ -3,13 +3,13 @@
 //! Invariant: an edit is carried over only where its place is proved to be unchanged; else it is refused with what changed.
 
 use super::Workspace;
-use super::call::{Call, Target};
-use super::check::Seen;
-use crate::edit::Planned;
-use crate::error::{Code, Error, Place, Since};
+use super::call::{Batch, ResolvedTarget};
+use super::check::CurrentText;
+use crate::edit::PlannedEdit;
+use crate::error::{Code, Error, EvidenceLine, Since};
 use crate::request::{Expect, Request};
-use crate::store::{EditId, Entry, Kind};
-use crate::text::{Buffer, Clash, LineMap, diff};
+use crate::store::{EditId, Entry, EntryKind};
+use crate::text::{Buffer, LineMap, RebaseConflict, diff};
 
 /// The most bytes of a diff that a refusal carries; an answer shows what fits.
 const DIFF: usize = 6_000;
@@ -25,10 +25,10 @@ impl Workspace {
     /// about the text as a whole, or was made before and others have edited the file since.
     pub(super) fn base(
         &self,
-        call: &Call,
+        call: &Batch,
         request: &Request,
-        target: &Target,
-        seen: &Seen,
+        target: &ResolvedTarget,
+        seen: &CurrentText,
     ) -> Result<Option<Buffer>, Error> {
         let base = match &request.expect {
             Expect::Version(version) if !seen.buffer.stamp().matches(version) => {
@@ -64,12 +64,12 @@ impl Workspace {
     }
 
     /// The edit that this very call made of the file before, among the last.
-    fn made_before(&self, call: &Call, target: &Target) -> Result<Option<EditId>, Error> {
+    fn made_before(&self, call: &Batch, target: &ResolvedTarget) -> Result<Option<EditId>, Error> {
         let entries = self.store.at_hand(&target.place, self.store.entries(Some(&target.place), LAST))?;
         let same = |entry: &&Entry| {
             entry.deed.request == call.digest && entry.deed.kind == call.kind && !entry.undone
         };
-        let version = target.arrived.is_none() && call.kind == Kind::Edit;
+        let version = target.arrived.is_none() && call.kind == EntryKind::Edit;
         Ok(entries.iter().find(same).filter(|_| version).map(|entry| entry.id))
     }
 }
@@ -78,11 +78,11 @@ impl Workspace {
 ///
 /// Errors: `EDIT_CONFLICT` where it meets what changed since.
 pub(super) fn carried(
-    mut planned: Planned,
+    mut planned: PlannedEdit,
     base: &Buffer,
-    target: &Target,
-    seen: &Seen,
-) -> Result<Planned, Error> {
+    target: &ResolvedTarget,
+    seen: &CurrentText,
+) -> Result<PlannedEdit, Error> {
     let met = planned.becomes.is_some().then(|| clashing(base));
     let plan = match met {
         Some(clash) => Err(clash),
@@ -118,11 +118,11 @@ pub(super) fn difference(path: &str, from: Option<&Buffer>, to: &Buffer) -> Stri
 }
 
 /// The clash of a text that is encoded otherwise.
-fn clashing(base: &Buffer) -> Clash {
-    Clash { asked: (1, base.lines().count()), met: None }
+fn clashing(base: &Buffer) -> RebaseConflict {
+    RebaseConflict { asked: (1, base.lines().count()), met: None }
 }
 
-fn told(Clash { asked: (first, last), met }: &Clash, base: &Buffer) -> String {
+fn told(RebaseConflict { asked: (first, last), met }: &RebaseConflict, base: &Buffer) -> String {
     let version = base.stamp();
     let asked = match last.cmp(first) {
         std::cmp::Ordering::Less => format!("the place before line {first} of version {version}"),
@@ -148,14 +148,14 @@ fn told(Clash { asked: (first, last), met }: &Clash, base: &Buffer) -> String {
 }
 
 /// The lines that stand where the edit meets the change.
-fn now(clash: &Clash, buffer: &Buffer) -> Vec<Place> {
+fn now(clash: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLine> {
     let Some(met) = clash.met else { return Vec::new() };
     let preview = |line| buffer.lines().text(line).trim_end().chars().take(60).collect();
-    let place = |line| Place { line, preview: preview(line), symbol: None };
+    let place = |line| EvidenceLine { line, preview: preview(line), symbol: None };
     (met.new_start_line..=met.new_end_line).take(LINES).map(place).collect()
 }
 
-fn conflict(message: String, target: &Target, base: &Buffer, seen: &Seen) -> Error {
+fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, seen: &CurrentText) -> Error {
     let version = seen.buffer.stamp().to_string();
     let hint = format!("build the edit on version {version}, which is there now");
     let diff = difference(target.place.in_root(), Some(base), &seen.buffer);
@@ -164,7 +164,7 @@ fn conflict(message: String, target: &Target, base: &Buffer, seen: &Seen) -> Err
     if target.arrived.is_some() { error } else { error.field("expected_version") }
 }
 
-fn unknown(version: &str, target: &Target, seen: &Seen) -> Error {
+fn unknown(version: &str, target: &ResolvedTarget, seen: &CurrentText) -> Error {
     let (noun, now) = (target.place.noun(), seen.buffer.stamp().to_string());
     let message = format!("version {version} was expected, but the {noun} has version {now}");
     let since = Since { version: now, diff: String::new() };

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::call::Call;
+use super::call::Batch;
 use super::{Report, Workspace};
 use crate::error::{Code, Error};
 use crate::gate::Watch;
 use crate::request::Request;
-use crate::store::Kind;
+use crate::store::EntryKind;
 
 impl Workspace {
     /// Carries several edits of different files from the requests to their reports, in the order of the requests.
@@ -24,6 +24,6 @@ impl Workspace {
         if requests.is_empty() {
             return Err(Error::new(Code::InvalidInput, "`edits` is an empty list").field("edits"));
         }
-        self.carry(Call::of(requests, Kind::Edit), watch).await
+        self.carry(Batch::new(requests, EntryKind::Edit), watch).await
     }
 }

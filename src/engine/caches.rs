@@ -10,7 +10,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error};
-use crate::store::{Cache, CacheLimits, Cached, Kept, State};
+use crate::store::{Cache, CacheLimits, Cached, Kept, StateFolder};
 
 /// How long a process does not look at the bounds again; all processes together do so once an hour.
 const REST: Duration = Duration::from_secs(60);
@@ -19,12 +19,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// What the gates of this user keep.
 #[derive(Debug)]
-pub struct Caches(State);
+pub struct Caches(StateFolder);
 
 impl Caches {
     /// Finds the caches of the user who runs lockgate.
     pub fn for_user() -> Caches {
-        Caches(State::beside(&[]))
+        Caches(StateFolder::beside(&[]))
     }
 
     /// The folder in which they lie.
@@ -72,7 +72,7 @@ pub(super) struct Bounding(Mutex<Option<Instant>>);
 
 impl Bounding {
     /// Keeps the caches within their bounds, where nobody did so within the hour.
-    pub(super) fn bound(&self, state: &State) {
+    pub(super) fn bound(&self, state: &StateFolder) {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|last| last.elapsed() < REST) {
             return;
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn the_cache_of_a_root_is_shared_and_making_one_keeps_nobody_waiting() {
         let dir = tempfile::tempdir().unwrap();
-        let state = State::within(dir.path(), &[]);
+        let state = StateFolder::within(dir.path(), &[]);
         let held = Mutex::default();
         let (p, q) = (Path::new("/p"), Path::new("/q"));
         let made = |root: &Path| state.cache(root).ok();

@@ -2,16 +2,16 @@
 
 use super::Workspace;
 use super::base::carried;
-use super::call::Target;
-use crate::edit::{self, Bounds, Planned, Scene};
+use super::call::ResolvedTarget;
+use crate::edit::{self, EditLimits, PlanContext, PlannedEdit};
 use crate::error::{Code, Error};
 use crate::policy::Policy;
 use crate::request::{self, Expect, Mode, Request};
-use crate::store::{Entry, Place, Snapshot};
+use crate::store::{DocumentPath, Entry, Snapshot};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
 
 /// The target as it was found under the lock.
-pub struct Seen {
+pub struct CurrentText {
     /// Its text; empty when there is no file.
     pub buffer: Buffer,
     /// The file that the text was read from; absent when there is none.
@@ -30,7 +30,7 @@ pub struct Drafted {
     pub mended: Option<Plan>,
 }
 
-impl Seen {
+impl CurrentText {
     /// Holds what the caller believes of the target against what was found; the version is looked at by `base`.
     ///
     /// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
@@ -61,11 +61,11 @@ impl Seen {
     }
 }
 
-impl Seen {
+impl CurrentText {
     /// Gives the text before, if there was a file, and lets go of that file on another thread: when it was replaced,
     /// the kernel frees its blocks then, and the caller need not wait for it.
     pub fn release(self) -> Option<Buffer> {
-        let Seen { buffer, snapshot } = self;
+        let CurrentText { buffer, snapshot } = self;
         if let Some(Snapshot::File(file)) = snapshot {
             tokio::task::spawn_blocking(move || drop(file));
             return Some(buffer);
@@ -79,15 +79,15 @@ impl Drafted {
     ///
     /// Errors: `TOO_LARGE` for a result over the policy's limit, `NOT_ENCODABLE` for one that would be read in
     /// another encoding than it was written in, `INTERNAL` should the proof fail.
-    pub(super) fn new(seen: &Seen, planned: &Planned, rules: &Policy) -> Result<Drafted, Error> {
+    pub(super) fn new(seen: &CurrentText, planned: &PlannedEdit, rules: &Policy) -> Result<Drafted, Error> {
         let becomes = match &planned.becomes {
             Some(becomes) => becomes.another(becomes.bytes().to_vec())?,
             None => seen.buffer.apply(&planned.plan)?,
         };
-        Drafted::of(seen, &planned.plan, becomes, rules)
+        Drafted::from_plan(seen, &planned.plan, becomes, rules)
     }
 
-    fn of(seen: &Seen, plan: &Plan, buffer: Buffer, rules: &Policy) -> Result<Drafted, Error> {
+    fn from_plan(seen: &CurrentText, plan: &Plan, buffer: Buffer, rules: &Policy) -> Result<Drafted, Error> {
         let (size, limit) = (buffer.bytes().len() as u64, rules.limits.file);
         if size > limit {
             return Err(Error::new(
@@ -110,9 +110,9 @@ impl Drafted {
     /// Takes the text that the gates made of it for the one after the edit.
     ///
     /// Errors: those of [`Drafted::new`].
-    pub(super) fn mended(seen: &Seen, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
+    pub(super) fn mended(seen: &CurrentText, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
         let plan = seen.buffer.toward(text)?;
-        let drafted = Drafted::of(seen, &plan, seen.buffer.apply(&plan)?, rules)?;
+        let drafted = Drafted::from_plan(seen, &plan, seen.buffer.apply(&plan)?, rules)?;
         if drafted.buffer.stamp() != text.stamp() {
             return Err(Error::new(Code::Internal, "the mended text could not be planned"));
         }
@@ -122,33 +122,33 @@ impl Drafted {
 
 impl Workspace {
     /// Reads the target, or finds that there is none.
-    pub(super) fn read(&self, place: &Place, rules: &Policy) -> Result<Seen, Error> {
+    pub(super) fn read(&self, place: &DocumentPath, rules: &Policy) -> Result<CurrentText, Error> {
         self.seen(place, self.store.read(place, rules.limits.file)?)
     }
 
     /// Reads the target, and what was done to it last.
     pub(super) fn read_and_last(
         &self,
-        place: &Place,
+        place: &DocumentPath,
         rules: &Policy,
-    ) -> Result<(Seen, Option<Entry>), Error> {
+    ) -> Result<(CurrentText, Option<Entry>), Error> {
         let (snapshot, last) = self.store.read_and_last(place, rules.limits.file)?;
         Ok((self.seen(place, snapshot)?, last))
     }
 
-    fn seen(&self, place: &Place, mut snapshot: Option<Snapshot>) -> Result<Seen, Error> {
+    fn seen(&self, place: &DocumentPath, mut snapshot: Option<Snapshot>) -> Result<CurrentText, Error> {
         let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
-        Ok(Seen { buffer: Buffer::read(bytes, self.store.hints(place))?, snapshot })
+        Ok(CurrentText { buffer: Buffer::read(bytes, self.store.hints(place))?, snapshot })
     }
 
     /// Plans the edit; in `interactive` a search that finds nothing changes nothing, and is a warning.
     pub(super) fn plan(
         &self,
         request: &Request,
-        target: &Target,
-        seen: &Seen,
+        target: &ResolvedTarget,
+        seen: &CurrentText,
         base: Option<&Buffer>,
-    ) -> Result<Planned, Error> {
+    ) -> Result<PlannedEdit, Error> {
         let Some(base) = base else { return planned_on(&seen.buffer, request, target) };
         let carried = carried(planned_on(base, request, target)?, base, target, seen);
         match (carried, request.mode, &request.expect) {
@@ -164,14 +164,14 @@ impl Workspace {
 }
 
 /// Plans an edit for one text.
-fn planned_on(buffer: &Buffer, request: &Request, target: &Target) -> Result<Planned, Error> {
-    let Target { place, rules, .. } = target;
+fn planned_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Result<PlannedEdit, Error> {
+    let ResolvedTarget { place, rules, .. } = target;
     let language = target.language(buffer.view());
-    let bounds = Bounds { bytes: rules.limits.file, steps: rules.limits.regex_steps };
+    let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
-    let scene = Scene { path: place.in_root(), language, bounds };
+    let scene = PlanContext { path: place.in_root(), language, bounds };
     edit::plan(&request.edit, buffer, scene).or_else(|refusal| match (request.mode, refusal.code) {
-        (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(buffer, refusal.message),
+        (Mode::Interactive, Code::MatchNotFound) => PlannedEdit::nothing(buffer, refusal.message),
         (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
     })
 }

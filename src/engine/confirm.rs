@@ -9,14 +9,14 @@
 use std::fmt::Write;
 
 use super::Decision;
-use super::call::Call;
-use super::draft::Draft;
+use super::call::Batch;
+use super::draft::FileDraft;
 use crate::edit::Edit;
-use crate::error::{Code, Error, Question};
+use crate::error::{Code, Confirmation, Error};
 use crate::gate::clean;
 use crate::policy::{Confirm, Runnable};
-use crate::store::Kind;
-use crate::text::{Stamp, diff};
+use crate::store::EntryKind;
+use crate::text::{Version, diff};
 
 /// A file of fewer bytes may shrink as it likes.
 const SMALL: usize = 256;
@@ -26,7 +26,7 @@ const PARTS: usize = 4;
 /// Refuses a call that is to be written and that a person must agree to first.
 ///
 /// Errors: `NOT_CONFIRMED`, with the question.
-pub(super) fn check(call: &Call, drafts: &[Draft<'_>]) -> Result<(), Error> {
+pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
     if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
         return Ok(());
     }
@@ -56,11 +56,11 @@ pub(super) fn check(call: &Call, drafts: &[Draft<'_>]) -> Result<(), Error> {
         Some(_) => "what a person agreed to is no longer what would be written".to_owned(),
     };
     let text = question(drafts, call.kind, policy);
-    Err(Error::new(Code::NotConfirmed, seen).asking(Question { reason, text, about }))
+    Err(Error::new(Code::NotConfirmed, seen).asking(Confirmation { reason, text, about }))
 }
 
 /// The rule by which the file makes a program start, where the policy has a person asked about that.
-fn asks_to_run(draft: &Draft<'_>) -> Option<&'static str> {
+fn asks_to_run(draft: &FileDraft<'_>) -> Option<&'static str> {
     match draft.target.rules.demands.runnable {
         Runnable::Ask => draft.target.place.runnable(),
         Runnable::Refuse | Runnable::Allow => None,
@@ -68,7 +68,7 @@ fn asks_to_run(draft: &Draft<'_>) -> Option<&'static str> {
 }
 
 /// Why a person is asked about a file that makes a program start.
-fn runnable(draft: &Draft<'_>, rule: &str) -> String {
+fn runnable(draft: &FileDraft<'_>, rule: &str) -> String {
     let (path, policy) = (draft.target.place.shown(), &draft.target.rules.origin.name);
     format!(
         "{path} can start a program when somebody opens or uses the folder ({rule}), and `runnable: ask` of the policy {policy} \
@@ -77,7 +77,7 @@ fn runnable(draft: &Draft<'_>, rule: &str) -> String {
 }
 
 /// Whether the policy has a person asked before this draft is written.
-fn asks(draft: &Draft<'_>, kind: Kind) -> bool {
+fn asks(draft: &FileDraft<'_>, kind: EntryKind) -> bool {
     match draft.target.rules.demands.confirm {
         Confirm::Never => false,
         Confirm::Risky => risk(draft, kind).is_some(),
@@ -87,14 +87,14 @@ fn asks(draft: &Draft<'_>, kind: Kind) -> bool {
 
 /// Why a write is risky, in words, if it is. Taking an edit back is what a person asks for when it was one too many: of
 /// what the gates say then, nothing counts.
-fn risk(draft: &Draft<'_>, kind: Kind) -> Option<String> {
+fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
     let noun = draft.target.place.noun();
     let (before, after) = (draft.seen.buffer.bytes().len(), draft.drafted.buffer.bytes().len());
     if draft.request.edit == Edit::Remove {
         Some(format!("removes the {noun}"))
     } else if (before >= SMALL && after < before / PARTS) || (before > 0 && after == 0) {
         Some(format!("leaves less than a quarter of the {noun}"))
-    } else if draft.overruled && kind == Kind::Edit {
+    } else if draft.overruled && kind == EntryKind::Edit {
         Some("writes what a gate would refuse in strict mode".to_owned())
     } else {
         None
@@ -102,7 +102,7 @@ fn risk(draft: &Draft<'_>, kind: Kind) -> Option<String> {
 }
 
 /// The name of a write: what stands there, and what would.
-fn about(drafts: &[Draft<'_>]) -> String {
+fn about(drafts: &[FileDraft<'_>]) -> String {
     let transitions: Vec<_> = drafts
         .iter()
         .map(|draft| {
@@ -112,14 +112,14 @@ fn about(drafts: &[Draft<'_>]) -> String {
             (draft.target.place.key(), before, after)
         })
         .collect();
-    Stamp::of_value(&transitions).hex()
+    Version::of_value(&transitions).hex()
 }
 
-fn question(drafts: &[Draft<'_>], kind: Kind, policy: &str) -> String {
+fn question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> String {
     let mut text = match kind {
-        Kind::Edit => "This edit is about to be written, and".to_owned(),
-        Kind::Undo(id) => format!("Edit {id} is about to be taken back, and"),
-        Kind::Redo(id) => format!("Edit {id} is about to be made again, and"),
+        EntryKind::Edit => "This edit is about to be written, and".to_owned(),
+        EntryKind::Undo(id) => format!("Edit {id} is about to be taken back, and"),
+        EntryKind::Redo(id) => format!("Edit {id} is about to be made again, and"),
     };
     // Writing to a String cannot fail.
     let _written = write!(text, " the policy {policy} has you asked first:");
@@ -135,8 +135,8 @@ fn question(drafts: &[Draft<'_>], kind: Kind, policy: &str) -> String {
 }
 
 /// The lines added and removed, as the diff of the answer counts them.
-fn counts(draft: &Draft<'_>) -> (usize, usize) {
-    let Draft { target, seen, planned, drafted, .. } = draft;
+fn counts(draft: &FileDraft<'_>) -> (usize, usize) {
+    let FileDraft { target, seen, planned, drafted, .. } = draft;
     let before = seen.snapshot.as_ref().map(|_| &seen.buffer);
     let plan = drafted.mended.as_ref().unwrap_or(&planned.plan);
     let diff = diff::unified(target.place.in_root(), before, &drafted.buffer, plan);

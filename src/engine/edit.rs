@@ -4,15 +4,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::call::{Call, Target};
-use super::check::{Drafted, Seen, cancelled};
-use super::draft::Draft;
+use super::call::{Batch, ResolvedTarget};
+use super::check::{CurrentText, Drafted, cancelled};
+use super::draft::FileDraft;
 use super::{Report, Workspace, confirm, guards};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
 use crate::request::Request;
-use crate::store::{Held, Key, Written};
+use crate::store::{LockGuard, LockKey, WriteOutcome};
 
 /// How often a call begins anew because the paths changed while their locks were waited for.
 const ATTEMPTS: usize = 8;
@@ -21,11 +21,11 @@ const ATTEMPTS: usize = 8;
 enum Attempt {
     Done(Vec<Report>),
     /// The locks of these keys are to be had first.
-    Wait(Vec<Key>),
+    Wait(Vec<LockKey>),
 }
 
 /// How far a call came along the line.
-enum Came {
+enum PipelineOutcome {
     Through(Vec<Report>),
     /// Another server was faster: what the call was built on is no longer what stands there.
     Overtaken,
@@ -36,12 +36,12 @@ impl Workspace {
     ///
     /// A finding of a gate is part of the report; an `Error` is what stopped the line, and then nothing was written.
     pub async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
-        let reports = self.carry(Call::of_one(request), watch).await?;
+        let reports = self.carry(Batch::of_one(request), watch).await?;
         reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit left no report"))
     }
 
     /// Carries all edits of a call through the line, together.
-    pub(super) async fn carry(self: &Arc<Self>, mut call: Call, watch: Watch) -> Result<Vec<Report>, Error> {
+    pub(super) async fn carry(self: &Arc<Self>, mut call: Batch, watch: Watch) -> Result<Vec<Report>, Error> {
         let (watch, mut held) = (Arc::new(watch), None);
         call.requests.iter().for_each(|request| self.prewarm(&request.target));
         for _ in 0..ATTEMPTS {
@@ -71,12 +71,12 @@ impl Workspace {
     /// Goes through the line, if the locks are those that are held or can be had at once.
     fn attempt(
         &self,
-        call: &mut Call,
-        held: Option<(Vec<Key>, Held)>,
+        call: &mut Batch,
+        held: Option<(Vec<LockKey>, LockGuard)>,
         watch: &Watch,
     ) -> Result<Attempt, Error> {
         let mut targets = self.admit(call)?;
-        let keys: Vec<Key> = targets.iter().map(|target| target.place.key()).collect();
+        let keys: Vec<LockKey> = targets.iter().map(|target| target.place.key()).collect();
         let held = held.filter(|(had, _)| *had == keys).map(|(_, held)| held);
         let Some(held) = held.or_else(|| self.locks.try_hold(&keys)) else {
             self.arrive(call, &targets);
@@ -92,19 +92,25 @@ impl Workspace {
         let seen = self.read_all(call, &mut targets)?;
         let came = self.line(call, &targets, seen, watch)?;
         match came {
-            Came::Through(reports) => Ok(Attempt::Done(reports)),
+            PipelineOutcome::Through(reports) => Ok(Attempt::Done(reports)),
             // Once: from what stands there now, while its lock is still held.
-            Came::Overtaken if !call.overtaken => {
+            PipelineOutcome::Overtaken if !call.overtaken => {
                 call.overtaken = true;
                 self.attempt(call, Some((keys, held)), watch)
             }
-            Came::Overtaken => Err(overtaken()),
+            PipelineOutcome::Overtaken => Err(overtaken()),
         }
     }
 
-    fn line(&self, call: &Call, targets: &[Target], seen: Vec<Seen>, watch: &Watch) -> Result<Came, Error> {
+    fn line(
+        &self,
+        call: &Batch,
+        targets: &[ResolvedTarget],
+        seen: Vec<CurrentText>,
+        watch: &Watch,
+    ) -> Result<PipelineOutcome, Error> {
         let seen = match self.applied_before(call, targets, seen)? {
-            Ok(reports) => return Ok(Came::Through(reports)),
+            Ok(reports) => return Ok(PipelineOutcome::Through(reports)),
             Err(seen) => seen,
         };
         let both = call.requests.iter().zip(targets).zip(seen).enumerate();
@@ -112,28 +118,28 @@ impl Workspace {
             .map(|(at, ((request, target), seen))| {
                 self.draft(call, request, target, seen).map_err(|refusal| call.names(refusal, at))
             })
-            .collect::<Result<Vec<Draft<'_>>, Error>>()?;
+            .collect::<Result<Vec<FileDraft<'_>>, Error>>()?;
         self.refuse_git_folders(call, &drafts)?;
         self.judge(call, &mut drafts, watch)?;
         self.check_types(call, &drafts, watch)?;
         confirm::check(call, &drafts)?;
         let done = match self.publish(call, &drafts)? {
             None => None,
-            Some(Written::All(done)) => Some(done),
-            Some(Written::Overtaken) => return Ok(Came::Overtaken),
+            Some(WriteOutcome::All(done)) => Some(done),
+            Some(WriteOutcome::Overtaken) => return Ok(PipelineOutcome::Overtaken),
         };
-        Ok(Came::Through(self.reports(call, drafts, done)))
+        Ok(PipelineOutcome::Through(self.reports(call, drafts, done)))
     }
 
     /// Builds the draft of one request.
     pub(super) fn draft<'a>(
         &self,
-        call: &Call,
+        call: &Batch,
         request: &'a Request,
-        target: &'a Target,
-        seen: Seen,
-    ) -> Result<Draft<'a>, Error> {
-        let Target { place, rules, .. } = target;
+        target: &'a ResolvedTarget,
+        seen: CurrentText,
+    ) -> Result<FileDraft<'a>, Error> {
+        let ResolvedTarget { place, rules, .. } = target;
         guards::check(request, call.kind, place, &seen, rules)?;
         seen.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
         seen.check(request)?;
@@ -142,7 +148,7 @@ impl Workspace {
         let mut drafted = Drafted::new(&seen, &planned, rules)?;
         // An empty file is not the same as none.
         drafted.differs |= request.edit == Edit::Remove;
-        Ok(Draft {
+        Ok(FileDraft {
             request,
             target,
             seen,

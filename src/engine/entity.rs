@@ -2,9 +2,9 @@
 
 use super::Workspace;
 use crate::error::{Code, Error};
-use crate::policy::{EntityType, Owner, Policy};
-use crate::request::{Entity, EntityKind, Realm};
-use crate::store::{Among, RowPlace};
+use crate::policy::{EntityOwner, EntityType, Policy};
+use crate::request::{Entity, EntityKind, SearchScope};
+use crate::store::{EntityFilter, RowPlace};
 
 /// The types that a refusal names at most.
 const NAMED: usize = 20;
@@ -28,21 +28,21 @@ impl Workspace {
         kind: &EntityKind,
         app_id: Option<&str>,
         organization_id: Option<&str>,
-    ) -> Result<Owner, Error> {
+    ) -> Result<EntityOwner, Error> {
         let policy = self.policy_at_top()?;
         let known = policy.entity_type(kind.name()).ok_or_else(|| unknown(kind, &policy))?;
         let stray = match known.owner {
-            Owner::App => organization_id.map(|_| ("organization_id", Owner::Organization)),
-            Owner::Organization => app_id.map(|_| ("app_id", Owner::App)),
-            Owner::Global => match (app_id, organization_id) {
-                (Some(_), _) => Some(("app_id", Owner::App)),
-                (None, Some(_)) => Some(("organization_id", Owner::Organization)),
+            EntityOwner::App => organization_id.map(|_| ("organization_id", EntityOwner::Organization)),
+            EntityOwner::Organization => app_id.map(|_| ("app_id", EntityOwner::App)),
+            EntityOwner::Global => match (app_id, organization_id) {
+                (Some(_), _) => Some(("app_id", EntityOwner::App)),
+                (None, Some(_)) => Some(("organization_id", EntityOwner::Organization)),
                 (None, None) => None,
             },
         };
         match stray {
             Some((field, takers)) => Err(strays(known, field, &named(&policy, Some(takers)))),
-            None if known.owner == Owner::App && app_id.is_none() => Err(homeless(known)),
+            None if known.owner == EntityOwner::App && app_id.is_none() => Err(homeless(known)),
             None => Ok(known.owner),
         }
     }
@@ -50,16 +50,16 @@ impl Workspace {
     /// Among which entities a look looks; nothing for one at files.
     ///
     /// Errors: those of [`Workspace::owner`].
-    pub(super) fn realm<'a>(&self, realm: &'a Realm) -> Result<Option<Among<'a>>, Error> {
-        let Realm::Entities { kind, app_id, organization_id } = realm else { return Ok(None) };
+    pub(super) fn realm<'a>(&self, realm: &'a SearchScope) -> Result<Option<EntityFilter<'a>>, Error> {
+        let SearchScope::Entities { kind, app_id, organization_id } = realm else { return Ok(None) };
         let (app_id, organization_id) = (app_id.as_deref(), organization_id.as_deref());
         let owner = self.owner(kind, app_id, organization_id)?;
-        Ok(Some(Among { kind, owner, app_id, organization_id }))
+        Ok(Some(EntityFilter { kind, owner, app_id, organization_id }))
     }
 }
 
 /// The names of the types of this owner, or of all.
-fn named(policy: &Policy, owner: Option<Owner>) -> String {
+fn named(policy: &Policy, owner: Option<EntityOwner>) -> String {
     let fits = |known: &&EntityType| owner.is_none_or(|owner| known.owner == owner);
     let names: Vec<&str> = policy.entity_types().filter(fits).map(|known| known.name.as_str()).collect();
     let more = match names.len().saturating_sub(NAMED) {

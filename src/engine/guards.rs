@@ -3,12 +3,12 @@
 //!
 //! Invariant: it looks at nothing but the request, the policy and whether there is a file.
 
-use super::check::Seen;
+use super::check::CurrentText;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::policy::{Guard, Interactive, Policy, Runnable};
 use crate::request::{Expect, Mode, Request};
-use crate::store::{Kind, Place};
+use crate::store::{DocumentPath, EntryKind};
 
 /// Holds a request against the policy of its target.
 ///
@@ -16,14 +16,14 @@ use crate::store::{Kind, Place};
 /// request that does not say of the file what the policy asks it to.
 pub(super) fn check(
     request: &Request,
-    kind: Kind,
-    place: &Place,
-    seen: &Seen,
+    kind: EntryKind,
+    place: &DocumentPath,
+    seen: &CurrentText,
     rules: &Policy,
 ) -> Result<(), Error> {
     check_access(place, rules)?;
     check_runnable(place, rules)?;
-    if kind == Kind::Edit {
+    if kind == EntryKind::Edit {
         check_mode(request.mode, rules)?;
     }
     if seen.snapshot.is_none() || request.expect != Expect::Anything {
@@ -32,7 +32,7 @@ pub(super) fn check(
     check_said(&request.edit, place, rules)
 }
 
-fn check_access(place: &Place, rules: &Policy) -> Result<(), Error> {
+fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     // A file may be written under none of its names where one of them is protected.
     let mut names = [place.in_root()].into_iter().chain(place.names().iter().map(String::as_str));
     let Some(found) = names.find_map(|name| rules.protection(name)) else { return Ok(()) };
@@ -49,7 +49,7 @@ fn check_access(place: &Place, rules: &Policy) -> Result<(), Error> {
 }
 
 /// Refuses a file that makes a program start, where the policy does.
-fn check_runnable(place: &Place, rules: &Policy) -> Result<(), Error> {
+fn check_runnable(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     let rule = match rules.demands.runnable {
         Runnable::Refuse => place.runnable(),
         // Who is asked is asked before the write; see `confirm`.
@@ -79,7 +79,7 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
 }
 
 /// Refuses an edit of a file that is there, without a version, when the policy asks for more.
-fn check_said(edit: &Edit, place: &Place, rules: &Policy) -> Result<(), Error> {
+fn check_said(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     let (policy, noun) = (&rules.origin.name, place.noun());
     let whole = match edit {
         Edit::Content(_) => Some(format!("`content` replaces the {noun}")),

@@ -6,8 +6,8 @@ use super::Workspace;
 use super::base::difference;
 use crate::error::Error;
 use crate::request::History;
-use crate::store::{Changed, Entry};
-use crate::text::{Buffer, Hints, Stamp};
+use crate::store::{Entry, FileChange};
+use crate::text::{Buffer, Hints, Version};
 
 /// One remembered edit with what it changed.
 #[derive(Debug)]
@@ -43,9 +43,9 @@ impl Workspace {
     }
 
     /// The difference that a change made, where both texts are still kept.
-    fn change(&self, changed: &Changed) -> Option<String> {
+    fn change(&self, changed: &FileChange) -> Option<String> {
         let place = self.place_to_read(&changed.target()).ok()?;
-        let text = |stamp: Stamp| {
+        let text = |stamp: Version| {
             let bytes = self.store.text(&place, &stamp.hex()).ok()??;
             Buffer::read(bytes, Hints::default()).ok()
         };

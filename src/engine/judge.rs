@@ -4,24 +4,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Workspace;
-use super::call::{Call, Target};
+use super::call::{Batch, ResolvedTarget};
 use super::check::{Drafted, cancelled};
-use super::draft::Draft;
+use super::draft::FileDraft;
 use super::links::{checks_links, markdown};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::gate::{self, Case, DeadLinks, Grant, Means, OnDisk, Stands, Verdict, Watch};
-use crate::policy::{Kind as GateKind, Language, Manner, Policy, Profile, Role, Terms, Validator};
+use crate::gate::{self, Case, DeadLinks, ExecPermission, GateEnv, InputLocation, OnDisk, Verdict, Watch};
+use crate::policy::{EffectiveRules, GateKind, Language, Manner, Policy, Profile, Role, Validator};
 use crate::request::{Mode, Request};
-use crate::store::{Cache, Kind, Place};
+use crate::store::{Cache, DocumentPath, EntryKind};
 
 /// What one draft is judged with.
-struct Bench<'a> {
+struct JudgeInput<'a> {
     root: &'a Path,
-    stands: Stands,
+    stands: InputLocation,
     language: Option<&'static Language>,
-    terms: Terms<'a>,
-    grant: Grant,
+    terms: EffectiveRules<'a>,
+    grant: ExecPermission,
     cache: Option<Arc<Cache>>,
 }
 
@@ -31,13 +31,18 @@ impl Workspace {
     ///
     /// Errors: `INTERNAL` when the caller cancelled the request meanwhile, so that nothing is written; `INVALID_INPUT`
     /// for a command that the policy does not name; those of [`Drafted::mended`] where gates mended a draft.
-    pub(super) fn judge(&self, call: &Call, drafts: &mut [Draft<'_>], watch: &Watch) -> Result<(), Error> {
+    pub(super) fn judge(
+        &self,
+        call: &Batch,
+        drafts: &mut [FileDraft<'_>],
+        watch: &Watch,
+    ) -> Result<(), Error> {
         let verdicts = self.verdicts(call, drafts, watch)?;
         if watch.cancelled() {
             return Err(cancelled());
         }
         for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
-            if let Place::File(place) = &draft.target.place {
+            if let DocumentPath::File(place) = &draft.target.place {
                 let told = |path: &mut String| {
                     if let Ok(named) = self.store.files.named_beside(place, path) {
                         *path = named;
@@ -61,7 +66,7 @@ impl Workspace {
         Ok(())
     }
 
-    fn verdicts(&self, call: &Call, drafts: &[Draft<'_>], watch: &Watch) -> Result<Vec<Verdict>, Error> {
+    fn verdicts(&self, call: &Batch, drafts: &[FileDraft<'_>], watch: &Watch) -> Result<Vec<Verdict>, Error> {
         let dead = self.dead_links(call, drafts, watch)?;
         let bench = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
             self.bench(call, draft, !dead.is_empty()).map_err(|refusal| call.names(refusal, at))
@@ -69,7 +74,7 @@ impl Workspace {
         let benches = drafts.iter().zip(&dead).enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
         let beside: Vec<_> = drafts.iter().map(|draft| self.beside(draft.target, drafts)).collect();
         let lost = {
-            let judges = |bench: &Bench<'_>| {
+            let judges = |bench: &JudgeInput<'_>| {
                 bench
                     .terms
                     .rules
@@ -92,7 +97,7 @@ impl Workspace {
                     beside,
                 },
                 terms: bench.terms.clone(),
-                means: Means {
+                means: GateEnv {
                     root: bench.root,
                     grant: &bench.grant,
                     workshop: &self.workshop,
@@ -110,7 +115,12 @@ impl Workspace {
     }
 
     /// What a draft is judged with; `has_dead_links` says whether links of other pages lead to what it takes away.
-    fn bench<'a>(&'a self, call: &Call, draft: &Draft<'a>, has_dead_links: bool) -> Result<Bench<'a>, Error> {
+    fn bench<'a>(
+        &'a self,
+        call: &Batch,
+        draft: &FileDraft<'a>,
+        has_dead_links: bool,
+    ) -> Result<JudgeInput<'a>, Error> {
         let rules = &draft.target.rules;
         // Of a file that is removed only the links to it are looked at, by the gate of the pages that have them.
         let language = if draft.request.edit == Edit::Remove && has_dead_links {
@@ -120,8 +130,15 @@ impl Workspace {
         };
         let terms = terms(call, draft, language, has_dead_links)?;
         let bare = |why: String| {
-            let (root, grant) = (Path::new(""), Grant::Nowhere(why));
-            Bench { root, stands: Stands::Alone, language, terms: terms.clone(), grant, cache: None }
+            let (root, grant) = (Path::new(""), ExecPermission::Nowhere(why));
+            JudgeInput {
+                root,
+                stands: InputLocation::Alone,
+                language,
+                terms: terms.clone(),
+                grant,
+                cache: None,
+            }
         };
         let Some(home) = self.workplace(draft)? else {
             return Ok(bare("there is no folder in which a command could run".to_owned()));
@@ -133,24 +150,24 @@ impl Workspace {
         let root = self.store.files.root_path(&home.place)?;
         let grant = self.grant(&home.place, rules, &terms);
         let cache = match &grant {
-            Grant::Pinned(_) => self.cache(&home.place),
-            Grant::Withheld(_) | Grant::Nowhere(_) => None,
+            ExecPermission::Pinned(_) => self.cache(&home.place),
+            ExecPermission::Withheld(_) | ExecPermission::Nowhere(_) => None,
         };
-        Ok(Bench { root, stands, language, terms, grant, cache })
+        Ok(JudgeInput { root, stands, language, terms, grant, cache })
     }
 }
 
 /// What a draft is judged by.
 fn terms<'a>(
-    call: &Call,
-    draft: &Draft<'a>,
+    call: &Batch,
+    draft: &FileDraft<'a>,
     language: Option<&'static Language>,
     has_dead_links: bool,
-) -> Result<Terms<'a>, Error> {
-    let Target { place, rules, .. } = draft.target;
+) -> Result<EffectiveRules<'a>, Error> {
+    let ResolvedTarget { place, rules, .. } = draft.target;
     let profile = if call.numbered { Profile::Batch } else { Profile::Edit };
     let mut terms = rules.terms(place.in_root(), language, profile);
-    if call.kind != Kind::Edit {
+    if call.kind != EntryKind::Edit {
         // What comes back is what was there, and no gate's version of it.
         terms.rules.retain(|rule| rule.role != Role::Fix);
     }

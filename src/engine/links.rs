@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Workspace;
-use super::call::Call;
-use super::draft::Draft;
+use super::call::Batch;
+use super::draft::FileDraft;
 use crate::edit::Edit;
 use crate::error::Error;
 use crate::gate::{DeadLinks, LostTarget, PageLink, Watch, links, lost_anchors};
-use crate::policy::{Kind, Language, PatternRules, Profile, Rule, language_named};
-use crate::store::{Clock, FilePlace, Hidden, Pattern, Place, Reach, SearchBounds, Waits, Within};
+use crate::policy::{GateKind, Language, PatternRules, Profile, Rule, language_named};
+use crate::store::{
+    Clock, DocumentPath, FilePlace, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern,
+    SearchTarget,
+};
 use crate::text::{Buffer, Hints};
 
 /// The most pages that are read for links.
@@ -46,7 +49,7 @@ struct Page {
 /// The call that waits for the search.
 struct Waiting<'w>(&'w Watch);
 
-impl Waits for Waiting<'_> {
+impl SearchClock for Waiting<'_> {
     fn has_left(&self) -> bool {
         self.0.cancelled()
     }
@@ -61,7 +64,7 @@ pub(super) fn markdown() -> Option<&'static Language> {
 
 /// Tells whether a rule's gate looks at the links of Markdown pages.
 pub(super) fn checks_links(rule: &Rule) -> bool {
-    matches!(rule.gate.kind, Kind::Pattern(PatternRules::Markdown))
+    matches!(rule.gate.kind, GateKind::Pattern(PatternRules::Markdown))
 }
 
 impl Workspace {
@@ -69,8 +72,8 @@ impl Workspace {
     /// them.
     pub(super) fn dead_links(
         &self,
-        call: &Call,
-        drafts: &[Draft<'_>],
+        call: &Batch,
+        drafts: &[FileDraft<'_>],
         watch: &Watch,
     ) -> Result<Vec<Vec<DeadLinks>>, Error> {
         let lost: Vec<Vec<LostTarget>> = drafts.iter().map(|draft| lost(call, draft)).collect();
@@ -108,7 +111,7 @@ impl Workspace {
     }
 
     /// The page that a draft of the call is.
-    fn drafted_page(&self, draft: &Draft<'_>) -> Option<Page> {
+    fn drafted_page(&self, draft: &FileDraft<'_>) -> Option<Page> {
         let place = file(draft)?;
         let text = draft.drafted.buffer.view();
         let is_page = text.len() <= LARGEST_PAGE && draft.target.language(text) == markdown();
@@ -124,7 +127,7 @@ impl Workspace {
     fn pages_on_disk(
         &self,
         files: &[&FilePlace],
-        drafts: &[Draft<'_>],
+        drafts: &[FileDraft<'_>],
         watch: &Watch,
     ) -> Result<Vec<Page>, Error> {
         let mut pages = Vec::new();
@@ -139,11 +142,11 @@ impl Workspace {
         for (root, mentions) in mentions {
             let glob = root.join(PAGES);
             let within = glob.to_str().and_then(|glob| self.store.files.within(Some(glob)).ok());
-            let Some(Within::Below(below)) = within else { continue };
+            let Some(SearchTarget::Below(below)) = within else { continue };
             let mut hits = BTreeMap::new();
             for mentions in mentions.chunks(MENTIONS_AT_ONCE) {
                 // A name too long for a pattern has no page found: that a link is dead only warns.
-                let Ok(pattern) = Pattern::new(&mentions.join("|"), Reach::Line) else { continue };
+                let Ok(pattern) = SearchPattern::new(&mentions.join("|"), MatchReach::Line) else { continue };
                 let bounds = SearchBounds { most: MOST_MATCHES, largest: LARGEST_PAGE as u64, clock: &clock };
                 let found = self.store.files.search(&below, &pattern, Hidden::Seen, bounds);
                 hits.extend(found.files.into_iter().map(|(place, _)| (place.in_root().to_owned(), place)));
@@ -153,7 +156,9 @@ impl Workspace {
                     continue;
                 }
                 let (path, shown) = (place.in_root().to_owned(), place.shown().to_owned());
-                let Ok(Some(mut snapshot)) = self.store.read(&Place::File(place), left) else { continue };
+                let Ok(Some(mut snapshot)) = self.store.read(&DocumentPath::File(place), left) else {
+                    continue;
+                };
                 let bytes = snapshot.take_bytes();
                 left = left.saturating_sub(bytes.len() as u64);
                 let Ok(text) = Buffer::read(bytes, Hints::default()) else { continue };
@@ -165,7 +170,7 @@ impl Workspace {
     }
 
     /// Tells whether the call edits a file.
-    fn is_draft(&self, drafts: &[Draft<'_>], root: &Path, path: &str) -> bool {
+    fn is_draft(&self, drafts: &[FileDraft<'_>], root: &Path, path: &str) -> bool {
         let mut places = drafts.iter().filter_map(file);
         places.any(|place| {
             place.in_root() == path && self.store.files.root_path(place).is_ok_and(|own| own == root)
@@ -174,15 +179,15 @@ impl Workspace {
 }
 
 /// The place of a draft, where that is a file.
-fn file<'d>(draft: &'d Draft<'_>) -> Option<&'d FilePlace> {
+fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FilePlace> {
     match &draft.target.place {
-        Place::File(place) => Some(place),
-        Place::Row(_) => None,
+        DocumentPath::File(place) => Some(place),
+        DocumentPath::Row(_) => None,
     }
 }
 
 /// Returns what a draft takes away from its file, where a gate of the policy looks at links.
-fn lost(call: &Call, draft: &Draft<'_>) -> Vec<LostTarget> {
+fn lost(call: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
     let (Some(place), Some(_)) = (file(draft), &draft.seen.snapshot) else { return Vec::new() };
     let removes = draft.request.edit == Edit::Remove;
     let (before, after) = (draft.seen.buffer.view(), draft.drafted.buffer.view());

@@ -9,16 +9,16 @@
 use std::path::Path;
 
 use super::Workspace;
-use super::call::Call;
+use super::call::Batch;
 use super::check::cancelled;
-use super::draft::Draft;
+use super::draft::FileDraft;
 use super::entity::one;
 use crate::edit::Edit;
-use crate::error::{Code, Error, Place};
-use crate::gate::{self, Finding, Grant, Means, Stands, Verdict, Watch};
+use crate::error::{Code, Error, EvidenceLine};
+use crate::gate::{self, ExecPermission, Finding, GateEnv, InputLocation, Verdict, Watch};
 use crate::policy::{
-    Baseline, EntityType, Gate, Isolation, Kind, Manner, PatternRules, Policy, Profile, Role, Rule, Terms,
-    language_of,
+    Baseline, EffectiveRules, EntityType, Gate, GateKind, Isolation, Manner, PatternRules, Policy, Profile,
+    Role, Rule, language_of,
 };
 use crate::request::{Entity, Request, Target};
 use crate::store;
@@ -52,7 +52,7 @@ impl Workspace {
             before: None,
             after: &after,
             map: &LineMap::default(),
-            stands: Stands::Alone,
+            stands: InputLocation::Alone,
             beside: &|_| false,
         };
         let alone = known.rules.iter().filter(|rule| sees_text_alone(&rule.gate)).collect();
@@ -63,7 +63,12 @@ impl Workspace {
     ///
     /// Errors: `ENTITY_MISMATCH`, also for a text of which it cannot be seen what it is; `INTERNAL` when the caller cancelled
     /// the request meanwhile.
-    pub(super) fn check_types(&self, call: &Call, drafts: &[Draft<'_>], watch: &Watch) -> Result<(), Error> {
+    pub(super) fn check_types(
+        &self,
+        call: &Batch,
+        drafts: &[FileDraft<'_>],
+        watch: &Watch,
+    ) -> Result<(), Error> {
         for (at, draft) in drafts.iter().enumerate() {
             let stays = match draft.request.edit {
                 // What comes back from the journal is of another kind; this comes from a folder of files.
@@ -80,9 +85,14 @@ impl Workspace {
         Ok(())
     }
 
-    fn check_type(&self, draft: &Draft<'_>, drafts: &[Draft<'_>], watch: &Watch) -> Result<(), Error> {
-        let super::call::Target { place, rules, .. } = draft.target;
-        let store::Place::Row(row) = place else { return Ok(()) };
+    fn check_type(
+        &self,
+        draft: &FileDraft<'_>,
+        drafts: &[FileDraft<'_>],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let super::call::ResolvedTarget { place, rules, .. } = draft.target;
+        let store::DocumentPath::Row(row) = place else { return Ok(()) };
         let Some(known) = rules.entity_type(row.entity().kind.name()) else { return Ok(()) };
         let after = &draft.drafted.buffer;
         let whole = gate::Draft {
@@ -91,7 +101,7 @@ impl Workspace {
             before: None,
             after,
             map: &LineMap::default(),
-            stands: Stands::Alone,
+            stands: InputLocation::Alone,
             beside: &self.beside(draft.target, drafts),
         };
         self.hold(known, known.rules.iter().collect(), &whole, rules, watch)
@@ -108,7 +118,7 @@ impl Workspace {
         if rules.is_empty() {
             return Ok(());
         }
-        let terms = Terms {
+        let terms = EffectiveRules {
             rules,
             baseline: Baseline::All,
             total: policy.limits.total,
@@ -116,9 +126,9 @@ impl Workspace {
             profile: Profile::Batch,
             manner: Manner::Plain,
         };
-        let means = Means {
+        let means = GateEnv {
             root: Path::new(""),
-            grant: &Grant::Nowhere("the rules of a type need no program".to_owned()),
+            grant: &ExecPermission::Nowhere("the rules of a type need no program".to_owned()),
             workshop: &self.workshop,
             isolation: Isolation::None,
             cache: None,
@@ -165,53 +175,55 @@ fn said_of(mut refusal: Error, request: &Request) -> Error {
 /// A pattern's words stand for themselves; a parser's do not know of types.
 fn said(known: &EntityType, gate: &Gate, first: &Finding) -> String {
     match &gate.kind {
-        Kind::Syntax => {
+        GateKind::Syntax => {
             let (line, why) = (first.line, &first.message);
             format!(
                 "entity_type mismatch: declared '{}' but it cannot be read: line {line}: {why}",
                 known.name
             )
         }
-        Kind::Pattern(_) | Kind::Damage | Kind::Command(_) | Kind::Server(_) => first.message.clone(),
+        GateKind::Pattern(_) | GateKind::Damage | GateKind::Command(_) | GateKind::Server(_) => {
+            first.message.clone()
+        }
     }
 }
 
 /// Whether a text comes back as it was: one that is carried over what was edited since has never been there.
-fn was_there(call: &Call, draft: &Draft<'_>) -> bool {
+fn was_there(call: &Batch, draft: &FileDraft<'_>) -> bool {
     let was =
         matches!(&draft.request.edit, Edit::Restore(text) if text.as_slice() == draft.drafted.buffer.bytes());
-    was && call.kind != store::Kind::Edit
+    was && call.kind != store::EntryKind::Edit
 }
 
 /// Whether a gate's findings stand somewhere: what is missing stands nowhere.
 fn locates(gate: &Gate) -> bool {
     match &gate.kind {
-        Kind::Pattern(PatternRules::Regex { must_not_match, .. }) => must_not_match.is_some(),
-        Kind::Pattern(PatternRules::Query { must_not_match, .. }) => must_not_match.is_some(),
-        Kind::Pattern(PatternRules::Markdown | PatternRules::Scaffold(_))
-        | Kind::Syntax
-        | Kind::Damage
-        | Kind::Command(_)
-        | Kind::Server(_) => true,
+        GateKind::Pattern(PatternRules::Regex { must_not_match, .. }) => must_not_match.is_some(),
+        GateKind::Pattern(PatternRules::Query { must_not_match, .. }) => must_not_match.is_some(),
+        GateKind::Pattern(PatternRules::Markdown | PatternRules::Scaffold(_))
+        | GateKind::Syntax
+        | GateKind::Damage
+        | GateKind::Command(_)
+        | GateKind::Server(_) => true,
     }
 }
 
 /// Whether a gate asks for nothing but the text: not for what lies beside it.
 fn sees_text_alone(gate: &Gate) -> bool {
     match &gate.kind {
-        Kind::Syntax | Kind::Pattern(PatternRules::Regex { .. } | PatternRules::Query { .. }) => true,
-        Kind::Pattern(PatternRules::Markdown | PatternRules::Scaffold(_))
-        | Kind::Damage
-        | Kind::Command(_)
-        | Kind::Server(_) => false,
+        GateKind::Syntax | GateKind::Pattern(PatternRules::Regex { .. } | PatternRules::Query { .. }) => true,
+        GateKind::Pattern(PatternRules::Markdown | PatternRules::Scaffold(_))
+        | GateKind::Damage
+        | GateKind::Command(_)
+        | GateKind::Server(_) => false,
     }
 }
 
-fn places<'a>(findings: impl Iterator<Item = &'a Finding>, text: &Buffer) -> Vec<Place> {
+fn places<'a>(findings: impl Iterator<Item = &'a Finding>, text: &Buffer) -> Vec<EvidenceLine> {
     let lines = text.lines();
     let place = |finding: &Finding| {
         let line = lines.text(finding.line);
-        Place { line: finding.line, preview: line.trim_end().chars().take(60).collect(), symbol: None }
+        EvidenceLine { line: finding.line, preview: line.trim_end().chars().take(60).collect(), symbol: None }
     };
     findings.take(PLACES).map(place).collect()
 }
@@ -221,7 +233,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::request::{Author, EntityFields, Expect, Mode, Scrutiny};
+    use crate::request::{Author, EntityFields, Expect, GateOptions, Mode};
 
     const POLICY: &str = "define:\n  titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title }\n  \
         tidy: { kind: command, languages: [python], input: stdin, command: [tidy], output: { text: formatted }, role: fix }\n  \
@@ -248,7 +260,7 @@ mod tests {
             edit: Edit::Content(text.to_owned()),
             mode: Mode::default(),
             expect: Expect::default(),
-            scrutiny: Scrutiny::default(),
+            scrutiny: GateOptions::default(),
             author: Author::default(),
         })
     }

@@ -3,7 +3,6 @@
 //! Invariant: nothing under a target's path changes before the decision to write, and a target's lock is held from
 //! before it is read until after it is published.
 
-mod again;
 #[cfg(feature = "check")]
 mod audit;
 mod base;
@@ -16,53 +15,56 @@ mod decide;
 mod draft;
 mod edit;
 mod entity;
-mod exchange;
+mod gate_cwd;
 mod guards;
 mod history;
 mod judge;
 mod links;
-mod look;
 mod mismatch;
 mod opening;
 #[cfg(feature = "check")]
 mod own;
 mod prewarm;
 mod publish;
+mod read;
 mod report;
+mod retry;
 mod rules;
+mod transfer;
 mod trust;
 mod undo;
-mod workplace;
 
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
 use crate::error::{Code, Error};
-use crate::gate::Workshop;
-use crate::store::{Files, Journal, Locks, Rows, State, Store};
-use look::{Indexed, Texts};
+use crate::gate::GateRuntime;
+use crate::store::{EntityStore, Files, Journal, Locks, StateFolder, Store};
 use prewarm::Warmed;
-use rules::Rules;
+use read::{Indexed, TextCache};
+use rules::PolicyCache;
 use trust::Trust;
 
 pub use crate::store::{
-    Added, Cache, Cached, Changed, Deed, Depot, EditId, Entry, Kind, Level, Migrated, ProjectRoot, Tenant,
+    Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
+    Migrated, ProjectRoot, Tenant,
 };
 #[cfg(feature = "check")]
-pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
+pub use audit::{Audit, AuditRoot, AuditTarget, ChangeKind, CheckBase, Checked, SkippedFile};
 pub use caches::Caches;
 pub use decide::{Decision, decide};
-pub use exchange::{Bring, Brought, Exported, Landed, Others};
 pub use history::Remembered;
-pub use look::{
-    Context, Entries, Listed, Match, Matches, Numbered, Project, Reading, Reference, Sight, Symbol,
-};
 pub use opening::Opening;
 #[cfg(feature = "check")]
 pub use own::OwnFile;
+pub use read::{
+    CodeContext, CodeSymbol, Entries, LineMatch, ListedText, Matches, NumberedLine, ProjectSummary,
+    ReadLines, ReadResponse, Reference,
+};
 pub use report::{Report, Status};
-pub use trust::{Commands, Promise};
+pub use transfer::{Bring, Exported, ImportStatus, Imported, OnConflict};
+pub use trust::{Commands, TrustOverride};
 
 /// Edits that may be read, judged and published at one time, for each core of the machine: they wait for the disk
 /// more than they compute.
@@ -74,13 +76,13 @@ pub struct Workspace {
     locks: Locks,
     /// What recovery found, until somebody can be told.
     untold: Mutex<Vec<String>>,
-    rules: Rules,
+    rules: PolicyCache,
     trust: Trust,
-    workshop: Workshop,
+    workshop: GateRuntime,
     warmed: Warmed,
     /// What the code of the workspace says, as far as somebody asked.
     indexed: Mutex<Indexed>,
-    texts: Texts,
+    texts: TextCache,
     desks: Arc<Semaphore>,
     /// How many threads work on many files.
     #[cfg_attr(not(feature = "check"), expect(dead_code, reason = "only `check` works on many files"))]
@@ -88,18 +90,23 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    fn with(files: Files, state: &State, promise: Promise, rows: Rows) -> Result<Arc<Workspace>, Error> {
+    fn with(
+        files: Files,
+        state: &StateFolder,
+        promise: TrustOverride,
+        rows: EntityStore,
+    ) -> Result<Arc<Workspace>, Error> {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let workspace = Workspace {
             trust: Trust::new(promise, &files, state.clone()),
             locks: Locks::beside(state),
             untold: Mutex::default(),
             store: Store { journal: Journal::beside(state, &files), files, rows },
-            rules: Rules::default(),
-            workshop: Workshop::remembering(state.proofs()),
+            rules: PolicyCache::default(),
+            workshop: GateRuntime::remembering(state.proofs()),
             warmed: Warmed::default(),
             indexed: Mutex::default(),
-            texts: Texts::default(),
+            texts: TextCache::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
             threads: cores,
         };

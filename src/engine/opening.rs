@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Promise, Workspace};
+use super::{TrustOverride, Workspace};
 use crate::error::{Code, Error};
-use crate::store::{Depot, Files, Rows, State, StoreTold, Tenant, outside};
+use crate::store::{EntityDatabase, EntityStore, Files, StateFolder, StoreTold, Tenant, outside};
 
 /// A workspace that is still to be opened.
 #[derive(Debug, Default)]
@@ -13,9 +13,9 @@ use crate::store::{Depot, Files, Rows, State, StoreTold, Tenant, outside};
 pub struct Opening<'a> {
     roots: Option<&'a [PathBuf]>,
     base: String,
-    promise: Promise,
+    promise: TrustOverride,
     own: Option<&'a Path>,
-    depot: Option<Arc<Depot>>,
+    depot: Option<Arc<EntityDatabase>>,
     tenant: Tenant,
 }
 
@@ -45,8 +45,8 @@ impl Workspace {
     }
 
     /// The stored content of the user who runs lockgate, for several workspaces that together have these roots.
-    pub fn own_depot(roots: &[PathBuf]) -> Arc<Depot> {
-        Arc::new(Depot::beside(&State::beside(roots)))
+    pub fn own_depot(roots: &[PathBuf]) -> Arc<EntityDatabase> {
+        Arc::new(EntityDatabase::beside(&StateFolder::beside(roots)))
     }
 }
 
@@ -65,7 +65,7 @@ impl<'a> Opening<'a> {
     }
 
     /// With a person's word about what may run.
-    pub fn promising(self, promise: Promise) -> Opening<'a> {
+    pub fn promising(self, promise: TrustOverride) -> Opening<'a> {
         Opening { promise, ..self }
     }
 
@@ -75,7 +75,7 @@ impl<'a> Opening<'a> {
     }
 
     /// With this stored content, instead of that of the user who runs lockgate.
-    pub fn storing(self, depot: Arc<Depot>) -> Opening<'a> {
+    pub fn storing(self, depot: Arc<EntityDatabase>) -> Opening<'a> {
         Opening { depot: Some(depot), ..self }
     }
 
@@ -92,22 +92,22 @@ impl<'a> Opening<'a> {
         let files = self.roots.map_or_else(|| Ok(Files::default()), Files::open)?.with_base(&self.base);
         let roots = files.root_paths();
         let state = match self.own {
-            Some(own) => State::within(own, &roots),
-            None => State::beside(&roots),
+            Some(own) => StateFolder::within(own, &roots),
+            None => StateFolder::beside(&roots),
         };
         let depot = match self.depot {
             Some(depot) => {
                 refuse_inside(&depot, &roots)?;
                 depot
             }
-            None => Arc::new(Depot::beside(&state)),
+            None => Arc::new(EntityDatabase::beside(&state)),
         };
-        Workspace::with(files, &state, self.promise, Rows::of(depot, self.tenant))
+        Workspace::with(files, &state, self.promise, EntityStore::new(depot, self.tenant))
     }
 }
 
 /// Refuses a database that an edit of files could change.
-fn refuse_inside(depot: &Depot, roots: &[PathBuf]) -> Result<(), Error> {
+fn refuse_inside(depot: &EntityDatabase, roots: &[PathBuf]) -> Result<(), Error> {
     let Some(file) = depot.file() else { return Ok(()) };
     outside(file, roots).map(drop).map_err(|why| {
         Error::new(Code::InvalidInput, format!("edits of files could change the stored content: {why}"))

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::Workspace;
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
-use crate::store::{Content, FilePlace, FileSnapshot, FileWrite, Told};
+use crate::store::{Content, FilePlace, FileSnapshot, FileWrite, JournalRecord};
 
 /// The largest file that is looked at here, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -51,11 +51,11 @@ impl Workspace {
         })?;
         let write = FileWrite {
             place: &file.place,
-            before: file.snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(&file.bytes))),
-            after: Some(Content::of(text)),
+            before: file.snapshot.as_ref().map(|snapshot| snapshot.held(Content::new(&file.bytes))),
+            after: Some(Content::new(text)),
             mode: None,
             folders: 0,
-            told: Told::default(),
+            told: JournalRecord::default(),
         };
         self.store.files.publish(&[write], Publishing::default(), None).map(drop)
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Workspace;
 use crate::error::Error;
-use crate::gate::{Grant, Means};
+use crate::gate::{ExecPermission, GateEnv};
 use crate::policy::{Profile, language_of};
 use crate::request::Target;
 
@@ -47,7 +47,7 @@ impl Workspace {
 
     fn warm(&self, path: &str) -> Result<(), Error> {
         let place = self.store.files.admit_to_read(path)?;
-        let rules = self.rules.of(&self.store.files, &place)?;
+        let rules = self.rules.policy(&self.store.files, &place)?;
         let language = language_of(place.in_root(), None);
         let terms = rules.terms(place.in_root(), language, Profile::Edit);
         if !terms.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
@@ -55,10 +55,10 @@ impl Workspace {
         }
         let (root, grant) = (self.store.files.root_path(&place)?, self.grant(&place, &rules, &terms));
         let cache = match &grant {
-            Grant::Pinned(_) => self.cache(&place),
-            Grant::Withheld(_) | Grant::Nowhere(_) => None,
+            ExecPermission::Pinned(_) => self.cache(&place),
+            ExecPermission::Withheld(_) | ExecPermission::Nowhere(_) => None,
         };
-        let means = Means {
+        let means = GateEnv {
             root,
             grant: &grant,
             workshop: &self.workshop,

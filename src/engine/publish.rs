@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, Past, Target};
-use super::check::Seen;
-use super::draft::Draft;
+use super::call::{Batch, ChangeHistory, ResolvedTarget};
+use super::check::CurrentText;
+use super::draft::FileDraft;
 use super::{Decision, Report, Workspace};
 use crate::edit::Edit;
 use crate::error::Error;
 use crate::gate::{Outcome, Verdict, clean};
 use crate::policy::Publishing;
-use crate::store::{Bounds, Content, Done, Entry, Kind, Place, Planned, Told, Write, Written};
+use crate::store::{
+    Content, DocumentPath, Entry, EntryKind, JournalRecord, PlannedFile, PublishedBatch, RetentionLimits,
+    Write, WriteOutcome,
+};
 use crate::text::Buffer;
 
 /// The most characters that the journal is told of the gates.
@@ -18,8 +21,12 @@ const GATES: usize = 200;
 
 impl Workspace {
     /// Reads all targets, and what was last written to them.
-    pub(super) fn read_all(&self, call: &Call, targets: &mut [Target]) -> Result<Vec<Seen>, Error> {
-        let read = |(at, target): (usize, &mut Target)| {
+    pub(super) fn read_all(
+        &self,
+        call: &Batch,
+        targets: &mut [ResolvedTarget],
+    ) -> Result<Vec<CurrentText>, Error> {
+        let read = |(at, target): (usize, &mut ResolvedTarget)| {
             let (seen, last) = self
                 .read_and_last(&target.place, &target.rules)
                 .map_err(|refusal| call.names(refusal, at))?;
@@ -30,13 +37,13 @@ impl Workspace {
     }
 
     /// Refuses a call after which a folder would be a git folder, whether it is to be written or only shown.
-    pub(super) fn refuse_git_folders(&self, call: &Call, drafts: &[Draft<'_>]) -> Result<(), Error> {
+    pub(super) fn refuse_git_folders(&self, call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
         let (mut numbers, mut planned) = (Vec::new(), Vec::new());
         for (at, draft) in drafts.iter().enumerate() {
-            let Place::File(place) = &draft.target.place else { continue };
+            let DocumentPath::File(place) = &draft.target.place else { continue };
             if draft.drafted.differs && draft.request.edit != Edit::Remove {
                 numbers.push(at);
-                planned.push(Planned { place, after: Some(draft.drafted.buffer.bytes()) });
+                planned.push(PlannedFile { place, after: Some(draft.drafted.buffer.bytes()) });
             }
         }
         self.store.files.refuse_git_folders(&planned).map_err(|refused| {
@@ -49,7 +56,11 @@ impl Workspace {
     }
 
     /// Publishes what is to be written, unless one of the drafts is refused.
-    pub(super) fn publish(&self, call: &Call, drafts: &[Draft<'_>]) -> Result<Option<Written>, Error> {
+    pub(super) fn publish(
+        &self,
+        call: &Batch,
+        drafts: &[FileDraft<'_>],
+    ) -> Result<Option<WriteOutcome>, Error> {
         if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
             return Ok(None);
         }
@@ -64,7 +75,12 @@ impl Workspace {
     }
 
     /// Tells what became of each request.
-    pub(super) fn reports(&self, call: &Call, drafts: Vec<Draft<'_>>, done: Option<Done>) -> Vec<Report> {
+    pub(super) fn reports(
+        &self,
+        call: &Batch,
+        drafts: Vec<FileDraft<'_>>,
+        done: Option<PublishedBatch>,
+    ) -> Vec<Report> {
         let refused = drafts.iter().any(|draft| draft.decision() == Decision::Refuse);
         let edit = done.as_ref().and_then(|done| done.edit);
         let mut published = done.into_iter().flat_map(|done| done.files);
@@ -88,7 +104,7 @@ impl Workspace {
     }
 
     /// Notes about the file's past, about this edit's, and about what the file runs in.
-    fn notes(&self, call: &Call, draft: &Draft<'_>, written: bool) -> Vec<String> {
+    fn notes(&self, call: &Batch, draft: &FileDraft<'_>, written: bool) -> Vec<String> {
         let place = &draft.target.place;
         let foreign = draft.target.last.as_ref().and_then(|last| foreign(last, draft.target, &draft.seen));
         let lost = match self.store.forgets(place) {
@@ -98,7 +114,7 @@ impl Workspace {
             }
             None => None,
         };
-        let lost = lost.filter(|_| written && call.kind == Kind::Edit);
+        let lost = lost.filter(|_| written && call.kind == EntryKind::Edit);
         let occasion = place.occasion().filter(|_| written);
         let review = occasion
             .map(|occasion| format!("{} runs {occasion}; a person should review it", clean(place.shown())));
@@ -106,7 +122,7 @@ impl Workspace {
     }
 
     /// Has the journal forget what is past its bounds, where nobody waits for it.
-    pub(super) fn tidy_behind(self: &Arc<Self>, reports: &[Report], bounds: Option<Bounds>) {
+    pub(super) fn tidy_behind(self: &Arc<Self>, reports: &[Report], bounds: Option<RetentionLimits>) {
         let mut written = reports.iter().filter(|report| report.edit_id.is_some()).peekable();
         let is_due =
             written.peek().is_some() && self.store.is_due(written.any(|report| report.entity.is_none()));
@@ -121,7 +137,7 @@ impl Workspace {
 }
 
 /// What somebody else did to the file since it was last edited here.
-fn foreign(last: &Entry, target: &Target, seen: &Seen) -> Option<String> {
+fn foreign(last: &Entry, target: &ResolvedTarget, seen: &CurrentText) -> Option<String> {
     let (_, changed) = target.last_change()?;
     let now = seen.snapshot.as_ref().map(|_| seen.buffer.stamp());
     let (id, noun) = (last.id, target.place.noun());
@@ -136,9 +152,9 @@ fn foreign(last: &Entry, target: &Target, seen: &Seen) -> Option<String> {
     }
 }
 
-fn write<'a>(draft: &'a Draft<'_>) -> Write<'a> {
-    let Draft { target, seen, drafted, request, .. } = draft;
-    let Past { mode, folders } = target.past;
+fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
+    let FileDraft { target, seen, drafted, request, .. } = draft;
+    let ChangeHistory { mode, folders } = target.past;
     let (added, removed) = drafted.map.counts();
     Write {
         place: &target.place,
@@ -146,7 +162,7 @@ fn write<'a>(draft: &'a Draft<'_>) -> Write<'a> {
         after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
         mode,
         folders,
-        told: Told { added, removed, keep: target.rules.journals(target.place.in_root()) },
+        told: JournalRecord { added, removed, keep: target.rules.journals(target.place.in_root()) },
     }
 }
 
@@ -156,7 +172,7 @@ pub(super) fn content(buffer: &Buffer) -> Content<'_> {
 }
 
 /// What the gates said, in a few words.
-fn gates(drafts: &[Draft<'_>]) -> String {
+fn gates(drafts: &[FileDraft<'_>]) -> String {
     let ran = |verdict: &Verdict| {
         let spoke = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
         let runs = verdict.runs.iter().filter(|run| spoke(run.outcome));

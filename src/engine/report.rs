@@ -2,17 +2,17 @@
 
 use super::Decision;
 use super::base::moved;
-use super::call::Target;
-use super::check::Seen;
-use super::draft::Draft;
+use super::call::ResolvedTarget;
+use super::check::CurrentText;
+use super::draft::FileDraft;
 use crate::edit::Edit;
-use crate::error::{Error, Place};
+use crate::error::{Error, EvidenceLine};
 use crate::gate::{Outcome, Verdict};
-use crate::locate::Receipt;
+use crate::locate::MatchInfo;
 use crate::request::Entity;
-use crate::store::{EditId, Level, Published};
+use crate::store::{EditId, GuardLevel, PublishedFile};
 use crate::text::diff::{self, Diff};
-use crate::text::{Buffer, LineMap, Plan, Region, Shift, Stamp};
+use crate::text::{Buffer, LineMap, LineShift, Plan, Region, Version};
 
 /// What happened to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +62,9 @@ pub struct Report {
     /// Where the text really lies, when a symbolic link was followed.
     pub resolved_path: Option<String>,
     /// The version that is on disk after the call; absent when there is no file.
-    pub version: Option<Stamp>,
+    pub version: Option<Version>,
     /// The version before the call, when the call wrote another; absent when there was no file.
-    pub previous_version: Option<Stamp>,
+    pub previous_version: Option<Version>,
     /// Whether the edit made the file.
     pub created: bool,
     /// Whether the edit removed the file.
@@ -74,15 +74,15 @@ pub struct Report {
     /// The name under which the edit is remembered; absent when it is not.
     pub edit_id: Option<EditId>,
     /// How the write was guarded against other programs; absent when nothing was written.
-    pub level: Option<Level>,
+    pub level: Option<GuardLevel>,
     /// How many matches were replaced; only a search has this.
     pub replacements: Option<usize>,
     /// Where the search matched.
-    pub places: Vec<Place>,
+    pub places: Vec<EvidenceLine>,
     /// How the text was found; only a literal search has this.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<MatchInfo>,
     /// How the lines moved since the version that the caller spoke of.
-    pub shifts: Vec<Shift>,
+    pub shifts: Vec<LineShift>,
     /// What the gates said.
     pub verdict: Verdict,
     /// What could not be done but does not stop the call, such as a search in `interactive` that found nothing.
@@ -107,12 +107,12 @@ impl Report {
 
     /// What became of one draft.
     pub(super) fn new(
-        draft: Draft<'_>,
+        draft: FileDraft<'_>,
         decision: Decision,
-        published: Option<Published>,
+        published: Option<PublishedFile>,
         edit_id: Option<EditId>,
     ) -> Report {
-        let Draft { request, target, seen, base, planned, drafted, verdict, .. } = draft;
+        let FileDraft { request, target, seen, base, planned, drafted, verdict, .. } = draft;
         // Who takes an edit back names no version, and counts from the one that is there.
         let base = base.filter(|_| !matches!(request.edit, Edit::Restore(_)));
         let shifts = match base.map(|base| moved(&base, &drafted.buffer)) {
@@ -158,7 +158,7 @@ impl Report {
             before,
             draft: drafted.buffer,
             plan: drafted.mended.unwrap_or(planned.plan),
-            ..Report::of(target, status)
+            ..Report::for_target(target, status)
         }
     }
 
@@ -166,11 +166,11 @@ impl Report {
     ///
     /// Errors: `INTERNAL`, should no plan lead from the one text to the other.
     pub(super) fn again(
-        target: &Target,
+        target: &ResolvedTarget,
         edit_id: EditId,
-        previous_version: Option<Stamp>,
+        previous_version: Option<Version>,
         before: Option<Buffer>,
-        seen: Seen,
+        seen: CurrentText,
     ) -> Result<Report, Error> {
         let there = seen.snapshot.is_some();
         let draft = seen.buffer;
@@ -178,7 +178,7 @@ impl Report {
             version: there.then(|| draft.stamp()),
             previous_version,
             edit_id: Some(edit_id),
-            ..Report::of(target, Status::AlreadyApplied)
+            ..Report::for_target(target, Status::AlreadyApplied)
         };
         let Some(before) = before else { return Ok(Report { draft, ..report }) };
         let plan =
@@ -188,7 +188,7 @@ impl Report {
     }
 
     /// A report that says no more than where it is about.
-    fn of(target: &Target, status: Status) -> Report {
+    fn for_target(target: &ResolvedTarget, status: Status) -> Report {
         let place = &target.place;
         Report {
             status,

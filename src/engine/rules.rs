@@ -6,35 +6,35 @@ use dashmap::DashMap;
 
 use super::Workspace;
 use crate::error::Error;
-use crate::policy::{Extends, Origin, Policy, Source};
-use crate::store::{FilePlace, Files, Place, PolicyText};
-use crate::text::Stamp;
+use crate::policy::{Extends, Policy, PolicyOrigin, PolicySource};
+use crate::store::{DocumentPath, FilePlace, Files, PolicyText};
+use crate::text::Version;
 
 /// The most policies that are kept; past it, all are dropped and read again as they are needed.
 const KEPT: usize = 256;
 
 /// A policy file by its name and its text.
-type Key = (String, Stamp);
+type PolicyKey = (String, Version);
 
 /// Policies by the files that they are made of, the nearest first.
 #[derive(Default)]
-pub struct Rules {
-    extended: DashMap<Key, Extends>,
-    raised: DashMap<Vec<Key>, Arc<Policy>>,
+pub struct PolicyCache {
+    extended: DashMap<PolicyKey, Extends>,
+    raised: DashMap<Vec<PolicyKey>, Arc<Policy>>,
 }
 
-impl Rules {
+impl PolicyCache {
     /// The policy that rules a place: that of the nearest policy file, else the built-in default.
     ///
     /// Errors: `POLICY_INVALID`, also for a fault in a policy that is extended.
-    pub fn of(&self, files: &Files, place: &FilePlace) -> Result<Arc<Policy>, Error> {
+    pub fn policy(&self, files: &Files, place: &FilePlace) -> Result<Arc<Policy>, Error> {
         self.ruling(files, files.policy_text(place)?)
     }
 
     fn ruling(&self, files: &Files, nearest: Option<PolicyText>) -> Result<Arc<Policy>, Error> {
         let (mut texts, mut keys, mut next) = (Vec::new(), Vec::new(), nearest);
         while let Some(text) = next {
-            let key = (text.name.clone(), Stamp::of(text.text.as_bytes()));
+            let key = (text.name.clone(), Version::hash(text.text.as_bytes()));
             next = match self.extends(&key, &text)? {
                 Extends::Parent => files.policy_above(&text)?,
                 Extends::Nothing | Extends::Default => None,
@@ -53,7 +53,7 @@ impl Rules {
     }
 
     /// What a policy file extends, which says whether the one above is looked for.
-    fn extends(&self, key: &Key, text: &PolicyText) -> Result<Extends, Error> {
+    fn extends(&self, key: &PolicyKey, text: &PolicyText) -> Result<Extends, Error> {
         if let Some(extends) = self.extended.get(key) {
             return Ok(*extends);
         }
@@ -67,10 +67,10 @@ impl Workspace {
     /// The policy that rules a place: that of a file's own folder, and for what lies in a database the one at the top.
     ///
     /// Errors: `POLICY_INVALID`.
-    pub(super) fn rules_of(&self, place: &Place) -> Result<Arc<Policy>, Error> {
+    pub(super) fn rules_of(&self, place: &DocumentPath) -> Result<Arc<Policy>, Error> {
         match place {
-            Place::File(place) => self.rules.of(&self.store.files, place),
-            Place::Row(_) => self.policy_at_top(),
+            DocumentPath::File(place) => self.rules.policy(&self.store.files, place),
+            DocumentPath::Row(_) => self.policy_at_top(),
         }
     }
 
@@ -82,9 +82,9 @@ impl Workspace {
     }
 }
 
-fn source(text: &PolicyText) -> Result<Source, Error> {
+fn source(text: &PolicyText) -> Result<PolicySource, Error> {
     let PolicyText { name, in_root, folder, .. } = text.clone();
-    Source::read(Origin { name, in_root, folder }, &text.text)
+    PolicySource::read(PolicyOrigin { name, in_root, folder }, &text.text)
 }
 
 fn keep<K: Eq + std::hash::Hash, V: Clone>(kept: &DashMap<K, V>, key: K, value: &V) {

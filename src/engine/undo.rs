@@ -5,17 +5,17 @@
 
 use std::sync::Arc;
 
-use super::call::{self, Call, Past};
+use super::call::{self, Batch, ChangeHistory};
 use super::{Report, Workspace};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::Watch;
-use crate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny};
-use crate::store::{Changed, EditId, Entry, Kind, Place};
-use crate::text::Stamp;
+use crate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert};
+use crate::store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
+use crate::text::Version;
 
 /// What is to become of an edit: taken back, or made again.
-struct Turn {
+struct Reversal {
     entry: Entry,
     direction: Direction,
 }
@@ -39,7 +39,7 @@ impl Workspace {
     }
 
     /// Finds the edit that is meant.
-    fn turn(&self, revert: &Revert) -> Result<Turn, Error> {
+    fn turn(&self, revert: &Revert) -> Result<Reversal, Error> {
         let place = revert.of.as_ref().map(|target| self.place_to_read(target)).transpose()?;
         if let Some(id) = &revert.edit_id {
             return self.resolve(self.entry(id.parse()?)?, revert.direction);
@@ -49,18 +49,18 @@ impl Workspace {
             Direction::Redo => self.store.to_redo(place.as_ref())?,
         };
         let entry = found.ok_or_else(|| nothing(revert.direction, place.as_ref()))?;
-        Ok(Turn { entry, direction: revert.direction })
+        Ok(Reversal { entry, direction: revert.direction })
     }
 
     /// Taking back an undo is making its edit again, and the other way round.
-    fn resolve(&self, entry: Entry, direction: Direction) -> Result<Turn, Error> {
+    fn resolve(&self, entry: Entry, direction: Direction) -> Result<Reversal, Error> {
         match (entry.deed.kind, direction) {
-            (Kind::Edit, direction) => Ok(Turn { entry, direction }),
-            (Kind::Undo(of), Direction::Undo) | (Kind::Redo(of), Direction::Redo) => {
-                Ok(Turn { entry: self.entry(of)?, direction: Direction::Redo })
+            (EntryKind::Edit, direction) => Ok(Reversal { entry, direction }),
+            (EntryKind::Undo(of), Direction::Undo) | (EntryKind::Redo(of), Direction::Redo) => {
+                Ok(Reversal { entry: self.entry(of)?, direction: Direction::Redo })
             }
-            (Kind::Undo(of), Direction::Redo) | (Kind::Redo(of), Direction::Undo) => {
-                Ok(Turn { entry: self.entry(of)?, direction: Direction::Undo })
+            (EntryKind::Undo(of), Direction::Redo) | (EntryKind::Redo(of), Direction::Undo) => {
+                Ok(Reversal { entry: self.entry(of)?, direction: Direction::Undo })
             }
         }
     }
@@ -74,7 +74,7 @@ impl Workspace {
     }
 
     /// The requests that turn an edit, the last change first.
-    fn requests(&self, turn: &Turn, author: &Author) -> Result<Call, Error> {
+    fn requests(&self, turn: &Reversal, author: &Author) -> Result<Batch, Error> {
         let id = turn.entry.id;
         let mut requests = Vec::with_capacity(turn.entry.changes.len());
         let mut past = Vec::with_capacity(turn.entry.changes.len());
@@ -91,33 +91,33 @@ impl Workspace {
                 edit,
                 mode: Mode::Interactive,
                 expect,
-                scrutiny: Scrutiny::default(),
+                scrutiny: GateOptions::default(),
                 author: author.clone(),
             });
             past.push(match (from, to) {
-                (_, None) => Past { mode: None, folders: changed.folders },
-                (None, Some(_)) => Past { mode: self.mode_of(changed), folders: 0 },
-                (Some(_), Some(_)) => Past::default(),
+                (_, None) => ChangeHistory { mode: None, folders: changed.folders },
+                (None, Some(_)) => ChangeHistory { mode: self.mode_of(changed), folders: 0 },
+                (Some(_), Some(_)) => ChangeHistory::default(),
             });
         }
         let kind = match turn.direction {
-            Direction::Undo => Kind::Undo(id),
-            Direction::Redo => Kind::Redo(id),
+            Direction::Undo => EntryKind::Undo(id),
+            Direction::Redo => EntryKind::Redo(id),
         };
-        Ok(Call { past, numbered: false, ..Call::of(requests, kind) })
+        Ok(Batch { past, numbered: false, ..Batch::new(requests, kind) })
     }
 
     /// The permission bits that a file had when it was removed.
-    fn mode_of(&self, changed: &Changed) -> Option<u32> {
+    fn mode_of(&self, changed: &FileChange) -> Option<u32> {
         let target = self.find(&changed.target()).ok()?;
         let last = self.store.latest(&target.place).ok()?;
-        let target = call::Target { last, ..target };
+        let target = call::ResolvedTarget { last, ..target };
         target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
     }
 
     /// The reports of an edit that is as asked already.
-    fn standing(&self, turn: &Turn) -> Result<Vec<Report>, Error> {
-        let report = |changed: &Changed| {
+    fn standing(&self, turn: &Reversal) -> Result<Vec<Report>, Error> {
+        let report = |changed: &FileChange| {
             let target = self.find(&changed.target())?;
             let seen = self.read(&target.place, &target.rules)?;
             Report::again(&target, turn.entry.id, None, None, seen)
@@ -125,7 +125,7 @@ impl Workspace {
         turn.entry.changes.iter().map(report).collect()
     }
 
-    fn kept(&self, id: EditId, changed: &Changed, version: Stamp) -> Result<Vec<u8>, Error> {
+    fn kept(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
         let place = self.place_to_read(&changed.target())?;
         let text = if changed.kept { self.store.text(&place, &version.hex())? } else { None };
         text.ok_or_else(|| {
@@ -142,9 +142,9 @@ impl Workspace {
     }
 }
 
-impl Turn {
+impl Reversal {
     /// The versions of a file from which the turn leads, and to which.
-    fn ends(&self, changed: &Changed) -> (Option<Stamp>, Option<Stamp>) {
+    fn ends(&self, changed: &FileChange) -> (Option<Version>, Option<Version>) {
         match self.direction {
             Direction::Undo => (changed.after, changed.before),
             Direction::Redo => (changed.before, changed.after),
@@ -172,10 +172,10 @@ fn as_conflict(mut refusal: Error) -> Error {
     refusal
 }
 
-fn nothing(direction: Direction, place: Option<&Place>) -> Error {
+fn nothing(direction: Direction, place: Option<&DocumentPath>) -> Error {
     let of = place.map_or_else(String::new, |place| match place {
-        Place::File(file) => format!(" of {}", file.shown()),
-        Place::Row(row) => format!(" of {} {}", place.noun(), row.path()),
+        DocumentPath::File(file) => format!(" of {}", file.shown()),
+        DocumentPath::Row(row) => format!(" of {} {}", place.noun(), row.path()),
     });
     let seen = match direction {
         Direction::Undo => format!("there is no edit{of} that could be taken back"),

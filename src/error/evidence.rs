@@ -2,7 +2,7 @@
 
 /// A line of a file, as evidence in a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct EvidenceLine {
     /// 1-based number of the line.
     pub line: usize,
     /// The line's text, at most 60 characters of it.
@@ -23,7 +23,7 @@ impl Score {
 
     /// The score of texts with this edit distance, the longer of which has `longer` characters; rounded down, so that
     /// only the same text has [`Score::WHOLE`].
-    pub fn of(distance: usize, longer: usize) -> Score {
+    pub fn from_distance(distance: usize, longer: usize) -> Score {
         let same = longer.saturating_sub(distance);
         let parts = same.saturating_mul(10_000) / longer.max(1);
         Score(if longer == 0 { 10_000 } else { u16::try_from(parts).unwrap_or(10_000) })
@@ -82,7 +82,7 @@ pub struct Best {
 
 /// The call that a refusal proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum NextCall {
     /// The same edit with these texts; its place is proved to be the only one.
     Edit {
         /// The text to search for.
@@ -109,7 +109,7 @@ pub struct Since {
 
 /// What a person is to be asked before a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct Confirmation {
     /// Why a person is asked, as the beginning of a sentence.
     pub reason: String,
     /// The question, in words; several lines.

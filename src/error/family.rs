@@ -2,7 +2,7 @@
 
 /// The families of refusals; the command line's exit code is the family's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum ErrorFamily {
     /// The request itself cannot be carried out as it stands.
     Request,
     /// The file is not there, or is not text that can be edited.
@@ -21,32 +21,32 @@ pub enum Family {
     System,
 }
 
-impl Family {
+impl ErrorFamily {
     /// The family's name in the documentation and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
-            Family::Request => "request",
-            Family::Target => "target",
-            Family::Access => "access",
-            Family::Match => "match",
-            Family::Gate => "gate",
-            Family::Conflict => "conflict",
-            Family::Policy => "policy",
-            Family::System => "system",
+            ErrorFamily::Request => "request",
+            ErrorFamily::Target => "target",
+            ErrorFamily::Access => "access",
+            ErrorFamily::Match => "match",
+            ErrorFamily::Gate => "gate",
+            ErrorFamily::Conflict => "conflict",
+            ErrorFamily::Policy => "policy",
+            ErrorFamily::System => "system",
         }
     }
 
     /// The exit code of the command line for a refusal of this family.
     pub const fn exit_code(self) -> u8 {
         match self {
-            Family::Gate => 1,
-            Family::Request => 2,
-            Family::Target => 3,
-            Family::Access => 4,
-            Family::Match => 5,
-            Family::Conflict => 7,
-            Family::Policy => 8,
-            Family::System => 70,
+            ErrorFamily::Gate => 1,
+            ErrorFamily::Request => 2,
+            ErrorFamily::Target => 3,
+            ErrorFamily::Access => 4,
+            ErrorFamily::Match => 5,
+            ErrorFamily::Conflict => 7,
+            ErrorFamily::Policy => 8,
+            ErrorFamily::System => 70,
         }
     }
 }

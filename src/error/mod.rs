@@ -9,8 +9,8 @@ mod family;
 
 use std::num::NonZeroU32;
 
-pub use evidence::{Best, Difference, Next, Place, Question, Score, Since};
-pub use family::Family;
+pub use evidence::{Best, Confirmation, Difference, EvidenceLine, NextCall, Score, Since};
+pub use family::ErrorFamily;
 
 /// Declares the codes: variant, name on the wire, family, what it means and what to do next.
 macro_rules! codes {
@@ -29,8 +29,8 @@ macro_rules! codes {
             }
 
             /// The family that the code belongs to.
-            pub const fn family(self) -> Family {
-                match self { $(Code::$variant => Family::$family,)* }
+            pub const fn family(self) -> ErrorFamily {
+                match self { $(Code::$variant => ErrorFamily::$family,)* }
             }
 
             /// What was seen when this code is given, in one sentence.
@@ -162,7 +162,7 @@ pub struct Error {
     /// Path of the request's field at fault, as in `line_edits[2].end_line`.
     pub field: Option<Box<str>>,
     /// Places in the file that the refusal speaks of; the first of them where they are many.
-    pub places: Box<[Place]>,
+    pub places: Box<[EvidenceLine]>,
     /// How many places there are, where more than the listed ones were counted; small, as every call returns an error.
     count: Option<NonZeroU32>,
     /// The lines that come nearest to what was searched and not found.
@@ -170,9 +170,9 @@ pub struct Error {
     /// What happened to the file since the version that the caller knows.
     pub since: Option<Box<Since>>,
     /// What a person is to be asked, whose answer lets the same call through.
-    pub question: Option<Box<Question>>,
+    pub question: Option<Box<Confirmation>>,
     /// The call that is proposed.
-    pub next: Option<Box<Next>>,
+    pub next: Option<Box<NextCall>>,
     /// What is known of the target now.
     pub disk: Disk,
 }
@@ -211,7 +211,7 @@ impl Error {
 
     /// Adds the places in the file that the refusal speaks of.
     #[must_use]
-    pub fn places(mut self, places: Vec<Place>) -> Error {
+    pub fn places(mut self, places: Vec<EvidenceLine>) -> Error {
         self.places = places.into();
         self
     }
@@ -245,14 +245,14 @@ impl Error {
 
     /// Says what a person is to be asked.
     #[must_use]
-    pub fn asking(mut self, question: Question) -> Error {
+    pub fn asking(mut self, question: Confirmation) -> Error {
         self.question = Some(Box::new(question));
         self
     }
 
     /// Proposes a call.
     #[must_use]
-    pub fn proposing(mut self, next: Next) -> Error {
+    pub fn proposing(mut self, next: NextCall) -> Error {
         self.next = Some(Box::new(next));
         self
     }

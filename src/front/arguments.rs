@@ -173,7 +173,7 @@ mod tests {
     }
 
     fn asked(arguments: Value) -> Result<Asked, Error> {
-        let schema = crate::front::schema::of::<Asked>();
+        let schema = crate::front::schema::input_schema::<Asked>();
         read(&schema, arguments.as_object().cloned().unwrap_or_default())
     }
 

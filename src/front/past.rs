@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::answer::Turned;
-use crate::engine::{EditId, Kind, Report, Workspace};
+use super::answer::RevertedEdit;
+use crate::engine::{EditId, EntryKind, Report, Workspace};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::{Direction, Revert};
@@ -15,7 +15,7 @@ pub async fn revert(
     workspace: &Arc<Workspace>,
     revert: Revert,
     watch: Watch,
-) -> (Result<Vec<Report>, Error>, Turned) {
+) -> (Result<Vec<Report>, Error>, RevertedEdit) {
     let direction = revert.direction;
     let named = revert.edit_id.as_deref().and_then(|id| id.parse().ok());
     let reverted = workspace.revert(revert, watch).await;
@@ -24,14 +24,14 @@ pub async fn revert(
         Some(written) => turned(workspace, written).await,
         None => None,
     };
-    (reverted, turned.unwrap_or(Turned { direction, edit: named }))
+    (reverted, turned.unwrap_or(RevertedEdit { direction, edit: named }))
 }
 
 /// What an edit turned: to take back an undo is to make its edit again.
-async fn turned(workspace: &Arc<Workspace>, written: EditId) -> Option<Turned> {
+async fn turned(workspace: &Arc<Workspace>, written: EditId) -> Option<RevertedEdit> {
     match workspace.remembered(written.to_string()).await.ok()?.entry.deed.kind {
-        Kind::Edit => None,
-        Kind::Undo(of) => Some(Turned { direction: Direction::Undo, edit: Some(of) }),
-        Kind::Redo(of) => Some(Turned { direction: Direction::Redo, edit: Some(of) }),
+        EntryKind::Edit => None,
+        EntryKind::Undo(of) => Some(RevertedEdit { direction: Direction::Undo, edit: Some(of) }),
+        EntryKind::Redo(of) => Some(RevertedEdit { direction: Direction::Redo, edit: Some(of) }),
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 const DROPPED: [&str; 4] = ["$schema", "$defs", "title", "format"];
 
 /// The schema of a wire struct; its doc comments are the descriptions.
-pub fn of<T: JsonSchema>() -> JsonObject {
+pub fn input_schema<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>();
     match schema.to_value() {
@@ -185,7 +185,7 @@ mod tests {
         for fault in ["has $defs", "has anyOf", "has format", "type is a list", "is open", "has oneOf"] {
             assert!(faults(&raw, 0).iter().any(|found| found == fault), "{fault} was not seen in {raw:#}");
         }
-        let schema = Value::Object(of::<Outer>());
+        let schema = Value::Object(input_schema::<Outer>());
         assert_eq!(faults(&schema, 0), Vec::<String>::new(), "{schema:#}");
         for enumeration in ["way", "bare"] {
             assert_eq!(

@@ -62,7 +62,7 @@ pub struct Selection(Vec<Toolset>);
 
 /// Whether a server may write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Access {
+pub enum WriteAccess {
     /// Every selected tool is offered.
     #[default]
     Write,
@@ -100,11 +100,11 @@ impl Selection {
     }
 
     /// The tools of this selection that such an access leaves.
-    pub fn tools(&self, access: Access) -> impl Iterator<Item = &'static Tool> {
+    pub fn tools(&self, access: WriteAccess) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(move |tool| {
             let allowed = match (access, tool.effect) {
-                (Access::Write, _) | (Access::ReadOnly, Effect::Looks) => true,
-                (Access::ReadOnly, Effect::Adds | Effect::Changes) => false,
+                (WriteAccess::Write, _) | (WriteAccess::ReadOnly, Effect::Looks) => true,
+                (WriteAccess::ReadOnly, Effect::Adds | Effect::Changes) => false,
             };
             allowed && self.names(tool.toolset)
         })
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::policy::Policy;
 
-    fn names(list: &str, access: Access) -> Vec<&'static str> {
+    fn names(list: &str, access: WriteAccess) -> Vec<&'static str> {
         let selection: Selection = list.parse().unwrap();
         selection.tools(access).map(|tool| tool.name).collect()
     }
@@ -169,13 +169,13 @@ mod tests {
             ("history", &["list_edits", "redo_edit"]),
             ("legacy", &["create_file"]),
         ] {
-            assert_eq!(names(toolset, Access::Write), tools);
+            assert_eq!(names(toolset, WriteAccess::Write), tools);
         }
         let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-        assert_eq!(names("all", Access::Write), all);
+        assert_eq!(names("all", WriteAccess::Write), all);
         assert_eq!(Selection::default().to_string(), "edit,look");
         assert_eq!(
-            names(" legacy , look,look", Access::Write),
+            names(" legacy , look,look", WriteAccess::Write),
             ["search_content", "read_content_lines", "get_content", "ai_get_code_context", "create_file"]
         );
         for list in ["edit", "edit,legacy"] {
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn read_only_leaves_no_writer() {
         assert_eq!(
-            names("all", Access::ReadOnly),
+            names("all", WriteAccess::ReadOnly),
             [
                 "search_content",
                 "read_content_lines",

@@ -28,7 +28,7 @@ const LONGEST_LINE: usize = 512;
 
 /// A finding, as far as it is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct ComparedFinding {
     /// The file that it is about, where that is not the edited one.
     pub(super) elsewhere: Option<String>,
     /// First line of what was found, 1-based.
@@ -53,20 +53,24 @@ pub(super) struct Mark {
     pub(super) around: String,
 }
 
-impl Mark {
+impl ComparedFinding {
     /// Marks one place; a finding at the very start of a text speaks of the text as a whole, not of its first line.
-    pub(super) fn new(lines: Lines<'_>, (line, column): (usize, usize), message: String) -> Mark {
+    pub(super) fn new(lines: Lines<'_>, (line, column): (usize, usize), message: String) -> ComparedFinding {
         let around = if (line, column) == (1, 1) { "" } else { lines.text(line).trim() };
-        Mark::at((line, column), message, around)
+        ComparedFinding::at((line, column), message, around)
     }
 
     /// Marks a place in another file.
-    pub(super) fn elsewhere(path: String, (line, column): (usize, usize), message: String) -> Mark {
-        Mark { elsewhere: Some(path), ..Mark::at((line, column), message, "") }
+    pub(super) fn elsewhere(
+        path: String,
+        (line, column): (usize, usize),
+        message: String,
+    ) -> ComparedFinding {
+        ComparedFinding { elsewhere: Some(path), ..ComparedFinding::at((line, column), message, "") }
     }
 
-    fn at((line, column): (usize, usize), message: String, around: &str) -> Mark {
-        Mark {
+    fn at((line, column): (usize, usize), message: String, around: &str) -> ComparedFinding {
+        ComparedFinding {
             elsewhere: None,
             line,
             end_line: line,
@@ -81,7 +85,7 @@ impl Mark {
         }
     }
 
-    fn key(&self) -> Key<'_> {
+    fn key(&self) -> FindingIdentity<'_> {
         let (code, words) = self.said();
         (self.elsewhere.as_deref(), code, words, &self.around)
     }
@@ -98,20 +102,25 @@ impl Mark {
     }
 
     /// Where it stands, on this side of the pieces; `stayed` is what became of its line if that is in none.
-    fn spot(&self, pieces: &[Piece], side: fn(&Piece) -> (usize, usize), stayed: Option<usize>) -> Spot {
-        let holds = |piece: &Piece| (side(piece).0..=side(piece).1).contains(&self.line);
+    fn spot(
+        &self,
+        pieces: &[ReplacedLines],
+        side: fn(&ReplacedLines) -> (usize, usize),
+        stayed: Option<usize>,
+    ) -> FindingPosition {
+        let holds = |piece: &ReplacedLines| (side(piece).0..=side(piece).1).contains(&self.line);
         let here = pieces.partition_point(|piece| side(piece).1 < self.line);
         match (&self.elsewhere, stayed) {
-            (Some(_), _) => Spot::Nowhere,
-            (None, _) if pieces.get(here).is_some_and(holds) => Spot::Piece(here),
-            (None, Some(line)) => Spot::Line(line),
-            (None, None) => Spot::Nowhere,
+            (Some(_), _) => FindingPosition::Nowhere,
+            (None, _) if pieces.get(here).is_some_and(holds) => FindingPosition::Piece(here),
+            (None, Some(line)) => FindingPosition::Line(line),
+            (None, None) => FindingPosition::Nowhere,
         }
     }
 
     /// Returns true where `before` says all that this one says, and it is known of both by what they are told apart: a run
     /// that fails in fewer places than before.
-    fn is_part_of(&self, before: &Mark) -> bool {
+    fn is_part_of(&self, before: &ComparedFinding) -> bool {
         let is_same = (&self.elsewhere, &self.code) == (&before.elsewhere, &before.code);
         is_same && !self.identity.is_empty() && self.identity.is_subset(&before.identity)
     }
@@ -133,15 +142,15 @@ fn shortened(line: &str) -> String {
 }
 
 /// What makes two findings the same.
-type Key<'a> = (Option<&'a str>, Option<&'a str>, String, &'a str);
+type FindingIdentity<'a> = (Option<&'a str>, Option<&'a str>, String, &'a str);
 
 /// Tells of each finding after an edit whether the edit brought it; `lines` are how many there were and are.
 ///
 /// It did where there is no partner before. But what is said of a line that stayed, or of lines that the edit wrote anew,
 /// and was said of that line or of those that they replace, is no news either, whatever the text of the line around.
 pub(super) fn brought(
-    before: &[Mark],
-    after: &[Mark],
+    before: &[ComparedFinding],
+    after: &[ComparedFinding],
     map: &LineMap,
     (old_count, new_count): (usize, usize),
 ) -> Vec<bool> {
@@ -169,8 +178,8 @@ pub(super) fn brought(
 /// written in the place of such a line. A stretch with a line that stayed and was not found before is left as it is: the edit
 /// changed what is around, or the program's differences fell out otherwise.
 pub(super) fn settle_stretches(
-    before: &[Mark],
-    after: &[Mark],
+    before: &[ComparedFinding],
+    after: &[ComparedFinding],
     map: &LineMap,
     (old, now): (Lines<'_>, Lines<'_>),
     new: &mut [bool],
@@ -186,7 +195,8 @@ pub(super) fn settle_stretches(
         *texts.entry(old.text(line).trim()).or_default() += 1;
     }
     let pieces = pieces(map, old.count(), now.count());
-    let in_place_of = |piece: &Piece| found.range(piece.old.0..(piece.old.1 + 1).max(piece.old.0)).count();
+    let in_place_of =
+        |piece: &ReplacedLines| found.range(piece.old.0..(piece.old.1 + 1).max(piece.old.0)).count();
     let mut replaced: HashMap<usize, usize> =
         pieces.iter().enumerate().map(|(at, piece)| (at, in_place_of(piece))).collect();
     let stretches = || after.iter().enumerate().filter(|(_, mark)| mark.is_stretch);
@@ -220,7 +230,7 @@ pub(super) fn settle_stretches(
 
 /// Where a finding stands, for both sides alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Spot {
+enum FindingPosition {
     /// On a line that stayed, by its number after the edit.
     Line(usize),
     /// In lines that were written anew, by their place in the list of all.
@@ -239,7 +249,7 @@ pub(super) struct Unmatched {
 }
 
 /// Matches the findings of both sides; of several equal ones, those that stayed on their line are the old ones.
-pub(super) fn unmatched(before: &[Mark], after: &[Mark], map: &LineMap) -> Unmatched {
+pub(super) fn unmatched(before: &[ComparedFinding], after: &[ComparedFinding], map: &LineMap) -> Unmatched {
     let mut open: HashMap<_, Pair> = HashMap::new();
     for (index, mark) in before.iter().enumerate() {
         open.entry(mark.key()).or_default().old.push(index);
@@ -272,7 +282,13 @@ struct Pair {
 
 impl Pair {
     /// Matches first what stayed on its line, then the rest in the order of the text.
-    fn settle(mut self, before: &[Mark], after: &[Mark], map: &LineMap, result: &mut Unmatched) {
+    fn settle(
+        mut self,
+        before: &[ComparedFinding],
+        after: &[ComparedFinding],
+        map: &LineMap,
+        result: &mut Unmatched,
+    ) {
         let mut stay: HashMap<usize, usize> = HashMap::new();
         for line in self.old.iter().filter_map(|&index| before.get(index)?.carried(map)) {
             *stay.entry(line).or_default() += 1;
@@ -313,7 +329,7 @@ fn set(flags: &mut [bool], index: usize) {
 
 /// Lines that the edit replaced, and the lines that stand there now; an empty range ends before its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct ReplacedLines {
     /// First and last line before.
     pub(super) old: (usize, usize),
     /// First and last line after.
@@ -321,13 +337,13 @@ pub(super) struct Piece {
 }
 
 /// Finds the pieces that the edit changed: everything between two lines that stayed.
-pub(super) fn pieces(map: &LineMap, old_count: usize, new_count: usize) -> Vec<Piece> {
+pub(super) fn pieces(map: &LineMap, old_count: usize, new_count: usize) -> Vec<ReplacedLines> {
     let mut pieces = Vec::new();
     let (mut old_start, mut new_start) = (1, 1);
     let stayed = (1..=old_count).filter_map(|old| Some((old, map.carry(old)?)));
     for (old, new) in stayed.chain([(old_count + 1, new_count + 1)]) {
         if old > old_start || new > new_start {
-            pieces.push(Piece { old: (old_start, old - 1), new: (new_start, new.saturating_sub(1)) });
+            pieces.push(ReplacedLines { old: (old_start, old - 1), new: (new_start, new.saturating_sub(1)) });
         }
         (old_start, new_start) = (old + 1, new + 1);
     }
@@ -344,10 +360,10 @@ mod tests {
     }
 
     /// One finding for each line that holds `bad`.
-    fn marks(buffer: &Buffer) -> Vec<Mark> {
+    fn marks(buffer: &Buffer) -> Vec<ComparedFinding> {
         let lines = buffer.lines();
         let bad = (1..=lines.count()).filter(|&line| lines.text(line).contains("bad"));
-        bad.map(|line| Mark::new(lines, (line, 2), format!("bad at {line}"))).collect()
+        bad.map(|line| ComparedFinding::new(lines, (line, 2), format!("bad at {line}"))).collect()
     }
 
     fn new_lines(before: &str, after: &str) -> Vec<usize> {
@@ -376,7 +392,8 @@ mod tests {
     fn a_finding_about_the_whole_text_does_not_hang_on_its_first_line() {
         let (old, new) = (buffer("a\n"), buffer("b\n"));
         let map = old.rewrite("b\n").unwrap().line_map(&old, &new);
-        let whole = |buffer: &Buffer| vec![Mark::new(buffer.lines(), (1, 1), "no title".to_owned())];
+        let whole =
+            |buffer: &Buffer| vec![ComparedFinding::new(buffer.lines(), (1, 1), "no title".to_owned())];
         assert_eq!(unmatched(&whole(&old), &whole(&new), &map).new, [false]);
     }
 
@@ -399,7 +416,7 @@ mod tests {
     }
 
     /// A formatter that takes the space at the beginning of lines away finds each run of lines that have some.
-    fn runs(buffer: &Buffer) -> Vec<Mark> {
+    fn runs(buffer: &Buffer) -> Vec<ComparedFinding> {
         let lines = buffer.lines();
         let is_found = |line: usize| (1..=lines.count()).contains(&line) && lines.text(line).starts_with(' ');
         let begins = (1..=lines.count()).filter(|&line| is_found(line) && !is_found(line - 1));
@@ -407,7 +424,7 @@ mod tests {
             let end_line = (line..).take_while(|&line| is_found(line)).last().unwrap();
             let said =
                 format!("{} lines differ, expected `{}`", end_line + 1 - line, lines.text(line).trim());
-            Mark { end_line, is_stretch: true, ..Mark::new(lines, (line, 1), said) }
+            ComparedFinding { end_line, is_stretch: true, ..ComparedFinding::new(lines, (line, 1), said) }
         };
         begins.map(run).collect()
     }
@@ -443,7 +460,7 @@ mod tests {
         assert_eq!(new_runs("x\n", " x\n").1, vec![1]);
         let (old, now) = (buffer("x\n a\nb\n c\n"), buffer("y\n a\nb\n c\n"));
         let map = old.rewrite(now.view()).unwrap().line_map(&old, &now);
-        let joined = Mark { end_line: 4, ..runs(&now)[0].clone() };
+        let joined = ComparedFinding { end_line: 4, ..runs(&now)[0].clone() };
         for was in [false, true] {
             let mut flags = [was];
             let texts = (old.lines(), now.lines());
@@ -457,7 +474,8 @@ mod tests {
     fn what_is_said_of_the_first_line_moves_with_it() {
         let (old, new) = (buffer("bad\nx\n"), buffer("y\nbad\nx\n"));
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
-        let said = |text: &Buffer, line| vec![Mark::new(text.lines(), (line, 1), "bad".to_owned())];
+        let said =
+            |text: &Buffer, line| vec![ComparedFinding::new(text.lines(), (line, 1), "bad".to_owned())];
         assert_eq!(brought(&said(&old, 1), &said(&new, 2), &map, (2, 3)), [false]);
         assert_eq!(brought(&said(&old, 1), &said(&new, 3), &map, (2, 3)), [true]);
         let back = new.rewrite(old.view()).unwrap().line_map(&new, &old);
@@ -468,11 +486,13 @@ mod tests {
     fn a_finding_with_an_identity_is_compared_by_it() {
         let (old, new) = (buffer("a\n"), buffer("b\n"));
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
-        let failed = |text: &Buffer, message: &str, parts: &[&str]| Mark {
+        let failed = |text: &Buffer, message: &str, parts: &[&str]| ComparedFinding {
             identity: parts.iter().map(ToString::to_string).collect(),
-            ..Mark::new(text.lines(), (1, 1), message.to_owned())
+            ..ComparedFinding::new(text.lines(), (1, 1), message.to_owned())
         };
-        let is_new = |before: Mark, after: Mark| brought(&[before], &[after], &map, (1, 1)) == [true];
+        let is_new = |before: ComparedFinding, after: ComparedFinding| {
+            brought(&[before], &[after], &map, (1, 1)) == [true]
+        };
         let before = || failed(&old, "failed in 12s at a", &["FAILED a", "FAILED b"]);
         assert!(!is_new(before(), failed(&new, "failed in 9ms at b", &["FAILED a", "FAILED b"])));
         assert!(!is_new(before(), failed(&new, "failed in 9ms", &["FAILED b"])), "in fewer places");
@@ -486,7 +506,9 @@ mod tests {
 
     #[test]
     fn a_name_with_another_number_is_another_name() {
-        let said = |message: &str| Mark::new(buffer(" bad\n").lines(), (1, 2), message.to_owned()).said().1;
+        let said = |message: &str| {
+            ComparedFinding::new(buffer(" bad\n").lines(), (1, 2), message.to_owned()).said().1
+        };
         assert_eq!(said("line too long (101 > 88)"), said("line too long (95 > 88)"));
         assert_ne!(said("undefined name `x1`"), said("undefined name `x2`"));
         assert_ne!(said("undefined name `x_1`"), said("undefined name `x_2`"));
@@ -496,10 +518,12 @@ mod tests {
     fn another_name_is_new_where_no_line_tells_it_apart() {
         let (old, new) = (buffer("x1\n"), buffer("x2\n"));
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
-        let first =
-            |buffer: &Buffer, name: &str| Mark::new(buffer.lines(), (1, 1), format!("undefined {name}"));
+        let first = |buffer: &Buffer, name: &str| {
+            ComparedFinding::new(buffer.lines(), (1, 1), format!("undefined {name}"))
+        };
         assert_eq!(unmatched(&[first(&old, "x1")], &[first(&new, "x2")], &map).new, [true]);
-        let there = |name: &str| Mark::elsewhere("b.go".to_owned(), (1, 1), format!("undefined: {name}"));
+        let there =
+            |name: &str| ComparedFinding::elsewhere("b.go".to_owned(), (1, 1), format!("undefined: {name}"));
         assert_eq!(unmatched(&[there("Foo1")], &[there("Foo2")], &map).new, [true]);
     }
 
@@ -507,8 +531,10 @@ mod tests {
     fn the_lines_of_another_file_do_not_move_with_the_edit() {
         let (old, new) = (buffer("a\nb\n"), buffer("x\na\nb\n"));
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
-        let there = |file: &str, line| Mark::elsewhere(file.to_owned(), (line, 1), "undefined: f".to_owned());
-        let found = |after: &[Mark]| unmatched(&[there("b.go", 1)], after, &map).new;
+        let there = |file: &str, line| {
+            ComparedFinding::elsewhere(file.to_owned(), (line, 1), "undefined: f".to_owned())
+        };
+        let found = |after: &[ComparedFinding]| unmatched(&[there("b.go", 1)], after, &map).new;
         assert_eq!(found(&[there("b.go", 1)]), [false]);
         assert_eq!(found(&[there("b.go", 7)]), [false], "it moved by itself");
         assert_eq!(found(&[there("b.go", 1), there("b.go", 2)]), [false, true], "a second one");
@@ -519,7 +545,7 @@ mod tests {
     fn how_grave_a_finding_is_does_not_make_it_another() {
         let text = buffer(" bad\n");
         let graver = marks(&text);
-        let milder = vec![Mark { severity: Severity::Info, ..graver[0].clone() }];
+        let milder = vec![ComparedFinding { severity: Severity::Info, ..graver[0].clone() }];
         assert_eq!(unmatched(&milder, &graver, &LineMap::default()).new, [false]);
     }
 
@@ -528,9 +554,9 @@ mod tests {
         let text = buffer(" bad\n");
         let map = LineMap::default();
         let plain = marks(&text);
-        let coded = vec![Mark { code: Some("E1".to_owned()), ..plain[0].clone() }];
-        let worded = vec![Mark { message: "worse at 1".to_owned(), ..plain[0].clone() }];
-        let counted = vec![Mark { message: "bad at 77".to_owned(), ..plain[0].clone() }];
+        let coded = vec![ComparedFinding { code: Some("E1".to_owned()), ..plain[0].clone() }];
+        let worded = vec![ComparedFinding { message: "worse at 1".to_owned(), ..plain[0].clone() }];
+        let counted = vec![ComparedFinding { message: "bad at 77".to_owned(), ..plain[0].clone() }];
         assert_eq!(unmatched(&plain, &coded, &map).new, [true]);
         assert_eq!(unmatched(&plain, &worded, &map).new, [true]);
         assert_eq!(unmatched(&plain, &counted, &map), Unmatched { gone: vec![false], new: vec![false] });
@@ -575,7 +601,7 @@ mod tests {
     fn findings_on_a_long_line_do_not_each_have_a_copy_of_it() {
         let line = "é ".repeat(100_000);
         let text = Buffer::read(line.clone().into_bytes(), Hints::default()).unwrap();
-        let mark = |column| Mark::new(text.lines(), (1, column), "bad".to_owned());
+        let mark = |column| ComparedFinding::new(text.lines(), (1, column), "bad".to_owned());
         let held: usize = (2..1002).map(|column| mark(column).around.len()).sum();
         // The control: a copy each would be 300 MB.
         assert!(held < 1000 * (LONGEST_LINE + 20) && line.len() * 1000 > 100 * held, "{held}");

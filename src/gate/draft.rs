@@ -19,24 +19,24 @@ pub struct Draft<'a> {
     /// How the lines of the one became those of the other.
     pub map: &'a LineMap,
     /// Where both texts stand.
-    pub stands: Stands,
+    pub stands: InputLocation,
     /// Tells whether there is something at another path, relative to the same root.
     pub beside: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 /// Where a text stands that a program is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stands {
+pub enum InputLocation {
     /// In the place of a file that is on disk.
     OverFile,
     /// Where there is no file.
     Alone,
 }
 
-impl Stands {
+impl InputLocation {
     /// Where a draft stands whose text before, if there was any, is that of a file.
-    pub fn of_file(before: Option<&Buffer>) -> Stands {
-        if before.is_some() { Stands::OverFile } else { Stands::Alone }
+    pub fn of_file(before: Option<&Buffer>) -> InputLocation {
+        if before.is_some() { InputLocation::OverFile } else { InputLocation::Alone }
     }
 }
 

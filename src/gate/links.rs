@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::delta::Mark;
+use super::delta::ComparedFinding;
 use super::draft::Draft;
 use super::finding::Severity;
 use super::markdown::{body_start, is_there, page_of, target};
@@ -147,7 +147,7 @@ pub fn links(path: &str, text: &str) -> Vec<PageLink> {
 
 /// The findings of the gate for dead links, all of them brought by the edit. They are warnings, unless the policy says
 /// `level: block` of the gate.
-pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<Mark> {
+pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<ComparedFinding> {
     let insists = rule.explicit.level && rule.level == Level::Block;
     let last = draft.after.lines().count().max(1);
     let mark = |dead: &DeadLinks| {
@@ -166,9 +166,9 @@ pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<M
             rest => format!(" and {rest} more"),
         };
         let message = format!("{links} to {lost}: {}{rest}", named.join(", "));
-        let mark = Mark::new(draft.after.lines(), (line, 1), message);
+        let mark = ComparedFinding::new(draft.after.lines(), (line, 1), message);
         let severity = if insists { Severity::Error } else { Severity::Warning };
-        Mark { code: Some(code.to_owned()), severity, ..mark }
+        ComparedFinding { code: Some(code.to_owned()), severity, ..mark }
     };
     dead.iter().map(mark).collect()
 }

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
 
+use super::error::GateError;
 use super::finding::Severity;
-use super::pattern::{self, Fault, unread};
+use super::pattern::{self, RuleMatch, unread};
 use super::percent;
-use super::silence::Silence;
 use super::syntax::child::{self, Reply, Task};
 
 /// The most links of a page, and the most rows of its tables, that are looked at.
@@ -22,15 +22,15 @@ const MOST: usize = 20_000;
 /// Finds what a page lacks.
 ///
 /// Errors: why it could not be read.
-pub(super) fn faults(page: &pattern::Page<'_>) -> Result<Vec<Fault>, Silence> {
-    let pattern::Page { path, text, beside, limit, .. } = *page;
+pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
+    let pattern::PatternInput { path, text, beside, limit, .. } = *page;
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let front = Front::of(text);
+    let front = Front::parse(text);
     let body = text.get(front.end..).unwrap_or_default();
     let page = match child::program_for(body.len()) {
-        None => Page::read(body),
+        None => MarkdownPage::read(body),
         Some(program) => match child::ask(program, Task::Page, ("markdown", path), body, limit) {
             Ok(Reply::Page(page)) => page,
             other => return Err(unread("pulldown-cmark", other)),
@@ -38,13 +38,13 @@ pub(super) fn faults(page: &pattern::Page<'_>) -> Result<Vec<Fault>, Silence> {
     };
     let is_front_alone = front.has_keys && body.trim().is_empty();
     let needs_title = !is_front_alone && !is_untitled_by_custom(path);
-    let untitled = (needs_title && !front.has_title && !page.has_title).then(|| Fault {
+    let untitled = (needs_title && !front.has_title && !page.has_title).then(|| RuleMatch {
         offset: 0,
         code: Some("no-title"),
         severity: Severity::Error,
         message: "no level-1 heading, and no title in the front matter".to_owned(),
     });
-    let ragged = page.ragged.into_iter().map(|row| Fault {
+    let ragged = page.ragged.into_iter().map(|row| RuleMatch {
         offset: front.end + row.offset,
         code: Some("table-cells"),
         severity: Severity::Warning,
@@ -54,7 +54,7 @@ pub(super) fn faults(page: &pattern::Page<'_>) -> Result<Vec<Fault>, Silence> {
     let links = if is_form(path) { Vec::new() } else { page.links };
     let mut broken = Vec::new();
     if let Some(last) = links.get(MOST - 1) {
-        broken.push(Fault {
+        broken.push(RuleMatch {
             offset: front.end + last.offset,
             code: Some("many-links"),
             severity: Severity::Warning,
@@ -67,11 +67,11 @@ pub(super) fn faults(page: &pattern::Page<'_>) -> Result<Vec<Fault>, Silence> {
             Some(exists) => *exists,
             // Each new target takes several looks at the disk.
             None => match limit.reached() {
-                Some(halt) => return Err(Silence::Halted(halt)),
+                Some(halt) => return Err(GateError::Halted(halt)),
                 None => *known.entry(target.clone()).or_insert_with(|| is_there(path, &target, beside)),
             },
         };
-        broken.extend((!exists).then(|| Fault {
+        broken.extend((!exists).then(|| RuleMatch {
             offset: front.end + link.offset,
             code: Some("broken-link"),
             severity: Severity::Error,
@@ -140,7 +140,7 @@ struct Front {
 impl Front {
     const NONE: Front = Front { has_title: false, has_keys: false, end: 0 };
 
-    fn of(text: &str) -> Front {
+    fn parse(text: &str) -> Front {
         let mut lines = text.split_inclusive('\n');
         let opening = lines.next().unwrap_or_default();
         let (separator, closings): (char, &[&str]) = match opening.trim_end() {
@@ -179,22 +179,22 @@ fn is_other_key(line: &str, separator: char) -> bool {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Link {
+struct MarkdownLink {
     offset: usize,
     destination: String,
 }
 
 /// What counts in the body of a page.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Page {
+pub(super) struct MarkdownPage {
     has_title: bool,
-    links: Vec<Link>,
-    ragged: Vec<Row>,
+    links: Vec<MarkdownLink>,
+    ragged: Vec<TableRow>,
 }
 
 /// A row of a table that has another number of cells than its head.
 #[derive(Debug, Serialize, Deserialize)]
-struct Row {
+struct TableRow {
     offset: usize,
     cells: usize,
     columns: usize,
@@ -214,14 +214,14 @@ fn cells(row: &str) -> usize {
     bars.count() + 1
 }
 
-impl Page {
+impl MarkdownPage {
     /// Reads the body of a page: the first [`MOST`] links and rows of it.
-    pub(super) fn read(body: &str) -> Page {
+    pub(super) fn read(body: &str) -> MarkdownPage {
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
         let events = Parser::new_ext(body, options).into_offset_iter();
         let defined = events.reference_definitions().iter();
-        let mut links: Vec<Link> = defined
-            .map(|(_, link)| Link { offset: link.span.start, destination: link.dest.to_string() })
+        let mut links: Vec<MarkdownLink> = defined
+            .map(|(_, link)| MarkdownLink { offset: link.span.start, destination: link.dest.to_string() })
             .collect();
         // They come in no order.
         links.sort_by_key(|link| link.offset);
@@ -236,7 +236,7 @@ impl Page {
                 Event::Start(Tag::TableRow) => {
                     let cells = cells(body.get(range.clone()).unwrap_or_default());
                     if cells < columns && ragged.len() < MOST {
-                        ragged.push(Row { offset: range.start, cells, columns });
+                        ragged.push(TableRow { offset: range.start, cells, columns });
                     }
                 }
                 _ => {}
@@ -247,12 +247,12 @@ impl Page {
                 && link_type == LinkType::Inline
                 && links.len() < most
             {
-                links.push(Link { offset: range.start, destination: dest_url.into_string() });
+                links.push(MarkdownLink { offset: range.start, destination: dest_url.into_string() });
             }
         }
         links.sort_by_key(|link| link.offset);
         links.truncate(MOST);
-        Page { has_title: title.seen, links, ragged }
+        MarkdownPage { has_title: title.seen, links, ragged }
     }
 }
 
@@ -295,7 +295,7 @@ fn is_html_heading(html: &str) -> bool {
 
 /// The offset at which the body of a page begins, behind its front matter.
 pub(super) fn body_start(text: &str) -> usize {
-    Front::of(text).end
+    Front::parse(text).end
 }
 
 /// The root-relative path that a destination names; `None` for what is not looked at: another site, a place in the
@@ -366,14 +366,14 @@ mod tests {
     use crate::gate::Watch;
     use crate::gate::watch::Halt;
 
-    fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> Vec<Fault> {
+    fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> Vec<RuleMatch> {
         let limit = Watch::idle();
         let limit = limit.until(Instant::now() + Duration::from_secs(60));
-        super::faults(&pattern::Page { path, language: "markdown", text, beside, limit }).unwrap()
+        super::faults(&pattern::PatternInput { path, language: "markdown", text, beside, limit }).unwrap()
     }
 
     fn codes(path: &str, text: &str, beside: &[&str]) -> Vec<String> {
-        let spoken = |fault: Fault| format!("{}@{}", fault.code.unwrap_or_default(), fault.offset);
+        let spoken = |fault: RuleMatch| format!("{}@{}", fault.code.unwrap_or_default(), fault.offset);
         let mut faults = faults(path, text, &|path| beside.contains(&path));
         faults.sort_by_key(|fault| fault.offset);
         faults.into_iter().map(spoken).collect()
@@ -598,12 +598,17 @@ mod tests {
             };
             let limit = watch.until(Instant::now() + Duration::from_millis(50 * time));
             let text = format!("# T\n\n{text}");
-            let page =
-                pattern::Page { path: "a.md", language: "markdown", text: &text, beside: &beside, limit };
+            let page = pattern::PatternInput {
+                path: "a.md",
+                language: "markdown",
+                text: &text,
+                beside: &beside,
+                limit,
+            };
             (super::faults(&page), looks.swap(0, Ordering::Relaxed))
         };
         let (faults, looks) = ends_after(1);
-        assert_eq!(faults, Err(Silence::Halted(Halt::TimedOut)));
+        assert_eq!(faults, Err(GateError::Halted(Halt::TimedOut)));
         assert!(looks <= 10, "{looks}");
         // The control: with time left, all are looked up.
         assert_eq!(ends_after(10_000), (Ok(Vec::new()), 1000));

@@ -5,9 +5,9 @@
 
 use regex::Regex;
 
+use super::error::GateError;
 use super::finding::{Finding, Severity};
-use super::silence::Silence;
-use super::syntax::Trouble;
+use super::syntax::ParseFailure;
 use super::syntax::child::{NoReply, Reply};
 use super::watch::Limit;
 use super::{markdown, scaffold};
@@ -22,7 +22,7 @@ pub(super) const QUERY_STEPS: usize = 500_000;
 
 /// The text that is looked at, and where it lies.
 #[derive(Clone, Copy)]
-pub(super) struct Page<'a> {
+pub(super) struct PatternInput<'a> {
     /// Relative to its root.
     pub(super) path: &'a str,
     /// The name of its language; empty where it is not known.
@@ -36,7 +36,7 @@ pub(super) struct Page<'a> {
 
 /// What a rule finds, at an offset of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct RuleMatch {
     pub(super) offset: usize,
     pub(super) code: Option<&'static str>,
     pub(super) severity: Severity,
@@ -44,7 +44,7 @@ pub(super) struct Fault {
 }
 
 /// Looks at a text by the rules; why not, where they are not for it.
-pub(super) fn check(rules: &PatternRules, page: Page<'_>) -> Result<Vec<Finding>, Silence> {
+pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<Finding>, GateError> {
     let faults = match rules {
         PatternRules::Markdown => markdown::faults(&page)?,
         PatternRules::Scaffold(rules) => scaffold::faults(rules, page)?,
@@ -67,41 +67,43 @@ pub(super) fn check(rules: &PatternRules, page: Page<'_>) -> Result<Vec<Finding>
 /// Why a text is not read whose indentation a grammar cannot hold.
 pub(super) const TOO_DEEP: &str = "nests too deeply to be read safely";
 
-pub(super) fn unreadable(why: Unreadable) -> Trouble {
+pub(super) fn unreadable(why: Unreadable) -> ParseFailure {
     match why {
-        Unreadable::Unknown => Trouble::Unknown("no grammar for this language"),
-        Unreadable::TooDeep => Trouble::Unreadable(TOO_DEEP.to_owned()),
-        Unreadable::TooLarge(shortage) => Trouble::Unreadable(shortage.to_string()),
-        Unreadable::TooLong => Trouble::Unreadable("takes too many steps to be looked through".to_owned()),
-        Unreadable::Broken => Trouble::Broken("tree-sitter panicked".to_owned()),
+        Unreadable::Unknown => ParseFailure::Unknown("no grammar for this language"),
+        Unreadable::TooDeep => ParseFailure::Unreadable(TOO_DEEP.to_owned()),
+        Unreadable::TooLarge(shortage) => ParseFailure::Unreadable(shortage.to_string()),
+        Unreadable::TooLong => {
+            ParseFailure::Unreadable("takes too many steps to be looked through".to_owned())
+        }
+        Unreadable::Broken => ParseFailure::Broken("tree-sitter panicked".to_owned()),
     }
 }
 
 /// Why a text was not read that another process should have read; `reader` is the library that does.
-pub(super) fn unread(reader: &str, reply: Result<Reply, NoReply>) -> Silence {
+pub(super) fn unread(reader: &str, reply: Result<Reply, NoReply>) -> GateError {
     match reply {
-        Err(NoReply::Halted(halt)) => Silence::Halted(halt),
-        Err(NoReply::Failed(why)) => Silence::Unavailable(format!("{reader} {why}")),
-        Err(NoReply::Panicked(words)) => Silence::Broken(format!("{reader} panicked: {words}")),
-        Ok(_) => Silence::Broken(format!("{reader} gave another answer than was asked for")),
+        Err(NoReply::Halted(halt)) => GateError::Halted(halt),
+        Err(NoReply::Failed(why)) => GateError::Unavailable(format!("{reader} {why}")),
+        Err(NoReply::Panicked(words)) => GateError::Broken(format!("{reader} panicked: {words}")),
+        Ok(_) => GateError::Broken(format!("{reader} gave another answer than was asked for")),
     }
 }
 
-fn fault(offset: usize, message: &str) -> Fault {
-    Fault { offset, code: None, severity: Severity::Error, message: message.to_owned() }
+fn fault(offset: usize, message: &str) -> RuleMatch {
+    RuleMatch { offset, code: None, severity: Severity::Error, message: message.to_owned() }
 }
 
-fn matched(wanted: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<Fault> {
+fn matched(wanted: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<RuleMatch> {
     let missing = wanted.filter(|regex| !regex.is_match(text)).map(|_| fault(0, message));
     let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MOST_MATCHES));
     missing.into_iter().chain(found.map(|found| fault(found.start(), message))).collect()
 }
 
 /// Turns offsets into lines and columns in one walk over the text.
-fn placed(text: &str, mut faults: Vec<Fault>) -> Vec<Finding> {
+fn placed(text: &str, mut faults: Vec<RuleMatch>) -> Vec<Finding> {
     faults.sort_by_key(|fault| fault.offset);
     let (mut offset, mut line, mut column) = (0, 1, 1);
-    let mut finding = |fault: Fault| {
+    let mut finding = |fault: RuleMatch| {
         for character in text.get(offset..fault.offset).unwrap_or_default().chars() {
             (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
         }
@@ -134,7 +136,7 @@ mod tests {
     fn places(rules: &PatternRules, text: &str) -> Vec<(usize, usize)> {
         let watch = Watch::idle();
         let limit = watch.until(Instant::now() + Duration::from_secs(60));
-        let page = Page { path: "a.txt", language: "", text, beside: &|_| false, limit };
+        let page = PatternInput { path: "a.txt", language: "", text, beside: &|_| false, limit };
         check(rules, page).unwrap().iter().map(|finding| (finding.line, finding.column)).collect()
     }
 
@@ -159,7 +161,7 @@ mod tests {
         let limit = watch.until(Instant::now() + Duration::from_secs(60));
         let seen = check(
             &PatternRules::Markdown,
-            Page { path: "a.md", language: "", text: &text, beside: &|_| false, limit },
+            PatternInput { path: "a.md", language: "", text: &text, beside: &|_| false, limit },
         )
         .unwrap();
         // The page has no title, and its further links are not looked up.

@@ -7,17 +7,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::draft::{Draft, Stands};
+use super::draft::{Draft, InputLocation};
+use super::env::{ExecPermission, GateEnv};
 use super::finding::{Finding, clean};
 use super::judge::judge;
-use super::means::{Grant, Means};
-use super::process::{self, Cage, Ceiling, Ended, Order, strongest};
+use super::process::{self, Ceiling, Ended, Order, Sandbox, strongest};
+use super::runtime::GateRuntime;
 use super::stage::Stage;
 use super::verdict::{Outcome, Verdict};
 use super::watch::{Halt, Limit, Watch};
-use super::workshop::Workshop;
 use crate::policy::{
-    Attempt, Gate, Isolation, Language, Languages, Rule, Sample, Shows, Terms, language_named, language_of,
+    CanaryText, EffectiveRules, Gate, Isolation, Language, Languages, Rule, Sample, Shows, language_named,
+    language_of,
 };
 use crate::text::{Buffer, Hints};
 
@@ -42,13 +43,14 @@ pub fn inside(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String>
         before: before.as_ref(),
         after: &after,
         map: &plan.line_map(old, &after),
-        stands: Stands::of_file(before.as_ref()),
+        stands: InputLocation::of_file(before.as_ref()),
         beside: &|path: &str| sample.beside.iter().any(|known| known == path),
     };
     let rule = Rule::plain(Arc::clone(gate));
-    let terms = Terms::of(&rule, rule.timeout);
-    let (grant, workshop) = (Grant::Withheld("it runs a program".to_owned()), Workshop::default());
-    let means = Means {
+    let terms = EffectiveRules::new(&rule, rule.timeout);
+    let (grant, workshop) =
+        (ExecPermission::Withheld("it runs a program".to_owned()), GateRuntime::default());
+    let means = GateEnv {
         root: Path::new("/"),
         grant: &grant,
         workshop: &workshop,
@@ -80,7 +82,7 @@ pub fn canaries(gate: &Gate) -> Vec<(Sample, Shows)> {
         }
     };
     let (Some(canary), Some(path)) = (&gate.canary, path) else { return Vec::new() };
-    let sample = |Attempt { text, shows }: Attempt| {
+    let sample = |CanaryText { text, shows }: CanaryText| {
         let sample = Sample {
             path: path.clone(),
             draft: text,
@@ -126,7 +128,7 @@ pub(super) fn version_within(
     let env = vec![("PATH".into(), search.to_owned())];
     let ceiling = Ceiling::default();
     let own = Some(stage.home().to_owned());
-    let cage = Cage { level: strongest(ceiling), own, ..Cage::default() };
+    let cage = Sandbox { level: strongest(ceiling), own, ..Sandbox::default() };
     let order = Order { program, argv, folder: &folder, env, input: None, cage };
     match process::run(&order, limit) {
         Ended::Exited { code: 0, stdout, stderr } => {

@@ -43,7 +43,7 @@ impl Outcome {
 
 /// How one gate ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct GateRun {
     /// The gate's name.
     pub gate: String,
     /// What became of it.
@@ -68,7 +68,7 @@ pub struct Run {
 #[derive(Debug, Default)]
 pub struct Verdict {
     /// One for every rule.
-    pub runs: Vec<Run>,
+    pub runs: Vec<GateRun>,
     /// Blocking ones first, then those that count, then the rest; in the order of the policy and of the text within each.
     pub findings: Vec<Finding>,
     /// The draft as the gates that mend left it, where they changed it: this is the text that was judged.
@@ -77,7 +77,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// Orders what the gates said.
-    pub fn new(runs: Vec<Run>, mut findings: Vec<Finding>) -> Verdict {
+    pub fn new(runs: Vec<GateRun>, mut findings: Vec<Finding>) -> Verdict {
         findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
         Verdict { runs, findings, mended: None }
     }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_finding_or_a_run_that_blocks_refuses_and_a_softened_verdict_does_not() {
-        let run = |blocking| Run {
+        let run = |blocking| GateRun {
             gate: "ruff".to_owned(),
             outcome: Outcome::Broken,
             ms: 1,

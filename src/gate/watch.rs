@@ -9,23 +9,23 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio_util::sync::CancellationToken;
 
 /// Takes the gate that starts, how many are done, and how many there are.
-pub type Progress = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
+pub type ProgressFn = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
 
 /// Takes how long a call waited for its locks.
-pub type Waits = Box<dyn Fn(Duration) + Send + Sync>;
+pub type LockWaitFn = Box<dyn Fn(Duration) + Send + Sync>;
 
 /// A caller's view of a judgement: it hears of each gate, and can cancel the rest.
 pub struct Watch {
     token: CancellationToken,
-    progress: Option<Progress>,
-    waits: Option<Waits>,
+    progress: Option<ProgressFn>,
+    waits: Option<LockWaitFn>,
     /// No gate goes on longer than until this moment.
     end: Option<Instant>,
 }
 
 impl Watch {
     /// Watches with a token that cancels, and a callback that hears of each gate.
-    pub fn new(token: CancellationToken, progress: Option<Progress>) -> Watch {
+    pub fn new(token: CancellationToken, progress: Option<ProgressFn>) -> Watch {
         Watch { token, progress, waits: None, end: None }
     }
 
@@ -36,13 +36,13 @@ impl Watch {
 
     /// The same, for a caller who wants to hear how far the work is.
     #[must_use]
-    pub fn telling(self, progress: Progress) -> Watch {
+    pub fn telling(self, progress: ProgressFn) -> Watch {
         Watch { progress: Some(progress), ..self }
     }
 
     /// The same, for a caller who wants to hear how long locks were waited for.
     #[must_use]
-    pub fn timing(self, waits: Waits) -> Watch {
+    pub fn timing(self, waits: LockWaitFn) -> Watch {
         Watch { waits: Some(waits), ..self }
     }
 
@@ -200,7 +200,7 @@ mod tests {
     fn progress_is_heard() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let ear = Arc::clone(&heard);
-        let listen: Progress = Box::new(move |gate, done, total| {
+        let listen: ProgressFn = Box::new(move |gate, done, total| {
             ear.lock().unwrap().push((gate.to_owned(), done, total));
         });
         Watch::new(CancellationToken::new(), Some(listen)).report("syntax", 0, 2);

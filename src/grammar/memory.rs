@@ -199,8 +199,8 @@ pub(super) fn peak() -> usize {
 mod tests {
     use std::ops::ControlFlow;
 
-    use super::super::parse::{Stop, parse_within};
-    use super::super::{deep, of};
+    use super::super::parse::{ParseStop, parse_within};
+    use super::super::{deep, find};
     use super::*;
 
     /// What a step may take between two looks, and what a block may be larger than what is counted of it.
@@ -221,8 +221,8 @@ mod tests {
     }
 
     /// Reads a text, and returns how that ended and the most memory that it took.
-    fn read(path: &str, text: &str, allowed: usize) -> (Result<(), Stop>, usize) {
-        let grammar = of(language(path)).unwrap();
+    fn read(path: &str, text: &str, allowed: usize) -> (Result<(), ParseStop>, usize) {
+        let grammar = find(language(path)).unwrap();
         let dialect = grammar.dialects(path).remove(0);
         deep(|_| {
             peak();
@@ -314,7 +314,7 @@ mod tests {
                 wrong.push(format!("{path} {piece:?}: {most} bytes, {end:?}"));
             }
             match end {
-                Err(Stop::Memory(shortage)) => {
+                Err(ParseStop::Memory(shortage)) => {
                     assert_eq!(shortage.allowed, allowed);
                     assert!(shortage.needed > allowed, "{path} {piece:?}: {shortage:?}");
                 }
@@ -334,7 +334,10 @@ mod tests {
             assert_eq!(end, Ok(()));
             assert!(most > 100 << 20, "{path}: without the limit it takes {most} bytes");
             let (end, bounded) = read(path, &text, 64 << 20);
-            assert!(matches!(end, Err(Stop::Memory(_))) && bounded < 8 << 20, "{path}: {end:?}, {bounded}");
+            assert!(
+                matches!(end, Err(ParseStop::Memory(_))) && bounded < 8 << 20,
+                "{path}: {end:?}, {bounded}"
+            );
             // What it must suffice for is allowed.
             let few = piece.repeat(300);
             assert_eq!(read(path, &few, 64 << 20).0, Ok(()), "{path}");
@@ -350,7 +353,7 @@ mod tests {
     #[test]
     fn what_is_freed_is_taken_off() {
         let left = deep(|_| {
-            let dialect = of("go").unwrap().dialects("a.go").remove(0);
+            let dialect = find("go").unwrap().dialects("a.go").remove(0);
             let text = "package a\n".to_owned() + &"var a = []int{1, 2}\n".repeat(2000);
             for _ in 0..3 {
                 parse_within(usize::MAX, &dialect, &text, &mut || ControlFlow::Continue(())).unwrap();

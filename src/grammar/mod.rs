@@ -24,12 +24,12 @@ mod weight;
 use std::ops::ControlFlow;
 
 pub use self::memory::{MemoryLimit, Shortage, allowed};
-pub use self::parse::{Deep, Stop, deep, on_stack, parse};
+pub use self::parse::{Deep, ParseStop, deep, on_stack, parse};
 pub use self::query::Query;
-pub use self::slots::{SMALL, Slot};
-pub use self::table::{Grammar, of};
+pub use self::slots::{ParseSlot, SMALL};
+pub use self::table::{Grammar, find};
 pub use self::tags::{Use, uses};
-pub use self::walk::{Next, walk};
+pub use self::walk::{WalkStep, walk};
 pub use tree_sitter::{Language, Node, Tree};
 
 /// Why there is no tree.
@@ -51,7 +51,7 @@ pub enum Unreadable {
 #[derive(Debug)]
 pub struct Parsed {
     tree: Tree,
-    _slot: Slot,
+    _slot: ParseSlot,
 }
 
 impl std::ops::Deref for Parsed {
@@ -66,7 +66,7 @@ impl std::ops::Deref for Parsed {
 /// operations of the parser, or as many nodes that are looked at; an operation that takes long counts as several. Where the grammar wants it, the tree is that of the
 /// text with a last line end more.
 pub fn read(language: &str, path: &str, text: &str, steps: usize) -> Result<Parsed, Unreadable> {
-    let slot = Slot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
+    let slot = ParseSlot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
     let tree = deep(|deep| tree(deep, language, path, text, steps)).map_err(|_| Unreadable::Broken)??;
     Ok(Parsed { tree, _slot: slot })
 }
@@ -79,12 +79,12 @@ pub fn read_on(
     text: &str,
     steps: usize,
 ) -> Result<Parsed, Unreadable> {
-    let slot = Slot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
+    let slot = ParseSlot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
     Ok(Parsed { tree: tree(deep, language, path, text, steps)?, _slot: slot })
 }
 
 fn tree(_deep: &Deep, language: &str, path: &str, text: &str, steps: usize) -> Result<Tree, Unreadable> {
-    let grammar = of(language).ok_or(Unreadable::Unknown)?;
+    let grammar = find(language).ok_or(Unreadable::Unknown)?;
     match grammar.holds(text) {
         true => best(grammar, path, text, steps),
         false => Err(Unreadable::TooDeep),
@@ -115,8 +115,8 @@ fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) ->
         None => ControlFlow::Break(()),
     })
     .map_err(|stop| match stop {
-        Stop::Told => Unreadable::TooLong,
-        Stop::Memory(shortage) => Unreadable::TooLarge(shortage),
+        ParseStop::Told => Unreadable::TooLong,
+        ParseStop::Memory(shortage) => Unreadable::TooLarge(shortage),
     })
 }
 
@@ -127,11 +127,11 @@ fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
         nodes += 1;
         faults += usize::from(node.is_error() || node.is_missing());
         if nodes / 100 > *steps {
-            Next::End
+            WalkStep::End
         } else if node.has_error() {
-            Next::Inside
+            WalkStep::Inside
         } else {
-            Next::Past
+            WalkStep::Past
         }
     });
     *steps = steps.checked_sub(nodes / 100).ok_or(Unreadable::TooLong)?;

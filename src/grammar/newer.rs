@@ -74,7 +74,7 @@ mod tests {
         assert!(!read("go", "a.go", METHOD, 1 << 20).unwrap().root_node().has_error());
         // Without that, the grammar finds a fault in it.
         let plain = hidden.replace(") Map      ", ") Map[F any]");
-        let grammar = super::super::of("go").unwrap().dialects("a.go").remove(0);
+        let grammar = super::super::find("go").unwrap().dialects("a.go").remove(0);
         let tree =
             super::super::parse(&grammar, &plain, &mut || std::ops::ControlFlow::Continue(())).unwrap();
         assert!(tree.root_node().has_error());

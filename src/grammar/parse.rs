@@ -21,7 +21,7 @@ const CHUNK: usize = 8 << 10;
 
 /// Why a parse ended before the end of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum ParseStop {
     /// It was told to.
     Told,
     /// It would have taken more memory than it may.
@@ -34,7 +34,7 @@ pub fn parse(
     language: &Language,
     text: &str,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<Tree, Stop> {
+) -> Result<Tree, ParseStop> {
     parse_within(allowed(text.len()), language, text, go_on)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn parse_within(
     language: &Language,
     text: &str,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<Tree, Stop> {
+) -> Result<Tree, ParseStop> {
     parse_in_chunks(CHUNK, allowed, language, text, go_on)
 }
 
@@ -54,9 +54,9 @@ fn parse_in_chunks(
     language: &Language,
     text: &str,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<Tree, Stop> {
+) -> Result<Tree, ParseStop> {
     let mut parser = Parser::new();
-    parser.set_language(language).map_err(|_| Stop::Told)?;
+    parser.set_language(language).map_err(|_| ParseStop::Told)?;
     let (meter, mut shortage) = (Meter::start(), None);
     let asked = RefCell::new(Asked { go_on, stopped: false });
     let mut glance = |state: &ParseState| {
@@ -81,7 +81,7 @@ fn parse_in_chunks(
     let tree = parser.parse_with_options(&mut rest, None, Some(options));
     // A tree that was made after the parser was told to stop is that of a part of the text.
     let tree = tree.filter(|_| !asked.borrow().stopped);
-    tree.ok_or(shortage.map_or(Stop::Told, Stop::Memory))
+    tree.ok_or(shortage.map_or(ParseStop::Told, ParseStop::Memory))
 }
 
 /// Asks the caller, until it says to stop.
@@ -123,13 +123,13 @@ pub fn deep<T: Send>(work: impl FnOnce(&Deep) -> T + Send) -> Result<T, String> 
 mod tests {
     use std::ops::ControlFlow;
 
-    use super::super::of;
+    use super::super::find;
     use super::*;
 
     /// How often the caller is asked while comments are read in chunks of this size, and told to stop at this time.
     fn asked(chunk: usize, most: usize) -> (usize, bool) {
         let text = format!("x = 1\n{}", "#\n".repeat(2_000));
-        let dialect = of("python").unwrap().dialects("a.py").remove(0);
+        let dialect = find("python").unwrap().dialects("a.py").remove(0);
         let mut asked = 0_usize;
         let read = deep(|_| {
             parse_in_chunks(chunk, usize::MAX, &dialect, &text, &mut || {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_character_across_two_chunks_is_read() {
-        let dialect = of("python").unwrap().dialects("a.py").remove(0);
+        let dialect = find("python").unwrap().dialects("a.py").remove(0);
         let text = "é = 'äöü€𝄞'\n".repeat(50);
         let read = |chunk| {
             let tree = deep(|_| {

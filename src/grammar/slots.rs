@@ -27,16 +27,16 @@ thread_local! {
 /// The right to read a text, of whatever size; it belongs to its thread.
 #[derive(Debug)]
 #[must_use = "the slot is free again when this is dropped"]
-pub struct Slot {
+pub struct ParseSlot {
     large: bool,
     thread: PhantomData<*const ()>,
 }
 
-impl Slot {
+impl ParseSlot {
     /// Waits for the right to read a text of this length; nothing where `give_up` says to wait no longer.
-    pub fn wait(length: usize, mut give_up: impl FnMut() -> bool) -> Option<Slot> {
+    pub fn wait(length: usize, mut give_up: impl FnMut() -> bool) -> Option<ParseSlot> {
         let large = length > SMALL;
-        let slot = Slot { large, thread: PhantomData };
+        let slot = ParseSlot { large, thread: PhantomData };
         if !large || HELD.get() > 0 {
             HELD.set(HELD.get() + usize::from(large));
             return Some(slot);
@@ -55,7 +55,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for ParseSlot {
     fn drop(&mut self) {
         if !self.large {
             return;
@@ -82,8 +82,8 @@ mod tests {
             .map(|_| {
                 let ((go, wait), (ready, is_ready)) = (channel::<()>(), channel());
                 let thread = std::thread::spawn(move || {
-                    let slot = Slot::wait(SMALL + 1, || false);
-                    let second = Slot::wait(SMALL + 1, || true);
+                    let slot = ParseSlot::wait(SMALL + 1, || false);
+                    let second = ParseSlot::wait(SMALL + 1, || true);
                     ready.send(slot.is_some() && second.is_some()).unwrap();
                     wait.recv().ok();
                 });
@@ -91,12 +91,12 @@ mod tests {
                 (go, thread)
             })
             .collect();
-        assert!(Slot::wait(SMALL + 1, || true).is_none(), "all slots are taken");
-        assert!(Slot::wait(SMALL, || true).is_some(), "a small text needs none");
+        assert!(ParseSlot::wait(SMALL + 1, || true).is_none(), "all slots are taken");
+        assert!(ParseSlot::wait(SMALL, || true).is_some(), "a small text needs none");
         for (go, thread) in slots {
             drop(go);
             thread.join().unwrap();
         }
-        assert!(Slot::wait(SMALL + 1, || true).is_some(), "they are free again");
+        assert!(ParseSlot::wait(SMALL + 1, || true).is_some(), "they are free again");
     }
 }

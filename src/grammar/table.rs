@@ -54,7 +54,7 @@ impl Grammar {
 }
 
 /// Gives the grammar of a language.
-pub fn of(language: &str) -> Option<&'static Grammar> {
+pub fn find(language: &str) -> Option<&'static Grammar> {
     ALL.iter().find(|grammar| grammar.language == language)
 }
 

@@ -4,7 +4,7 @@ use tree_sitter::{Node, Tree, TreeCursor};
 
 /// Where a walk goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum WalkStep {
     /// To the children of the node.
     Inside,
     /// To what follows the node.
@@ -14,17 +14,17 @@ pub enum Next {
 }
 
 /// Shows every node, parents before their children, each with the number of nodes around it.
-pub fn walk<'t>(tree: &'t Tree, mut see: impl FnMut(Node<'t>, usize) -> Next) {
+pub fn walk<'t>(tree: &'t Tree, mut see: impl FnMut(Node<'t>, usize) -> WalkStep) {
     let (mut cursor, mut level) = (tree.walk(), 0);
     loop {
         match see(cursor.node(), level) {
-            Next::Inside if cursor.goto_first_child() => level += 1,
-            Next::Inside | Next::Past => {
+            WalkStep::Inside if cursor.goto_first_child() => level += 1,
+            WalkStep::Inside | WalkStep::Past => {
                 if !climb(&mut cursor, &mut level) {
                     return;
                 }
             }
-            Next::End => return,
+            WalkStep::End => return,
         }
     }
 }

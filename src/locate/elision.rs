@@ -1,12 +1,12 @@
 //! Elided middles: a block that is quoted with a mark such as `...` in the place of lines that stay.
 
-use super::carry::{Block, Conflict, Site, carry};
-use super::glance::Glance;
 use super::indent::indent_of;
-use super::ladder::{self, Places, Rung, Search};
-use super::rows::{Ground, Rows};
-use super::steps::Steps;
-use super::{Quote, Repeat, standing};
+use super::levels::{self, LevelSearch, MatchSites, Strictness};
+use super::line_index::LineIndex;
+use super::rebase::{Block, Conflict, MatchSite, carry};
+use super::rows::{FoldedLines, NonBlankLines};
+use super::steps::MatchBudget;
+use super::{OnRepeat, SearchText, standing};
 use crate::text::Change;
 
 /// Words of which a mark has one, when it has words.
@@ -39,7 +39,7 @@ pub(super) enum Elided {
 }
 
 /// Finds an elided block; nothing where it has no marks, or its parts do not stand in a row.
-pub(super) fn find(quote: Quote<'_>, glance: &Glance<'_>, steps: &mut Steps) -> Option<Elided> {
+pub(super) fn find(quote: SearchText<'_>, glance: &LineIndex<'_>, steps: &mut MatchBudget) -> Option<Elided> {
     let parts = parts(quote.search, quote.replace)?;
     if parts.iter().any(|part| glance.lacks(&part.search)) {
         return None;
@@ -48,11 +48,13 @@ pub(super) fn find(quote: Quote<'_>, glance: &Glance<'_>, steps: &mut Steps) -> 
     let mut found = Vec::with_capacity(parts.len());
     for part in &parts {
         let touched = part.search.lines != part.replace.lines || part.search.gaps != part.replace.gaps;
-        let Search::At(Places { at, rung }) = ladder::find(&part.search, ground, steps) else { return None };
+        let LevelSearch::At(MatchSites { at, rung }) = levels::find(&part.search, ground, steps) else {
+            return None;
+        };
         if touched && at.len() > 1 {
             return Some(Elided::Many(at.into_iter().map(|at| ground.number(at)).collect()));
         }
-        found.push(Part { block: part, touched, at, rung });
+        found.push(ElisionPart { block: part, touched, at, rung });
     }
     let chain = chain(&found)?;
     if leaves_block(&found, &chain, ground) {
@@ -60,12 +62,12 @@ pub(super) fn find(quote: Quote<'_>, glance: &Glance<'_>, steps: &mut Steps) -> 
     }
     let mut changes = Vec::new();
     for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
-        if quote.repeat == Repeat::Refused
+        if quote.repeat == OnRepeat::Refused
             && let Some(line) = standing::around(part.block, glance.field, ground.number(at), part.rung)
         {
             return Some(Elided::Standing(line));
         }
-        match carry(part.block, &Site::at(&part.block.search, ground, at), text) {
+        match carry(part.block, &MatchSite::at(&part.block.search, ground, at), text) {
             Ok(more) => changes.extend(more),
             Err(conflict) => return Some(Elided::Conflict(conflict)),
         }
@@ -76,11 +78,11 @@ pub(super) fn find(quote: Quote<'_>, glance: &Glance<'_>, steps: &mut Steps) -> 
 }
 
 /// A part between two marks, and where it stands.
-struct Part<'a> {
+struct ElisionPart<'a> {
     block: &'a Block<'a>,
     touched: bool,
     at: Vec<usize>,
-    rung: Rung,
+    rung: Strictness,
 }
 
 /// The parts of search and replacement between their marks; nothing unless both have the same marks in the same
@@ -95,23 +97,23 @@ fn parts<'a>(search: &'a str, replace: &'a str) -> Option<Vec<Block<'a>>> {
     blocks.iter().all(|block| block.search.len() > 0).then_some(blocks)
 }
 
-struct Cut<'a> {
+struct ElisionCut<'a> {
     marks: Vec<&'a str>,
-    parts: Vec<Rows<'a>>,
+    parts: Vec<NonBlankLines<'a>>,
 }
 
-fn cut(text: &str) -> Cut<'_> {
+fn cut(text: &str) -> ElisionCut<'_> {
     let (mut marks, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
     for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
         if is_mark(line) {
             marks.push(line.trim());
-            parts.push(Rows::from_lines(std::mem::take(&mut part).into_iter()));
+            parts.push(NonBlankLines::from_lines(std::mem::take(&mut part).into_iter()));
         } else {
             part.push(line);
         }
     }
-    parts.push(Rows::from_lines(part.into_iter()));
-    Cut { marks, parts }
+    parts.push(NonBlankLines::from_lines(part.into_iter()));
+    ElisionCut { marks, parts }
 }
 
 /// Tells whether a line stands for lines that were left out.
@@ -141,7 +143,7 @@ fn uncommented(line: &str) -> &str {
 }
 
 /// One place for each part, in order and as near to the changed parts as they can be.
-fn chain(parts: &[Part<'_>]) -> Option<Vec<usize>> {
+fn chain(parts: &[ElisionPart<'_>]) -> Option<Vec<usize>> {
     let pivot = parts.iter().position(|part| part.touched)?;
     let mut chain = vec![0; parts.len()];
     let mut limit = usize::MAX;
@@ -160,7 +162,7 @@ fn chain(parts: &[Part<'_>]) -> Option<Vec<usize>> {
 
 /// Tells whether an elided line lies outside of the block that the first line opens: all quoted lines but that one
 /// are indented deeper than it, and an elided one is not.
-fn leaves_block(parts: &[Part<'_>], chain: &[usize], ground: &Ground<'_>) -> bool {
+fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], ground: &FoldedLines<'_>) -> bool {
     let depth = |index: usize| indent_of(ground.line(index)).len();
     let Some(&first) = chain.first() else { return false };
     let quoted = parts.iter().zip(chain).flat_map(|(part, at)| *at..*at + part.block.search.len());

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::carry::trimmed;
+use super::rebase::trimmed;
 use crate::text::{Change, differing_lines};
 
 /// Finds a text in a window of the view, from left to right, without overlap.

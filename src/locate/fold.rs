@@ -14,7 +14,7 @@ pub(super) struct Folded {
 
 impl Folded {
     /// Folds a text.
-    pub(super) fn of(raw: &str) -> Folded {
+    pub(super) fn new(raw: &str) -> Folded {
         let mut folded = Folded::default();
         let mut at = 0;
         for unit in Units(raw) {
@@ -55,7 +55,7 @@ impl Folded {
 
 /// Folds a text that is only compared; a plain one is its own fold.
 pub(super) fn fold(raw: &str) -> std::borrow::Cow<'_, str> {
-    if is_plain(raw) { raw.into() } else { Folded::of(raw).text.into() }
+    if is_plain(raw) { raw.into() } else { Folded::new(raw).text.into() }
 }
 
 /// Tells whether a text surely is its own fold.
@@ -110,7 +110,7 @@ pub(super) fn is_blank_line(line: &str) -> bool {
 
 /// A piece of a text that folds as a whole.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unit<'a> {
+pub(super) struct FoldUnit<'a> {
     /// The piece.
     pub(super) raw: &'a str,
     /// What it folds to.
@@ -128,7 +128,7 @@ pub(super) enum Folds {
     Away,
 }
 
-impl Unit<'_> {
+impl FoldUnit<'_> {
     fn push_to(self, text: &mut String) {
         match self.folds {
             Folds::To(character) => text.push(character),
@@ -142,9 +142,9 @@ impl Unit<'_> {
 pub(super) struct Units<'a>(pub(super) &'a str);
 
 impl<'a> Iterator for Units<'a> {
-    type Item = Unit<'a>;
+    type Item = FoldUnit<'a>;
 
-    fn next(&mut self) -> Option<Unit<'a>> {
+    fn next(&mut self) -> Option<FoldUnit<'a>> {
         let (folds, length) = first(self.0)?;
         let (folds, length) = match folds {
             Folds::To(' ') => (folds, blanks(self.0)),
@@ -152,7 +152,7 @@ impl<'a> Iterator for Units<'a> {
         };
         let (raw, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        Some(Unit { raw, folds })
+        Some(FoldUnit { raw, folds })
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
             ("a&nbsp;b &unknown;", "a b &unknown;"),
             ("", ""),
         ] {
-            assert_eq!(Folded::of(raw).text, folded);
+            assert_eq!(Folded::new(raw).text, folded);
             assert_eq!(fold(raw), folded);
         }
     }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn offsets_lead_back_to_the_raw_text() {
         let raw = "a\u{2026}b";
-        let folded = Folded::of(raw);
+        let folded = Folded::new(raw);
         assert_eq!(
             [0, 1, 2, 3, 4, 5].map(|at| folded.raw_at(at)),
             [Some(0), Some(1), None, None, Some(4), Some(5)]
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn units_that_fold_alike_are_paired() {
         let (one, other) = ("say \"a\"", "say\u{a0}\u{201c}a\u{201d}");
-        let (folded, against) = (Folded::of(one), Folded::of(other));
+        let (folded, against) = (Folded::new(one), Folded::new(other));
         let odd: Vec<_> = folded.pairs(one, &against, other).filter(|(one, other)| one != other).collect();
         assert_eq!(odd, [(" ", "\u{a0}"), ("\"", "\u{201c}"), ("\"", "\u{201d}")]);
     }
@@ -272,7 +272,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn what_is_plain_is_its_own_fold(raw in "[ -~\t]{0,20}") {
-            let folded = Folded::of(&raw);
+            let folded = Folded::new(&raw);
             if is_plain(&raw) {
                 proptest::prop_assert_eq!(&folded.text, &raw);
             }

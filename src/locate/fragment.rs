@@ -1,8 +1,8 @@
 //! Rung `marks` for a piece of one line: what the quoted piece folds to stands inside what a line folds to.
 
-use super::carry::{Evidence, is_word_char, merged};
 use super::fold::{Folded, fold, is_plain};
-use super::glance::Glance;
+use super::line_index::LineIndex;
+use super::rebase::{Evidence, is_word_char, merged};
 use crate::text::{Change, Lines};
 
 /// The characters below which a piece says too little, blanks aside.
@@ -10,7 +10,7 @@ const LEAST: usize = 6;
 
 /// A piece of a line that folds to the quoted one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct Fragment {
     /// The line's number, from 1.
     pub(super) line: usize,
     /// The bytes of the line that it takes.
@@ -27,7 +27,7 @@ pub(super) enum Worth {
 }
 
 /// Finds a quoted piece of a line; it must begin and end where words do.
-pub(super) fn find(search: &str, glance: &Glance<'_>, lines: Worth) -> Vec<Piece> {
+pub(super) fn find(search: &str, glance: &LineIndex<'_>, lines: Worth) -> Vec<Fragment> {
     let written = search.chars().filter(|character| !character.is_whitespace()).count();
     if search.contains('\n') || search.trim() != search || written < LEAST {
         return Vec::new();
@@ -37,13 +37,13 @@ pub(super) fn find(search: &str, glance: &Glance<'_>, lines: Worth) -> Vec<Piece
         let line = glance.field.text.text(number);
         let worth = lines == Worth::All || !plain || !is_plain(line);
         let pieces = if worth { pieces(&wanted, line) } else { Vec::new() };
-        pieces.into_iter().map(move |span| Piece { line: number, span })
+        pieces.into_iter().map(move |span| Fragment { line: number, span })
     };
     glance.lines_with(search).into_iter().flat_map(in_line).collect()
 }
 
 fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {
-    let folded = Folded::of(line);
+    let folded = Folded::new(line);
     let whole = |range: &std::ops::Range<usize>| {
         let before = folded.text.get(..range.start).and_then(|text| text.chars().next_back());
         let after = folded.text.get(range.end..).and_then(|text| text.chars().next());
@@ -57,10 +57,10 @@ fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 /// The change that an edit of the quoted piece comes to.
-pub(super) fn carry(search: &str, replace: &str, piece: &Piece, text: Lines<'_>) -> Option<Change> {
+pub(super) fn carry(search: &str, replace: &str, piece: &Fragment, text: Lines<'_>) -> Option<Change> {
     let there = text.text(piece.line).get(piece.span.clone())?;
     let mut evidence = Evidence::default();
     evidence.note(search, there);
     let start = text.span(piece.line).start + piece.span.start;
-    super::carry::trimmed(start, there, &merged(search, replace, there, &evidence))
+    super::rebase::trimmed(start, there, &merged(search, replace, there, &evidence))
 }

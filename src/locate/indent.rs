@@ -7,7 +7,7 @@ const UNITS: [(usize, usize); 4] = [(2, 4), (4, 2), (4, 8), (8, 4)];
 
 /// What becomes of an indentation before the block is moved as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum IndentChange {
     /// Nothing.
     Same,
     /// Each tab becomes so many blanks.
@@ -18,23 +18,23 @@ enum Turn {
     Unit(usize, usize),
 }
 
-impl Turn {
-    fn all() -> impl Iterator<Item = Turn> {
-        std::iter::once(Turn::Same)
-            .chain(WIDTHS.into_iter().map(Turn::Blanks))
-            .chain(WIDTHS.into_iter().map(Turn::Tabs))
-            .chain(UNITS.into_iter().map(|(from, to)| Turn::Unit(from, to)))
+impl IndentChange {
+    fn all() -> impl Iterator<Item = IndentChange> {
+        std::iter::once(IndentChange::Same)
+            .chain(WIDTHS.into_iter().map(IndentChange::Blanks))
+            .chain(WIDTHS.into_iter().map(IndentChange::Tabs))
+            .chain(UNITS.into_iter().map(|(from, to)| IndentChange::Unit(from, to)))
     }
 
     fn apply(self, indent: &str) -> Option<String> {
         match self {
-            Turn::Same => Some(indent.to_owned()),
-            Turn::Blanks(width) => Some(indent.replace('\t', &" ".repeat(width))),
-            Turn::Tabs(width) => {
+            IndentChange::Same => Some(indent.to_owned()),
+            IndentChange::Blanks(width) => Some(indent.replace('\t', &" ".repeat(width))),
+            IndentChange::Tabs(width) => {
                 let blanks = blanks(indent)?;
                 Some("\t".repeat(blanks / width) + &" ".repeat(blanks % width))
             }
-            Turn::Unit(from, to) => {
+            IndentChange::Unit(from, to) => {
                 let blanks = blanks(indent)?;
                 (blanks % from == 0).then(|| " ".repeat(blanks / from * to))
             }
@@ -49,7 +49,7 @@ fn blanks(indent: &str) -> Option<usize> {
 
 /// How the block as a whole is moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Shift {
+enum IndentShift {
     /// The file has this in front.
     Deeper(String),
     /// The quoted block has this in front.
@@ -59,30 +59,30 @@ enum Shift {
 /// One rule for all lines of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Map {
-    turn: Turn,
-    shift: Shift,
+    turn: IndentChange,
+    shift: IndentShift,
 }
 
 impl Map {
     /// Tells whether it changes nothing.
     pub(super) fn is_same(&self) -> bool {
-        *self == Map { turn: Turn::Same, shift: Shift::Deeper(String::new()) }
+        *self == Map { turn: IndentChange::Same, shift: IndentShift::Deeper(String::new()) }
     }
 
     /// Tells whether it takes another unit of indentation.
     pub(super) fn changes_unit(&self) -> bool {
-        matches!(self.turn, Turn::Unit(..))
+        matches!(self.turn, IndentChange::Unit(..))
     }
 
     /// Tells whether it makes other blanks of those that indent the block.
     pub(super) fn turns(&self) -> bool {
-        self.turn != Turn::Same
+        self.turn != IndentChange::Same
     }
 
     /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file; of those
     /// that do, one that also tells what becomes of all `others` without a blank that the file does not use there.
     pub(super) fn explaining(pairs: &[(&str, &str)], others: &[&str]) -> Option<Map> {
-        let mut maps = Turn::all().filter_map(|turn| Map::with(turn, pairs));
+        let mut maps = IndentChange::all().filter_map(|turn| Map::with(turn, pairs));
         if others.is_empty() {
             return maps.next();
         }
@@ -93,12 +93,12 @@ impl Map {
         maps.iter().find(native).or(maps.first()).cloned()
     }
 
-    fn with(turn: Turn, pairs: &[(&str, &str)]) -> Option<Map> {
+    fn with(turn: IndentChange, pairs: &[(&str, &str)]) -> Option<Map> {
         let (first, file) = pairs.first()?;
         let first = turn.apply(first)?;
         let shift = match (file.strip_suffix(first.as_str()), first.strip_suffix(file)) {
-            (Some(more), _) => Shift::Deeper(more.to_owned()),
-            (None, Some(more)) => Shift::Flatter(more.to_owned()),
+            (Some(more), _) => IndentShift::Deeper(more.to_owned()),
+            (None, Some(more)) => IndentShift::Flatter(more.to_owned()),
             (None, None) => return None,
         };
         let map = Map { turn, shift };
@@ -110,8 +110,8 @@ impl Map {
     pub(super) fn apply(&self, indent: &str) -> Option<String> {
         let turned = self.turn.apply(indent)?;
         match &self.shift {
-            Shift::Deeper(more) => Some(format!("{more}{turned}")),
-            Shift::Flatter(more) => turned.strip_prefix(more.as_str()).map(str::to_owned),
+            IndentShift::Deeper(more) => Some(format!("{more}{turned}")),
+            IndentShift::Flatter(more) => turned.strip_prefix(more.as_str()).map(str::to_owned),
         }
     }
 }

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::carry::Block;
-use super::ladder::Rung;
-use super::seeker::Seeker;
+use super::levels::Strictness;
+use super::matcher::Matcher;
+use super::rebase::Block;
 use super::wrapping::prefix;
-use super::{Field, Found, Located, Quote, Receipt, Repeat, Tier, exact, standing};
+use super::{Field, Located, MatchInfo, MatchLevel, OnRepeat, SearchText, UniqueMatch, exact, standing};
 use crate::error::Score;
 
 /// The places that are counted at most where there are several, and the bytes that may be compared for that: places that
@@ -18,7 +18,7 @@ const PLACES: usize = 100_000;
 const STEPS: usize = 50_000_000;
 
 /// Finds the one place of a quote; nothing where it does not stand literally in the text.
-pub(super) fn literal(quote: Quote<'_>, field: Field<'_>) -> Option<Located> {
+pub(super) fn literal(quote: SearchText<'_>, field: Field<'_>) -> Option<Located> {
     let window = field.window();
     let mut hits = exact::beginnings(field.view, window.clone(), quote.search);
     let hit = hits.next()?;
@@ -26,10 +26,10 @@ pub(super) fn literal(quote: Quote<'_>, field: Field<'_>) -> Option<Located> {
         let most = (STEPS / quote.search.len().max(1)).clamp(2, PLACES);
         let hits = exact::beginnings(field.view, window, quote.search).take(most);
         let lines = hits.map(|hit| field.text.at(hit.start)).collect();
-        return Some(Located::Many { tier: Tier::Exact, lines });
+        return Some(Located::Many { tier: MatchLevel::Exact, lines });
     }
     if exact::begins_in_indent(field.view, &hit, quote.replace) {
-        let found = Seeker::new(quote, field).below_exact();
+        let found = Matcher::new(quote, field).below_exact();
         if found.is_some() || prefix::adds(quote.search, quote.replace) {
             return found;
         }
@@ -40,35 +40,37 @@ pub(super) fn literal(quote: Quote<'_>, field: Field<'_>) -> Option<Located> {
 /// Finds every place of a quote, without overlap.
 ///
 /// What stands against the edit of one of them comes back instead.
-pub(super) fn every_literal(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Located> {
+pub(super) fn every_literal(quote: SearchText<'_>, field: Field<'_>) -> Result<Vec<UniqueMatch>, Located> {
     let hits: Vec<Range<usize>> = exact::occurrences(field.view, field.window(), quote.search).collect();
-    let (candidates, quote) = (hits.len(), Quote { repeat: Repeat::Wanted, ..quote });
+    let (candidates, quote) = (hits.len(), SearchText { repeat: OnRepeat::Wanted, ..quote });
     let found = |hit| match place(quote, field, hit) {
-        Located::One(found) => Ok(Found { receipt: Receipt { candidates, ..found.receipt }, ..found }),
+        Located::One(found) => {
+            Ok(UniqueMatch { receipt: MatchInfo { candidates, ..found.receipt }, ..found })
+        }
         other => Err(other),
     };
     hits.into_iter().map(found).collect()
 }
 
-fn place(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
+fn place(quote: SearchText<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
     if let Some(line) = stands(quote, field, &hit) {
         return Located::Standing { line };
     }
     let (first, last) = (field.text.at(hit.start), field.text.at(hit.end.saturating_sub(1).max(hit.start)));
     let ragged =
         exact::begins_in_indent(field.view, &hit, quote.replace) || exact::is_ragged(field.view, &hit);
-    let by_lines = || Seeker::new(quote, Field { first, last, ..field }).below_exact();
+    let by_lines = || Matcher::new(quote, Field { first, last, ..field }).below_exact();
     let found = ragged.then(by_lines).flatten();
     found.unwrap_or_else(|| {
         let changes = exact::splice(field.view, hit, quote.search, quote.replace);
-        let receipt = Receipt::only(Tier::Exact, Score::WHOLE, first);
-        Located::One(Found { changes, receipt, lines: first..=last })
+        let receipt = MatchInfo::only(MatchLevel::Exact, Score::WHOLE, first);
+        Located::One(UniqueMatch { changes, receipt, lines: first..=last })
     })
 }
 
 /// The line at which a replacement with more lines stands around a hit already.
-fn stands(quote: Quote<'_>, field: Field<'_>, hit: &Range<usize>) -> Option<usize> {
-    if quote.repeat == Repeat::Wanted {
+fn stands(quote: SearchText<'_>, field: Field<'_>, hit: &Range<usize>) -> Option<usize> {
+    if quote.repeat == OnRepeat::Wanted {
         return None;
     }
     let exactly = exact::stands(field.view, hit, quote.search, quote.replace);
@@ -77,6 +79,8 @@ fn stands(quote: Quote<'_>, field: Field<'_>, hit: &Range<usize>) -> Option<usiz
         let rest = field.view.get(hit.end..).unwrap_or_default();
         let ends_line = quote.search.ends_with('\n') || rest.is_empty() || rest.starts_with('\n');
         let whole = ends_line && field.text.span(first).start == hit.start;
-        whole.then(|| standing::around(&Block::of(quote.search, quote.replace), field, first, Rung::Space))?
+        whole.then(|| {
+            standing::around(&Block::new(quote.search, quote.replace), field, first, Strictness::Space)
+        })?
     })
 }

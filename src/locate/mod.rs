@@ -8,22 +8,22 @@
 //! Invariant: nothing is changed here, only changes are proposed, and all of them lie in the window that was asked for.
 #![deny(clippy::disallowed_methods)]
 
-mod carry;
+mod char_edit;
 mod elision;
 pub mod exact;
 mod fold;
 mod fragment;
-mod glance;
 mod indent;
-mod ladder;
-mod letter;
+mod levels;
+mod line_index;
 mod literal;
+mod matcher;
 mod nearest;
 mod proposal;
 mod quotes;
+mod rebase;
 mod rows;
 pub mod scope;
-mod seeker;
 mod similar;
 mod standing;
 mod steps;
@@ -36,16 +36,16 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::error::Score;
 use crate::text::{Buffer, Change, Lines};
-use seeker::Seeker;
+use matcher::Matcher;
 
-pub use carry::Conflict;
 pub use proposal::Proposal;
 pub use quotes::Quotes;
+pub use rebase::Conflict;
 use scope::Outline;
 
 /// How far a text may be from the one that is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Tolerance {
+pub enum MatchTolerance {
     /// Blanks, indentation, typographic marks and wrapping may differ.
     Wrapping,
     /// One line, or one letter, may differ as well.
@@ -53,18 +53,18 @@ pub enum Tolerance {
         /// The least score.
         threshold: Score,
         /// Which single line may differ.
-        slip: Slip,
+        slip: TypoPolicy,
     },
 }
 
-impl Tolerance {
+impl MatchTolerance {
     /// The least score that is asked for where nothing else is.
     pub const THRESHOLD: Score = Score::NINE_TENTHS;
 }
 
 /// Which line may differ where one may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Slip {
+pub enum TypoPolicy {
     /// One that differs by a slip of the pen, or in a comment.
     Pen,
     /// Any but the first; for requests that narrow the place as well.
@@ -73,7 +73,7 @@ pub enum Slip {
 
 /// The rung on which a text was found, from strict to lenient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
+pub enum MatchLevel {
     /// Byte for byte, on the view with plain line ends.
     Exact,
     /// But for blanks at line ends, and blank lines.
@@ -90,30 +90,37 @@ pub enum Tier {
     Similar,
 }
 
-impl Tier {
+impl MatchLevel {
     /// Every tier, in the order of the ladder.
-    pub const ALL: [Tier; 7] =
-        [Tier::Exact, Tier::Space, Tier::Indent, Tier::Loose, Tier::Marks, Tier::Wrapping, Tier::Similar];
+    pub const ALL: [MatchLevel; 7] = [
+        MatchLevel::Exact,
+        MatchLevel::Space,
+        MatchLevel::Indent,
+        MatchLevel::Loose,
+        MatchLevel::Marks,
+        MatchLevel::Wrapping,
+        MatchLevel::Similar,
+    ];
 
     /// The tier's name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
-            Tier::Exact => "exact",
-            Tier::Space => "space",
-            Tier::Indent => "indent",
-            Tier::Loose => "loose",
-            Tier::Marks => "marks",
-            Tier::Wrapping => "wrapping",
-            Tier::Similar => "similar",
+            MatchLevel::Exact => "exact",
+            MatchLevel::Space => "space",
+            MatchLevel::Indent => "indent",
+            MatchLevel::Loose => "loose",
+            MatchLevel::Marks => "marks",
+            MatchLevel::Wrapping => "wrapping",
+            MatchLevel::Similar => "similar",
         }
     }
 }
 
 /// How a text was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Receipt {
+pub struct MatchInfo {
     /// The rung.
-    pub tier: Tier,
+    pub tier: MatchLevel,
     /// How alike what was found is to what was quoted, white space left aside.
     pub score: Score,
     /// How many places the rung found.
@@ -124,27 +131,27 @@ pub struct Receipt {
     pub line: usize,
 }
 
-impl Receipt {
+impl MatchInfo {
     /// The receipt of the only place.
-    const fn only(tier: Tier, score: Score, line: usize) -> Receipt {
-        Receipt { tier, score, candidates: 1, runner_up: None, line }
+    const fn only(tier: MatchLevel, score: Score, line: usize) -> MatchInfo {
+        MatchInfo { tier, score, candidates: 1, runner_up: None, line }
     }
 }
 
 /// What is searched, and what is to stand in its place; both with `\n` as the only line end.
 #[derive(Debug, Clone, Copy)]
-pub struct Quote<'a> {
+pub struct SearchText<'a> {
     /// The text that the caller takes to be there.
     pub search: &'a str,
     /// The text that it is to become.
     pub replace: &'a str,
     /// What it means that the replacement stands around the place already.
-    pub repeat: Repeat,
+    pub repeat: OnRepeat,
 }
 
 /// Whether an edit may be made that looks as if it were made before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeat {
+pub enum OnRepeat {
     /// It is refused.
     Refused,
     /// A second copy is wanted.
@@ -190,13 +197,13 @@ impl<'a> Field<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Located {
     /// There is one place.
-    One(Found),
+    One(UniqueMatch),
     /// Search and replacement are the same, or what is there is already as the replacement asks.
     Unchanged,
     /// There are several places, or too many to look at each.
     Many {
         /// The rung that has them.
-        tier: Tier,
+        tier: MatchLevel,
         /// The line on which each begins, from 1.
         lines: Vec<usize>,
     },
@@ -210,7 +217,7 @@ pub enum Located {
     /// There is none.
     Nowhere {
         /// The lines that come nearest.
-        near: Option<Near>,
+        near: Option<SimilarLines>,
         /// The quote that would find the one place that is meant, where that is proved.
         proposal: Option<Proposal>,
     },
@@ -218,7 +225,7 @@ pub enum Located {
 
 /// Lines that are like the quoted ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Near {
+pub struct SimilarLines {
     /// The first line, from 1.
     pub first: usize,
     /// The last line, inclusive.
@@ -229,11 +236,11 @@ pub struct Near {
 
 /// The one place, and what the edit comes to there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct UniqueMatch {
     /// The changes of the view.
     pub changes: Vec<Change>,
     /// How it was found.
-    pub receipt: Receipt,
+    pub receipt: MatchInfo,
     /// The lines of the place.
     pub lines: RangeInclusive<usize>,
 }
@@ -242,9 +249,9 @@ pub struct Found {
 ///
 /// `outline` gives the outline of the whole text, and is asked only where it matters.
 pub fn locate(
-    quote: Quote<'_>,
+    quote: SearchText<'_>,
     field: Field<'_>,
-    tolerance: Tolerance,
+    tolerance: MatchTolerance,
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Located {
     if quote.search == quote.replace {
@@ -254,7 +261,7 @@ pub fn locate(
         return Located::Nowhere { near: None, proposal: None };
     }
     let located = literal::literal(quote, field).unwrap_or_else(|| {
-        let mut seeker = Seeker::new(quote, field);
+        let mut seeker = Matcher::new(quote, field);
         seeker.seek().unwrap_or_else(|| seeker.similar(tolerance, outline))
     });
     match located {
@@ -267,7 +274,7 @@ pub fn locate(
 /// onto all of them.
 ///
 /// What stands against it comes back as what a search for one place would have given.
-pub fn locate_every(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Located> {
+pub fn locate_every(quote: SearchText<'_>, field: Field<'_>) -> Result<Vec<UniqueMatch>, Located> {
     if quote.search == quote.replace {
         return Err(Located::Unchanged);
     }
@@ -275,9 +282,9 @@ pub fn locate_every(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Lo
     if !found.is_empty() {
         return Ok(found);
     }
-    let mut seeker = Seeker::new(quote, field);
+    let mut seeker = Matcher::new(quote, field);
     match seeker.every() {
-        Ok(found) if found.is_empty() => Err(seeker.similar(Tolerance::Wrapping, &|| None)),
+        Ok(found) if found.is_empty() => Err(seeker.similar(MatchTolerance::Wrapping, &|| None)),
         other => other,
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::exact::occurrences;
-use super::{Field, Found, Located, Quote, Repeat, exact, literal};
+use super::{Field, Located, OnRepeat, SearchText, UniqueMatch, exact, literal};
 
 /// A quote of whole lines that finds its one place byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub struct Proposal {
 impl Proposal {
     /// Quotes the lines of a place and what the edit makes of them; nothing where that would not do the same by a plain
     /// replacement of strings.
-    pub(super) fn of(found: &Found, field: Field<'_>) -> Option<Proposal> {
+    pub(super) fn from_match(found: &UniqueMatch, field: Field<'_>) -> Option<Proposal> {
         let (_, search, replace) = outcome(found, field)?;
         let once = occurrences(field.view, field.window(), search).nth(1).is_none();
-        let quote = Quote { search, replace: &replace, repeat: Repeat::Refused };
+        let quote = SearchText { search, replace: &replace, repeat: OnRepeat::Refused };
         let works = matches!(literal::literal(quote, field), Some(Located::One(_)));
         let whole = !replace.is_empty() && replace.ends_with('\n') == search.ends_with('\n');
         (once && works && whole).then(|| Proposal { search: search.to_owned(), replace })
@@ -28,13 +28,13 @@ impl Proposal {
 }
 
 /// Tells whether what the edit makes of a place stands around it already, with more lines than the place has.
-pub(super) fn stands(found: &Found, field: Field<'_>) -> bool {
+pub(super) fn stands(found: &UniqueMatch, field: Field<'_>) -> bool {
     outcome(found, field)
         .is_some_and(|(span, search, replace)| exact::stands(field.view, &span, search, &replace).is_some())
 }
 
 /// The lines of a place as bytes of the view, and what the edit makes of them; nothing where it reaches out of them.
-fn outcome<'a>(found: &Found, field: Field<'a>) -> Option<(Range<usize>, &'a str, String)> {
+fn outcome<'a>(found: &UniqueMatch, field: Field<'a>) -> Option<(Range<usize>, &'a str, String)> {
     let span = field.text.block(*found.lines.start(), *found.lines.end());
     let search = field.view.get(span.clone())?;
     let search = search.strip_suffix('\n').unwrap_or(search);

@@ -17,7 +17,7 @@ const ALIKE: [&str; 5] = ["python", "javascript", "typescript", "css", "html"];
 
 impl Quotes {
     /// What is known of a language, by its name in the catalogue.
-    pub fn of(language: Option<&str>) -> Quotes {
+    pub fn for_language(language: Option<&str>) -> Quotes {
         if language.is_some_and(|name| ALIKE.contains(&name)) { Quotes::Alike } else { Quotes::Apart }
     }
 }

@@ -6,21 +6,23 @@ use crate::text::Lines;
 
 /// The lines of a quoted text that are not blank.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Rows<'a> {
+pub(super) struct NonBlankLines<'a> {
     /// Each line, without its line end.
     pub(super) lines: Vec<&'a str>,
     /// The number of blank lines before each line, and after the last one.
     pub(super) gaps: Vec<usize>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> NonBlankLines<'a> {
     /// Cuts a text into its lines; a line end at its end only ends the last one.
-    pub(super) fn of(text: &'a str) -> Rows<'a> {
-        Rows::from_lines(text.strip_suffix('\n').unwrap_or(text).split('\n').filter(|_| !text.is_empty()))
+    pub(super) fn new(text: &'a str) -> NonBlankLines<'a> {
+        NonBlankLines::from_lines(
+            text.strip_suffix('\n').unwrap_or(text).split('\n').filter(|_| !text.is_empty()),
+        )
     }
 
     /// Takes lines as they come.
-    pub(super) fn from_lines(all: impl Iterator<Item = &'a str>) -> Rows<'a> {
+    pub(super) fn from_lines(all: impl Iterator<Item = &'a str>) -> NonBlankLines<'a> {
         let (mut lines, mut gaps, mut gap) = (Vec::new(), Vec::new(), 0);
         for line in all {
             if is_blank_line(line) {
@@ -32,7 +34,7 @@ impl<'a> Rows<'a> {
             }
         }
         gaps.push(gap);
-        Rows { lines, gaps }
+        NonBlankLines { lines, gaps }
     }
 
     /// Gives the number of lines that are not blank.
@@ -58,7 +60,7 @@ impl<'a> Rows<'a> {
 
 /// A line of the file that is not blank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct NonBlankLine {
     /// Its number, from 1.
     line: u32,
     /// The key of its text.
@@ -67,25 +69,25 @@ pub(super) struct Spot {
 
 /// The lines of a file, or of a part of it, that are not blank.
 #[derive(Debug)]
-pub(super) struct Ground<'a> {
+pub(super) struct FoldedLines<'a> {
     /// Whether strings may be quoted otherwise.
     pub(super) quotes: Quotes,
     text: Lines<'a>,
     window: (usize, usize),
-    spots: Vec<Spot>,
+    spots: Vec<NonBlankLine>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> FoldedLines<'a> {
     /// Looks at the lines from `first` to `last`.
-    pub(super) fn new(text: Lines<'a>, first: usize, last: usize, quotes: Quotes) -> Ground<'a> {
+    pub(super) fn new(text: Lines<'a>, first: usize, last: usize, quotes: Quotes) -> FoldedLines<'a> {
         let spot = |line: usize| {
             let content = text.text(line);
             (!is_blank_line(content))
-                .then(|| Some(Spot { line: u32::try_from(line).ok()?, key: key(content) }))
+                .then(|| Some(NonBlankLine { line: u32::try_from(line).ok()?, key: key(content) }))
         };
         let last = last.min(text.count());
         let spots = (first..=last).filter_map(spot).flatten().collect();
-        Ground { quotes, text, window: (first, last), spots }
+        FoldedLines { quotes, text, window: (first, last), spots }
     }
 
     /// Gives the first and the last line of the part.
@@ -149,7 +151,7 @@ fn borders(keys: &[u32]) -> Vec<usize> {
 /// A number that equal lines share, whatever their indentation, marks and quotes; unequal ones hardly ever do.
 fn key(line: &str) -> u32 {
     let line = line.trim();
-    if is_plain(line) { hash(line) } else { hash(Folded::of(line).text.trim()) }
+    if is_plain(line) { hash(line) } else { hash(Folded::new(line).text.trim()) }
 }
 
 fn hash(text: &str) -> u32 {

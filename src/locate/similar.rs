@@ -6,15 +6,18 @@
 
 use std::ops::RangeInclusive;
 
-use super::carry::{Block, Site, carry, is_word_char, tokens};
 use super::elision::{is_closer, is_mark};
 use super::fold::fold;
 use super::indent::indent_of;
-use super::nearest::{self, Hit, Nearest, Quest};
-use super::rows::Ground;
+use super::matcher::Matcher;
+use super::nearest::{self, Hit, Nearest, NearestQuery};
+use super::rebase::{Block, MatchSite, carry, is_word_char, tokens};
+use super::rows::FoldedLines;
 use super::scope::Outline;
-use super::seeker::Seeker;
-use super::{Found, Located, Near, Receipt, Repeat, Slip, Tier, exact, letter, proposal};
+use super::{
+    Located, MatchInfo, MatchLevel, OnRepeat, SimilarLines, TypoPolicy, UniqueMatch, char_edit, exact,
+    proposal,
+};
 use crate::error::Score;
 
 /// The least number of lines of a block that is looked for.
@@ -28,23 +31,23 @@ const HALF: u16 = 50;
 
 /// What is the nearest to a quote, and how near the next comes.
 pub(super) struct Neighbours {
-    best: Option<Near>,
+    best: Option<SimilarLines>,
     runner_up: Option<Score>,
     proved: bool,
 }
 
 impl Neighbours {
     /// Looks for what is nearest to the quoted text; only what reaches the threshold is proved to be.
-    pub(super) fn of(seeker: &Seeker<'_>, threshold: Score) -> Neighbours {
+    pub(super) fn new(seeker: &Matcher<'_>, threshold: Score) -> Neighbours {
         let (quote, field) = (seeker.quote, seeker.field);
         let length = quote.search.chars().filter(|character| !character.is_whitespace()).count();
         let cut = reach(length, threshold);
         let margin = (length + cut) * LEAD / 100 + 1;
-        let quest = Quest { view: field.view, window: field.window(), needle: quote.search };
-        let mut steps = nearest::Steps::new(nearest::Steps::SEARCH);
+        let quest = NearestQuery { view: field.view, window: field.window(), needle: quote.search };
+        let mut steps = nearest::NearestBudget::new(nearest::NearestBudget::SEARCH);
         let Nearest { best, runner_up, proved, .. } = nearest::nearest(&quest, cut, margin, &mut steps);
-        let score = |hit: &Hit| Score::of(hit.distance, hit.longer);
-        let near = best.map(|hit| Near {
+        let score = |hit: &Hit| Score::from_distance(hit.distance, hit.longer);
+        let near = best.map(|hit| SimilarLines {
             first: field.text.at(hit.span.start),
             last: field.text.at(hit.span.end.saturating_sub(1).max(hit.span.start)),
             score: score(&hit),
@@ -53,12 +56,12 @@ impl Neighbours {
     }
 
     /// The nearest place, proved or not.
-    pub(super) fn best(&self) -> Option<Near> {
+    pub(super) fn best(&self) -> Option<SimilarLines> {
         self.best
     }
 
     fn leads(&self, best: Score) -> bool {
-        let lead = Score::of(100 - LEAD, 100);
+        let lead = Score::from_distance(100 - LEAD, 100);
         self.proved && self.runner_up.is_none_or(|runner_up| best.above(runner_up) >= lead)
     }
 }
@@ -77,9 +80,9 @@ fn reach(length: usize, threshold: Score) -> usize {
 
 /// Finds the one place that is a letter or a line away.
 pub(super) fn find(
-    seeker: &mut Seeker<'_>,
+    seeker: &mut Matcher<'_>,
     neighbours: &Neighbours,
-    (threshold, slip): (Score, Slip),
+    (threshold, slip): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
     let located =
@@ -90,59 +93,61 @@ pub(super) fn find(
     })
 }
 
-fn repeats(seeker: &Seeker<'_>, found: &Found) -> bool {
-    seeker.quote.repeat == Repeat::Refused && proposal::stands(found, seeker.field)
+fn repeats(seeker: &Matcher<'_>, found: &UniqueMatch) -> bool {
+    seeker.quote.repeat == OnRepeat::Refused && proposal::stands(found, seeker.field)
 }
 
-fn by_letter(seeker: &mut Seeker<'_>, threshold: Score) -> Option<Located> {
+fn by_letter(seeker: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
     let (quote, field) = (seeker.quote, seeker.field);
-    let span = letter::find(quote.search, field.view, field.window(), &mut seeker.steps)?;
+    let span = char_edit::find(quote.search, field.view, field.window(), &mut seeker.steps)?;
     let there = field.view.get(span.clone())?;
     if exact::begins_in_indent(field.view, &span, quote.replace.trim_end_matches('\n')) {
         return None;
     }
     let length = there.chars().filter(|character| !character.is_whitespace()).count();
-    let score = Score::of(1, length);
+    let score = Score::from_distance(1, length);
     if score < threshold {
         return None;
     }
     let lines = field.text.at(span.start)..=field.text.at(span.end.saturating_sub(1));
     let whole = field.text.block(*lines.start(), *lines.end());
     let whole = span.start == whole.start && (span.end..=span.end + 1).contains(&whole.end);
-    let text = letter::carry(quote.search, quote.replace, there, whole)?;
+    let text = char_edit::carry(quote.search, quote.replace, there, whole)?;
     let end = if field.view.get(span.end..).is_some_and(|rest| rest.starts_with('\n')) { "\n" } else { "" };
     let changes = exact::line_by_line(span.start, &format!("{there}{end}"), &format!("{text}{end}"));
-    let receipt = Receipt::only(Tier::Similar, score, *lines.start());
-    Some(Located::One(Found { changes, receipt, lines }))
+    let receipt = MatchInfo::only(MatchLevel::Similar, score, *lines.start());
+    Some(Located::One(UniqueMatch { changes, receipt, lines }))
 }
 
 fn by_line(
-    seeker: &Seeker<'_>,
+    seeker: &Matcher<'_>,
     neighbours: &Neighbours,
-    (threshold, slip): (Score, Slip),
+    (threshold, slip): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
     let near = neighbours.best.filter(|near| near.score >= threshold && neighbours.leads(near.score))?;
-    let block = Block::of(seeker.quote.search, seeker.quote.replace);
+    let block = Block::new(seeker.quote.search, seeker.quote.replace);
     let site = site(seeker, &block, near.first..=near.last)?;
     if let Some(apart) = site.apart {
         let (quoted, line) = (block.search.line(apart), site.line(apart));
-        let like = slip == Slip::Any || is_slip(seeker, quoted, line, outline);
+        let like = slip == TypoPolicy::Any || is_slip(seeker, quoted, line, outline);
         if !like || is_mark(quoted) || is_half_done(&block, quoted, seeker.field.text.text(line)) {
             return None;
         }
     }
-    let receipt =
-        Receipt { runner_up: neighbours.runner_up, ..Receipt::only(Tier::Similar, near.score, near.first) };
+    let receipt = MatchInfo {
+        runner_up: neighbours.runner_up,
+        ..MatchInfo::only(MatchLevel::Similar, near.score, near.first)
+    };
     Some(match carry(&block, &site, seeker.field.text) {
-        Ok(changes) => Located::One(Found { changes, receipt, lines: near.first..=near.last }),
+        Ok(changes) => Located::One(UniqueMatch { changes, receipt, lines: near.first..=near.last }),
         Err(conflict) => Located::Conflict(conflict),
     })
 }
 
 /// The lines of a block, when they are exactly one line away from the quoted ones.
-fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<Site> {
-    let ground = Ground::new(seeker.field.text, *lines.start(), *lines.end(), seeker.field.quotes);
+fn site(seeker: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<MatchSite> {
+    let ground = FoldedLines::new(seeker.field.text, *lines.start(), *lines.end(), seeker.field.quotes);
     let (from, to) = (0, ground.len());
     let search = &block.search;
     let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(ground.line(index).trim());
@@ -167,12 +172,12 @@ fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) ->
     }
     let moved = |row: usize| usize::from(extra.is_some_and(|extra| row >= extra));
     let lines = (0..n).map(|row| ground.number(from + row + moved(row))).collect();
-    Some(Site { lines, apart, extra, window: (seeker.field.first, seeker.field.last) })
+    Some(MatchSite { lines, apart, extra, window: (seeker.field.first, seeker.field.last) })
 }
 
 /// Tells whether a line between two others ends the block that they stand in, or begins another: it closes one, is a
 /// header, or is indented less than both.
-fn leaves_block(ground: &Ground<'_>, index: usize) -> bool {
+fn leaves_block(ground: &FoldedLines<'_>, index: usize) -> bool {
     let depth = |index: usize| indent_of(ground.line(index)).len();
     let line = ground.line(index).trim();
     let around = depth(index.saturating_sub(1)).min(depth(index + 1));
@@ -180,18 +185,18 @@ fn leaves_block(ground: &Ground<'_>, index: usize) -> bool {
 }
 
 /// Tells whether a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.
-fn is_slip(seeker: &Seeker<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
+fn is_slip(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
     let (text, start) = (seeker.field.text.text(line), seeker.field.text.span(line).start);
     let (quoted, there) = (quoted.trim(), text.trim());
     let [one, other] = [quoted, there].map(|line| line.chars().count());
     if one.saturating_mul(other) > MOST_CELLS {
         return false;
     }
-    let similarity = Score::of(strsim::levenshtein(quoted, there), one.max(other));
+    let similarity = Score::from_distance(strsim::levenshtein(quoted, there), one.max(other));
     if similarity.percent() < HALF {
         return false;
     }
-    if letter::is_slip_of_pen(&fold(quoted), &fold(there), seeker.field.view) {
+    if char_edit::is_slip_of_pen(&fold(quoted), &fold(there), seeker.field.view) {
         return true;
     }
     let indent = text.len() - text.trim_start().len();
@@ -222,7 +227,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 
 /// Where two lines differ, one character wide at least, so that it lies inside of something.
 fn differing(one: &str, other: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)> {
-    let change = super::carry::trimmed(0, other, one)?;
+    let change = super::rebase::trimmed(0, other, one)?;
     let head = change.span.start;
     let tail = other.len() - change.span.end;
     let there = if change.span.is_empty() {

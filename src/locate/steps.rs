@@ -3,15 +3,15 @@
 
 /// The steps that are left; one of them is about a byte that is compared.
 #[derive(Debug)]
-pub(super) struct Steps(usize);
+pub(super) struct MatchBudget(usize);
 
 /// The steps of one search along the rungs; about a tenth of a second.
 const OF_ONE_SEARCH: usize = 50_000_000;
 
-impl Steps {
+impl MatchBudget {
     /// Gives the steps of one search.
-    pub(super) fn of_one_search() -> Steps {
-        Steps(OF_ONE_SEARCH)
+    pub(super) fn of_one_search() -> MatchBudget {
+        MatchBudget(OF_ONE_SEARCH)
     }
 
     /// Takes steps; false, and none are left, where there are fewer.

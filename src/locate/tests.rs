@@ -3,18 +3,19 @@
 use super::*;
 use crate::text::Hints;
 
-const PEN: Tolerance = Tolerance::Similar { threshold: Tolerance::THRESHOLD, slip: Slip::Pen };
+const PEN: MatchTolerance =
+    MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, slip: TypoPolicy::Pen };
 
-fn located(file: &str, search: &str, replace: &str, tolerance: Tolerance) -> (Located, Buffer) {
+fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -> (Located, Buffer) {
     let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
     let field = Field::new(&buffer, 1, buffer.lines().count()).quoting(Quotes::Alike);
-    let quote = Quote { search, replace, repeat: Repeat::Refused };
-    let outline = || Outline::of("python", "a.py", buffer.view());
+    let quote = SearchText { search, replace, repeat: OnRepeat::Refused };
+    let outline = || Outline::parse("python", "a.py", buffer.view());
     (locate(quote, field, tolerance, &outline), buffer)
 }
 
 /// The tier on which an edit was made, and the text that it made.
-fn made(file: &str, search: &str, replace: &str) -> (Tier, String) {
+fn made(file: &str, search: &str, replace: &str) -> (MatchLevel, String) {
     match located(file, search, replace, PEN) {
         (Located::One(found), buffer) => {
             let plan = buffer.plan(found.changes).unwrap();
@@ -38,25 +39,31 @@ fn is_nowhere(located: &Located) -> bool {
 
 #[test]
 fn space() {
-    assert_eq!(made("a  \n\nb\n", "a\nb", "a\nc"), (Tier::Space, "a  \n\nc\n".into()));
-    assert_eq!(made("a\nb\n", "a\n\nb\n", "a\n\nb\nc\n"), (Tier::Space, "a\nb\nc\n".into()));
-    assert_eq!(made("a\n\n\nb\n", "a\n\nb\n", "a\nb\n"), (Tier::Space, "a\nb\n".into()));
+    assert_eq!(made("a  \n\nb\n", "a\nb", "a\nc"), (MatchLevel::Space, "a  \n\nc\n".into()));
+    assert_eq!(made("a\nb\n", "a\n\nb\n", "a\n\nb\nc\n"), (MatchLevel::Space, "a\nb\nc\n".into()));
+    assert_eq!(made("a\n\n\nb\n", "a\n\nb\n", "a\nb\n"), (MatchLevel::Space, "a\nb\n".into()));
 }
 
 #[test]
 fn indent() {
     let file = "def f():\n    if a:\n        b()\n";
     let after = "def f():\n    if a:\n        b()\n        c()\n";
-    assert_eq!(made(file, "if a:\n    b()\n", "if a:\n    b()\n    c()\n"), (Tier::Indent, after.into()));
-    assert_eq!(made(file, "if a:\n\tb()\n", "if a:\n\tb()\n\tc()\n"), (Tier::Indent, after.into()));
-    assert_eq!(made(file, "if a:\n  b()\n", "if a:\n  b()\n  c()\n"), (Tier::Indent, after.into()));
+    assert_eq!(
+        made(file, "if a:\n    b()\n", "if a:\n    b()\n    c()\n"),
+        (MatchLevel::Indent, after.into())
+    );
+    assert_eq!(made(file, "if a:\n\tb()\n", "if a:\n\tb()\n\tc()\n"), (MatchLevel::Indent, after.into()));
+    assert_eq!(made(file, "if a:\n  b()\n", "if a:\n  b()\n  c()\n"), (MatchLevel::Indent, after.into()));
 }
 
 #[test]
 fn a_block_quoted_without_its_first_indentation() {
     let file = "    if a:\n        b()\n        d()\n";
     let (tier, text) = made(file, "if a:\n        b()\n", "if a:\n        b()\n        c()\n");
-    assert_eq!((tier, text.as_str()), (Tier::Indent, "    if a:\n        b()\n        c()\n        d()\n"));
+    assert_eq!(
+        (tier, text.as_str()),
+        (MatchLevel::Indent, "    if a:\n        b()\n        c()\n        d()\n")
+    );
 }
 
 #[test]
@@ -75,7 +82,7 @@ fn marks() {
     let file = "say(\u{201c}it\u{2019}s 1\u{201d})\nnext()\n";
     assert_eq!(
         made(file, "say(\"it's 1\")\nnext()\n", "say(\"it's 2\")\nnext()\n"),
-        (Tier::Marks, "say(\u{201c}it\u{2019}s 2\u{201d})\nnext()\n".into())
+        (MatchLevel::Marks, "say(\u{201c}it\u{2019}s 2\u{201d})\nnext()\n".into())
     );
     assert_eq!(made("a < b && c\n", "a &lt; b", "a &lt;= b").1, "a <= b && c\n");
 }
@@ -84,7 +91,7 @@ fn marks() {
 fn strings_that_were_quoted_anew() {
     assert_eq!(
         made("x = f(\"a\")\ny = 1\n", "x = f('a')\ny = 1\n", "x = f('a', 'b')\ny = 1\n"),
-        (Tier::Marks, "x = f(\"a\", \"b\")\ny = 1\n".into())
+        (MatchLevel::Marks, "x = f(\"a\", \"b\")\ny = 1\n".into())
     );
     let mixed = refused("x = f(\"a\")\ny = 1\n", "x = f('a')\ny = 1\n", "x = f('a')  # don't\ny = 1\n");
     assert!(matches!(mixed, Located::Conflict(_)), "{mixed:?}");
@@ -133,12 +140,12 @@ fn one_line_away() {
         seventh_line(7)\neighth_line(8)\n";
     let search = file.replace("x()\n", "");
     let (tier, text) = made(file, &search, &search.replace("second_line(2)", "second_line(0)"));
-    assert_eq!((tier, text), (Tier::Similar, file.replace("second_line(2)", "second_line(0)")));
+    assert_eq!((tier, text), (MatchLevel::Similar, file.replace("second_line(2)", "second_line(0)")));
     let gap = refused(file, &search, &search.replace("sixth_line(6)\n", "sixth_line(6)\nnew()\n"));
     assert!(matches!(gap, Located::Conflict(_)), "{gap:?}");
     let slip = file.replace("third", "thrid");
     let (tier, text) = made(file, &slip, &slip.replace("second_line(2)", "second_line(0)"));
-    assert_eq!((tier, text), (Tier::Similar, file.replace("second_line(2)", "second_line(0)")));
+    assert_eq!((tier, text), (MatchLevel::Similar, file.replace("second_line(2)", "second_line(0)")));
 }
 
 #[test]
@@ -162,7 +169,7 @@ fn a_comment_may_be_worded_otherwise() {
         "first_line(1)\nsecond_line(2)\n# explains what the next line does\nthird_line(3)\nfourth_line(4)\n";
     let search = file.replace("explains what", "tells what");
     let (tier, text) = made(file, &search, &search.replace("fourth_line(4)", "fourth_line(5)"));
-    assert_eq!((tier, text), (Tier::Similar, file.replace("fourth_line(4)", "fourth_line(5)")));
+    assert_eq!((tier, text), (MatchLevel::Similar, file.replace("fourth_line(4)", "fourth_line(5)")));
 }
 
 #[test]
@@ -190,7 +197,10 @@ fn two_places_are_refused_on_every_rung() {
 
 #[test]
 fn a_stricter_place_is_the_one() {
-    assert_eq!(made("  a\n  b\na \nb\n", "a\nb\n", "a\nc\n"), (Tier::Space, "  a\n  b\na \nc\n".into()));
+    assert_eq!(
+        made("  a\n  b\na \nb\n", "a\nb\n", "a\nc\n"),
+        (MatchLevel::Space, "  a\n  b\na \nc\n".into())
+    );
 }
 
 #[test]
@@ -239,12 +249,13 @@ fn an_edit_that_changes_nothing_is_unchanged() {
 #[test]
 fn the_proposal_is_the_edit_with_the_true_text() {
     let file = "let total = compute_value(data);\nreturn total;\n";
-    let located = located(file, "let total = compute_valeu(data);", "let total = 0;", Tolerance::Wrapping).0;
+    let located =
+        located(file, "let total = compute_valeu(data);", "let total = 0;", MatchTolerance::Wrapping).0;
     let Located::Nowhere { proposal: Some(proposal), .. } = located else { panic!("{located:?}") };
     assert_eq!(proposal.search, "let total = compute_value(data);");
     assert_eq!(
         made(file, &proposal.search, &proposal.replace),
-        (Tier::Exact, "let total = 0;\nreturn total;\n".into())
+        (MatchLevel::Exact, "let total = 0;\nreturn total;\n".into())
     );
 }
 
@@ -252,7 +263,7 @@ fn the_proposal_is_the_edit_with_the_true_text() {
 fn every_place_of_a_rung_is_edited() {
     let every = |file: &str, search: &str, replace: &str| {
         let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-        let quote = Quote { search, replace, repeat: Repeat::Refused };
+        let quote = SearchText { search, replace, repeat: OnRepeat::Refused };
         let found = locate_every(quote, Field::new(&buffer, 1, buffer.lines().count()))?;
         let changes = found.into_iter().flat_map(|found| found.changes).collect();
         let plan = buffer.plan(changes).unwrap();

@@ -2,33 +2,33 @@
 
 use std::cmp::Reverse;
 
-use super::carry::Block;
 use super::elision::{self, Elided};
-use super::ladder::{Rung, Search};
-use super::seeker::Seeker;
-use super::wrapping::Reading;
-use super::{Conflict, Found, Located, Quote, Receipt, Tier};
+use super::levels::{LevelSearch, Strictness};
+use super::matcher::Matcher;
+use super::rebase::Block;
+use super::wrapping::AlternativeEdit;
+use super::{Conflict, Located, MatchInfo, MatchLevel, SearchText, UniqueMatch};
 use crate::error::Score;
 
 /// How near a reading is to what was quoted: pieces of a line come after every rung; on one rung, the reading that keeps
 /// more lines comes first.
-type Rank = (bool, Option<Rung>, Reverse<usize>);
+type ReadingRank = (bool, Option<Strictness>, Reverse<usize>);
 
-impl Seeker<'_> {
+impl Matcher<'_> {
     /// The place of the strictest readings, when they agree on what the edit comes to.
     pub(super) fn wrapped(&mut self) -> Option<Located> {
         one_of(self.best_readings().into_iter().map(|(_, located)| located))
     }
 
     /// The strictest reading that has any place on a rung of lines.
-    pub(super) fn best_reading(&mut self) -> Option<Reading> {
+    pub(super) fn best_reading(&mut self) -> Option<AlternativeEdit> {
         let mut best = self.best_readings().into_iter().map(|(reading, _)| reading);
         best.next().filter(|first| best.all(|other| other.replace == first.replace))
     }
 
     /// The readings of the first rank that any of them has, each with what it comes to.
-    fn best_readings(&mut self) -> Vec<(Reading, Located)> {
-        let mut first: Option<Rank> = None;
+    fn best_readings(&mut self) -> Vec<(AlternativeEdit, Located)> {
+        let mut first: Option<ReadingRank> = None;
         let mut best = Vec::new();
         for reading in self.readings().iter() {
             let Some((rung, located)) = self.read(reading) else { continue };
@@ -44,16 +44,18 @@ impl Seeker<'_> {
         best
     }
 
-    fn read(&mut self, reading: &Reading) -> Option<(Option<Rung>, Located)> {
-        let block = Block::of(&reading.search, &reading.replace);
+    fn read(&mut self, reading: &AlternativeEdit) -> Option<(Option<Strictness>, Located)> {
+        let block = Block::new(&reading.search, &reading.replace);
         let found = match self.places(&block.search) {
-            Search::Nowhere if reading.line.is_some() => return None,
-            Search::Nowhere => {
-                let piece = self.pieces(&reading.search, &reading.replace, Tier::Wrapping)?;
+            LevelSearch::Nowhere if reading.line.is_some() => return None,
+            LevelSearch::Nowhere => {
+                let piece = self.pieces(&reading.search, &reading.replace, MatchLevel::Wrapping)?;
                 return Some((None, piece));
             }
-            Search::TooMany(at) => return Some((Some(Rung::Space), self.many(Tier::Wrapping, &at))),
-            Search::At(places) => places,
+            LevelSearch::TooMany(at) => {
+                return Some((Some(Strictness::Space), self.many(MatchLevel::Wrapping, &at)));
+            }
+            LevelSearch::At(places) => places,
         };
         let at: Vec<usize> = match reading.line {
             Some(line) => found.at.into_iter().filter(|at| self.ground().number(*at) == line).collect(),
@@ -61,8 +63,8 @@ impl Seeker<'_> {
         };
         let located = match at.as_slice() {
             [] => return None,
-            [one] => self.carried(&block, *one, found.rung, Tier::Wrapping),
-            _ => self.many(Tier::Wrapping, &at),
+            [one] => self.carried(&block, *one, found.rung, MatchLevel::Wrapping),
+            _ => self.many(MatchLevel::Wrapping, &at),
         };
         Some((Some(found.rung), located))
     }
@@ -71,21 +73,24 @@ impl Seeker<'_> {
     pub(super) fn elided(&mut self) -> Option<Located> {
         let (quote, readings) = (self.quote, self.readings());
         self.elided_in(quote).or_else(|| {
-            let quotes =
-                readings.iter().map(|Reading { search, replace, .. }| Quote { search, replace, ..quote });
+            let quotes = readings.iter().map(|AlternativeEdit { search, replace, .. }| SearchText {
+                search,
+                replace,
+                ..quote
+            });
             let found: Vec<Located> = quotes.filter_map(|quote| self.elided_in(quote)).collect();
             one_of(found.into_iter())
         })
     }
 
-    fn elided_in(&mut self, quote: Quote<'_>) -> Option<Located> {
+    fn elided_in(&mut self, quote: SearchText<'_>) -> Option<Located> {
         Some(match elision::find(quote, &self.glance, &mut self.steps)? {
-            Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
+            Elided::Many(lines) => Located::Many { tier: MatchLevel::Wrapping, lines },
             Elided::Standing(line) => Located::Standing { line },
             Elided::Conflict(conflict) => Located::Conflict(conflict),
             Elided::Found { changes, first, last } => {
-                let receipt = Receipt::only(Tier::Wrapping, Score::WHOLE, first);
-                Located::One(Found { changes, receipt, lines: first..=last })
+                let receipt = MatchInfo::only(MatchLevel::Wrapping, Score::WHOLE, first);
+                Located::One(UniqueMatch { changes, receipt, lines: first..=last })
             }
         })
     }
@@ -113,7 +118,7 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
                     quoted: String::new(),
                     there: String::new(),
                 }),
-                [..] => Located::Many { tier: Tier::Wrapping, lines },
+                [..] => Located::Many { tier: MatchLevel::Wrapping, lines },
             })
         }
     }

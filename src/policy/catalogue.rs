@@ -5,10 +5,10 @@
 use std::sync::{Arc, OnceLock};
 
 use super::definition::{self, Gate};
-use super::node::Node;
+use super::node::YamlNode;
 use super::yaml;
 use crate::error::Error;
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// The definitions that are compiled in: a name for a policy, and the text.
 static FILES: [(&str, &str); 52] = [
@@ -103,7 +103,7 @@ impl Catalogue {
 
 fn raised<'a>((name, text): &(&str, &str), cell: &'a OnceLock<Arc<Gate>>) -> &'a Arc<Gate> {
     cell.get_or_init(|| {
-        let raise = |root: &Node| definition::gate(name, root, Stamp::of(text.as_bytes()));
+        let raise = |root: &YamlNode| definition::gate(name, root, Version::hash(text.as_bytes()));
         Arc::new(compiled_in(yaml::read(&format!("gates/{name}.yaml"), text, raise)))
     })
 }
@@ -120,7 +120,7 @@ pub(super) fn compiled_in<T>(read: Result<T, Error>) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Kind, Languages, PatternRules, language_named, languages};
+    use crate::policy::{GateKind, Languages, PatternRules, language_named, languages};
 
     #[test]
     fn every_definition_reads_and_has_good_and_bad_samples() {
@@ -138,7 +138,7 @@ mod tests {
             assert!(gates.iter().any(|gate| gate.covers(Some(language))), "{}", language.name);
         }
         let markdown = Catalogue::embedded().find("markdown-structure").unwrap();
-        assert!(matches!(markdown.kind, Kind::Pattern(PatternRules::Markdown)));
+        assert!(matches!(markdown.kind, GateKind::Pattern(PatternRules::Markdown)));
         assert!(!markdown.covers(language_named("python")) && !markdown.covers(None));
     }
 }

@@ -1,7 +1,7 @@
 //! What agents do to a text by accident, each a rule of the gate `damage`, and what a finding of it does to an edit.
 
 use super::keys;
-use super::node::{Fault, Key, Node};
+use super::node::{MapKey, PolicyError, YamlNode};
 
 /// One sort of accident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,9 +103,9 @@ impl Damage {
     }
 
     /// Reads `damage`; what it does not say stays as it is.
-    pub(super) fn read(mut self, node: &Node, what: &str) -> Result<Damage, Fault> {
+    pub(super) fn read(mut self, node: &YamlNode, what: &str) -> Result<Damage, PolicyError> {
         node.settings(what, &[keys::DAMAGE])?;
-        for (Key { name, .. }, node) in node.entries(what)? {
+        for (MapKey { name, .. }, node) in node.entries(what)? {
             let weight = node.one_of(&format!("`{name}`"), &WEIGHTS)?;
             self.0.iter_mut().filter(|(rule, _)| rule.name() == name).for_each(|rule| rule.1 = weight);
         }

@@ -1,7 +1,7 @@
 //! What a policy asks of a request: the mode that it may have, and what it must say of the file.
 
 use super::keys;
-use super::node::{Fault, Fields, Node};
+use super::node::{MapFields, PolicyError, YamlNode};
 
 /// What a policy asks of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) const RUN: [(&str, Runnable); 3] =
 pub(super) const GUARDED: [(&str, Guard); 2] = [("optional", Guard::Optional), ("required", Guard::Required)];
 
 /// Reads `modes`, `guards`, `confirm` and `runnable`; what they do not say stays as it is in `base`.
-pub(super) fn demands(policy: &Fields<'_>, base: Demands) -> Result<Demands, Fault> {
+pub(super) fn demands(policy: &MapFields<'_>, base: Demands) -> Result<Demands, PolicyError> {
     let mut demands = base;
     let confirm = policy.optional("confirm", |node, what| node.one_of(what, &CONFIRMED))?;
     demands.confirm = confirm.unwrap_or(base.confirm);
@@ -79,12 +79,12 @@ pub(super) fn demands(policy: &Fields<'_>, base: Demands) -> Result<Demands, Fau
     demands.runnable = runnable.unwrap_or(base.runnable);
     if let Some(node) = policy.get("modes") {
         let fields = node.settings("`modes`", &[keys::MODES])?;
-        let read = |node: &Node, what: &str| node.one_of(what, &INTERACTIVE);
+        let read = |node: &YamlNode, what: &str| node.one_of(what, &INTERACTIVE);
         demands.interactive = fields.optional("interactive", read)?.unwrap_or(base.interactive);
     }
     if let Some(node) = policy.get("guards") {
         let fields = node.settings("`guards`", &[keys::GUARDS])?;
-        let read = |node: &Node, what: &str| node.one_of(what, &GUARDED);
+        let read = |node: &YamlNode, what: &str| node.one_of(what, &GUARDED);
         demands.line_edits = fields.optional("line_edits", read)?.unwrap_or(base.line_edits);
         demands.overwrite = fields.optional("overwrite", read)?.unwrap_or(base.overwrite);
     }

@@ -5,12 +5,12 @@
 use std::sync::{Arc, OnceLock};
 
 use super::catalogue::compiled_in;
-use super::definition::{Gate, Kind, unknown_language};
+use super::definition::{Gate, GateKind, unknown_language};
 use super::keys;
 use super::language::{Language, language_named};
-use super::node::{Fault, Key, Node};
+use super::node::{MapKey, PolicyError, YamlNode};
 use super::rule::{Baseline, Rule};
-use super::tools::Tools;
+use super::tools::GateDefinitions;
 use super::yaml;
 
 const TABLE: &str = include_str!("../../gates/entities.yaml");
@@ -32,7 +32,7 @@ const LONGEST_ID: usize = 128;
 
 /// Whose an entity is, by its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Owner {
+pub enum EntityOwner {
     /// That of its app: its key is `app_id` and `path`.
     App,
     /// An organisation's, or nobody's: its key is `path` and perhaps `organization_id`.
@@ -41,8 +41,8 @@ pub enum Owner {
     Global,
 }
 
-pub(super) const OWNERS: [(&str, Owner); 3] =
-    [("app", Owner::App), ("organization", Owner::Organization), ("global", Owner::Global)];
+pub(super) const OWNERS: [(&str, EntityOwner); 3] =
+    [("app", EntityOwner::App), ("organization", EntityOwner::Organization), ("global", EntityOwner::Global)];
 
 /// A type of entities.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub struct EntityType {
     /// Its name, as `entity_type` says it.
     pub name: String,
     /// Whose its entities are.
-    pub owner: Owner,
+    pub owner: EntityOwner,
     /// What they are written in, where their paths do not say it.
     pub language: Option<&'static Language>,
     /// What their texts must be: each rule judges all of a text, and must be able to.
@@ -62,8 +62,8 @@ impl EntityType {
     fn declines(&self, gate: &Gate) -> Option<String> {
         let (name, own) = (&gate.name, &self.name);
         match &gate.kind {
-            Kind::Pattern(_) | Kind::Syntax => {}
-            Kind::Damage | Kind::Command(_) | Kind::Server(_) => {
+            GateKind::Pattern(_) | GateKind::Syntax => {}
+            GateKind::Damage | GateKind::Command(_) | GateKind::Server(_) => {
                 let wanted = "its gates are of the kind `pattern` or `syntax`";
                 return Some(format!("`{name}` cannot say what `{own}` is: {wanted}"));
             }
@@ -88,20 +88,21 @@ impl EntityType {
 pub(super) fn embedded_types() -> &'static [EntityType] {
     static TYPES: OnceLock<Vec<EntityType>> = OnceLock::new();
     TYPES.get_or_init(|| {
-        let read =
-            |root: &Node| root.entries("the types")?.iter().map(|(key, node)| one(key, node, NONE)).collect();
+        let read = |root: &YamlNode| {
+            root.entries("the types")?.iter().map(|(key, node)| one(key, node, NONE)).collect()
+        };
         compiled_in(yaml::read("gates/entities.yaml", TABLE, read))
     })
 }
 
-const NONE: Tools<'_> = Tools { defined: &[] };
+const NONE: GateDefinitions<'_> = GateDefinitions { defined: &[] };
 
 /// Reads `entities`; its types come after those of `base`, or in the place of those of the same name.
 pub(super) fn entities(
-    node: &Node,
-    tools: Tools<'_>,
+    node: &YamlNode,
+    tools: GateDefinitions<'_>,
     mut base: Vec<EntityType>,
-) -> Result<Vec<EntityType>, Fault> {
+) -> Result<Vec<EntityType>, PolicyError> {
     for (key, node) in node.entries("`entities`")? {
         check_name(key)?;
         base.retain(|known| known.name != key.name);
@@ -113,7 +114,7 @@ pub(super) fn entities(
     Ok(base)
 }
 
-fn check_name(key: &Key) -> Result<(), Fault> {
+fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !(1..=LONGEST_NAME).contains(&key.name.len()) || !key.name.bytes().all(plain) {
         let wanted = "lower-case letters, digits and `_`";
@@ -125,7 +126,7 @@ fn check_name(key: &Key) -> Result<(), Fault> {
     Ok(())
 }
 
-fn one(key: &Key, node: &Node, tools: Tools<'_>) -> Result<EntityType, Fault> {
+fn one(key: &MapKey, node: &YamlNode, tools: GateDefinitions<'_>) -> Result<EntityType, PolicyError> {
     let fields = node.settings("a type of entities", &[keys::ENTITY])?;
     let mut read = EntityType {
         name: key.name.clone(),
@@ -133,7 +134,7 @@ fn one(key: &Key, node: &Node, tools: Tools<'_>) -> Result<EntityType, Fault> {
         language: fields.optional("language", language)?.flatten(),
         rules: Vec::new(),
     };
-    for item in fields.optional("gates", Node::list)?.unwrap_or_default() {
+    for item in fields.optional("gates", YamlNode::list)?.unwrap_or_default() {
         let gate = tools.find(item, "a gate")?;
         if let Some(why) = read.declines(&gate) {
             return Err(item.fault(why));
@@ -154,7 +155,7 @@ fn whole(gate: Arc<Gate>) -> Rule {
     Rule { required: true, baseline: Some(Baseline::All), ..Rule::plain(gate) }
 }
 
-fn language(node: &Node, what: &str) -> Result<Option<&'static Language>, Fault> {
+fn language(node: &YamlNode, what: &str) -> Result<Option<&'static Language>, PolicyError> {
     match node.text(what)? {
         "*" => Ok(None),
         name => language_named(name).map(Some).ok_or_else(|| node.fault(unknown_language(name))),

@@ -16,31 +16,31 @@ const MOST_NAMED: usize = 20;
 
 /// A place in the text: 1-based line, 1-based column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct TextPosition {
     pub(super) line: usize,
     pub(super) column: usize,
 }
 
-impl Mark {
+impl TextPosition {
     /// The first character of the text.
-    pub(super) const START: Mark = Mark { line: 1, column: 1 };
+    pub(super) const START: TextPosition = TextPosition { line: 1, column: 1 };
 }
 
 /// What is wrong, and where; the text's name and the excerpt are added at the door.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    mark: Mark,
+pub(super) struct PolicyError {
+    mark: TextPosition,
     message: String,
 }
 
-impl Fault {
-    pub(super) fn new(mark: Mark, message: impl Into<String>) -> Fault {
-        Fault { mark, message: message.into() }
+impl PolicyError {
+    pub(super) fn new(mark: TextPosition, message: impl Into<String>) -> PolicyError {
+        PolicyError { mark, message: message.into() }
     }
 
     /// The refusal: `file:line:column: what`, the line, and a caret under the column.
     pub(super) fn into_error(self, name: &str, text: &str) -> Error {
-        let Mark { line, column } = self.mark;
+        let TextPosition { line, column } = self.mark;
         let mut message = format!("{name}:{line}:{column}: {}", clipped(&self.message, LONGEST_MESSAGE));
         if let Some(shown) = excerpt(text, self.mark) {
             message.push_str(&shown);
@@ -80,7 +80,7 @@ fn printable(character: char) -> char {
 }
 
 /// The line at fault, with a caret below; a long line is cut around the caret.
-fn excerpt(text: &str, mark: Mark) -> Option<String> {
+fn excerpt(text: &str, mark: TextPosition) -> Option<String> {
     let line = yaml_lines(text).nth(mark.line - 1)?;
     let skipped = mark.column.saturating_sub(1).saturating_sub(EXCERPT / 2);
     let skipped = if line.chars().count() > EXCERPT { skipped } else { 0 };

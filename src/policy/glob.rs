@@ -5,7 +5,7 @@
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::node::{Fault, Node};
+use super::node::{PolicyError, YamlNode};
 use crate::text::fold;
 
 /// The longest pattern, in characters.
@@ -47,7 +47,7 @@ fn found(matcher: &Gitignore, path: &str) -> bool {
 }
 
 /// Reads a pattern.
-pub(super) fn glob(node: &Node, what: &str) -> Result<Glob, Fault> {
+pub(super) fn glob(node: &YamlNode, what: &str) -> Result<Glob, PolicyError> {
     let text = node.text(what)?;
     if let Some(why) = unlike_git(text) {
         return Err(node.fault(format!("{what} is no pattern: {why}")));
@@ -120,11 +120,11 @@ fn unescaped(text: &str, wanted: &[char]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::node::{Mark, Value};
+    use super::super::node::{TextPosition, YamlValue};
     use super::*;
 
-    fn read(text: &str) -> Result<Glob, Fault> {
-        glob(&Node { mark: Mark::START, value: Value::Text(text.to_owned()) }, "`match`")
+    fn read(text: &str) -> Result<Glob, PolicyError> {
+        glob(&YamlNode { mark: TextPosition::START, value: YamlValue::Text(text.to_owned()) }, "`match`")
     }
 
     #[test]

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::catalogue::compiled_in;
 use super::definition::regex;
-use super::node::{Fault, Node};
+use super::node::{PolicyError, YamlNode};
 use super::yaml;
 
 const TABLE: &str = include_str!("../../gates/languages.yaml");
@@ -109,12 +109,12 @@ pub(super) fn meant_by(word: &str) -> Option<&'static Language> {
     languages().iter().find(|language| language.extensions.contains(&word))
 }
 
-fn table(root: &Node) -> Result<Vec<Language>, Fault> {
+fn table(root: &YamlNode) -> Result<Vec<Language>, PolicyError> {
     root.entries("the table of languages")?
         .iter()
         .map(|(key, node)| {
             let fields = node.fields("a language", &["extensions", "files", "interpreters", "imports"])?;
-            let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
+            let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
             Ok(Language {
                 name: key.name.clone(),
                 extensions: texts("extensions")?,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::node::{Fault, Node};
+use super::node::{PolicyError, YamlNode};
 use super::{keys, quantity};
 
 /// The limits of one edit.
@@ -36,9 +36,9 @@ impl Default for Limits {
 }
 
 /// Reads `limits`; what it does not say stays as it is in `base`.
-pub(super) fn limits(node: &Node, what: &str, base: Limits) -> Result<Limits, Fault> {
+pub(super) fn limits(node: &YamlNode, what: &str, base: Limits) -> Result<Limits, PolicyError> {
     let fields = node.settings(what, &[keys::LIMITS])?;
-    let wait = |node: &Node, what: &str| quantity::duration(node, what, keys::WAIT);
+    let wait = |node: &YamlNode, what: &str| quantity::duration(node, what, keys::WAIT);
     Ok(Limits {
         file: fields
             .optional("file", |node, what| quantity::size(node, what, keys::FILE))?

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::definition::{Gate, unknown_language};
 use super::language::{Language, language_named};
-use super::node::{Fault, Key, Node};
+use super::node::{MapKey, PolicyError, YamlNode};
 use super::rule::{Rule, rule};
-use super::tools::Tools;
+use super::tools::GateDefinitions;
 
 /// The key that stands for every language.
 const EVERY: &str = "*";
@@ -51,16 +51,17 @@ impl Lists {
 }
 
 /// Reads `quality_gates`.
-pub(super) fn lists(node: &Node, tools: Tools<'_>) -> Result<Lists, Fault> {
+pub(super) fn lists(node: &YamlNode, tools: GateDefinitions<'_>) -> Result<Lists, PolicyError> {
     if node.is_nothing() {
         return Err(node.fault("`quality_gates` is empty: write `quality_gates: {}` for no gates, or leave it out for the default ones"));
     }
     let entries = node.entries("`quality_gates`")?.iter();
-    let read = |(language, list): &(Key, Node)| Ok((language.name.clone(), list_of(language, list, tools)?));
+    let read =
+        |(language, list): &(MapKey, YamlNode)| Ok((language.name.clone(), list_of(language, list, tools)?));
     entries.map(read).collect::<Result<_, _>>().map(Lists)
 }
 
-fn list_of(language: &Key, list: &Node, tools: Tools<'_>) -> Result<Vec<Rule>, Fault> {
+fn list_of(language: &MapKey, list: &YamlNode, tools: GateDefinitions<'_>) -> Result<Vec<Rule>, PolicyError> {
     let name = &language.name;
     if name != EVERY && language_named(name).is_none() {
         return Err(language.fault(unknown_language(name)));

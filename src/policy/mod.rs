@@ -41,13 +41,13 @@ mod yaml;
 pub use catalogue::Catalogue;
 pub use damage::{Accident, Damage, Weight};
 pub use definition::{
-    Attempt, Canary, Columns, Command, Configuration, Demand, Expected, Form, Gate, Header, Hole, InSteps,
-    Input, Kind, Languages, Layout, Manager, Message, Missing, NewFiles, Offer, Older, Output, Packages,
-    PatternRules, Piece, Place, Pointer, Release, Role, Sample, Scaffold, Scope, Server, Shows, Stream,
-    Template, Transitional, Unconfigured, Value,
+    CacheScope, Canary, CanaryText, Columns, CommandSpec, CommandWord, Configuration, Demand, Expected,
+    FindingPaths, Gate, GateKind, HeaderRule, Hole, InSteps, Input, Languages, Manager, Message, Missing,
+    NewFiles, Offer, Older, OutputForm, OutputSpec, Packages, PatternRules, Pointer, ProjectValue, Release,
+    Role, Sample, Scaffold, ScaffoldLayout, ServerSpec, Shows, Stream, Transitional, Unconfigured, WordPart,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
-pub use entity::{EntityType, Owner, is_id};
+pub use entity::{EntityOwner, EntityType, is_id};
 pub use isolation::Isolation;
 pub use keys::settings;
 pub use language::{Language, language_named, language_of, languages};
@@ -55,9 +55,9 @@ pub use limits::Limits;
 pub use paths::Protection;
 pub use policy::Policy;
 pub use publishing::{Durability, HardLinks, Publishing};
-pub use rule::{Baseline, Explicit, FixScope, Level, Manner, Profile, Profiles, Rule, Terms};
-pub use serving::{Host, Readers, Serving, ServingBounds, Site, Token};
+pub use rule::{Baseline, EffectiveRules, Explicit, FixScope, Level, Manner, Profile, Profiles, Rule};
+pub use serving::{Host, Readers, Serving, ServingBounds, Token, WebOrigin};
 pub use severity::Severity;
-pub use shape::{Absent, Range, Setting, Shape};
-pub use source::{Extends, Origin, Source};
+pub use shape::{Absent, Range, Setting, ValueShape};
+pub use source::{Extends, PolicyOrigin, PolicySource};
 pub use validators::Validator;

@@ -1,15 +1,15 @@
 //! What a server offers where its command line does not say.
 
 use super::keys;
-use super::node::{Fault, Node};
+use super::node::{PolicyError, YamlNode};
 
 /// Reads `server`: the toolsets that it names.
-pub(super) fn toolsets(node: &Node, what: &str) -> Result<Option<Vec<String>>, Fault> {
+pub(super) fn toolsets(node: &YamlNode, what: &str) -> Result<Option<Vec<String>>, PolicyError> {
     node.settings(what, &[keys::SERVER])?.optional("tools", names)
 }
 
 /// Reads the names of toolsets, at least one.
-pub(super) fn names(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
+pub(super) fn names(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
     let named = keys::TOOLSETS.map(|name| (name, name));
     let items = node.list(what)?;
     if items.is_empty() {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::definition::Gate;
 use super::glob::{Glob, glob};
 use super::keys;
-use super::node::{Fault, Node};
+use super::node::{PolicyError, YamlNode};
 use super::rule::Rule;
-use super::source::Origin;
-use super::tools::Tools;
+use super::source::PolicyOrigin;
+use super::tools::GateDefinitions;
 use super::unkept;
 
 /// The most entries that one policy may have, with those that it extends.
@@ -18,7 +18,7 @@ const MOST: usize = 1000;
 #[derive(Debug, Clone)]
 pub(super) struct PathRule {
     glob: Glob,
-    origin: Arc<Origin>,
+    origin: Arc<PolicyOrigin>,
     access: Option<Access>,
     /// Each as if it were listed without options.
     gates: Option<Vec<Rule>>,
@@ -90,11 +90,11 @@ pub(super) fn gates<'a>(rules: &'a [PathRule], path: &str) -> Option<&'a [Rule]>
 
 /// Reads `paths`; its entries come after those of `base`.
 pub(super) fn paths(
-    node: &Node,
-    tools: Tools<'_>,
-    origin: &Arc<Origin>,
+    node: &YamlNode,
+    tools: GateDefinitions<'_>,
+    origin: &Arc<PolicyOrigin>,
     base: Vec<PathRule>,
-) -> Result<Vec<PathRule>, Fault> {
+) -> Result<Vec<PathRule>, PolicyError> {
     let items = node.list("`paths`")?;
     if items.len() + base.len() > MOST {
         return Err(node.fault(format!("`paths` has more than {MOST} entries")));
@@ -103,7 +103,11 @@ pub(super) fn paths(
     Ok(base.into_iter().chain(own).collect())
 }
 
-fn path_rule(item: &Node, tools: Tools<'_>, origin: &Arc<Origin>) -> Result<PathRule, Fault> {
+fn path_rule(
+    item: &YamlNode,
+    tools: GateDefinitions<'_>,
+    origin: &Arc<PolicyOrigin>,
+) -> Result<PathRule, PolicyError> {
     let fields = item.settings("an entry of `paths`", &[keys::PATH])?;
     let rule = PathRule {
         glob: glob(fields.require("match")?, "`match`")?,
@@ -117,7 +121,7 @@ fn path_rule(item: &Node, tools: Tools<'_>, origin: &Arc<Origin>) -> Result<Path
     Ok(rule)
 }
 
-fn named(node: &Node, what: &str, tools: Tools<'_>) -> Result<Vec<Rule>, Fault> {
+fn named(node: &YamlNode, what: &str, tools: GateDefinitions<'_>) -> Result<Vec<Rule>, PolicyError> {
     let mut rules: Vec<Rule> = Vec::new();
     for item in node.list(what)? {
         let gate = tools.find(item, "a tool")?;

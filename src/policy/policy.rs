@@ -15,16 +15,16 @@ use super::isolation::{ISOLATIONS, Isolation};
 use super::language::Language;
 use super::limits::{Limits, limits};
 use super::lists::{Lists, lists};
-use super::node::{Fault, Fields, Key, Node, Value};
+use super::node::{MapFields, MapKey, PolicyError, YamlNode, YamlValue};
 use super::paths::{self, PathRule, Protection};
 use super::publishing::{Publishing, Unjournalled, publishing};
-use super::rule::{Baseline, Manner, Profile, Rule, Terms, baseline};
-use super::source::{Origin, Source};
-use super::tools::{Tools, defined};
+use super::rule::{Baseline, EffectiveRules, Manner, Profile, Rule, baseline};
+use super::source::{PolicyOrigin, PolicySource};
+use super::tools::{GateDefinitions, defined};
 use super::validators::{Validator, validators};
 use super::{keys, offered, yaml};
 use crate::error::Error;
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// The name of the default policy in messages.
 const BUILT_IN: &str = "built-in quality.yaml";
@@ -50,9 +50,9 @@ pub struct Policy {
     /// The toolsets that a server offers, where the policy says so; each is one of this version.
     pub toolsets: Option<Vec<String>>,
     /// Where its own file stands.
-    pub origin: Arc<Origin>,
+    pub origin: Arc<PolicyOrigin>,
     /// The hash of its text and name, of what it is laid over, and of the definitions of the gates that it names.
-    pub stamp: Stamp,
+    pub stamp: Version,
     lists: Lists,
     paths: Vec<PathRule>,
     unjournalled: Unjournalled,
@@ -66,8 +66,8 @@ impl Policy {
     pub fn embedded() -> Arc<Policy> {
         static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
         let read = || {
-            let (origin, stamp) = (Arc::new(Origin::top(BUILT_IN)), Stamp::of(DEFAULT.as_bytes()));
-            let raise = |root: &Node| laid_over(root, &origin, Some(&Policy::without_gates()), stamp);
+            let (origin, stamp) = (Arc::new(PolicyOrigin::top(BUILT_IN)), Version::hash(DEFAULT.as_bytes()));
+            let raise = |root: &YamlNode| laid_over(root, &origin, Some(&Policy::without_gates()), stamp);
             Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, raise)))
         };
         Arc::clone(POLICY.get_or_init(read))
@@ -77,14 +77,14 @@ impl Policy {
     ///
     /// Errors: `POLICY_INVALID` with place, excerpt and what is wrong.
     pub fn parse(name: &str, text: &str) -> Result<Policy, Error> {
-        Source::read(Origin::top(name), text)?.raise(&Policy::embedded())
+        PolicySource::read(PolicyOrigin::top(name), text)?.raise(&Policy::embedded())
     }
 
     /// What a file's draft is judged by; `path` is relative to the root.
     ///
     /// Where an entry of `paths` names the gates of the file, those alone judge it, each with the options that it has
     /// in the lists of the file's language or of `*`.
-    pub fn terms(&self, path: &str, language: Option<&Language>, profile: Profile) -> Terms<'_> {
+    pub fn terms(&self, path: &str, language: Option<&Language>, profile: Profile) -> EffectiveRules<'_> {
         let listed = self.lists.rules_for(language);
         let in_lists =
             |plain: &'_ Rule| listed.iter().find(|rule| rule.gate.name == plain.gate.name).copied();
@@ -92,7 +92,7 @@ impl Policy {
             Some(named) => named.iter().map(|plain| in_lists(plain).unwrap_or(plain)).collect(),
             None => listed,
         };
-        Terms {
+        EffectiveRules {
             rules,
             baseline: self.baseline,
             total: self.limits.total,
@@ -172,7 +172,7 @@ impl Policy {
             validators: Vec::new(),
             toolsets: None,
             origin: Arc::default(),
-            stamp: Stamp::of(b""),
+            stamp: Version::hash(b""),
             lists: Lists::default(),
             paths: Vec::new(),
             unjournalled: Unjournalled::secrets(),
@@ -182,7 +182,7 @@ impl Policy {
     }
 
     /// Takes over a gate of the policy's own, in the place of one that had its name.
-    fn define(&mut self, key: &Key, gate: Arc<Gate>) -> Result<(), Fault> {
+    fn define(&mut self, key: &MapKey, gate: Arc<Gate>) -> Result<(), PolicyError> {
         self.lists.rebind(&gate).map_err(|option| {
             key.fault(format!("`{}` is defined anew here, and cannot keep {option}", gate.name))
         })?;
@@ -195,24 +195,24 @@ impl Policy {
     }
 
     /// The hash of everything that the policy depends on.
-    fn stamped(&self, text: Stamp, base: Stamp) -> Stamp {
+    fn stamped(&self, text: Version, base: Version) -> Version {
         let rules = self.rules().chain(self.entities.iter().flat_map(|known| &known.rules));
-        let in_use: BTreeMap<&str, Stamp> =
+        let in_use: BTreeMap<&str, Version> =
             rules.map(|rule| (rule.gate.name.as_str(), rule.gate.stamp)).collect();
         let gates = in_use.iter().map(|(name, stamp)| format!("{name} {}\n", stamp.hex()));
-        Stamp::of(format!("{}\n{}\n{}", text.hex(), base.hex(), gates.collect::<String>()).as_bytes())
+        Version::hash(format!("{}\n{}\n{}", text.hex(), base.hex(), gates.collect::<String>()).as_bytes())
     }
 }
 
 /// Raises a policy; what it does not say is as in `base`, and without one as in no policy at all, but for the gates of
 /// the built-in one.
 pub(super) fn laid_over(
-    root: &Node,
-    origin: &Arc<Origin>,
+    root: &YamlNode,
+    origin: &Arc<PolicyOrigin>,
     base: Option<&Policy>,
-    text: Stamp,
-) -> Result<Policy, Fault> {
-    let nothing = Node { mark: root.mark, value: Value::Map(Vec::new()) };
+    text: Version,
+) -> Result<Policy, PolicyError> {
+    let nothing = YamlNode { mark: root.mark, value: YamlValue::Map(Vec::new()) };
     let root = if root.is_nothing() { &nothing } else { root };
     let fields = root.settings("the policy", &[keys::POLICY])?;
     let mut policy = base.map_or_else(|| over_nothing(&fields), Policy::clone);
@@ -222,7 +222,7 @@ pub(super) fn laid_over(
         policy.define(key, gate)?;
     }
     let own = policy.defined.clone();
-    let tools = Tools { defined: &own };
+    let tools = GateDefinitions { defined: &own };
     if let Some(node) = fields.get("quality_gates") {
         policy.lists.replace(lists(node, tools)?);
     }
@@ -238,7 +238,7 @@ pub(super) fn laid_over(
 }
 
 /// What a policy begins with that extends none.
-fn over_nothing(fields: &Fields<'_>) -> Policy {
+fn over_nothing(fields: &MapFields<'_>) -> Policy {
     let bare = Policy::without_gates();
     match fields.get("quality_gates") {
         Some(_) => bare,
@@ -247,7 +247,7 @@ fn over_nothing(fields: &Fields<'_>) -> Policy {
 }
 
 /// Reads all that is neither a gate nor a path.
-fn settle(policy: &mut Policy, fields: &Fields<'_>) -> Result<(), Fault> {
+fn settle(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), PolicyError> {
     if let Some(node) = fields.get("limits") {
         policy.limits = limits(node, "`limits`", policy.limits)?;
     }

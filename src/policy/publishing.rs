@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::glob::{self, Glob};
-use super::node::{Fault, Fields, Node};
-use super::source::Origin;
+use super::node::{MapFields, PolicyError, YamlNode};
+use super::source::PolicyOrigin;
 use crate::text::fold;
 
 /// The most patterns of `never_journal` that one policy may have, with those that it extends.
@@ -86,7 +86,7 @@ pub(super) const HARD_LINKED: [(&str, HardLinks); 3] =
     [("refuse", HardLinks::Refuse), ("split", HardLinks::Split), ("in_place", HardLinks::InPlace)];
 
 /// Reads `durability` and `hard_links`; what they do not say stays as it is in `base`.
-pub(super) fn publishing(policy: &Fields<'_>, base: Publishing) -> Result<Publishing, Fault> {
+pub(super) fn publishing(policy: &MapFields<'_>, base: Publishing) -> Result<Publishing, PolicyError> {
     let durability = policy.optional("durability", |node, what| node.one_of(what, &DURABILITIES))?;
     let hard_links = policy.optional("hard_links", |node, what| node.one_of(what, &HARD_LINKED))?;
     Ok(Publishing {
@@ -100,7 +100,7 @@ pub(super) fn publishing(policy: &Fields<'_>, base: Publishing) -> Result<Publis
 pub(super) struct Unjournalled {
     secrets: Vec<Glob>,
     /// The patterns of policies, each with where its policy stands.
-    patterns: Vec<(Glob, Arc<Origin>)>,
+    patterns: Vec<(Glob, Arc<PolicyOrigin>)>,
 }
 
 impl Unjournalled {
@@ -111,7 +111,11 @@ impl Unjournalled {
     }
 
     /// Reads `never_journal`, whose patterns come beside those of `base`.
-    pub(super) fn read(node: &Node, origin: &Arc<Origin>, base: Unjournalled) -> Result<Unjournalled, Fault> {
+    pub(super) fn read(
+        node: &YamlNode,
+        origin: &Arc<PolicyOrigin>,
+        base: Unjournalled,
+    ) -> Result<Unjournalled, PolicyError> {
         let items = node.list("`never_journal`")?;
         let Unjournalled { secrets, mut patterns } = base;
         if items.len() + patterns.len() > MOST {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::keys;
-use super::node::{Fault, Node, Value};
+use super::node::{PolicyError, YamlNode, YamlValue};
 use super::shape::Range;
 
 const SIZE_UNITS: [(&str, u64); 7] = [
@@ -22,31 +22,40 @@ const AGE_UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
 /// Reads a number of bytes: `10MiB`, `500KB`, `4096`.
-pub(super) fn size(node: &Node, what: &str, range: Range) -> Result<u64, Fault> {
+pub(super) fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, PolicyError> {
     let bytes = match &node.value {
-        Value::Whole(bytes) => Some(*bytes),
-        Value::Text(text) => measured(text, &SIZE_UNITS),
-        Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+        YamlValue::Whole(bytes) => Some(*bytes),
+        YamlValue::Text(text) => measured(text, &SIZE_UNITS),
+        YamlValue::Nothing
+        | YamlValue::Flag(_)
+        | YamlValue::Number(_)
+        | YamlValue::List(_)
+        | YamlValue::Map(_) => None,
     };
     range.check(node, what, bytes.ok_or_else(|| no_size(node, what))?)
 }
 
 /// Reads how long something may take, which is never no time at all.
-pub(super) fn time(node: &Node, what: &str) -> Result<Duration, Fault> {
+pub(super) fn time(node: &YamlNode, what: &str) -> Result<Duration, PolicyError> {
     duration(node, what, keys::TIME)
 }
 
 /// Reads a length of time: `20s`, `500ms`, `2m`; a bare `0` is the only number that needs no unit.
-pub(super) fn duration(node: &Node, what: &str, range: Range) -> Result<Duration, Fault> {
+pub(super) fn duration(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
     lasting(node, what, &DURATION_UNITS, range)
 }
 
 /// Reads a longer time, such as `12h` or `30d`.
-pub(super) fn age(node: &Node, what: &str, range: Range) -> Result<Duration, Fault> {
+pub(super) fn age(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
     lasting(node, what, &AGE_UNITS, range)
 }
 
-fn lasting(node: &Node, what: &str, units: &[(&str, u64)], range: Range) -> Result<Duration, Fault> {
+fn lasting(
+    node: &YamlNode,
+    what: &str,
+    units: &[(&str, u64)],
+    range: Range,
+) -> Result<Duration, PolicyError> {
     let wrong = || {
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
         let (last, first) = names.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
@@ -54,17 +63,21 @@ fn lasting(node: &Node, what: &str, units: &[(&str, u64)], range: Range) -> Resu
         node.fault(format!("{what} must be {wanted}, not {}", node.value.described()))
     };
     let millis = match &node.value {
-        Value::Whole(0) => Some(0),
-        Value::Whole(number) => {
+        YamlValue::Whole(0) => Some(0),
+        YamlValue::Whole(number) => {
             return Err(node.fault(format!("{what} needs a unit, as in `{number}s` or `{number}ms`")));
         }
-        Value::Text(text) => measured(text, units),
-        Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+        YamlValue::Text(text) => measured(text, units),
+        YamlValue::Nothing
+        | YamlValue::Flag(_)
+        | YamlValue::Number(_)
+        | YamlValue::List(_)
+        | YamlValue::Map(_) => None,
     };
     range.check(node, what, millis.ok_or_else(wrong)?).map(Duration::from_millis)
 }
 
-fn no_size(node: &Node, what: &str) -> Fault {
+fn no_size(node: &YamlNode, what: &str) -> PolicyError {
     node.fault(format!(
         "{what} must be a whole number of bytes with B, KB, KiB, MB, MiB, GB, GiB or no unit, as in `10MiB`, not {}",
         node.value.described()
@@ -81,17 +94,17 @@ fn measured(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::node::Mark;
+    use super::super::node::TextPosition;
     use super::*;
 
     const ANY: Range = Range { least: 0, most: u64::MAX, said: "any" };
 
-    fn text(text: &str) -> Node {
-        Node { mark: Mark::START, value: Value::Text(text.to_owned()) }
+    fn text(text: &str) -> YamlNode {
+        YamlNode { mark: TextPosition::START, value: YamlValue::Text(text.to_owned()) }
     }
 
-    fn number(number: u64) -> Node {
-        Node { mark: Mark::START, value: Value::Whole(number) }
+    fn number(number: u64) -> YamlNode {
+        YamlNode { mark: TextPosition::START, value: YamlValue::Whole(number) }
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::damage::Damage;
 use super::definition::{Gate, InSteps, Role, role};
 use super::keys;
-use super::node::{Fault, Fields, Node};
+use super::node::{MapFields, PolicyError, YamlNode};
 use super::quantity;
 use super::severity::{Severity, severity};
-use super::tools::Tools;
+use super::tools::GateDefinitions;
 
 /// One entry of `quality_gates`.
 #[derive(Debug, Clone)]
@@ -167,7 +167,7 @@ pub enum Profile {
 
 /// What one draft is judged by.
 #[derive(Debug, Clone)]
-pub struct Terms<'a> {
+pub struct EffectiveRules<'a> {
     /// The rules, in the order of the policy.
     pub rules: Vec<&'a Rule>,
     /// Which findings count.
@@ -193,11 +193,18 @@ pub enum Manner {
     Step,
 }
 
-impl<'a> Terms<'a> {
+impl<'a> EffectiveRules<'a> {
     /// One rule alone, for an edit.
-    pub fn of(rule: &'a Rule, total: Duration) -> Terms<'a> {
+    pub fn new(rule: &'a Rule, total: Duration) -> EffectiveRules<'a> {
         let (baseline, damage) = (Baseline::New, Damage::default());
-        Terms { rules: vec![rule], baseline, total, damage, profile: Profile::Edit, manner: Manner::Plain }
+        EffectiveRules {
+            rules: vec![rule],
+            baseline,
+            total,
+            damage,
+            profile: Profile::Edit,
+            manner: Manner::Plain,
+        }
     }
 
     /// What a rule's gate does with this edit. Where files are checked as they are, nothing is mended.
@@ -222,18 +229,21 @@ impl<'a> Terms<'a> {
 }
 
 /// Raises one entry of a list, with the node of its tool.
-pub(super) fn rule<'a>(item: &'a Node, tools: Tools<'_>) -> Result<(&'a Node, Rule), Fault> {
+pub(super) fn rule<'a>(
+    item: &'a YamlNode,
+    tools: GateDefinitions<'_>,
+) -> Result<(&'a YamlNode, Rule), PolicyError> {
     let fields = item.settings("a gate", &[keys::RULE])?;
     let tool = fields.require("tool")?;
     let plain = Rule::plain(tools.find(tool, "`tool`")?);
     let rule = Rule {
-        enabled: fields.optional("enabled", Node::flag)?.unwrap_or(plain.enabled),
+        enabled: fields.optional("enabled", YamlNode::flag)?.unwrap_or(plain.enabled),
         level: fields.optional("level", level)?.unwrap_or(plain.level),
         fail_on: fields.optional("fail_on", severity)?.unwrap_or(plain.fail_on),
         on: fields.optional("on", profiles)?.unwrap_or(plain.on),
         args: fields.optional("args", words)?.unwrap_or_default(),
         timeout: fields.optional("timeout", quantity::time)?.unwrap_or(plain.timeout),
-        required: fields.optional("required", Node::flag)?.unwrap_or(plain.required),
+        required: fields.optional("required", YamlNode::flag)?.unwrap_or(plain.required),
         role: fields.optional("role", role)?.unwrap_or(plain.role),
         scope: fields.optional("scope", fix_scope)?.unwrap_or(plain.scope),
         explicit: Explicit { level: fields.get("level").is_some(), role: fields.get("role").is_some() },
@@ -244,7 +254,7 @@ pub(super) fn rule<'a>(item: &'a Node, tools: Tools<'_>) -> Result<(&'a Node, Ru
 }
 
 /// Refuses options that the gate could not keep.
-fn check_options(fields: &Fields<'_>, rule: &Rule) -> Result<(), Fault> {
+fn check_options(fields: &MapFields<'_>, rule: &Rule) -> Result<(), PolicyError> {
     let name = &rule.gate.name;
     if let (Some(args), None) = (fields.get("args"), rule.gate.command()) {
         return Err(args.fault(format!("`{name}` runs no program that `args` could be given to")));
@@ -260,19 +270,19 @@ fn check_options(fields: &Fields<'_>, rule: &Rule) -> Result<(), Fault> {
     }
 }
 
-fn level(node: &Node, what: &str) -> Result<Level, Fault> {
+fn level(node: &YamlNode, what: &str) -> Result<Level, PolicyError> {
     node.one_of(what, &LEVELS)
 }
 
-fn fix_scope(node: &Node, what: &str) -> Result<FixScope, Fault> {
+fn fix_scope(node: &YamlNode, what: &str) -> Result<FixScope, PolicyError> {
     node.one_of(what, &FIX_SCOPES)
 }
 
-pub(super) fn baseline(node: &Node, what: &str) -> Result<Baseline, Fault> {
+pub(super) fn baseline(node: &YamlNode, what: &str) -> Result<Baseline, PolicyError> {
     node.one_of(what, &BASELINES)
 }
 
-fn profiles(node: &Node, what: &str) -> Result<Profiles, Fault> {
+fn profiles(node: &YamlNode, what: &str) -> Result<Profiles, PolicyError> {
     let items = node.list(what)?;
     if items.is_empty() {
         return Err(
@@ -287,8 +297,8 @@ fn profiles(node: &Node, what: &str) -> Result<Profiles, Fault> {
 }
 
 /// Words of a command, none of which holds a NUL.
-pub(super) fn words(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
-    let spoilt = |item: &&Node| item.text(what).is_ok_and(|word| word.contains('\0'));
+pub(super) fn words(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
+    let spoilt = |item: &&YamlNode| item.text(what).is_ok_and(|word| word.contains('\0'));
     match node.list(what)?.iter().find(spoilt) {
         Some(item) => Err(item.fault(format!("{what} holds a NUL"))),
         None => node.texts(what),

@@ -5,7 +5,7 @@
 use super::definition::{MESSAGES, NEW_FILES, OFFERS, SCOPES};
 use super::keys::tables;
 use super::shape::Absent::{Is, Refused, Says};
-use super::shape::Shape::{ByName, List, Map, Regex, Size, Text, Words};
+use super::shape::ValueShape::{ByName, List, Map, Regex, Size, Text, Words};
 use super::shape::{Range, Setting, words};
 
 /// The memory of a language server.

@@ -1,6 +1,6 @@
 //! How grave a finding is.
 
-use super::node::{Fault, Node};
+use super::node::{PolicyError, YamlNode};
 
 /// How grave a finding is; the gravest is the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +30,6 @@ pub(super) const SEVERITIES: [(&str, Severity); 3] = [
     (Severity::Info.name(), Severity::Info),
 ];
 
-pub(super) fn severity(node: &Node, what: &str) -> Result<Severity, Fault> {
+pub(super) fn severity(node: &YamlNode, what: &str) -> Result<Severity, PolicyError> {
     node.one_of(what, &SEVERITIES)
 }

@@ -6,7 +6,7 @@ pub struct Setting {
     /// The key.
     pub name: &'static str,
     /// What may stand there.
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// What holds where the key is left out.
     pub absent: Absent,
     /// What it says, as a part of a sentence.
@@ -26,7 +26,7 @@ pub enum Absent {
 
 /// What may stand at a key.
 #[derive(Debug)]
-pub enum Shape {
+pub enum ValueShape {
     /// One of these words.
     Words(&'static [&'static str]),
     /// `true` or `false`.
@@ -50,15 +50,15 @@ pub enum Shape {
     /// The name of a language, or `*`.
     Language,
     /// A list of at least so many.
-    List(&'static Shape, usize),
+    List(&'static ValueShape, usize),
     /// A map with the keys of all these tables.
     Map(&'static [&'static [Setting]]),
     /// A map whose keys are languages, or `*`.
-    ByLanguage(&'static Shape),
+    ByLanguage(&'static ValueShape),
     /// A map whose keys are names of one's own that match this regular expression.
-    ByName(&'static str, &'static Shape),
+    ByName(&'static str, &'static ValueShape),
     /// One of these.
-    Either(&'static [Shape]),
+    Either(&'static [ValueShape]),
 }
 
 /// From which to which number, both included, and how that is said: `at least 1 byte`.

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::node::{Fault, Node, Value};
+use super::node::{PolicyError, YamlNode, YamlValue};
 use super::policy::{Policy, laid_over};
 use super::yaml;
 use crate::error::Error;
-use crate::text::{Stamp, fold};
+use crate::text::{Version, fold};
 
 /// Where a policy file stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct PolicyOrigin {
     /// The file's name in messages.
     pub name: String,
     /// The file's path, relative to its root.
@@ -19,10 +19,10 @@ pub struct Origin {
     pub folder: String,
 }
 
-impl Origin {
+impl PolicyOrigin {
     /// A policy file at the top of a root.
-    pub fn top(name: &str) -> Origin {
-        Origin { name: name.to_owned(), in_root: name.to_owned(), folder: String::new() }
+    pub fn top(name: &str) -> PolicyOrigin {
+        PolicyOrigin { name: name.to_owned(), in_root: name.to_owned(), folder: String::new() }
     }
 
     /// What is left of a path, relative to the root, below the folder.
@@ -60,26 +60,26 @@ pub(super) const EXTENDS: [(&str, Extends); 2] = [("parent", Extends::Parent), (
 
 /// One policy file, read and not yet understood.
 #[derive(Debug)]
-pub struct Source {
-    origin: Arc<Origin>,
+pub struct PolicySource {
+    origin: Arc<PolicyOrigin>,
     text: String,
-    root: Node,
+    root: YamlNode,
     extends: Extends,
 }
 
-impl Source {
+impl PolicySource {
     /// Reads the text of a policy file.
     ///
     /// Errors: `POLICY_INVALID` for a text that is no YAML, or does not say clearly what it extends.
-    pub fn read(origin: Origin, text: &str) -> Result<Source, Error> {
+    pub fn read(origin: PolicyOrigin, text: &str) -> Result<PolicySource, Error> {
         let text = yaml::plain(text);
         let read = || {
             let root = yaml::parse(text)?;
             let extends = extends(&root)?;
             Ok((root, extends))
         };
-        let (root, extends) = read().map_err(|fault: Fault| fault.into_error(&origin.name, text))?;
-        Ok(Source { origin: Arc::new(origin), text: text.to_owned(), root, extends })
+        let (root, extends) = read().map_err(|fault: PolicyError| fault.into_error(&origin.name, text))?;
+        Ok(PolicySource { origin: Arc::new(origin), text: text.to_owned(), root, extends })
     }
 
     /// What the policy is laid over.
@@ -106,15 +106,15 @@ impl Source {
     }
 
     /// The hash of the text and of where it stands.
-    fn stamp(&self) -> Stamp {
+    fn stamp(&self) -> Version {
         let named = format!("{}:{}{}", self.origin.in_root.len(), self.origin.in_root, self.text);
-        Stamp::of(named.as_bytes())
+        Version::hash(named.as_bytes())
     }
 }
 
 /// What a policy says that it extends; whatever else is wrong with it is told later.
-fn extends(root: &Node) -> Result<Extends, Fault> {
-    let Value::Map(entries) = &root.value else { return Ok(Extends::Nothing) };
+fn extends(root: &YamlNode) -> Result<Extends, PolicyError> {
+    let YamlValue::Map(entries) = &root.value else { return Ok(Extends::Nothing) };
     match entries.iter().find(|(key, _)| key.name == "extends") {
         Some((_, node)) => node.one_of("`extends`", &EXTENDS),
         None => Ok(Extends::Nothing),

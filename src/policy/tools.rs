@@ -6,22 +6,22 @@ use std::sync::Arc;
 
 use super::catalogue::Catalogue;
 use super::definition::{Gate, gate};
-use super::node::{Fault, Key, Node, Value, unknown};
-use crate::text::Stamp;
+use super::node::{MapKey, PolicyError, YamlNode, YamlValue, unknown};
+use crate::text::Version;
 
 /// The longest name of a gate, in characters.
 const LONGEST_NAME: usize = 64;
 
 /// The gates that a policy can name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tools<'a> {
+pub(super) struct GateDefinitions<'a> {
     /// Those of the policy's own.
     pub(super) defined: &'a [Arc<Gate>],
 }
 
-impl Tools<'_> {
+impl GateDefinitions<'_> {
     /// The gate that a node names.
-    pub(super) fn find(&self, tool: &Node, what: &str) -> Result<Arc<Gate>, Fault> {
+    pub(super) fn find(&self, tool: &YamlNode, what: &str) -> Result<Arc<Gate>, PolicyError> {
         let (name, catalogue) = (tool.text(what)?, Catalogue::embedded());
         let own = self.defined.iter().find(|gate| gate.name == name);
         own.or_else(|| catalogue.find(name)).cloned().ok_or_else(|| {
@@ -33,15 +33,18 @@ impl Tools<'_> {
 }
 
 /// Reads `define`: the gates, each with the key that names it.
-pub(super) fn defined<'a>(node: &'a Node, what: &str) -> Result<Vec<(&'a Key, Arc<Gate>)>, Fault> {
-    let read = |(key, node): &'a (Key, Node)| {
+pub(super) fn defined<'a>(
+    node: &'a YamlNode,
+    what: &str,
+) -> Result<Vec<(&'a MapKey, Arc<Gate>)>, PolicyError> {
+    let read = |(key, node): &'a (MapKey, YamlNode)| {
         check_name(key)?;
         Ok((key, Arc::new(gate(&key.name, node, stamp(node))?)))
     };
     node.entries(what)?.iter().map(read).collect()
 }
 
-fn check_name(key: &Key) -> Result<(), Fault> {
+fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = key.name.starts_with(plain) && key.name.len() <= LONGEST_NAME;
     if !fits || !key.name.chars().all(|c| plain(c) || c == '-' || c == '_') {
@@ -57,25 +60,25 @@ fn check_name(key: &Key) -> Result<(), Fault> {
 }
 
 /// The hash of what a definition says, wherever it stands and however it is laid out.
-fn stamp(definition: &Node) -> Stamp {
+fn stamp(definition: &YamlNode) -> Version {
     let mut said = String::new();
     write(definition, &mut said);
-    Stamp::of(said.as_bytes())
+    Version::hash(said.as_bytes())
 }
 
-fn write(node: &Node, out: &mut String) {
+fn write(node: &YamlNode, out: &mut String) {
     match &node.value {
-        Value::Nothing => out.push('~'),
-        Value::Flag(flag) => out.push_str(&format!("?{flag}")),
-        Value::Whole(number) => out.push_str(&format!("#{number}")),
-        Value::Number(number) => out.push_str(&format!("#{number}")),
-        Value::Text(text) => out.push_str(&format!("{}:{text}", text.len())),
-        Value::List(items) => {
+        YamlValue::Nothing => out.push('~'),
+        YamlValue::Flag(flag) => out.push_str(&format!("?{flag}")),
+        YamlValue::Whole(number) => out.push_str(&format!("#{number}")),
+        YamlValue::Number(number) => out.push_str(&format!("#{number}")),
+        YamlValue::Text(text) => out.push_str(&format!("{}:{text}", text.len())),
+        YamlValue::List(items) => {
             out.push('[');
             items.iter().for_each(|item| write(item, out));
             out.push(']');
         }
-        Value::Map(entries) => {
+        YamlValue::Map(entries) => {
             out.push('{');
             for (key, value) in entries {
                 out.push_str(&format!("{}:{}", key.name.len(), key.name));

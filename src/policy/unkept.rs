@@ -2,15 +2,15 @@
 //!
 //! Invariant: a policy that is read asks for nothing that it would not get.
 
-use super::node::{Fault, Node, unknown};
+use super::node::{PolicyError, YamlNode, unknown};
 
 /// Reads a word of which this version keeps some.
 pub(super) fn choice<T: Copy>(
-    node: &Node,
+    node: &YamlNode,
     key: &str,
     kept: &[(&str, T)],
     later: &[&str],
-) -> Result<T, Fault> {
+) -> Result<T, PolicyError> {
     let word = node.text(&format!("`{key}`"))?;
     if let Some((_, meant)) = kept.iter().find(|(name, _)| *name == word) {
         return Ok(*meant);

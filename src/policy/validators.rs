@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::definition;
-use super::node::{Fault, Node};
+use super::node::{PolicyError, YamlNode};
 use super::rule::{Baseline, Rule, words};
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// How long such a command may take; `limits.total` ends it earlier.
 const TIMEOUT: Duration = Duration::from_secs(3600);
@@ -21,11 +21,11 @@ pub struct Validator {
 }
 
 /// Reads `validate_commands`.
-pub(super) fn validators(node: &Node, what: &str) -> Result<Vec<Validator>, Fault> {
+pub(super) fn validators(node: &YamlNode, what: &str) -> Result<Vec<Validator>, PolicyError> {
     node.list(what)?.iter().map(validator).collect()
 }
 
-fn validator(node: &Node) -> Result<Validator, Fault> {
+fn validator(node: &YamlNode) -> Result<Validator, PolicyError> {
     let words = words(node, "a command")?;
     let Some((program, rest)) = words.split_first().filter(|(program, _)| !program.is_empty()) else {
         return Err(node.fault("a command is empty: its first word is the program"));
@@ -34,7 +34,7 @@ fn validator(node: &Node) -> Result<Validator, Fault> {
         return Err(node.fault("the program is a plain name or an absolute path"));
     }
     let name = format!("validate_command: {}", words.join(" "));
-    let stamp = Stamp::of_value(&words);
+    let stamp = Version::of_value(&words);
     let gate = Arc::new(definition::validator(name, program, rest, TIMEOUT, stamp));
     let rule = Rule { required: true, baseline: Some(Baseline::All), ..Rule::plain(gate) };
     Ok(Validator { words, rule })

@@ -10,7 +10,7 @@ use serde_saphyr::{
     DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy, Options, Spanned, budget, options,
 };
 
-use super::node::{Fault, Key, LONGEST_WORD, Mark, Node, Value, clipped};
+use super::node::{LONGEST_WORD, MapKey, PolicyError, TextPosition, YamlNode, YamlValue, clipped};
 use crate::error::Error;
 
 /// The largest text that is read, in bytes.
@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 32;
 pub(super) fn read<T>(
     name: &str,
     text: &str,
-    raise: impl FnOnce(&Node) -> Result<T, Fault>,
+    raise: impl FnOnce(&YamlNode) -> Result<T, PolicyError>,
 ) -> Result<T, Error> {
     let text = plain(text);
     parse(text).and_then(|root| raise(&root)).map_err(|fault| fault.into_error(name, text))
@@ -36,11 +36,11 @@ pub(super) fn plain(text: &str) -> &str {
 }
 
 /// Reads a text to its tree.
-pub(super) fn parse(text: &str) -> Result<Node, Fault> {
+pub(super) fn parse(text: &str) -> Result<YamlNode, PolicyError> {
     if text.len() > MAX_BYTES {
-        return Err(Fault::new(Mark::START, "the file is larger than 1 MiB"));
+        return Err(PolicyError::new(TextPosition::START, "the file is larger than 1 MiB"));
     }
-    serde_saphyr::from_str_with_options::<Spanned<Raw>>(text, strict())
+    serde_saphyr::from_str_with_options::<Spanned<RawValue>>(text, strict())
         .map(node)
         .map_err(|error| fault(&error))
 }
@@ -69,78 +69,78 @@ fn strict() -> Options {
 }
 
 /// A value as the deserializer gives it, before its place is attached.
-struct Raw(Value);
+struct RawValue(YamlValue);
 
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Raw, D::Error> {
-        deserializer.deserialize_any(RawVisitor).map(Raw)
+impl<'de> Deserialize<'de> for RawValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawValue, D::Error> {
+        deserializer.deserialize_any(RawVisitor).map(RawValue)
     }
 }
 
 struct RawVisitor;
 
 impl<'de> Visitor<'de> for RawVisitor {
-    type Value = Value;
+    type Value = YamlValue;
 
     fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Nothing)
+    fn visit_unit<E>(self) -> Result<YamlValue, E> {
+        Ok(YamlValue::Nothing)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Flag(value))
+    fn visit_bool<E>(self, value: bool) -> Result<YamlValue, E> {
+        Ok(YamlValue::Flag(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Whole(value))
+    fn visit_u64<E>(self, value: u64) -> Result<YamlValue, E> {
+        Ok(YamlValue::Whole(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.to_string()))
+    fn visit_i64<E>(self, value: i64) -> Result<YamlValue, E> {
+        Ok(YamlValue::Number(value.to_string()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::Number(value.to_string()))
+    fn visit_f64<E>(self, value: f64) -> Result<YamlValue, E> {
+        Ok(YamlValue::Number(value.to_string()))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::Text(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<YamlValue, E> {
+        Ok(YamlValue::Text(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<YamlValue, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element::<Spanned<Raw>>()? {
+        while let Some(item) = items.next_element::<Spanned<RawValue>>()? {
             list.push(node(item));
         }
-        Ok(Value::List(list))
+        Ok(YamlValue::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<YamlValue, A::Error> {
         let mut map = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<String>>()? {
-            let key = Key { mark: mark(key.referenced), name: key.value };
-            let value = node(entries.next_value::<Spanned<Raw>>()?);
+            let key = MapKey { mark: mark(key.referenced), name: key.value };
+            let value = node(entries.next_value::<Spanned<RawValue>>()?);
             map.push((key, value));
         }
-        Ok(Value::Map(map))
+        Ok(YamlValue::Map(map))
     }
 }
 
-fn node(raw: Spanned<Raw>) -> Node {
-    Node { mark: mark(raw.referenced), value: raw.value.0 }
+fn node(raw: Spanned<RawValue>) -> YamlNode {
+    YamlNode { mark: mark(raw.referenced), value: raw.value.0 }
 }
 
-fn mark(location: serde_saphyr::Location) -> Mark {
+fn mark(location: serde_saphyr::Location) -> TextPosition {
     let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).max(1);
-    Mark { line: whole(location.line()), column: whole(location.column()) }
+    TextPosition { line: whole(location.line()), column: whole(location.column()) }
 }
 
-fn fault(error: &serde_saphyr::Error) -> Fault {
+fn fault(error: &serde_saphyr::Error) -> PolicyError {
     let error = error.without_snippet();
-    Fault::new(error.location().map_or(Mark::START, mark), message(error))
+    PolicyError::new(error.location().map_or(TextPosition::START, mark), message(error))
 }
 
 /// What was seen, in words for the one who wrote the file rather than for one who programs against the library.
@@ -251,19 +251,19 @@ mod tests {
         let values = read("q.yaml", "[true, yes, on, 010, 1_0, 0, -1, .inf, 1e999, ~]", |root| {
             Ok(root.list("it")?.iter().map(|node| node.value.clone()).collect::<Vec<_>>())
         });
-        let text = |text: &str| Value::Text(text.to_owned());
-        let number = |text: &str| Value::Number(text.to_owned());
+        let text = |text: &str| YamlValue::Text(text.to_owned());
+        let number = |text: &str| YamlValue::Number(text.to_owned());
         let expected = vec![
-            Value::Flag(true),
+            YamlValue::Flag(true),
             text("yes"),
             text("on"),
             text("010"),
             text("1_0"),
-            Value::Whole(0),
+            YamlValue::Whole(0),
             number("-1"),
             text(".inf"),
             text(".inf"),
-            Value::Nothing,
+            YamlValue::Nothing,
         ];
         assert_eq!(values.unwrap(), expected);
     }

@@ -1,9 +1,9 @@
 //! The fields of an edit of a block, for the tools that have but this mode.
 
 use super::fields::raise_line;
-use crate::edit::{Aim, Edit, LineWindow, Needle, Search, Standing};
+use crate::edit::{Edit, LineWindow, Needle, Occurrences, OnDuplicate, Search};
 use crate::error::{Code, Error, Score};
-use crate::locate::{Slip, Tolerance};
+use crate::locate::{MatchTolerance, TypoPolicy};
 
 /// The fields of an edit of a block, each as given or absent.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ pub struct BlockFields {
     /// What is to stand in its place.
     pub replace: String,
     /// Whether one place is meant, or every one.
-    pub aim: Aim,
+    pub aim: Occurrences,
     /// Whether, and how far, one line may differ.
     pub likeness: Option<LikenessFields>,
     /// The first line in which to look.
@@ -46,7 +46,7 @@ impl BlockFields {
             return Err(Error::new(Code::InvalidInput, message).field("search"));
         }
         let tolerance =
-            self.likeness.map_or(Ok(Tolerance::Wrapping), |likeness| self.raise_likeness(likeness))?;
+            self.likeness.map_or(Ok(MatchTolerance::Wrapping), |likeness| self.raise_likeness(likeness))?;
         let lines = self.raise_window()?;
         Ok(Edit::Search(Search {
             needle: Needle::Literal(self.search),
@@ -56,11 +56,11 @@ impl BlockFields {
             within: self.within,
             aim: self.aim,
             tolerance,
-            standing: Standing::of(self.versioned),
+            standing: OnDuplicate::from_versioned(self.versioned),
         }))
     }
 
-    fn raise_likeness(&self, likeness: LikenessFields) -> Result<Tolerance, Error> {
+    fn raise_likeness(&self, likeness: LikenessFields) -> Result<MatchTolerance, Error> {
         let threshold = Score::from_ratio(likeness.threshold).ok_or_else(|| {
             let message = format!("threshold must be from 0 to 1, found {}", likeness.threshold);
             Error::new(Code::InvalidInput, message).field("threshold")
@@ -71,8 +71,8 @@ impl BlockFields {
                 let message = "`similar: any` needs `within` or `start_line`, which narrow the place";
                 Err(Error::new(Code::InvalidInput, message).field("similar"))
             }
-            (true, true) => Ok(Tolerance::Similar { threshold, slip: Slip::Any }),
-            (false, _) => Ok(Tolerance::Similar { threshold, slip: Slip::Pen }),
+            (true, true) => Ok(MatchTolerance::Similar { threshold, slip: TypoPolicy::Any }),
+            (false, _) => Ok(MatchTolerance::Similar { threshold, slip: TypoPolicy::Pen }),
         }
     }
 
@@ -101,7 +101,7 @@ mod tests {
         BlockFields {
             search: "a".into(),
             replace: "b".into(),
-            aim: Aim::Block,
+            aim: Occurrences::Block,
             likeness: None,
             start_line: None,
             end_line: None,
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_version_asks_for_a_second_copy() {
-        assert_eq!(raised(fields()).standing, Standing::Done);
-        assert_eq!(raised(BlockFields { versioned: true, ..fields() }).standing, Standing::Again);
+        assert_eq!(raised(fields()).standing, OnDuplicate::Done);
+        assert_eq!(raised(BlockFields { versioned: true, ..fields() }).standing, OnDuplicate::Again);
     }
 
     #[test]
@@ -155,10 +155,10 @@ mod tests {
         let threshold = Score::from_ratio(0.85).unwrap();
         assert_eq!(
             raised(BlockFields { likeness: any(false), ..fields() }).tolerance,
-            Tolerance::Similar { threshold, slip: Slip::Pen }
+            MatchTolerance::Similar { threshold, slip: TypoPolicy::Pen }
         );
         let narrowed = BlockFields { likeness: any(true), within: Some("f".into()), ..fields() };
-        assert_eq!(raised(narrowed).tolerance, Tolerance::Similar { threshold, slip: Slip::Any });
+        assert_eq!(raised(narrowed).tolerance, MatchTolerance::Similar { threshold, slip: TypoPolicy::Any });
         let wide = BlockFields { likeness: any(true), end_line: Some(9), ..fields() };
         assert_eq!(refused(wide), (Code::InvalidInput, Some("similar".into())));
         for threshold in [-0.1, 1.01, 50.0] {

@@ -2,7 +2,7 @@
 //!
 //! Which types there are, and which ids go with each, the policy says: the engine looks there.
 
-use super::target::{Entity, EntityKind, Realm, Target};
+use super::target::{Entity, EntityKind, SearchScope, Target};
 use crate::error::{Code, Error};
 
 /// The fields that say what sort of thing a path names, each as given or absent.
@@ -26,7 +26,7 @@ impl EntityFields {
     ///
     /// Errors: those of [`EntityFields::realm`], and `INVALID_INPUT` for an entity without a path.
     pub fn raise(self, path: String) -> Result<Target, Error> {
-        let Realm::Entities { kind, app_id, organization_id } = self.realm()? else {
+        let SearchScope::Entities { kind, app_id, organization_id } = self.realm()? else {
             return Ok(Target::File(path));
         };
         if path.is_empty() {
@@ -39,7 +39,7 @@ impl EntityFields {
     /// Raises the fields to where a search or a list looks.
     ///
     /// Errors: `INVALID_INPUT`, with the field, for a type that is no name, for an id that is empty, and for one of a file.
-    pub fn realm(self) -> Result<Realm, Error> {
+    pub fn realm(self) -> Result<SearchScope, Error> {
         let kind = self.kind()?;
         let ids = [("app_id", &self.app_id), ("organization_id", &self.organization_id)];
         for (field, id) in ids.into_iter().filter_map(|(field, id)| Some((field, id.as_ref()?))) {
@@ -51,7 +51,7 @@ impl EntityFields {
             }
         }
         let EntityFields { app_id, organization_id, .. } = self;
-        Ok(kind.map_or(Realm::Files, |kind| Realm::Entities { kind, app_id, organization_id }))
+        Ok(kind.map_or(SearchScope::Files, |kind| SearchScope::Entities { kind, app_id, organization_id }))
     }
 
     /// What lies in a database; absent for a file.
@@ -95,7 +95,7 @@ mod tests {
         for entity_type in [None, Some("file")] {
             let given = fields(entity_type, None, None);
             assert_eq!(given.clone().raise("a".into()), Ok(Target::File("a".into())));
-            assert_eq!((given.clone().realm(), given.name()), (Ok(Realm::Files), "file"));
+            assert_eq!((given.clone().realm(), given.name()), (Ok(SearchScope::Files), "file"));
         }
     }
 

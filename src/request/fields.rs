@@ -5,9 +5,9 @@
 use std::num::NonZeroUsize;
 
 use crate::edit::pattern::Flags;
-use crate::edit::{Aim, Edit, Insertion, LineEdit, LineWindow, Needle, Search, Standing};
+use crate::edit::{Edit, Insertion, LineEdit, LineWindow, Needle, Occurrences, OnDuplicate, Search};
 use crate::error::{Code, Error};
-use crate::locate::Tolerance;
+use crate::locate::MatchTolerance;
 
 /// The most items of a list in one call.
 const MOST_ITEMS: usize = 10_000;
@@ -112,9 +112,9 @@ impl Fields {
                     count,
                     lines,
                     within,
-                    aim: Aim::Matches,
-                    tolerance: Tolerance::Wrapping,
-                    standing: Standing::of(versioned),
+                    aim: Occurrences::Matches,
+                    tolerance: MatchTolerance::Wrapping,
+                    standing: OnDuplicate::from_versioned(versioned),
                 }))
             }
             Fields { .. } => Err(no_mode()),

@@ -48,12 +48,12 @@ pub struct Instruction {
     /// What is to be done, in words.
     pub text: String,
     /// Where the code goes.
-    pub spot: Spot,
+    pub spot: InsertPoint,
 }
 
 /// Where code goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spot {
+pub enum InsertPoint {
     /// Before a line, from 1.
     Before(usize),
     /// To the end of the text.
@@ -91,15 +91,15 @@ impl InstructionFields {
         self.edit_type.unwrap_or(if lines { EditType::Replace } else { EditType::Insert })
     }
 
-    fn spot(&self) -> Result<Spot, Error> {
+    fn spot(&self) -> Result<InsertPoint, Error> {
         let line = |given: Option<i64>, field: &str| {
             given.map(|line| raise_line(line, || field.to_owned())).transpose()
         };
         let (start, end) = (line(self.start_line, "start_line")?, line(self.end_line, "end_line")?);
         match (self.edit_type(), start, end) {
-            (EditType::Insert, None, None) => Ok(Spot::End),
-            (EditType::Insert, Some(start), None) => Ok(Spot::Before(start)),
-            (EditType::Insert, Some(start), Some(end)) if start == end => Ok(Spot::Before(start)),
+            (EditType::Insert, None, None) => Ok(InsertPoint::End),
+            (EditType::Insert, Some(start), None) => Ok(InsertPoint::Before(start)),
+            (EditType::Insert, Some(start), Some(end)) if start == end => Ok(InsertPoint::Before(start)),
             (EditType::Insert, _, Some(_)) => {
                 Err(wrong("end_line", "code is inserted before start_line, and end_line has no meaning")
                     .hint("leave end_line out, or give `edit_type: replace`"))
@@ -114,19 +114,19 @@ impl InstructionFields {
                     let message = format!("start_line must be <= end_line, found {start} and {end}");
                     return Err(wrong("end_line", message));
                 }
-                Ok(Spot::Lines(start, end))
+                Ok(InsertPoint::Lines(start, end))
             }
         }
     }
 }
 
-impl Spot {
+impl InsertPoint {
     /// The edit that puts code there.
     pub fn edit(self, code: String) -> Edit {
         match self {
-            Spot::Before(at_line) => insertion(at_line, code),
-            Spot::End => insertion(Insertion::END, code),
-            Spot::Lines(start_line, end_line) => {
+            InsertPoint::Before(at_line) => insertion(at_line, code),
+            InsertPoint::End => insertion(Insertion::END, code),
+            InsertPoint::Lines(start_line, end_line) => {
                 Edit::Lines(vec![LineEdit { start_line, end_line, new_content: code, expect: None }])
             }
         }
@@ -174,14 +174,14 @@ mod tests {
 
     #[test]
     fn the_type_follows_from_the_lines() {
-        let known = |spot: Spot| Ok(Instructed::Known(spot.edit("x".into())));
-        assert_eq!(raised(None, NONE, Some("x")), known(Spot::End));
-        assert_eq!(raised(None, (Some(3), None), Some("x")), known(Spot::Lines(3, 3)));
-        assert_eq!(raised(None, (Some(3), Some(5)), Some("x")), known(Spot::Lines(3, 5)));
+        let known = |spot: InsertPoint| Ok(Instructed::Known(spot.edit("x".into())));
+        assert_eq!(raised(None, NONE, Some("x")), known(InsertPoint::End));
+        assert_eq!(raised(None, (Some(3), None), Some("x")), known(InsertPoint::Lines(3, 3)));
+        assert_eq!(raised(None, (Some(3), Some(5)), Some("x")), known(InsertPoint::Lines(3, 5)));
         let insert = Some(EditType::Insert);
-        assert_eq!(raised(insert, (Some(3), None), Some("x")), known(Spot::Before(3)));
-        assert_eq!(raised(insert, (Some(3), Some(3)), Some("x")), known(Spot::Before(3)));
-        let gone = Ok(Instructed::Known(Spot::Lines(2, 4).edit(String::new())));
+        assert_eq!(raised(insert, (Some(3), None), Some("x")), known(InsertPoint::Before(3)));
+        assert_eq!(raised(insert, (Some(3), Some(3)), Some("x")), known(InsertPoint::Before(3)));
+        let gone = Ok(Instructed::Known(InsertPoint::Lines(2, 4).edit(String::new())));
         for (edit_type, code) in
             [(EditType::Delete, None), (EditType::Delete, Some("")), (EditType::Replace, Some(""))]
         {
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn code_that_is_not_given_is_to_be_written() {
         let unwritten = |spot| Ok(Instructed::Unwritten(Instruction { text: "do it".into(), spot }));
-        assert_eq!(raised(None, NONE, None), unwritten(Spot::End));
-        assert_eq!(raised(None, (Some(1), None), None), unwritten(Spot::Lines(1, 1)));
-        assert_eq!(raised(Some(EditType::Insert), (Some(1), None), None), unwritten(Spot::Before(1)));
+        assert_eq!(raised(None, NONE, None), unwritten(InsertPoint::End));
+        assert_eq!(raised(None, (Some(1), None), None), unwritten(InsertPoint::Lines(1, 1)));
+        assert_eq!(raised(Some(EditType::Insert), (Some(1), None), None), unwritten(InsertPoint::Before(1)));
     }
 
     #[test]

@@ -8,19 +8,20 @@ mod block;
 mod entity;
 mod fields;
 mod instruction;
-mod look;
+mod read;
 mod revert;
 mod target;
 
 pub use block::{BlockFields, LikenessFields};
 pub use entity::EntityFields;
 pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
-pub use instruction::{EditType, Instructed, Instruction, InstructionFields, Spot};
-pub use look::{
-    ContextFields, ContextLook, LineFields, LineLook, ListFields, ListLook, Look, SearchFields, SearchLook,
+pub use instruction::{EditType, InsertPoint, Instructed, Instruction, InstructionFields};
+pub use read::{
+    ContextFields, ContextLook, LineFields, LineLook, ListFields, ListLook, ReadRequest, SearchFields,
+    SearchLook,
 };
 pub use revert::{Direction, History, Revert};
-pub use target::{Entity, EntityKind, Realm, Target};
+pub use target::{Entity, EntityKind, SearchScope, Target};
 
 use crate::edit::Edit;
 
@@ -36,14 +37,14 @@ pub struct Request {
     /// What the caller believes of the target.
     pub expect: Expect,
     /// What is asked of the gates beside what the policy says.
-    pub scrutiny: Scrutiny,
+    pub scrutiny: GateOptions,
     /// Who asks.
     pub author: Author,
 }
 
 /// What a request asks of the gates beside what the policy says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Scrutiny {
+pub struct GateOptions {
     /// One of the policy's `validate_commands`, its words with blanks between, which must succeed on the draft.
     pub validate: Option<String>,
     /// Whether the edit may be one step of several: gates that mend imports do so, and those that build only warn.

@@ -31,7 +31,7 @@ pub struct EntityKind(Cow<'static, str>);
 
 /// Where a search or a list looks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub enum Realm {
+pub enum SearchScope {
     /// The files of the roots.
     #[default]
     Files,

@@ -10,7 +10,7 @@ use crate::error::{Code, Error};
 
 /// One built-in rule: the glob that it is known by, and the folded names that it finds side by side at any depth.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct AccessRule {
     glob: &'static str,
     names: &'static [&'static str],
 }
@@ -97,7 +97,7 @@ pub(super) const RUNNABLE_FOLDERS: &[&str] = &[
     ".kilocode",
 ];
 
-const RULES: &[Rule] = &[
+const RULES: &[AccessRule] = &[
     rule(".env*", &[".env*"]),
     rule("*.pem", &["*.pem"]),
     rule("*.key", &["*.key"]),
@@ -136,7 +136,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// The files that make a program start when a person merely opens or uses the folder.
-const RUNNABLE: &[Rule] = &[
+const RUNNABLE: &[AccessRule] = &[
     rule(".githooks/**", &[".githooks"]),
     rule(".hg/**", &[".hg"]),
     rule(".jj/**", &[".jj"]),
@@ -162,7 +162,7 @@ const RUNNABLE: &[Rule] = &[
 ];
 
 /// The files that run later, by the occasion.
-const REVIEWED: &[(&str, &[Rule])] = &[
+const REVIEWED: &[(&str, &[AccessRule])] = &[
     (
         "in CI",
         &[
@@ -207,8 +207,8 @@ const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template"];
 /// The private keys of ssh whose public half a text may be about.
 const KEYS: &[&str] = &["id_dsa", "id_ecdsa", "id_ed25519"];
 
-const fn rule(glob: &'static str, names: &'static [&'static str]) -> Rule {
-    Rule { glob, names }
+const fn rule(glob: &'static str, names: &'static [&'static str]) -> AccessRule {
+    AccessRule { glob, names }
 }
 
 /// The rule that a git folder under another name falls under.
@@ -230,7 +230,7 @@ pub(super) fn occasion_for(path: &str) -> Option<&'static str> {
     REVIEWED.iter().find(|(_, rules)| first(rules, &readings).is_some()).map(|(occasion, _)| *occasion)
 }
 
-fn first(rules: &[Rule], readings: &[Vec<String>; 2]) -> Option<&'static str> {
+fn first(rules: &[AccessRule], readings: &[Vec<String>; 2]) -> Option<&'static str> {
     rules.iter().find(|rule| readings.iter().any(|names| rule.finds(names))).map(|rule| rule.glob)
 }
 
@@ -261,7 +261,7 @@ pub(super) fn protected(path: &str, rule: &str) -> Error {
     )
 }
 
-impl Rule {
+impl AccessRule {
     fn finds(&self, names: &[String]) -> bool {
         names.windows(self.names.len()).any(|window| {
             window
@@ -562,7 +562,7 @@ mod tests {
     }
 
     /// Returns true if a comparison of bytes finds the path.
-    fn finds_plainly(rules: &[Rule], path: &str) -> bool {
+    fn finds_plainly(rules: &[AccessRule], path: &str) -> bool {
         let names: Vec<_> = path.split('/').map(str::to_owned).collect();
         rules.iter().any(|rule| rule.finds(&names))
     }

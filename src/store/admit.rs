@@ -4,10 +4,10 @@
 //! no regular file never becomes a place.
 
 use super::access;
-use super::alias::Links;
+use super::alias::OtherNames;
 use super::file_place::{FilePlace, join};
 use super::root::{Root, named};
-use super::walk::{self, Found};
+use super::walk::{self, WalkEnd};
 use super::{alias, git_settings, permit, spelling, state, trouble};
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
@@ -20,7 +20,7 @@ const PSEUDO: [u64; 8] =
 
 /// What a path is admitted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum AccessPurpose {
     /// Its file is to be written.
     Write,
     /// Its file is to be read only: a place that is admitted for this is refused when something is published there.
@@ -28,7 +28,7 @@ pub(super) enum Purpose {
 }
 
 /// Admits a path whose file is to be written, or read.
-pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<FilePlace, Error> {
+pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FilePlace, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let asked = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
@@ -47,27 +47,27 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<File
     alias::refuse_aliases(&found, &name, path)?;
     state::refuse_reached(&found, &name, path)?;
     let links = match (purpose, &file) {
-        (Purpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
-        (Purpose::Write, None) => vet_new(&found, &name, path).map(|()| Links::default())?,
-        (Purpose::Read, Some((_, stat, fd))) => {
-            vet_sight(roots, &found, (stat, fd), path).map(|()| Links::default())?
+        (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
+        (AccessPurpose::Write, None) => vet_new(&found, &name, path).map(|()| OtherNames::default())?,
+        (AccessPurpose::Read, Some((_, stat, fd))) => {
+            vet_sight(roots, &found, (stat, fd), path).map(|()| OtherNames::default())?
         }
-        (Purpose::Read, None) => Links::default(),
+        (AccessPurpose::Read, None) => OtherNames::default(),
     };
     let (runnable, occasion) = match purpose {
-        Purpose::Write => {
+        AccessPurpose::Write => {
             let runnable = runnable(&found, &name, &asked, &links, path)?;
             let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name));
             (runnable, occasion(&asked, &real_path(&found, &name), &links))
         }
-        Purpose::Read => (None, None),
+        AccessPurpose::Read => (None, None),
     };
     let place = place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))?;
     Ok(FilePlace { names: links.names, runnable, occasion, ..place })
 }
 
 /// The occasion on which a file that is to be written runs, under any of its names.
-fn occasion(asked: &str, real: &str, links: &Links) -> Option<&'static str> {
+fn occasion(asked: &str, real: &str, links: &OtherNames) -> Option<&'static str> {
     let names = [asked, real].into_iter().chain(links.names.iter().map(String::as_str));
     names.filter_map(access::occasion_for).next()
 }
@@ -75,10 +75,10 @@ fn occasion(asked: &str, real: &str, links: &Links) -> Option<&'static str> {
 /// The rule by which a file that is to be written makes a program start: under the path that was asked for, the one that it
 /// resolves to, through a link of a runnable name, or by a second name of its own.
 fn runnable(
-    found: &Found,
+    found: &WalkEnd,
     name: &str,
     asked: &str,
-    links: &Links,
+    links: &OtherNames,
     path: &str,
 ) -> Result<Option<&'static str>, Error> {
     let by_path = access::runnable_for(asked).or_else(|| access::runnable_for(&real_path(found, name)));
@@ -143,11 +143,11 @@ fn closed(path: &str, is_file: bool) -> Error {
 /// Finds the other names of the file, where it has several.
 fn vet_file(
     roots: &[Root],
-    found: &Found,
+    found: &WalkEnd,
     name: &str,
     (stat, fd): (&Stat, &OwnedFd),
     path: &str,
-) -> Result<Links, Error> {
+) -> Result<OtherNames, Error> {
     refuse_special(stat, fd, path)?;
     let links = alias::refuse_hidden_links(roots, found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
@@ -156,12 +156,17 @@ fn vet_file(
 }
 
 /// Whoever may read a file may do so under any of its names, but for one that is protected under another.
-fn vet_sight(roots: &[Root], found: &Found, (stat, fd): (&Stat, &OwnedFd), path: &str) -> Result<(), Error> {
+fn vet_sight(
+    roots: &[Root],
+    found: &WalkEnd,
+    (stat, fd): (&Stat, &OwnedFd),
+    path: &str,
+) -> Result<(), Error> {
     refuse_special(stat, fd, path)?;
     alias::refuse_protected_links(roots, found, stat, path)
 }
 
-fn vet_new(found: &Found, name: &str, path: &str) -> Result<(), Error> {
+fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
     let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
     permit::may_create(&step.folder, path)
@@ -192,15 +197,15 @@ pub(super) fn is_made_up(file: impl AsFd) -> rustix::io::Result<bool> {
 }
 
 /// The path beneath its root that the walk came to.
-pub(super) fn real_path(found: &Found, name: &str) -> String {
+pub(super) fn real_path(found: &WalkEnd, name: &str) -> String {
     join(&join(&folder_path(found), &found.missing.join("/")), name)
 }
 
-fn folder_path(found: &Found) -> String {
+fn folder_path(found: &WalkEnd) -> String {
     found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name))
 }
 
-fn place(roots: &[Root], (asked, rest): (usize, &str), found: Found, name: String) -> Option<FilePlace> {
+fn place(roots: &[Root], (asked, rest): (usize, &str), found: WalkEnd, name: String) -> Option<FilePlace> {
     let in_root = real_path(&found, &name);
     // What follows a link is not where the text alone says: `link/..` is the folder above the link's target.
     let plain = if found.followed { None } else { spelling::normal(rest) };

@@ -9,19 +9,19 @@
 use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
 use super::file_place::join;
 use super::folder::{Folder, Identity};
-use super::names::{self, Next, Seen};
+use super::names::{self, Coverage, VisitStep};
 use super::permit;
 use super::root::Root;
 use super::trouble::failed;
-use super::walk::{Found, Step};
+use super::walk::{PathStep, WalkEnd};
 use crate::error::Error;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
 /// Refuses a path that a link of a protected name leads to, or a git folder under another name.
-pub(super) fn refuse_aliases(found: &Found, name: &str, path: &str) -> Result<(), Error> {
+pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     let way = way(found, name);
-    for Step { folder, .. } in &found.folders {
+    for PathStep { folder, .. } in &found.folders {
         if is_git_folder(folder) {
             return Err(access::protected(path, GIT_FOLDER));
         }
@@ -39,9 +39,9 @@ pub(super) fn refuse_aliases(found: &Found, name: &str, path: &str) -> Result<()
 /// The rule by which a link of a runnable name, or one in a runnable folder, leads to the path.
 ///
 /// Errors: what keeps the links from being looked at.
-pub(super) fn runnable_alias(found: &Found, name: &str, path: &str) -> Result<Option<&'static str>, Error> {
+pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<Option<&'static str>, Error> {
     let way = way(found, name);
-    for Step { folder, .. } in &found.folders {
+    for PathStep { folder, .. } in &found.folders {
         let marks = marked(folder, RUNNABLE_NAMES, RUNNABLE_FOLDERS);
         for (target, marked) in marks.map_err(|errno| failed("looking for links to it", path, errno))? {
             let reached = way.iter().find(|(identity, _)| *identity == target);
@@ -63,7 +63,7 @@ pub(super) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String
 fn marked(folder: &Folder, names: &[&str], folders: &[&str]) -> rustix::io::Result<Vec<(Identity, String)>> {
     let linked = links_in_folders(folder, folders)?;
     let names = names.iter().map(|name| (*name).to_owned()).chain(linked);
-    Ok(names.filter_map(|name| Some((Identity::of(&folder.stat_behind(&name).ok()?), name))).collect())
+    Ok(names.filter_map(|name| Some((Identity::from_stat(&folder.stat_behind(&name).ok()?), name))).collect())
 }
 
 /// Whether a folder with an entry of this name can have marks.
@@ -102,29 +102,29 @@ fn links_in_folders(folder: &Folder, folders: &[&str]) -> rustix::io::Result<Vec
 /// at to know.
 pub(super) fn refuse_protected_links(
     roots: &[Root],
-    found: &Found,
+    found: &WalkEnd,
     stat: &Stat,
     path: &str,
 ) -> Result<(), Error> {
-    match Search::of_names(roots, found, stat) {
-        None | Some(Search { rule: None, seen: Seen::All | Seen::Blind, .. }) => Ok(()),
-        Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
-        Some(Search { rule: None, seen: Seen::TooLittle, .. }) => {
+    match NameSearch::of_names(roots, found, stat) {
+        None | Some(NameSearch { rule: None, seen: Coverage::All | Coverage::Blind, .. }) => Ok(()),
+        Some(NameSearch { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
+        Some(NameSearch { rule: None, seen: Coverage::TooLittle, .. }) => {
             Err(permit::hard_linked(path, permit::names_of(stat)))
         }
     }
 }
 
 /// What every folder on the way, and the file, is; with the path from there to the file.
-fn way(found: &Found, name: &str) -> Vec<(Identity, String)> {
+fn way(found: &WalkEnd, name: &str) -> Vec<(Identity, String)> {
     let mut below = join(&found.missing.join("/"), name);
     let mut way = Vec::new();
     if let (Some(step), []) = (found.folders.last(), found.missing.as_slice())
         && let Ok(stat) = step.folder.stat(name)
     {
-        way.push((Identity::of(&stat), String::new()));
+        way.push((Identity::from_stat(&stat), String::new()));
     }
-    for Step { name, identity, .. } in found.folders.iter().rev() {
+    for PathStep { name, identity, .. } in found.folders.iter().rev() {
         way.push((*identity, below.clone()));
         below = join(name, &below);
     }
@@ -144,26 +144,26 @@ pub(super) fn is_git_folder(folder: &Folder) -> bool {
 /// refused, as one of them may be protected. A name outside of all roots is nobody's secret here.
 pub(super) fn refuse_hidden_links(
     roots: &[Root],
-    found: &Found,
+    found: &WalkEnd,
     stat: &Stat,
     path: &str,
-) -> Result<Links, Error> {
-    match Search::of_names(roots, found, stat) {
-        None => Ok(Links::default()),
-        Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
-        Some(Search { rule: None, seen: Seen::TooLittle, .. })
-        | Some(Search { rule: None, seen: Seen::Blind, names: 1.., .. }) => {
+) -> Result<OtherNames, Error> {
+    match NameSearch::of_names(roots, found, stat) {
+        None => Ok(OtherNames::default()),
+        Some(NameSearch { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
+        Some(NameSearch { rule: None, seen: Coverage::TooLittle, .. })
+        | Some(NameSearch { rule: None, seen: Coverage::Blind, names: 1.., .. }) => {
             Err(permit::hard_linked(path, permit::names_of(stat)))
         }
-        Some(Search { rule: None, seen: Seen::All | Seen::Blind, known, runnable, .. }) => {
-            Ok(Links { names: known, runnable })
+        Some(NameSearch { rule: None, seen: Coverage::All | Coverage::Blind, known, runnable, .. }) => {
+            Ok(OtherNames { names: known, runnable })
         }
     }
 }
 
 /// The other names of a file.
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(super) struct OtherNames {
     /// All names of it in its root, where it has several.
     pub names: Vec<String>,
     /// The rule by which a name in any root makes a program start.
@@ -171,7 +171,7 @@ pub(super) struct Links {
 }
 
 /// The names of one file beneath the roots, as far as they are looked for: until a protected one is found.
-struct Search {
+struct NameSearch {
     wanted: Identity,
     names: usize,
     /// The paths of those that were seen, relative to the root of the file.
@@ -179,17 +179,17 @@ struct Search {
     rule: Option<&'static str>,
     /// The rule by which one of them makes a program start.
     runnable: Option<&'static str>,
-    seen: Seen,
+    seen: Coverage,
 }
 
-impl Search {
+impl NameSearch {
     /// What walks over the root of a file, and then over the others, find of its names; nothing to look for where it
     /// has but one.
-    fn of_names(roots: &[Root], found: &Found, stat: &Stat) -> Option<Search> {
+    fn of_names(roots: &[Root], found: &WalkEnd, stat: &Stat) -> Option<NameSearch> {
         let names = permit::names_of(stat);
-        let wanted = Identity::of(stat);
+        let wanted = Identity::from_stat(stat);
         let mut search =
-            Search { wanted, names, known: Vec::new(), rule: None, runnable: None, seen: Seen::All };
+            NameSearch { wanted, names, known: Vec::new(), rule: None, runnable: None, seen: Coverage::All };
         let top = found.folders.first().filter(|_| names > 1)?;
         search.known = search.look(&top.folder);
         let others = roots.iter().enumerate().filter(|(number, _)| *number != found.root);
@@ -199,7 +199,7 @@ impl Search {
             }
             match root.top() {
                 Ok(top) => drop(search.look(&top)),
-                Err(_) => search.seen = Seen::TooLittle,
+                Err(_) => search.seen = Coverage::TooLittle,
             }
         }
         Some(search)
@@ -216,9 +216,9 @@ impl Search {
                 known.push(name.path.to_owned());
             }
             match name.kind {
-                _ if self.is_over() => Next::End,
-                FileType::Directory | FileType::Unknown => Next::Into(()),
-                _ => Next::On,
+                _ if self.is_over() => VisitStep::End,
+                FileType::Directory | FileType::Unknown => VisitStep::Into(()),
+                _ => VisitStep::On,
             }
         });
         self.seen = self.seen.max(seen);
@@ -226,6 +226,6 @@ impl Search {
     }
 
     fn is_over(&self) -> bool {
-        self.seen == Seen::TooLittle || self.names == 0 || self.rule.is_some()
+        self.seen == Coverage::TooLittle || self.names == 0 || self.rule.is_some()
     }
 }

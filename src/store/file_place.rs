@@ -3,8 +3,8 @@
 //! Invariant: a place holds no descriptor and no right; every call that uses it goes through the root again and finds the
 //! same folder, or refuses.
 
+use super::document_path::LockKey;
 use super::folder::Identity;
-use super::place::Key;
 
 /// An admitted path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +29,12 @@ pub struct FilePlace {
 
 impl FilePlace {
     /// What to lock while the file is edited; two spellings of one path have one key.
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> LockKey {
         let mut rest = self.missing.join("/");
         if !rest.is_empty() {
             rest.push('/');
         }
-        Key::below(self.identity, &(rest + &self.name))
+        LockKey::below(self.identity, &(rest + &self.name))
     }
 
     /// The path as the caller named it: relative when it lies below the first root, else absolute; with `/`.

@@ -3,14 +3,14 @@
 //! Invariant: a path reaches the disk only as a [`FilePlace`], and a place only through the folder that it was admitted in; when
 //! that folder is another one by now, the call refuses.
 
-use super::admit::{self, Purpose};
-use super::facts::Facts;
+use super::admit::{self, AccessPurpose};
 use super::file_place::FilePlace;
-use super::git_layout::{self, Planned};
-use super::journal::{Deed, Journal};
+use super::fingerprint::FileFingerprint;
+use super::git_layout::{self, PlannedFile};
+use super::journal::{EditMeta, Journal};
 use super::locks::Locks;
 use super::policy_file::PolicyText;
-use super::publish::{self, Done, FileWrite};
+use super::publish::{self, FileWrite, PublishedBatch};
 use super::recover::{self, Half, Recovered};
 use super::root::{self, Root};
 use super::ruling::{self, PolicyFile};
@@ -60,12 +60,12 @@ impl Files {
 
     /// Admits a path whose file is to be written: everything that forbids that, and is known before reading, refuses here.
     pub fn admit(&self, path: &str) -> Result<FilePlace, Error> {
-        admit::admit(&self.roots, path, Purpose::Write)
+        admit::admit(&self.roots, path, AccessPurpose::Write)
     }
 
     /// Admits a path whose file is to be read, also where nobody may write it.
     pub fn admit_to_read(&self, path: &str) -> Result<FilePlace, Error> {
-        admit::admit(&self.roots, path, Purpose::Read)
+        admit::admit(&self.roots, path, AccessPurpose::Read)
     }
 
     /// Admits a path for a command that only a person runs: what protects it from agents does not count, and no link is
@@ -88,15 +88,15 @@ impl Files {
     }
 
     /// What tells that a place's file is as it was; nothing where there is none that could be told of.
-    pub fn facts(&self, place: &FilePlace) -> Option<Facts> {
+    pub fn facts(&self, place: &FilePlace) -> Option<FileFingerprint> {
         let folder = root::folder_of(&self.roots, place).ok().filter(|_| place.missing.is_empty())?;
-        folder.stat(&place.name).ok().map(|stat| Facts::of(&stat))
+        folder.stat(&place.name).ok().map(|stat| FileFingerprint::from_stat(&stat))
     }
 
     /// Refuses writes of one call after which a folder would be a git folder; gives the number of the write at fault.
     ///
     /// Publishing asks the same; this is for callers that want the answer before, or that write nothing.
-    pub fn refuse_git_folders(&self, writes: &[Planned<'_>]) -> Result<(), Box<(usize, Error)>> {
+    pub fn refuse_git_folders(&self, writes: &[PlannedFile<'_>]) -> Result<(), Box<(usize, Error)>> {
         git_layout::refuse(&self.roots, writes)
     }
 
@@ -107,8 +107,8 @@ impl Files {
         &self,
         writes: &[FileWrite<'_>],
         how: Publishing,
-        record: Option<(&Journal, &Deed)>,
-    ) -> Result<Done, Error> {
+        record: Option<(&Journal, &EditMeta)>,
+    ) -> Result<PublishedBatch, Error> {
         publish::publish(&self.roots, writes, how, record)
     }
 
@@ -124,7 +124,7 @@ impl Files {
         locks: &Locks,
         root: usize,
         folder: &str,
-        known: &recover::Known<'_>,
+        known: &recover::JournalNames<'_>,
     ) -> Vec<String> {
         recover::sweep(&self.roots, locks, root, folder, known)
     }

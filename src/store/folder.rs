@@ -23,7 +23,7 @@ pub(super) struct Identity {
 
 impl Identity {
     /// The identity that a stat tells.
-    pub fn of(stat: &Stat) -> Identity {
+    pub fn from_stat(stat: &Stat) -> Identity {
         Identity { device: stat.st_dev, inode: stat.st_ino }
     }
 }
@@ -55,7 +55,7 @@ impl Folder {
 
     /// What the directory is, whatever its name.
     pub fn identity(&self) -> Result<Identity> {
-        rustix::fs::fstat(&self.0).map(|stat| Identity::of(&stat))
+        rustix::fs::fstat(&self.0).map(|stat| Identity::from_stat(&stat))
     }
 
     /// Opens an entry, never through a symlink and never waiting for a device.

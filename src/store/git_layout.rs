@@ -82,7 +82,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
 
 /// A file that a call is to write.
 #[derive(Debug, Clone, Copy)]
-pub struct Planned<'a> {
+pub struct PlannedFile<'a> {
     /// The admitted path.
     pub place: &'a FilePlace,
     /// The text to be written; absent when the file is to be removed.
@@ -91,14 +91,14 @@ pub struct Planned<'a> {
 
 /// The names by which git knows its folders, as far as a folder has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Names {
+struct LayoutNames {
     head: bool,
     objects: bool,
     refs: bool,
     commondir: bool,
 }
 
-impl Names {
+impl LayoutNames {
     /// Takes note of a name, in any spelling.
     fn note(&mut self, name: &str) {
         match folded(name).as_str() {
@@ -111,7 +111,7 @@ impl Names {
     }
 
     fn is_empty(self) -> bool {
-        self == Names::default()
+        self == LayoutNames::default()
     }
 
     /// Returns true if git could take a folder with these names for a git folder.
@@ -129,15 +129,15 @@ impl Names {
 ///
 /// Nothing is looked at unless a path has one of the names in it. Removals count for nothing: what is removed in the same call
 /// is taken for there.
-pub(super) fn refuse(roots: &[Root], writes: &[Planned<'_>]) -> Result<(), Box<(usize, Error)>> {
+pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), Box<(usize, Error)>> {
     let common = CommonFolders::new(roots);
-    for (at, Planned { place, after }) in writes.iter().enumerate() {
+    for (at, PlannedFile { place, after }) in writes.iter().enumerate() {
         let Some(after) = after else { continue };
         for (parent, name) in parents(&place.in_root) {
             let is_last = parent.len() + name.len() + usize::from(!parent.is_empty()) == place.in_root.len();
             let is_config = is_last && matches!(folded(name).as_str(), "config" | "config.worktree");
             let is_hook = !is_last && folded(name) == "hooks";
-            let mut own = Names::default();
+            let mut own = LayoutNames::default();
             own.note(name);
             if own.is_empty() && !is_config && !is_hook {
                 continue;
@@ -165,7 +165,7 @@ pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
     let top = root.top().map_err(|error| trouble::errno_of(&error).unwrap_or(Errno::IO))?;
     let common = CommonFolders::new(std::slice::from_ref(root));
     for (parent, name) in parents(path) {
-        let mut names = Names::default();
+        let mut names = LayoutNames::default();
         names.note(name);
         if names.is_empty() {
             continue;
@@ -181,7 +181,7 @@ pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
 
 /// Returns true if git takes a folder for a git folder, by its names alone.
 pub(super) fn is_git_folder(folder: &Folder) -> rustix::io::Result<bool> {
-    let mut names = Names::default();
+    let mut names = LayoutNames::default();
     list(folder, "", &mut names)?;
     Ok(names.make_git_folder())
 }
@@ -208,12 +208,12 @@ fn parents(path: &str) -> impl Iterator<Item = (&str, &str)> {
 /// The names that a folder has after the writes.
 fn names_after(
     roots: &[Root],
-    writes: &[Planned<'_>],
+    writes: &[PlannedFile<'_>],
     place: &FilePlace,
     parent: &str,
-) -> Result<Names, Error> {
+) -> Result<LayoutNames, Error> {
     let Some(root) = roots.get(place.root) else { return Err(trouble::outside(place.shown())) };
-    let mut names = Names::default();
+    let mut names = LayoutNames::default();
     let listed = match root.top() {
         Ok(top) => list(&top, parent, &mut names),
         Err(error) => return Err(trouble::failed_io("opening the root", place.shown(), &error)),
@@ -233,7 +233,7 @@ fn names_after(
 }
 
 /// Takes note of the names in a folder, as far as it is there.
-fn list(top: &Folder, path: &str, names: &mut Names) -> rustix::io::Result<()> {
+fn list(top: &Folder, path: &str, names: &mut LayoutNames) -> rustix::io::Result<()> {
     let listed = top.descend(path).and_then(|folder| {
         folder.entries(&mut Vec::new(), |_, _, name| {
             if let Ok(name) = name.to_str() {

@@ -9,7 +9,7 @@ use super::file_place::join;
 use super::folder::{Folder, Identity};
 use super::root::Root;
 use super::spelling;
-use super::walk::{Found, Step};
+use super::walk::{PathStep, WalkEnd};
 use crate::text::fold;
 use rustix::fs::FileType;
 use std::fs::File;
@@ -25,19 +25,19 @@ const LARGEST: u64 = 1 << 20;
 const MOST_FILES: usize = 32;
 
 /// A path beneath the root that git's configuration names.
-struct Named {
+struct ConfiguredPath {
     path: String,
     rule: &'static str,
 }
 
 /// The rule by which the configuration of a repository around a path makes git obey or run the file there.
-pub(super) fn rule_for(roots: &[Root], found: &Found, name: &str) -> Option<&'static str> {
+pub(super) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'static str> {
     let root = roots.get(found.root)?;
     let top = &found.folders.first()?.folder;
     let folders = found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name));
     let target = join(&join(&folders, &found.missing.join("/")), name);
     let mut path = String::new();
-    for Step { name: folder, folder: at, .. } in &found.folders {
+    for PathStep { name: folder, folder: at, .. } in &found.folders {
         path = join(&path, folder);
         if !at.stat(".git").is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
             continue;
@@ -50,27 +50,27 @@ pub(super) fn rule_for(roots: &[Root], found: &Found, name: &str) -> Option<&'st
     None
 }
 
-impl Named {
+impl ConfiguredPath {
     /// Returns true if the file is the one that is named, or lies in the folder that is named.
-    fn leads_to(&self, top: &Folder, found: &Found, name: &str, target: &str) -> bool {
+    fn leads_to(&self, top: &Folder, found: &WalkEnd, name: &str, target: &str) -> bool {
         let (own, target) = (fold(&self.path), fold(target));
         let below = target.strip_prefix(&own).is_some_and(|rest| rest.starts_with('/') && self.rule == HOOKS);
         if own == target || below {
             return true;
         }
         let Ok(stat) = top.stat_behind(&self.path) else { return false };
-        let identity = Identity::of(&stat);
+        let identity = Identity::from_stat(&stat);
         let file = found.folders.last().filter(|_| found.missing.is_empty());
         let is_file = file
             .and_then(|step| step.folder.stat(name).ok())
-            .is_some_and(|stat| Identity::of(&stat) == identity);
+            .is_some_and(|stat| Identity::from_stat(&stat) == identity);
         is_file || (self.rule == HOOKS && found.folders.iter().any(|step| step.identity == identity))
     }
 }
 
 /// Returns the paths that the configuration of the repository in a folder names, with those of the files that it includes.
-fn named(root: &Root, top: &Folder, folder: &str) -> Vec<Named> {
-    let mut named: Vec<Named> = Vec::new();
+fn named(root: &Root, top: &Folder, folder: &str) -> Vec<ConfiguredPath> {
+    let mut named: Vec<ConfiguredPath> = Vec::new();
     let mut files = vec![join(folder, ".git/config"), join(folder, ".git/config.worktree")];
     let mut next = 0;
     while let Some(file) = files.get(next).filter(|_| next < MOST_FILES).cloned() {
@@ -82,12 +82,12 @@ fn named(root: &Root, top: &Folder, folder: &str) -> Vec<Named> {
                 if !files.contains(&path) {
                     files.push(path.clone());
                 }
-                named.push(Named { path, rule: INCLUDED });
+                named.push(ConfiguredPath { path, rule: INCLUDED });
             }
         }
         let hooks = values(&config, &["core"], "hooksPath");
         let hooks = hooks.iter().filter_map(|hooks| resolve(root, folder, hooks));
-        named.extend(hooks.map(|path| Named { path, rule: HOOKS }));
+        named.extend(hooks.map(|path| ConfiguredPath { path, rule: HOOKS }));
     }
     named
 }

@@ -17,18 +17,18 @@ use crate::error::Error;
 
 /// What a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scope {
+pub struct ListedPath {
     /// The number of the root that it really lies in.
     pub root: usize,
     /// Its path relative to that root, links resolved; empty for the root itself.
     pub path: String,
     /// What stands there.
-    pub stands: Stands,
+    pub stands: PathKind,
 }
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stands {
+pub enum PathKind {
     /// A folder.
     Folder,
     /// A regular file.
@@ -50,21 +50,21 @@ impl Files {
     /// What a path names.
     ///
     /// Errors: `PATH_OUTSIDE_ROOT`, `NOT_A_FILE` for what is neither a file nor a folder, and what the system refuses.
-    pub fn scope(&self, path: &str) -> Result<Scope, Error> {
+    pub fn scope(&self, path: &str) -> Result<ListedPath, Error> {
         spelling::check(path)?;
         let (root, rest) = walk::choose(&self.roots, path)?;
         let mut found = walk::walk(&self.roots, root, &rest, path)?;
         let (name, stands) = match found.file.take() {
             Some((name, stat, fd)) => {
                 admit::refuse_special(&stat, &fd, path)?;
-                (name, Stands::File)
+                (name, PathKind::File)
             }
             None => match found.missing.pop() {
-                Some(name) => (name, Stands::Nothing),
-                None => (String::new(), Stands::Folder),
+                Some(name) => (name, PathKind::Nothing),
+                None => (String::new(), PathKind::Folder),
             },
         };
-        Ok(Scope { root: found.root, path: admit::real_path(&found, &name), stands })
+        Ok(ListedPath { root: found.root, path: admit::real_path(&found, &name), stands })
     }
 
     /// The files in a folder of a root and in those below it, but for what ignore files name, other repositories, links,

@@ -12,11 +12,12 @@ mod admit;
 mod alias;
 mod ancestors;
 mod dispatch;
+mod document_path;
 mod editorconfig;
 mod exchange;
-mod facts;
 mod file_place;
 mod files;
+mod fingerprint;
 mod folder;
 #[cfg(feature = "check")]
 mod git;
@@ -28,7 +29,6 @@ mod listing;
 mod locks;
 mod names;
 mod permit;
-mod place;
 mod policy_file;
 mod project;
 mod publish;
@@ -44,27 +44,29 @@ mod state;
 mod trouble;
 mod walk;
 
-pub use dispatch::{Store, Write, Written};
-pub use exchange::{Inbox, Letter, Named, Outbox};
-pub use facts::Facts;
+pub use dispatch::{Store, Write, WriteOutcome};
+pub use document_path::{DocumentPath, LockKey};
+pub use exchange::{ExportDir, ImportDir, ImportItem, NamedKey};
 pub use file_place::FilePlace;
 pub use files::Files;
+pub use fingerprint::FileFingerprint;
 #[cfg(feature = "check")]
-pub use git::{Names, Repository, Revision, Was};
-pub use git_layout::Planned;
-pub use journal::{Bounds, Changed, Deed, EditId, Entry, Journal, Kind};
-pub use listing::{Listing, Scope, Stands};
-pub use locks::{Held, Locks};
-pub use place::{Key, Place};
+pub use git::{Repository, Revision, RevisionFiles, Was};
+pub use git_layout::PlannedFile;
+pub use journal::{EditId, EditMeta, Entry, EntryKind, FileChange, Journal, RetentionLimits};
+pub use listing::{ListedPath, Listing, PathKind};
+pub use locks::{LockGuard, Locks};
 pub use policy_file::PolicyText;
 pub use project::{ProjectRoot, relative};
-pub use publish::{Content, Done, FileWrite, Level, Published, Told};
-pub use rows::{Among, Meant, RowListed, RowPlace, RowSnapshot, RowText, RowWrite, Rows, Tenant};
+pub use publish::{Content, FileWrite, GuardLevel, JournalRecord, PublishedBatch, PublishedFile};
+pub use rows::{
+    EntityFilter, EntitySelector, EntityStore, RowListed, RowPlace, RowSnapshot, RowText, RowWrite, Tenant,
+};
 pub use ruling::PolicyFile;
 pub use search::{
-    Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,
-    Surveyed, Waits, Within,
+    Clock, FileList, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd,
+    SearchLimits as SearchBounds, SearchPattern, SearchRoots, SearchTarget, Skipped,
 };
-pub use snapshot::{Before, FileSnapshot, Snapshot};
-pub use sql::rows::{Added, Depot, Migrated, StoreTold};
-pub use state::{Cache, CacheLimits, Cached, Kept, State, Subject, outside};
+pub use snapshot::{ExpectedContent, FileSnapshot, Snapshot};
+pub use sql::rows::{Added, EntityDatabase, Migrated, StoreTold};
+pub use state::{Cache, CacheLimits, Cached, Kept, RecordSubject, StateFolder, outside};

@@ -29,7 +29,7 @@ pub(super) struct Name<'a> {
 }
 
 /// Where a walk goes on.
-pub(super) enum Next<T> {
+pub(super) enum VisitStep<T> {
     /// With the next name.
     On,
     /// Into the folder of this name, too, with something to know there.
@@ -40,7 +40,7 @@ pub(super) enum Next<T> {
 
 /// How much was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Seen {
+pub(super) enum Coverage {
     /// Every name, or all up to where the walk was ended.
     All,
     /// Every name but those in folders that may not be looked into.
@@ -50,16 +50,20 @@ pub(super) enum Seen {
 }
 
 /// A folder that is still to be looked at.
-struct Left<T> {
+struct PendingFolder<T> {
     path: Vec<u8>,
     known: T,
 }
 
 /// Shows every name beneath a root's folder, each with what is known of its folder.
-pub(super) fn walk<T>(top: &Folder, known: T, mut visit: impl FnMut(&T, &Name<'_>) -> Next<T>) -> Seen {
-    let (mut left, mut space) = (vec![Left { path: Vec::new(), known }], Vec::new());
-    let (mut entries, mut seen) = (0_usize, Seen::All);
-    while let Some(Left { path, known }) = left.pop() {
+pub(super) fn walk<T>(
+    top: &Folder,
+    known: T,
+    mut visit: impl FnMut(&T, &Name<'_>) -> VisitStep<T>,
+) -> Coverage {
+    let (mut left, mut space) = (vec![PendingFolder { path: Vec::new(), known }], Vec::new());
+    let (mut entries, mut seen) = (0_usize, Coverage::All);
+    while let Some(PendingFolder { path, known }) = left.pop() {
         let mut ended = false;
         let opened = top.descend(path.as_slice()).and_then(|folder| Ok((folder.identity()?, folder)));
         let listed = opened.and_then(|(identity, folder)| {
@@ -72,12 +76,12 @@ pub(super) fn walk<T>(top: &Folder, known: T, mut visit: impl FnMut(&T, &Name<'_
                 let shown = String::from_utf8_lossy(&full);
                 let name = Name { folder: &folder, identity, path: &shown, last, kind, inode };
                 match visit(&known, &name) {
-                    Next::On => Ok(()),
-                    Next::Into(known) => {
-                        left.push(Left { path: full, known });
+                    VisitStep::On => Ok(()),
+                    VisitStep::Into(known) => {
+                        left.push(PendingFolder { path: full, known });
                         Ok(())
                     }
-                    Next::End => {
+                    VisitStep::End => {
                         ended = true;
                         Err(Errno::CANCELED)
                     }
@@ -87,8 +91,8 @@ pub(super) fn walk<T>(top: &Folder, known: T, mut visit: impl FnMut(&T, &Name<'_
         if ended {
             return seen;
         }
-        seen = seen.max(listed.map_or_else(missed, |()| Seen::All));
-        if seen == Seen::TooLittle {
+        seen = seen.max(listed.map_or_else(missed, |()| Coverage::All));
+        if seen == Coverage::TooLittle {
             return seen;
         }
     }
@@ -96,12 +100,12 @@ pub(super) fn walk<T>(top: &Folder, known: T, mut visit: impl FnMut(&T, &Name<'_
 }
 
 /// What it means that a folder could not be looked at.
-fn missed(errno: Errno) -> Seen {
+fn missed(errno: Errno) -> Coverage {
     match errno {
         // Gone by now, or of an unknown kind and no folder.
-        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Seen::All,
-        Errno::ACCESS | Errno::PERM => Seen::Blind,
-        _ => Seen::TooLittle,
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Coverage::All,
+        Errno::ACCESS | Errno::PERM => Coverage::Blind,
+        _ => Coverage::TooLittle,
     }
 }
 

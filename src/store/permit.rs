@@ -54,7 +54,7 @@ pub(super) fn names_of(stat: &Stat) -> usize {
 
 /// How a file of so many names is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum WriteMethod {
     /// Another file takes its name.
     Replace,
     /// The file itself is written.
@@ -62,11 +62,11 @@ pub(super) enum Way {
 }
 
 /// How a file of so many names is written; refused where the policy does not say what becomes of them.
-pub(super) fn way(names: usize, how: Publishing, path: &str) -> Result<Way, Error> {
+pub(super) fn way(names: usize, how: Publishing, path: &str) -> Result<WriteMethod, Error> {
     match how.hard_links {
-        _ if names <= 1 => Ok(Way::Replace),
-        HardLinks::Split => Ok(Way::Replace),
-        HardLinks::InPlace => Ok(Way::InPlace),
+        _ if names <= 1 => Ok(WriteMethod::Replace),
+        HardLinks::Split => Ok(WriteMethod::Replace),
+        HardLinks::InPlace => Ok(WriteMethod::InPlace),
         HardLinks::Refuse => Err(hard_linked(path, names)),
     }
 }

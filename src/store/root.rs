@@ -151,7 +151,7 @@ fn missing(shown: &str, error: &std::io::Error) -> Option<Error> {
 }
 
 fn identity_of(dir: &Dir) -> rustix::io::Result<Identity> {
-    rustix::fs::fstat(dir).map(|stat| Identity::of(&stat))
+    rustix::fs::fstat(dir).map(|stat| Identity::from_stat(&stat))
 }
 
 fn refuse_wide(shown: &str, identity: Identity) -> Result<(), Error> {

@@ -4,12 +4,12 @@
 //! seen; and it is never longer than the limit.
 
 use super::admit::refuse_special;
-use super::facts::Facts;
+use super::document_path::DocumentPath;
 use super::file_place::FilePlace;
+use super::fingerprint::FileFingerprint;
 use super::folder::{Folder, Identity};
 use super::permit;
-use super::place::Place;
-use super::publish::{Content, Known};
+use super::publish::{Content, ExpectedFile};
 use super::rows::RowSnapshot;
 use super::trouble::{self, conflict, failed};
 use crate::error::{Code, Error};
@@ -35,7 +35,7 @@ pub struct FileSnapshot {
     pub(super) mode: u32,
     /// How many names it had.
     pub(super) names: usize,
-    settled: Option<Facts>,
+    settled: Option<FileFingerprint>,
 }
 
 /// What was read at a place.
@@ -60,17 +60,17 @@ impl Snapshot {
     /// Refuses what publishing would refuse, as [`FileSnapshot::check_names`].
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
-    pub fn check_names(&self, place: &Place, how: Publishing) -> Result<(), Error> {
+    pub fn check_names(&self, place: &DocumentPath, how: Publishing) -> Result<(), Error> {
         match (self, place) {
-            (Snapshot::File(snapshot), Place::File(place)) => snapshot.check_names(place, how),
-            (Snapshot::File(_) | Snapshot::Row(_), Place::File(_) | Place::Row(_)) => Ok(()),
+            (Snapshot::File(snapshot), DocumentPath::File(place)) => snapshot.check_names(place, how),
+            (Snapshot::File(_) | Snapshot::Row(_), DocumentPath::File(_) | DocumentPath::Row(_)) => Ok(()),
         }
     }
 }
 
 /// What the caller believes to stand in the file that is to be replaced.
 #[derive(Debug, Clone, Copy)]
-pub struct Before<'a> {
+pub struct ExpectedContent<'a> {
     pub(super) snapshot: &'a FileSnapshot,
     pub(super) content: Content<'a>,
 }
@@ -88,7 +88,7 @@ impl FileSnapshot {
     }
 
     /// What tells that the file still holds what was read; nothing where it was changed too shortly before for that.
-    pub fn settled(&self) -> Option<Facts> {
+    pub fn settled(&self) -> Option<FileFingerprint> {
         self.settled
     }
 
@@ -100,15 +100,15 @@ impl FileSnapshot {
     }
 
     /// This snapshot together with the content that was read, which publishing compares with the file.
-    pub fn held<'a>(&'a self, content: Content<'a>) -> Before<'a> {
-        Before { snapshot: self, content }
+    pub fn held<'a>(&'a self, content: Content<'a>) -> ExpectedContent<'a> {
+        ExpectedContent { snapshot: self, content }
     }
 }
 
-impl<'a> Before<'a> {
+impl<'a> ExpectedContent<'a> {
     /// The file, and what it is believed to hold.
-    pub(super) fn known(&self) -> Known<'a> {
-        Known::new(&self.snapshot.file, self.snapshot.identity, self.content.bytes)
+    pub(super) fn known(&self) -> ExpectedFile<'a> {
+        ExpectedFile::new(&self.snapshot.file, self.snapshot.identity, self.content.bytes)
     }
 }
 
@@ -124,10 +124,11 @@ pub(super) fn read(
         let Some((file, stat)) = open(folder, name, shown)? else { return Ok(None) };
         let bytes = content(&file, &stat, shown, limit)?;
         let after = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
-        if Facts::of(&stat) == Facts::of(&after) && u64::try_from(bytes.len()) == u64::try_from(after.st_size)
+        if FileFingerprint::from_stat(&stat) == FileFingerprint::from_stat(&after)
+            && u64::try_from(bytes.len()) == u64::try_from(after.st_size)
         {
-            let (identity, names) = (Identity::of(&after), permit::names_of(&after));
-            let settled = Facts::of(&after).settled(began, &file);
+            let (identity, names) = (Identity::from_stat(&after), permit::names_of(&after));
+            let settled = FileFingerprint::from_stat(&after).settled(began, &file);
             let mode = after.st_mode & PERMISSIONS;
             return Ok(Some(FileSnapshot { bytes, file, identity, mode, names, settled }));
         }

@@ -19,10 +19,10 @@ use std::path::Path;
 const MOST_LINKS: usize = 40;
 
 /// Where a path leads.
-pub(super) struct Found {
+pub(super) struct WalkEnd {
     pub root: usize,
     /// The folders from the root down, each with its name and what it is.
-    pub folders: Vec<Step>,
+    pub folders: Vec<PathStep>,
     /// The names after the last folder that is there; the last of them is the file's, unless `file` is there.
     pub missing: Vec<String>,
     /// The file itself, and a descriptor that can only be looked at.
@@ -32,7 +32,7 @@ pub(super) struct Found {
 }
 
 /// A folder on the way.
-pub(super) struct Step {
+pub(super) struct PathStep {
     pub name: String,
     pub folder: Folder,
     pub identity: Identity,
@@ -55,8 +55,8 @@ pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Erro
 }
 
 /// Follows `path`, relative to the root of that index.
-pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Result<Found, Error> {
-    let mut walk = Walk {
+pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Result<WalkEnd, Error> {
+    let mut walk = PathWalk {
         roots,
         shown,
         todo: Vec::new(),
@@ -73,15 +73,15 @@ pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Resu
     Ok(found)
 }
 
-fn start(roots: &[Root], root: usize, shown: &str) -> Result<Found, Error> {
+fn start(roots: &[Root], root: usize, shown: &str) -> Result<WalkEnd, Error> {
     let there = roots.get(root).ok_or_else(|| trouble::outside(shown))?;
     there.check_in_place()?;
     let folder = there.top().map_err(|error| trouble::failed_io("opening the root", shown, &error))?;
-    let top = Step { name: String::new(), folder, identity: there.identity() };
-    Ok(Found { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })
+    let top = PathStep { name: String::new(), folder, identity: there.identity() };
+    Ok(WalkEnd { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })
 }
 
-struct Walk<'a> {
+struct PathWalk<'a> {
     roots: &'a [Root],
     shown: &'a str,
     /// What is still to be walked, the next name last.
@@ -89,10 +89,10 @@ struct Walk<'a> {
     /// For each link that is being followed: how many names were still to be walked when it was met, and its name.
     links: Vec<(usize, String)>,
     followed: usize,
-    found: Found,
+    found: WalkEnd,
 }
 
-impl Walk<'_> {
+impl PathWalk<'_> {
     fn push(&mut self, path: &str) {
         let names = path.split('/').rev().filter(|name| !name.is_empty() && *name != ".");
         self.todo.extend(names.map(str::to_owned));
@@ -122,7 +122,7 @@ impl Walk<'_> {
     }
 
     fn enter(&mut self, name: String) -> Result<(), Error> {
-        let Some(Step { folder, .. }) = self.found.folders.last() else {
+        let Some(PathStep { folder, .. }) = self.found.folders.last() else {
             return Err(trouble::outside(self.shown));
         };
         let fd = match folder.touch(&name) {
@@ -134,8 +134,8 @@ impl Walk<'_> {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Symlink => self.follow(name, &fd),
             FileType::Directory => {
-                let identity = Identity::of(&stat);
-                self.found.folders.push(Step { name, folder: Folder::new(fd), identity });
+                let identity = Identity::from_stat(&stat);
+                self.found.folders.push(PathStep { name, folder: Folder::new(fd), identity });
                 Ok(())
             }
             // Of rustix's file types these two alone have entries or a target.

@@ -21,12 +21,12 @@ const UNCUT_STEPS: usize = 1 << 20;
 
 /// Lines that differ, counted from 0, ends excluded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct DifferingLines {
     pub(super) old: Range<usize>,
     pub(super) new: Range<usize>,
 }
 
-impl Piece {
+impl DifferingLines {
     /// Tells whether there are no lines on either side.
     pub(super) fn is_empty(&self) -> bool {
         self.old.is_empty() && self.new.is_empty()
@@ -35,15 +35,15 @@ impl Piece {
 
 /// The steps that are left, and the largest block to take them for.
 #[derive(Debug)]
-pub(super) struct Steps {
+pub(super) struct AlignBudget {
     left: usize,
     most_lines: usize,
 }
 
-impl Steps {
+impl AlignBudget {
     /// Gives the steps of one plan.
-    pub(super) fn of_one_plan() -> Steps {
-        Steps { left: ALL_STEPS, most_lines: MOST_LINES }
+    pub(super) fn of_one_plan() -> AlignBudget {
+        AlignBudget { left: ALL_STEPS, most_lines: MOST_LINES }
     }
 
     fn take(&mut self, steps: usize) -> bool {
@@ -60,20 +60,20 @@ impl Steps {
 ///
 /// The work is bounded: lists that would take more are one piece from their first difference to their last.
 pub fn differing_lines(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
-    let whole = Piece { old: 0..old.len(), new: 0..new.len() };
+    let whole = DifferingLines { old: 0..old.len(), new: 0..new.len() };
     let (old, new) =
         (|at| old.get(at).copied().unwrap_or_default(), |at| new.get(at).copied().unwrap_or_default());
-    let pieces = differing(&whole, old, new, &mut Steps::of_one_plan());
+    let pieces = differing(&whole, old, new, &mut AlignBudget::of_one_plan());
     pieces.into_iter().map(|piece| (piece.old, piece.new)).collect()
 }
 
 /// Finds the lines of a block that really differ.
 pub(super) fn differing<'a>(
-    block: &Piece,
+    block: &DifferingLines,
     old: impl Fn(usize) -> &'a str,
     new: impl Fn(usize) -> &'a str,
-    steps: &mut Steps,
-) -> Vec<Piece> {
+    steps: &mut AlignBudget,
+) -> Vec<DifferingLines> {
     let rest = trimmed(block.clone(), |i, j| old(i) == new(j));
     if rest.is_empty() {
         return Vec::new();
@@ -92,12 +92,13 @@ pub(super) fn differing<'a>(
     let count = names.len();
     drop(names);
     let same = Aligner { old: &old_names, new: &new_names, names: count, steps }.run();
-    let moved = |run: Run| Run { old: run.old + rest.old.start, new: run.new + rest.new.start, ..run };
+    let moved =
+        |run: EqualLines| EqualLines { old: run.old + rest.old.start, new: run.new + rest.new.start, ..run };
     between(&rest, same.into_iter().map(moved))
 }
 
 /// Puts a piece behind others; one that touches the last is joined to it.
-pub(super) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
+pub(super) fn push(pieces: &mut Vec<DifferingLines>, piece: DifferingLines) {
     match pieces.last_mut() {
         Some(last) if last.old.end == piece.old.start && last.new.end == piece.new.start => {
             (last.old.end, last.new.end) = (piece.old.end, piece.new.end);
@@ -108,7 +109,7 @@ pub(super) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
 
 /// Lines that are the same on both sides.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct EqualLines {
     old: usize,
     new: usize,
     len: usize,
@@ -118,32 +119,36 @@ struct Aligner<'a> {
     old: &'a [u32],
     new: &'a [u32],
     names: usize,
-    steps: &'a mut Steps,
+    steps: &'a mut AlignBudget,
 }
 
 impl Aligner<'_> {
-    fn run(&mut self) -> Vec<Run> {
-        let whole = Piece { old: 0..self.old.len(), new: 0..self.new.len() };
+    fn run(&mut self) -> Vec<EqualLines> {
+        let whole = DifferingLines { old: 0..self.old.len(), new: 0..self.new.len() };
         let mut same = Vec::new();
         if cost(&whole) <= UNCUT_STEPS {
             self.diff(whole, &mut same);
             return same;
         }
-        let end = Run { old: whole.old.end, new: whole.new.end, len: 0 };
+        let end = EqualLines { old: whole.old.end, new: whole.new.end, len: 0 };
         let (mut old, mut new) = (0, 0);
         for anchor in self.anchors().into_iter().chain([end]) {
-            let gap = Piece { old: old..anchor.old, new: new..anchor.new };
+            let gap = DifferingLines { old: old..anchor.old, new: new..anchor.new };
             let inner = trimmed(gap.clone(), |i, j| self.old.get(i) == self.new.get(j));
-            same.push(Run { old: gap.old.start, new: gap.new.start, len: inner.old.start - gap.old.start });
+            same.push(EqualLines {
+                old: gap.old.start,
+                new: gap.new.start,
+                len: inner.old.start - gap.old.start,
+            });
             self.diff(inner.clone(), &mut same);
-            same.push(Run { old: inner.old.end, new: inner.new.end, len: anchor.old - inner.old.end });
+            same.push(EqualLines { old: inner.old.end, new: inner.new.end, len: anchor.old - inner.old.end });
             same.push(anchor);
             (old, new) = (anchor.old + anchor.len, anchor.new + anchor.len);
         }
         same
     }
 
-    fn diff(&mut self, gap: Piece, same: &mut Vec<Run>) {
+    fn diff(&mut self, gap: DifferingLines, same: &mut Vec<EqualLines>) {
         if gap.old.is_empty() || gap.new.is_empty() || !self.steps.take(cost(&gap)) {
             return;
         }
@@ -151,13 +156,15 @@ impl Aligner<'_> {
     }
 
     /// Gives the longest list of lines, unique on both sides, that stand in the same order on both.
-    fn anchors(&self) -> Vec<Run> {
+    fn anchors(&self) -> Vec<EqualLines> {
         let [old, new] = [self.old, self.new].map(|side| places(side, self.names));
         let unique = old.into_iter().zip(new).filter_map(|pair| match pair {
-            (Seen::Once(i), Seen::Once(j)) => Some(Run { old: i as usize, new: j as usize, len: 1 }),
-            (Seen::Never | Seen::Often | Seen::Once(_), _) => None,
+            (LineOccurrence::Once(i), LineOccurrence::Once(j)) => {
+                Some(EqualLines { old: i as usize, new: j as usize, len: 1 })
+            }
+            (LineOccurrence::Never | LineOccurrence::Often | LineOccurrence::Once(_), _) => None,
         });
-        let mut unique: Vec<Run> = unique.collect();
+        let mut unique: Vec<EqualLines> = unique.collect();
         unique.sort_unstable_by_key(|run| run.old);
         longest_rise(&unique)
     }
@@ -165,19 +172,19 @@ impl Aligner<'_> {
 
 /// Where a line was seen on one side.
 #[derive(Debug, Clone, Copy)]
-enum Seen {
+enum LineOccurrence {
     Never,
     Once(u32),
     Often,
 }
 
-fn places(side: &[u32], names: usize) -> Vec<Seen> {
-    let mut places = vec![Seen::Never; names];
+fn places(side: &[u32], names: usize) -> Vec<LineOccurrence> {
+    let mut places = vec![LineOccurrence::Never; names];
     for (at, &name) in (0..).zip(side) {
         if let Some(seen) = places.get_mut(name as usize) {
             *seen = match seen {
-                Seen::Never => Seen::Once(at),
-                Seen::Once(_) | Seen::Often => Seen::Often,
+                LineOccurrence::Never => LineOccurrence::Once(at),
+                LineOccurrence::Once(_) | LineOccurrence::Often => LineOccurrence::Often,
             };
         }
     }
@@ -185,7 +192,7 @@ fn places(side: &[u32], names: usize) -> Vec<Seen> {
 }
 
 /// Gives the longest subsequence whose places on the new side rise too.
-fn longest_rise(runs: &[Run]) -> Vec<Run> {
+fn longest_rise(runs: &[EqualLines]) -> Vec<EqualLines> {
     let mut tops: Vec<usize> = Vec::new();
     let mut below: Vec<Option<usize>> = Vec::with_capacity(runs.len());
     let new = |index: usize| runs.get(index).map_or(0, |run| run.new);
@@ -198,7 +205,7 @@ fn longest_rise(runs: &[Run]) -> Vec<Run> {
         }
     }
     let down = |&index: &usize| below.get(index).copied().flatten();
-    let mut rise: Vec<Run> = std::iter::successors(tops.last().copied(), down)
+    let mut rise: Vec<EqualLines> = std::iter::successors(tops.last().copied(), down)
         .filter_map(|index| runs.get(index).copied())
         .collect();
     rise.reverse();
@@ -206,31 +213,31 @@ fn longest_rise(runs: &[Run]) -> Vec<Run> {
 }
 
 /// Bounds the steps that a diff of this piece takes: `similar` never searches further than that from a diagonal.
-fn cost(piece: &Piece) -> usize {
+fn cost(piece: &DifferingLines) -> usize {
     let (old, new) = (piece.old.len(), piece.new.len());
     let reach = (old + new).isqrt().max(256);
     old.saturating_mul(new).min((old + new).saturating_mul(reach))
 }
 
 /// Takes the lines off both ends of a piece that are the same.
-fn trimmed(piece: Piece, same: impl Fn(usize, usize) -> bool) -> Piece {
-    let Piece { mut old, mut new } = piece;
+fn trimmed(piece: DifferingLines, same: impl Fn(usize, usize) -> bool) -> DifferingLines {
+    let DifferingLines { mut old, mut new } = piece;
     while !old.is_empty() && !new.is_empty() && same(old.start, new.start) {
         (old.start, new.start) = (old.start + 1, new.start + 1);
     }
     while !old.is_empty() && !new.is_empty() && same(old.end - 1, new.end - 1) {
         (old.end, new.end) = (old.end - 1, new.end - 1);
     }
-    Piece { old, new }
+    DifferingLines { old, new }
 }
 
 /// Gives what lies between the lines that are the same.
-fn between(whole: &Piece, same: impl Iterator<Item = Run>) -> Vec<Piece> {
+fn between(whole: &DifferingLines, same: impl Iterator<Item = EqualLines>) -> Vec<DifferingLines> {
     let mut pieces = Vec::new();
     let (mut old, mut new) = (whole.old.start, whole.new.start);
-    let end = Run { old: whole.old.end, new: whole.new.end, len: 0 };
+    let end = EqualLines { old: whole.old.end, new: whole.new.end, len: 0 };
     for run in same.filter(|run| run.len > 0).chain([end]) {
-        let piece = Piece { old: old..run.old, new: new..run.new };
+        let piece = DifferingLines { old: old..run.old, new: new..run.new };
         if !piece.is_empty() {
             pieces.push(piece);
         }
@@ -240,13 +247,13 @@ fn between(whole: &Piece, same: impl Iterator<Item = Run>) -> Vec<Piece> {
 }
 
 /// Collects what a diff finds equal.
-struct Equal<'a>(&'a mut Vec<Run>);
+struct Equal<'a>(&'a mut Vec<EqualLines>);
 
 impl DiffHook for Equal<'_> {
     type Error = Infallible;
 
     fn equal(&mut self, old: usize, new: usize, len: usize) -> Result<(), Infallible> {
-        self.0.push(Run { old, new, len });
+        self.0.push(EqualLines { old, new, len });
         Ok(())
     }
 }
@@ -255,19 +262,19 @@ impl DiffHook for Equal<'_> {
 mod tests {
     use super::*;
 
-    fn only(left: usize) -> Steps {
-        Steps { left, most_lines: MOST_LINES }
+    fn only(left: usize) -> AlignBudget {
+        AlignBudget { left, most_lines: MOST_LINES }
     }
 
-    fn pieces(old: &[&str], new: &[&str], mut steps: Steps) -> Vec<(Range<usize>, Range<usize>)> {
-        let all = Piece { old: 0..old.len(), new: 0..new.len() };
+    fn pieces(old: &[&str], new: &[&str], mut steps: AlignBudget) -> Vec<(Range<usize>, Range<usize>)> {
+        let all = DifferingLines { old: 0..old.len(), new: 0..new.len() };
         let found = differing(&all, |i| old[i], |j| new[j], &mut steps);
         found.into_iter().map(|piece| (piece.old, piece.new)).collect()
     }
 
     /// Checks the invariant of this room for two lists of lines, and gives the number of lines that differ.
-    fn check(old: &[String], new: &[String], mut steps: Steps) -> usize {
-        let all = Piece { old: 0..old.len(), new: 0..new.len() };
+    fn check(old: &[String], new: &[String], mut steps: AlignBudget) -> usize {
+        let all = DifferingLines { old: 0..old.len(), new: 0..new.len() };
         let pieces = differing(&all, |i| old[i].as_str(), |j| new[j].as_str(), &mut steps);
         let (mut i, mut j) = (0, 0);
         for piece in &pieces {
@@ -285,7 +292,7 @@ mod tests {
 
     #[test]
     fn finds_what_differs_between_lines_that_stay() {
-        let steps = Steps::of_one_plan;
+        let steps = AlignBudget::of_one_plan;
         assert_eq!(pieces(&["a", "b", "c"], &["a", "b", "c"], steps()), []);
         assert_eq!(pieces(&["a", "b", "c"], &["a", "x", "c"], steps()), [(1..2, 1..2)]);
         assert_eq!(pieces(&["a", "b"], &["x", "a", "b", "y"], steps()), [(0..0, 0..1), (2..2, 3..4)]);
@@ -297,7 +304,7 @@ mod tests {
     fn without_steps_everything_between_the_common_ends_differs() {
         let (old, new) = (["a", "x", "b", "y", "c"], ["a", "1", "b", "2", "c"]);
         assert_eq!(pieces(&old, &new, only(0)), [(1..4, 1..4)]);
-        assert_eq!(pieces(&old, &new, Steps::of_one_plan()), [(1..2, 1..2), (3..4, 3..4)]);
+        assert_eq!(pieces(&old, &new, AlignBudget::of_one_plan()), [(1..2, 1..2), (3..4, 3..4)]);
     }
 
     #[test]
@@ -308,8 +315,8 @@ mod tests {
         new.remove(9_000);
         new.insert(15_000, "middle".into());
         new[19_990] = "last".into();
-        assert!(cost(&Piece { old: 0..old.len(), new: 0..new.len() }) > UNCUT_STEPS);
-        assert_eq!(check(&old, &new, Steps::of_one_plan()), 6);
+        assert!(cost(&DifferingLines { old: 0..old.len(), new: 0..new.len() }) > UNCUT_STEPS);
+        assert_eq!(check(&old, &new, AlignBudget::of_one_plan()), 6);
     }
 
     #[test]
@@ -322,7 +329,7 @@ mod tests {
     #[test]
     fn more_lines_than_are_compared_still_lose_their_common_ends() {
         let (old, new) = (["a", "x", "b", "y", "c"], ["a", "1", "b", "2", "c"]);
-        let bound = |most_lines| Steps { left: ALL_STEPS, most_lines };
+        let bound = |most_lines| AlignBudget { left: ALL_STEPS, most_lines };
         assert_eq!(pieces(&old, &new, bound(5)), [(1..4, 1..4)]);
         assert_eq!(pieces(&old, &new, bound(6)), [(1..2, 1..2), (3..4, 3..4)]);
     }

@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use super::byte_map::ByteMap;
 use super::change::Plan;
-use super::encoding::{self, Decoded, Encoding, Form};
+use super::encoding::{self, Decoded, Encoding, EncodingForm};
 use super::line_end::{LineEnd, LineEnds, fold};
 use super::lines::{self, Lines};
-use super::stamp::Stamp;
+use super::version::Version;
 use crate::error::{Code, Error};
 
 /// What an editorconfig says of a file, for what the file itself does not show.
@@ -26,11 +26,11 @@ pub struct Hints {
 #[derive(Debug)]
 pub struct Buffer {
     body: Body,
-    form: Form,
+    form: EncodingForm,
     hints: Hints,
     starts: Vec<u32>,
     ends: LineEnds,
-    stamp: Stamp,
+    stamp: Version,
 }
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ enum Body {
 impl Default for Buffer {
     /// The empty text.
     fn default() -> Buffer {
-        let form = Form { encoding: Encoding::Utf8, mark: 0 };
+        let form = EncodingForm { encoding: Encoding::Utf8, mark: 0 };
         Buffer::over(Body::Plain(String::new()), form, Hints::default())
     }
 }
@@ -91,7 +91,7 @@ impl Buffer {
     }
 
     /// Gives the name of this version of the file.
-    pub fn stamp(&self) -> Stamp {
+    pub fn stamp(&self) -> Version {
         self.stamp
     }
 
@@ -183,7 +183,7 @@ impl Buffer {
     }
 
     /// Puts a buffer together from bytes of a known form.
-    pub(super) fn build(form: Form, decoded: Decoded, hints: Hints) -> Result<Buffer, Error> {
+    pub(super) fn build(form: EncodingForm, decoded: Decoded, hints: Hints) -> Result<Buffer, Error> {
         let body = match decoded {
             Decoded::Utf8(text) if memchr::memmem::find(text.as_bytes(), b"\r\n").is_none() => {
                 Body::Plain(text)
@@ -203,8 +203,8 @@ impl Buffer {
         Ok(Buffer::over(body, form, hints))
     }
 
-    fn over(body: Body, form: Form, hints: Hints) -> Buffer {
-        let stamp = Stamp::of(body.bytes());
+    fn over(body: Body, form: EncodingForm, hints: Hints) -> Buffer {
+        let stamp = Version::hash(body.bytes());
         let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), stamp };
         buffer.starts = lines::starts(buffer.view());
         buffer.ends = buffer.count_line_ends();
@@ -226,7 +226,7 @@ impl Buffer {
 }
 
 impl Body {
-    fn mapped(bytes: Vec<u8>, view: String, form: Form) -> Result<Body, Error> {
+    fn mapped(bytes: Vec<u8>, view: String, form: EncodingForm) -> Result<Body, Error> {
         fits(view.len())?;
         let map = ByteMap::new(&view, &bytes, form);
         Ok(Body::Mapped { bytes, view, map })

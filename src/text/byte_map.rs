@@ -5,7 +5,7 @@
 //!
 //! Invariant: mark `k` belongs to the last character border at or before `k * STEP`.
 
-use super::encoding::{Encoding, Form};
+use super::encoding::{Encoding, EncodingForm};
 use super::line_end::LineEnd;
 
 /// How many bytes of view lie between two marks.
@@ -20,7 +20,7 @@ pub(super) struct ByteMap {
 
 impl ByteMap {
     /// Walks once over the view and the bytes that it shows.
-    pub(super) fn new(view: &str, bytes: &[u8], form: Form) -> ByteMap {
+    pub(super) fn new(view: &str, bytes: &[u8], form: EncodingForm) -> ByteMap {
         let mut map = ByteMap { encoding: form.encoding, marks: Vec::with_capacity(view.len() / STEP + 1) };
         let (mut at, mut byte) = (0, form.mark);
         while map.marks.len() * STEP <= view.len() {

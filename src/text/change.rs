@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
-use super::align::Piece;
+use super::align::DifferingLines;
 use super::buffer::Buffer;
 use super::dress::dress;
 use super::line_map::{LineMap, Region, touched};
-use super::stamp::Stamp;
-use crate::error::{Code, Error, Place};
+use super::version::Version;
+use crate::error::{Code, Error, EvidenceLine};
 
 /// A piece of the view that is to become another text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Splice {
 /// The splices that make one version of a file into the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    stamp: Stamp,
+    stamp: Version,
     splices: Vec<Splice>,
     notes: Vec<String>,
 }
@@ -41,7 +41,7 @@ pub struct Plan {
 impl Default for Plan {
     /// The plan that leaves the empty text as it is.
     fn default() -> Plan {
-        Plan { stamp: Stamp::of(b""), splices: Vec::new(), notes: Vec::new() }
+        Plan { stamp: Version::hash(b""), splices: Vec::new(), notes: Vec::new() }
     }
 }
 
@@ -80,7 +80,7 @@ impl Buffer {
             let preview = rest.lines().next().unwrap_or_default().chars().take(60).collect();
             let (name, number) = (c.escape_debug(), u32::from(c));
             let message = format!("{} cannot hold '{name}' (U+{number:04X}) on line {line}", self.encoding());
-            Error::new(Code::NotEncodable, message).places(vec![Place { line, preview, symbol: None }])
+            Error::new(Code::NotEncodable, message).places(vec![EvidenceLine { line, preview, symbol: None }])
         })
     }
 }
@@ -106,7 +106,7 @@ impl Plan {
     }
 
     /// Gives the version that the plan was made for.
-    pub fn stamp(&self) -> Stamp {
+    pub fn stamp(&self) -> Version {
         self.stamp
     }
 
@@ -189,7 +189,7 @@ fn lines_of(before: &Buffer, bytes: &Range<usize>) -> Region {
     let lines = before.lines();
     let start = lines.at(before.offset(bytes.start));
     let end = lines.at(before.offset(bytes.end.saturating_sub(1).max(bytes.start)));
-    Region::from(&Piece { old: start - 1..end, new: 0..0 })
+    Region::from(&DifferingLines { old: start - 1..end, new: 0..0 })
 }
 
 #[cfg(test)]
@@ -243,7 +243,10 @@ mod tests {
         let error = before.plan(vec![change(2..2, "b\nto \u{2192} here\n")]).unwrap_err();
         assert_eq!(error.code, Code::NotEncodable);
         assert_eq!(error.message, "windows-1252 cannot hold '\u{2192}' (U+2192) on line 3");
-        assert_eq!(*error.places, [Place { line: 3, preview: "to \u{2192} here".into(), symbol: None }]);
+        assert_eq!(
+            *error.places,
+            [EvidenceLine { line: 3, preview: "to \u{2192} here".into(), symbol: None }]
+        );
     }
 
     #[test]

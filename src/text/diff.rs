@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::align::{Piece, push};
+use super::align::{DifferingLines, push};
 use super::buffer::Buffer;
 use super::change::Plan;
 use super::encoding::Encoding;
@@ -23,12 +23,12 @@ pub struct Diff<'a> {
     header: String,
     before: Option<&'a Buffer>,
     after: &'a Buffer,
-    hunks: Vec<Vec<Piece>>,
+    hunks: Vec<Vec<DifferingLines>>,
 }
 
 /// How much of a diff was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub enum DiffCut {
     /// All of it.
     Whole,
     /// Only its first hunks.
@@ -48,7 +48,7 @@ pub fn unified<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, pl
 
 /// Compares two versions like [`unified`], along the line map that the plan gave for them.
 pub fn along<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, map: &LineMap) -> Diff<'a> {
-    let whole = || vec![Piece { old: 0..before.map_or(0, line_count), new: 0..line_count(after) }];
+    let whole = || vec![DifferingLines { old: 0..before.map_or(0, line_count), new: 0..line_count(after) }];
     let pieces = match before {
         Some(before) if before.stamp() == after.stamp() => Vec::new(),
         Some(before) if is_lone_mark(before) || is_lone_mark(after) => whole(),
@@ -63,7 +63,7 @@ pub fn along<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, map:
 pub fn removal<'a>(path: &str, before: &'a Buffer, after: &'a Buffer) -> Diff<'a> {
     let hunks = match line_count(before) {
         0 => Vec::new(),
-        count => vec![vec![Piece { old: 0..count, new: 0..0 }]],
+        count => vec![vec![DifferingLines { old: 0..count, new: 0..0 }]],
     };
     let [old, new] = ["a/", "b/"].map(|side| quoted(&format!("{side}{path}")));
     let tab = if path.contains(' ') { "\t" } else { "" };
@@ -89,19 +89,19 @@ impl Diff<'_> {
     }
 
     /// Writes the header and as many whole hunks as fit into this many bytes; nothing when not even one does.
-    pub fn render(&self, max_bytes: usize) -> (String, Cut) {
+    pub fn render(&self, max_bytes: usize) -> (String, DiffCut) {
         let mut text = self.header.clone();
         for (shown, hunk) in self.hunks.iter().enumerate() {
             let end = text.len();
             if self.write(hunk, &mut text, max_bytes).is_none() {
                 text.truncate(if shown == 0 { 0 } else { end });
-                return (text, Cut::After { shown, of: self.hunks.len() });
+                return (text, DiffCut::After { shown, of: self.hunks.len() });
             }
         }
-        (text, Cut::Whole)
+        (text, DiffCut::Whole)
     }
 
-    fn write(&self, hunk: &[Piece], text: &mut String, max_bytes: usize) -> Option<()> {
+    fn write(&self, hunk: &[DifferingLines], text: &mut String, max_bytes: usize) -> Option<()> {
         let (first, last) = (hunk.first()?, hunk.last()?);
         let count = self.before.map_or(0, line_count);
         let before = first.old.start.min(CONTEXT);
@@ -128,8 +128,8 @@ impl Diff<'_> {
 }
 
 /// Puts pieces whose contexts meet into one hunk.
-fn grouped(pieces: impl Iterator<Item = Piece>) -> Vec<Vec<Piece>> {
-    let mut hunks: Vec<Vec<Piece>> = Vec::new();
+fn grouped(pieces: impl Iterator<Item = DifferingLines>) -> Vec<Vec<DifferingLines>> {
+    let mut hunks: Vec<Vec<DifferingLines>> = Vec::new();
     for piece in pieces {
         let last_end = hunks.last().and_then(|hunk| hunk.last()).map(|last| last.old.end);
         match hunks.last_mut() {
@@ -143,19 +143,19 @@ fn grouped(pieces: impl Iterator<Item = Piece>) -> Vec<Vec<Piece>> {
 }
 
 /// Gives the lines that a diff has to name: those whose text differs, and those whose line end does.
-fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<Piece> {
+fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<DifferingLines> {
     let mut printed = Vec::new();
     let mut pieces = map.pieces().iter().peekable();
     for block in map.blocks() {
         let (mut old, mut new) = (block.old.start, block.new.start);
-        let end = Piece { old: block.old.end..block.old.end, new: block.new.end..block.new.end };
+        let end = DifferingLines { old: block.old.end..block.old.end, new: block.new.end..block.new.end };
         let inside = std::iter::from_fn(|| {
             pieces.next_if(|piece| piece.old.end <= block.old.end && piece.new.end <= block.new.end).cloned()
         });
         for piece in inside.chain([end]) {
             for (i, j) in (old..piece.old.start).zip(new..piece.new.start) {
                 if before.line_end(i + 1) != after.line_end(j + 1) {
-                    push(&mut printed, Piece { old: i..i + 1, new: j..j + 1 });
+                    push(&mut printed, DifferingLines { old: i..i + 1, new: j..j + 1 });
                 }
             }
             (old, new) = (piece.old.end, piece.new.end);
@@ -166,7 +166,7 @@ fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<Piece> {
 }
 
 /// Names the line that gains or loses the byte order mark when lines come or go above it.
-fn with_marked_line(pieces: Vec<Piece>) -> Vec<Piece> {
+fn with_marked_line(pieces: Vec<DifferingLines>) -> Vec<DifferingLines> {
     let mut wider = Vec::with_capacity(pieces.len());
     for mut piece in pieces {
         let first = piece.old.start == 0 && piece.new.start == 0;
@@ -332,9 +332,9 @@ mod tests {
             let shown = borders.iter().filter(|&&border| border <= max_bytes).count().saturating_sub(1);
             assert!(text.len() <= max_bytes && all.starts_with(&text));
             match cut {
-                Cut::Whole => assert_eq!((shown, text.len()), (3, all.len())),
-                Cut::After { shown: 0, of } => assert_eq!((shown, of, text.len()), (0, 3, 0)),
-                Cut::After { shown: count, of } => {
+                DiffCut::Whole => assert_eq!((shown, text.len()), (3, all.len())),
+                DiffCut::After { shown: 0, of } => assert_eq!((shown, of, text.len()), (0, 3, 0)),
+                DiffCut::After { shown: count, of } => {
                     assert_eq!((count, of, text.len()), (shown, 3, borders[shown]))
                 }
             }

@@ -132,7 +132,7 @@ impl fmt::Display for Encoding {
 
 /// An encoding, and how many bytes of byte order mark stand before the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct EncodingForm {
     pub(super) encoding: Encoding,
     pub(super) mark: usize,
 }
@@ -159,14 +159,14 @@ impl Decoded {
 ///
 /// A hint of UTF-16 comes before UTF-8 where the bytes hold a NUL: UTF-16 of plain ASCII is valid UTF-8, and no UTF-8
 /// text that anybody wrote has a NUL.
-pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(Form, Decoded), Error> {
+pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(EncodingForm, Decoded), Error> {
     if let Some(form) = marked(&bytes)? {
         let not_text = |_| Error::new(Code::NotText, broken_promise(form.encoding));
         return decode(bytes, form).map(|decoded| (form, decoded)).map_err(not_text);
     }
     let wide = hint.filter(|hint| hint.is_wide() && memchr::memchr(0, &bytes).is_some());
     for encoding in [wide, Some(Encoding::Utf8), hint, Some(Encoding::Windows1252)].into_iter().flatten() {
-        let form = Form { encoding, mark: 0 };
+        let form = EncodingForm { encoding, mark: 0 };
         match decode(bytes, form) {
             Ok(decoded) => return Ok((form, decoded)),
             Err(back) => bytes = back,
@@ -176,7 +176,7 @@ pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(Form
 }
 
 /// Decodes bytes of a known form, or gives them back.
-pub(super) fn decode(bytes: Vec<u8>, form: Form) -> Result<Decoded, Vec<u8>> {
+pub(super) fn decode(bytes: Vec<u8>, form: EncodingForm) -> Result<Decoded, Vec<u8>> {
     if form.encoding == Encoding::Utf8 {
         return String::from_utf8(bytes).map(Decoded::Utf8).map_err(std::string::FromUtf8Error::into_bytes);
     }
@@ -187,7 +187,7 @@ pub(super) fn decode(bytes: Vec<u8>, form: Form) -> Result<Decoded, Vec<u8>> {
 }
 
 /// Gives the text of bytes without byte order mark, line ends as they stand; nothing when they are not of this form.
-pub(super) fn text_of(bytes: &[u8], form: Form) -> Option<Cow<'_, str>> {
+pub(super) fn text_of(bytes: &[u8], form: EncodingForm) -> Option<Cow<'_, str>> {
     let body = bytes.get(form.mark..)?;
     match form.encoding {
         Encoding::Utf8 => std::str::from_utf8(body).ok().map(Cow::Borrowed),
@@ -199,7 +199,7 @@ pub(super) fn text_of(bytes: &[u8], form: Form) -> Option<Cow<'_, str>> {
     }
 }
 
-fn marked(bytes: &[u8]) -> Result<Option<Form>, Error> {
+fn marked(bytes: &[u8]) -> Result<Option<EncodingForm>, Error> {
     if bytes.starts_with(b"\xFF\xFE\0\0") || bytes.starts_with(b"\0\0\xFE\xFF") {
         return Err(Error::new(Code::NotText, "the file begins with the byte order mark of UTF-32"));
     }
@@ -209,7 +209,7 @@ fn marked(bytes: &[u8]) -> Result<Option<Form>, Error> {
         (b"\xFE\xFF", Encoding::Utf16Be),
     ];
     let found = marks.into_iter().find(|(mark, _)| bytes.starts_with(mark));
-    Ok(found.map(|(mark, encoding)| Form { encoding, mark: mark.len() }))
+    Ok(found.map(|(mark, encoding)| EncodingForm { encoding, mark: mark.len() }))
 }
 
 fn broken_promise(encoding: Encoding) -> String {
@@ -262,7 +262,7 @@ mod tests {
     fn every_byte_of_the_8_bit_encodings_comes_back() {
         let bytes: Vec<u8> = (1..=255).collect();
         for encoding in [Encoding::Windows1252, Encoding::Latin1] {
-            let text = text_of(&bytes, Form { encoding, mark: 0 }).unwrap();
+            let text = text_of(&bytes, EncodingForm { encoding, mark: 0 }).unwrap();
             assert_eq!(encoding.encode(&text), Ok(bytes.clone()));
             assert_eq!(encoding.encode("a→b"), Err('→'));
             assert_eq!(encoding.encode("a\0"), Err('\0'));

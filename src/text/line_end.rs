@@ -46,7 +46,7 @@ pub struct LineEnds {
 
 impl LineEnds {
     /// Counts the line ends of a text.
-    pub fn of(text: &str) -> LineEnds {
+    pub fn count(text: &str) -> LineEnds {
         let crlf = memmem::find_iter(text.as_bytes(), "\r\n").count();
         let all = memchr::memchr_iter(b'\n', text.as_bytes()).count();
         LineEnds { lf: all - crlf, crlf }
@@ -116,21 +116,21 @@ mod tests {
 
     #[test]
     fn counts_and_names_the_majority() {
-        let ends = LineEnds::of("a\r\nb\nc\r\nd\r");
+        let ends = LineEnds::count("a\r\nb\nc\r\nd\r");
         assert_eq!((ends, ends.majority()), (LineEnds { lf: 1, crlf: 2 }, Some(LineEnd::CrLf)));
-        assert_eq!(LineEnds::of("a\r\nb\n").majority(), Some(LineEnd::Lf));
-        assert_eq!(LineEnds::of("a\rb").majority(), None);
+        assert_eq!(LineEnds::count("a\r\nb\n").majority(), Some(LineEnd::Lf));
+        assert_eq!(LineEnds::count("a\rb").majority(), None);
     }
 
     #[test]
     fn says_what_changed_only_when_something_did() {
-        let [lf, crlf, mixed] = ["a\nb\n", "a\r\n", "a\nb\nc\r\n"].map(LineEnds::of);
+        let [lf, crlf, mixed] = ["a\nb\n", "a\r\n", "a\nb\nc\r\n"].map(LineEnds::count);
         assert_eq!(lf.change_to(&crlf).as_deref(), Some("line ends changed from LF to CRLF"));
         assert_eq!(
             lf.change_to(&mixed).as_deref(),
             Some("line ends changed from LF to mixed (2 LF, 1 CRLF)")
         );
         assert_eq!(mixed.change_to(&mixed), None);
-        assert_eq!(crlf.change_to(&LineEnds::of("one open line")), None);
+        assert_eq!(crlf.change_to(&LineEnds::count("one open line")), None);
     }
 }

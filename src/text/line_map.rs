@@ -5,7 +5,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::align::{Piece, Steps, differing};
+use super::align::{AlignBudget, DifferingLines, differing};
 use super::buffer::Buffer;
 use super::change::{Plan, Splice};
 
@@ -22,8 +22,8 @@ pub struct Region {
     pub new_end_line: usize,
 }
 
-impl From<&Piece> for Region {
-    fn from(piece: &Piece) -> Region {
+impl From<&DifferingLines> for Region {
+    fn from(piece: &DifferingLines) -> Region {
         Region {
             start_line: piece.old.start + 1,
             end_line: piece.old.end,
@@ -41,7 +41,7 @@ impl fmt::Display for Region {
 
 /// How far all lines from one on have moved, up to the next shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shift {
+pub struct LineShift {
     /// The first line that moved, by its number before the edit.
     pub from: usize,
     /// How many lines it moved down; negative for up.
@@ -51,8 +51,8 @@ pub struct Shift {
 /// Carries line numbers from before an edit to after it; the default is that nothing moved.
 #[derive(Debug, Clone, Default)]
 pub struct LineMap {
-    blocks: Vec<Piece>,
-    pieces: Vec<Piece>,
+    blocks: Vec<DifferingLines>,
+    pieces: Vec<DifferingLines>,
     old_count: usize,
 }
 
@@ -61,7 +61,7 @@ impl LineMap {
     pub(super) fn new(plan: &Plan, before: &Buffer, after: &Buffer) -> LineMap {
         let blocks = touched(plan, before, after);
         let (old, new) = (before.lines(), after.lines());
-        let mut steps = Steps::of_one_plan();
+        let mut steps = AlignBudget::of_one_plan();
         let inside = |block| differing(block, |i| old.text(i + 1), |j| new.text(j + 1), &mut steps);
         let pieces = blocks.iter().flat_map(inside).collect();
         LineMap { blocks, pieces, old_count: old.count() }
@@ -86,12 +86,12 @@ impl LineMap {
     }
 
     /// Gives from which old line on the lines moved, and how far.
-    pub fn shifts(&self) -> Vec<Shift> {
-        let mut shifts: Vec<Shift> = Vec::new();
+    pub fn shifts(&self) -> Vec<LineShift> {
+        let mut shifts: Vec<LineShift> = Vec::new();
         for piece in self.pieces.iter().filter(|piece| piece.old.end < self.old_count) {
             let by = piece.new.end.cast_signed() - piece.old.end.cast_signed();
             if by != shifts.last().map_or(0, |shift| shift.by) {
-                shifts.push(Shift { from: piece.old.end + 1, by });
+                shifts.push(LineShift { from: piece.old.end + 1, by });
             }
         }
         shifts
@@ -99,29 +99,31 @@ impl LineMap {
 
     /// Counts the lines that were added, and those that were taken away.
     pub fn counts(&self) -> (usize, usize) {
-        let count = |lines: fn(&Piece) -> usize| self.pieces.iter().map(lines).sum();
+        let count = |lines: fn(&DifferingLines) -> usize| self.pieces.iter().map(lines).sum();
         (count(|piece| piece.new.len()), count(|piece| piece.old.len()))
     }
 
     /// Gives the lines that the plan touched, whole, whether they differ or not.
-    pub(super) fn blocks(&self) -> &[Piece] {
+    pub(super) fn blocks(&self) -> &[DifferingLines] {
         &self.blocks
     }
 
     /// Gives the lines whose text differs.
-    pub(super) fn pieces(&self) -> &[Piece] {
+    pub(super) fn pieces(&self) -> &[DifferingLines] {
         &self.pieces
     }
 }
 
 /// Widens the splices of a plan to whole lines; those that share a line become one.
-pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Piece> {
+pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<DifferingLines> {
     let (old_count, new_count) = (before.lines().count(), after.lines().count());
-    let mut blocks: Vec<Piece> = Vec::with_capacity(plan.splices().len());
+    let mut blocks: Vec<DifferingLines> = Vec::with_capacity(plan.splices().len());
     for stretch in stretches(plan, before, after) {
         let behind = usize::from(stretch.is_open());
-        let block =
-            Piece { old: stretch.old.lines(behind, old_count), new: stretch.new.lines(behind, new_count) };
+        let block = DifferingLines {
+            old: stretch.old.lines(behind, old_count),
+            new: stretch.new.lines(behind, new_count),
+        };
         match blocks.last_mut() {
             Some(last) if block.old.start < last.old.end || block.new.start < last.new.end => {
                 last.old.end = last.old.end.max(block.old.end);
@@ -137,8 +139,8 @@ pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Piece
 struct Stretch {
     /// Where it ends in the bytes before the edit.
     end: usize,
-    old: Side,
-    new: Side,
+    old: LineSpan,
+    new: LineSpan,
 }
 
 impl Stretch {
@@ -149,26 +151,26 @@ impl Stretch {
 }
 
 /// The lines, counted from 0, in which a stretch begins and ends on one side.
-struct Side {
+struct LineSpan {
     first: usize,
     last: usize,
     open: bool,
 }
 
-impl Side {
-    fn new(buffer: &Buffer, bytes: &Range<usize>) -> Side {
+impl LineSpan {
+    fn new(buffer: &Buffer, bytes: &Range<usize>) -> LineSpan {
         let lines = buffer.lines();
         let [start, end] = [bytes.start, bytes.end].map(|byte| buffer.offset(byte));
         // A place inside `\r\n` shows as the newline's: it starts no line.
         let open = !lines.starts_at(end) || buffer.byte(end) != bytes.end;
-        Side { first: lines.at(start) - 1, last: lines.at(end) - 1, open }
+        LineSpan { first: lines.at(start) - 1, last: lines.at(end) - 1, open }
     }
 
     fn lines(&self, behind: usize, count: usize) -> Range<usize> {
         self.first.min(count)..(self.last + behind).min(count)
     }
 
-    fn extend(&mut self, next: Side) {
+    fn extend(&mut self, next: LineSpan) {
         (self.last, self.open) = (next.last, next.open);
     }
 }
@@ -176,7 +178,7 @@ impl Side {
 fn stretches(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::with_capacity(plan.splices().len());
     for (Splice { span, .. }, landing) in plan.splices().iter().zip(plan.landings()) {
-        let (old, new) = (Side::new(before, span), Side::new(after, &landing));
+        let (old, new) = (LineSpan::new(before, span), LineSpan::new(after, &landing));
         match stretches.last_mut() {
             Some(last) if last.end == span.start && last.is_open() => {
                 last.end = span.end;
@@ -252,13 +254,13 @@ mod tests {
         let (_, map) = edited("a\nb\nc\nd\ne\n", &[(0..8, "new\na\nb\nC\nd\n")]);
         assert_eq!([1, 2, 3, 4, 5].map(|line| map.carry(line)), [Some(2), Some(3), None, Some(5), Some(6)]);
         assert_eq!([1, 2, 3, 4, 5].map(|line| map.touched(line)), [true, false, false, true, false]);
-        assert_eq!(map.shifts(), [Shift { from: 1, by: 1 }]);
+        assert_eq!(map.shifts(), [LineShift { from: 1, by: 1 }]);
     }
 
     #[test]
     fn shifts_are_given_where_they_change_and_lines_follow() {
         let (_, map) =
             edited("a\nb\nc\nd\ne\n", &[(0..2, "1\n2\n3\n"), (4..5, "C"), (6..8, ""), (10..10, "f\n")]);
-        assert_eq!(map.shifts(), [Shift { from: 2, by: 2 }, Shift { from: 5, by: 1 }]);
+        assert_eq!(map.shifts(), [LineShift { from: 2, by: 2 }, LineShift { from: 5, by: 1 }]);
     }
 }

@@ -13,7 +13,6 @@
 mod align;
 mod buffer;
 mod byte_map;
-mod carry_over;
 mod change;
 pub mod diff;
 mod dress;
@@ -25,20 +24,21 @@ mod lines;
 mod nearest;
 #[cfg(test)]
 mod properties;
+mod rebase;
 mod rewrite;
-mod stamp;
 mod steering;
+mod version;
 
 pub use align::differing_lines;
 pub use buffer::{Buffer, Hints};
-pub use carry_over::Clash;
 pub use change::{Change, Plan, Splice, bytes_outside_unchanged};
-pub use diff::{Cut, Diff};
+pub use diff::{Diff, DiffCut};
 pub use encoding::Encoding;
 pub use fold::fold;
 pub use line_end::{LineEnd, LineEnds};
-pub use line_map::{LineMap, Region, Shift};
+pub use line_map::{LineMap, LineShift, Region};
 pub use lines::Lines;
 pub use nearest::nearest;
-pub use stamp::Stamp;
+pub use rebase::RebaseConflict;
 pub use steering::{is_ignorable, named, steers};
+pub use version::Version;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the outcome is the content as it was given, in the file's encoding and behind its byte order mark.
 
-use super::align::{Piece, Steps, differing};
+use super::align::{AlignBudget, DifferingLines, differing};
 use super::buffer::{Buffer, fits};
 use super::change::{Change, Plan, Splice};
 use super::line_end::LineEnds;
@@ -20,12 +20,12 @@ impl Buffer {
         let text = self.text();
         let starts = [lines::starts(&text), lines::starts(content)];
         let [old, new] = [Lines::new(&text, &starts[0]), Lines::new(content, &starts[1])];
-        let all = Piece { old: 0..old.count(), new: 0..new.count() };
-        let steps = &mut Steps::of_one_plan();
+        let all = DifferingLines { old: 0..old.count(), new: 0..new.count() };
+        let steps = &mut AlignBudget::of_one_plan();
         let pieces = differing(&all, |i| old.whole(i + 1), |j| new.whole(j + 1), steps);
         let splices: Result<Vec<Splice>, Error> =
             pieces.iter().map(|piece| self.replace_lines(piece, &new, content)).collect();
-        let note = self.line_ends().change_to(&LineEnds::of(content));
+        let note = self.line_ends().change_to(&LineEnds::count(content));
         Ok(Plan::new(self, splices?)?.noting(note))
     }
 
@@ -37,10 +37,10 @@ impl Buffer {
         fits(view.len())?;
         let starts = lines::starts(view);
         let [old, new] = [self.lines(), Lines::new(view, &starts)];
-        let all = Piece { old: 0..old.count(), new: 0..new.count() };
-        let steps = &mut Steps::of_one_plan();
+        let all = DifferingLines { old: 0..old.count(), new: 0..new.count() };
+        let steps = &mut AlignBudget::of_one_plan();
         let pieces = differing(&all, |i| old.whole(i + 1), |j| new.whole(j + 1), steps);
-        let change = |piece: &Piece| Change {
+        let change = |piece: &DifferingLines| Change {
             span: old.block(piece.old.start + 1, piece.old.end),
             text: view.get(new.block(piece.new.start + 1, piece.new.end)).unwrap_or_default().to_owned(),
         };
@@ -54,7 +54,7 @@ impl Buffer {
         self.rewrite(&other.text())
     }
 
-    fn replace_lines(&self, piece: &Piece, new: &Lines<'_>, content: &str) -> Result<Splice, Error> {
+    fn replace_lines(&self, piece: &DifferingLines, new: &Lines<'_>, content: &str) -> Result<Splice, Error> {
         let span = self.lines().block(piece.old.start + 1, piece.old.end);
         let text = content.get(new.block(piece.new.start + 1, piece.new.end)).unwrap_or_default();
         let bytes = self.encode(text, piece.new.start + 1)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use lockgate::error::Family;
+use lockgate::error::ErrorFamily;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -49,30 +49,34 @@ fn steady(mut answer: Value) -> Value {
 fn every_family_has_its_exit_code_and_leaves_the_file_alone() {
     let app = ["edit", "--json", "--path", "app.py"];
     let search = ["--search", "nowhere", "--replace", ""];
-    let cases: [(Family, &str, Vec<&str>); 7] = [
-        (Family::Gate, "GATE_REFUSED", [&app[..], &["--content", BROKEN]].concat()),
+    let cases: [(ErrorFamily, &str, Vec<&str>); 7] = [
+        (ErrorFamily::Gate, "GATE_REFUSED", [&app[..], &["--content", BROKEN]].concat()),
         (
-            Family::Request,
+            ErrorFamily::Request,
             "RANGE_OUT_OF_BOUNDS",
             [&app[..], &["--lines", "9", "--new-content", "x"]].concat(),
         ),
-        (Family::Target, "FILE_NOT_FOUND", [&["edit", "--json", "--path", "none.py"], &search[..]].concat()),
         (
-            Family::Access,
+            ErrorFamily::Target,
+            "FILE_NOT_FOUND",
+            [&["edit", "--json", "--path", "none.py"], &search[..]].concat(),
+        ),
+        (
+            ErrorFamily::Access,
             "PATH_OUTSIDE_ROOT",
             vec!["edit", "--json", "--path", "../app.py", "--content", "x"],
         ),
-        (Family::Match, "NO_MATCH", [&app[..], &search].concat()),
+        (ErrorFamily::Match, "NO_MATCH", [&app[..], &search].concat()),
         (
-            Family::Conflict,
+            ErrorFamily::Conflict,
             "EDIT_CONFLICT",
             [&app[..], &["--content", "", "--expected-version", "0123456789ab"]].concat(),
         ),
-        (Family::Policy, "POLICY_INVALID", [&app[..], &["--content", ""]].concat()),
+        (ErrorFamily::Policy, "POLICY_INVALID", [&app[..], &["--content", ""]].concat()),
     ];
     for (family, code, arguments) in cases {
         let root = project();
-        if family == Family::Policy {
+        if family == ErrorFamily::Policy {
             fs::write(root.path().join("quality.yaml"), "quality_gate: {}\n").unwrap();
         }
         let done = call(root.path(), &arguments);
@@ -97,7 +101,7 @@ fn a_full_disk_behind_standard_output_is_a_failure() {
     let private = tempfile::tempdir().unwrap();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let done = lockgate(private.path()).args(["completions", "bash"]).stdout(full).output().unwrap();
-    assert_eq!(done.status.code(), Some(i32::from(Family::System.exit_code())));
+    assert_eq!(done.status.code(), Some(i32::from(ErrorFamily::System.exit_code())));
     assert!(String::from_utf8_lossy(&done.stderr).contains("IO_FAILED"), "{done:?}");
 }
 

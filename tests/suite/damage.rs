@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use lockgate::gate::{Draft, Finding, Grant, Means, Severity, Stands, Watch, Workshop, judge};
-use lockgate::policy::{Accident, Catalogue, Isolation, Rule, Terms, Weight, language_of};
+use lockgate::gate::{
+    Draft, ExecPermission, Finding, GateEnv, GateRuntime, InputLocation, Severity, Watch, judge,
+};
+use lockgate::policy::{Accident, Catalogue, EffectiveRules, Isolation, Rule, Weight, language_of};
 use lockgate::text::{Buffer, Hints};
 use serde_json::Value;
 
@@ -51,18 +53,18 @@ fn found(rule: &Rule, sample: &Sample) -> Vec<Finding> {
         before: before.as_ref(),
         after: &after,
         map: &old.rewrite(&sample.after).unwrap().line_map(old, &after),
-        stands: Stands::of_file(before.as_ref()),
+        stands: InputLocation::of_file(before.as_ref()),
         beside: &|_| false,
     };
-    let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
-    let means = Means {
+    let (grant, workshop) = (ExecPermission::Withheld(String::new()), GateRuntime::default());
+    let means = GateEnv {
         root: Path::new("/"),
         grant: &grant,
         workshop: &workshop,
         isolation: Isolation::None,
         cache: None,
     };
-    judge(&draft, &Terms::of(rule, rule.timeout), &means, &Watch::idle()).findings
+    judge(&draft, &EffectiveRules::new(rule, rule.timeout), &means, &Watch::idle()).findings
 }
 
 fn gate() -> Rule {

@@ -1,7 +1,7 @@
 //! Edits in short, as a caller of the library says them.
 
-use lockgate::edit::{Aim, Edit, Insertion, LineEdit, Needle, Search, Standing};
-use lockgate::locate::Tolerance;
+use lockgate::edit::{Edit, Insertion, LineEdit, Needle, Occurrences, OnDuplicate, Search};
+use lockgate::locate::MatchTolerance;
 
 /// The whole text.
 pub fn content(text: &str) -> Edit {
@@ -36,8 +36,8 @@ pub fn searching(needle: Needle, replace: String) -> Edit {
         count: None,
         lines: None,
         within: None,
-        aim: Aim::Matches,
-        tolerance: Tolerance::Wrapping,
-        standing: Standing::Again,
+        aim: Occurrences::Matches,
+        tolerance: MatchTolerance::Wrapping,
+        standing: OnDuplicate::Again,
     })
 }

@@ -2,13 +2,16 @@
 //!
 //! A few thousand inputs in every run of the tests, and as long as `BOLERO_RANDOM_TEST_TIME_MS` says in `tests/run`.
 
-use lockgate::edit::{Bounds, Edit, Scene, plan};
+use lockgate::edit::{Edit, EditLimits, PlanContext, plan};
 use lockgate::front::tools::safe_edit_file;
 use lockgate::text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
 
 /// What a plan may come to, as without a policy.
-const SCENE: Scene<'static> =
-    Scene { path: "a.py", language: Some("python"), bounds: Bounds { bytes: 10 << 20, steps: 40_000_000 } };
+const SCENE: PlanContext<'static> = PlanContext {
+    path: "a.py",
+    language: Some("python"),
+    bounds: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
+};
 
 /// Pieces that requests are made of, so that random choices reach past the first brace.
 const WORDS: &[&str] = &[

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use lockgate::gate::{Finding, Outcome, Severity, inside, mismatch, replay};
 use lockgate::policy::{
-    Catalogue, Command, Expected, Form, Gate, Input, Kind, Languages, Sample, Shows, language_of,
+    Catalogue, CommandSpec, Expected, Gate, GateKind, Input, Languages, OutputForm, Sample, Shows,
+    language_of,
 };
 
 /// The gates that are asked live, as tests/run installs their programs.
@@ -169,20 +170,20 @@ fn every_language_that_a_gate_names_has_a_sample() {
 }
 
 /// How a program gets the draft, and how its output is read, in a few words.
-fn forms(command: &Command) -> [&'static str; 2] {
+fn forms(command: &CommandSpec) -> [&'static str; 2] {
     let input = match command.input {
         Input::Stdin => "standard input",
         Input::Shadow => "a switch of its own",
         Input::Staged => "at its place",
     };
     let output = match command.output.form {
-        Form::Json(_) => "JSON",
-        Form::Jsonl(_) => "JSON lines",
-        Form::Sarif => "SARIF",
-        Form::Rdjson => "rdjson",
-        Form::Regex { .. } => "lines",
-        Form::Exit(_) => "exit code",
-        Form::Formatted { .. } => "the text",
+        OutputForm::Json(_) => "JSON",
+        OutputForm::Jsonl(_) => "JSON lines",
+        OutputForm::Sarif => "SARIF",
+        OutputForm::Rdjson => "rdjson",
+        OutputForm::Regex { .. } => "lines",
+        OutputForm::Exit(_) => "exit code",
+        OutputForm::Formatted { .. } => "the text",
     };
     [input, output]
 }
@@ -193,14 +194,14 @@ fn tools() -> String {
     let mut table = "| tool | recorded with | draft | output | samples |\n|---|---|---|---|---|\n".to_owned();
     for gate in Catalogue::embedded().gates() {
         let (with, [input, output], samples) = match (&gate.kind, gate.command()) {
-            (Kind::Syntax | Kind::Damage | Kind::Pattern(_), _) => {
+            (GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_), _) => {
                 ("lockgate itself", ["in process", "findings"], "live")
             }
-            (Kind::Command(_), Some(command)) => (recorded(gate), forms(command), asked(&live, gate)),
-            (Kind::Server(_), Some(command)) => {
+            (GateKind::Command(_), Some(command)) => (recorded(gate), forms(command), asked(&live, gate)),
+            (GateKind::Server(_), Some(command)) => {
                 (recorded(gate), ["`didChange`", forms(command)[1]], asked(&live, gate))
             }
-            (Kind::Command(_) | Kind::Server(_), None) => {
+            (GateKind::Command(_) | GateKind::Server(_), None) => {
                 (recorded(gate), ["`didChange`", "diagnostics"], asked(&live, gate))
             }
         };

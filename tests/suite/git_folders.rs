@@ -10,7 +10,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert, Target};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -132,7 +132,7 @@ impl Project {
             edit,
             mode: Mode::Strict,
             expect: Expect::Anything,
-            scrutiny: Scrutiny::default(),
+            scrutiny: GateOptions::default(),
             author: Author::default(),
         }
     }

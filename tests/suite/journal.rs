@@ -5,8 +5,11 @@
 
 use lockgate::error::Error;
 use lockgate::policy::Publishing;
-use lockgate::store::{Content, Deed, Done, FilePlace, FileWrite, Files, Journal, Kind, Locks, State, Told};
-use lockgate::text::Stamp;
+use lockgate::store::{
+    Content, EditMeta, EntryKind, FilePlace, FileWrite, Files, Journal, JournalRecord, Locks, PublishedBatch,
+    StateFolder,
+};
+use lockgate::text::Version;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -26,36 +29,36 @@ impl Scene {
     fn here() -> Scene {
         let root = PathBuf::from(std::env::var_os(ROOT).unwrap());
         let files = Files::open(std::slice::from_ref(&root)).unwrap();
-        let state = State::beside(&files.root_paths());
+        let state = StateFolder::beside(&files.root_paths());
         let (journal, locks) = (Journal::beside(&state, &files), Locks::beside(&state));
         Scene { files, journal, locks }
     }
 
     /// Writes each file anew, as one edit.
-    fn edit(&self, texts: &[(&str, &str)]) -> Result<Done, Error> {
+    fn edit(&self, texts: &[(&str, &str)]) -> Result<PublishedBatch, Error> {
         let places: Vec<_> = texts.iter().map(|(path, _)| self.files.admit(path).unwrap()).collect();
         let read: Vec<_> = places.iter().map(|place| self.files.read(place, 1 << 20).unwrap()).collect();
         let keys: Vec<_> = places.iter().map(FilePlace::key).collect();
         let _held = self.locks.try_hold(&keys).expect("nobody else edits here");
         let mut writes = Vec::new();
         for ((place, read), (_, text)) in places.iter().zip(&read).zip(texts) {
-            let before = read.as_ref().map(|read| read.held(Content::of(read.bytes())));
-            let told = Told { added: 1, removed: 1, keep: true };
+            let before = read.as_ref().map(|read| read.held(Content::new(read.bytes())));
+            let told = JournalRecord { added: 1, removed: 1, keep: true };
             writes.push(FileWrite {
                 place,
                 before,
-                after: Some(Content::of(text.as_bytes())),
+                after: Some(Content::new(text.as_bytes())),
                 mode: None,
                 folders: 0,
                 told,
             });
         }
-        let request = Stamp::of(b"request");
-        let deed = Deed {
+        let request = Version::hash(b"request");
+        let deed = EditMeta {
             tool: "edit_file".into(),
             author: "tester".into(),
             request,
-            kind: Kind::Edit,
+            kind: EntryKind::Edit,
             gates: String::new(),
         };
         self.files.publish(&writes, Publishing::default(), Some((&self.journal, &deed)))
@@ -108,9 +111,9 @@ fn look() {
     let entry = scene.journal.latest(&a).unwrap().unwrap();
     assert_eq!(scene.journal.latest(&b).unwrap().as_ref(), Some(&entry));
     let paths: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.folders)).collect();
-    assert_eq!(paths, [("a.txt", Some(Stamp::of(b"one")), 0), ("deep/b.txt", None, 1)]);
+    assert_eq!(paths, [("a.txt", Some(Version::hash(b"one")), 0), ("deep/b.txt", None, 1)]);
     for text in ["one", "two", "new"] {
-        let version = Stamp::of(text.as_bytes()).to_string();
+        let version = Version::hash(text.as_bytes()).to_string();
         assert_eq!(scene.journal.text(&a, &version).unwrap().as_deref(), Some(text.as_bytes()));
     }
     assert_eq!(scene.journal.entries(None, 9).unwrap().len(), 2);
@@ -139,7 +142,7 @@ fn edit_for_ever() {
     for round in 0_usize.. {
         let text = |shift| TEXTS[(round + shift) % TEXTS.len()];
         let _ = scene.edit(&[("a.txt", text(0)), ("b.txt", text(1))]).unwrap();
-        scene.journal.keep(&scene.files.admit("a.txt").unwrap(), Content::of(b"read"));
+        scene.journal.keep(&scene.files.admit("a.txt").unwrap(), Content::new(b"read"));
     }
 }
 
@@ -158,7 +161,7 @@ fn recover() {
         let place = scene.files.admit(path).unwrap();
         assert!(!scene.journal.stale(&place).unwrap());
         let read = scene.files.read(&place, 1 << 20).unwrap();
-        let stands = read.as_ref().map(|read| Stamp::of(read.bytes()));
+        let stands = read.as_ref().map(|read| Version::hash(read.bytes()));
         let latest = scene.journal.latest(&place).unwrap();
         assert_eq!(latest.and_then(|entry| entry.changes.iter().find(|it| it.path == path)?.after), stands);
     }

@@ -3,22 +3,22 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Output};
 
-use lockgate::error::Family;
+use lockgate::error::ErrorFamily;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::wire::{Server, lockgate, serve_once};
 
 /// The exit codes that a command may have, beside 0 and 127 where the system cannot even load the program.
-const EXIT_CODES: [Family; 8] = [
-    Family::Gate,
-    Family::Request,
-    Family::Target,
-    Family::Access,
-    Family::Match,
-    Family::Conflict,
-    Family::Policy,
-    Family::System,
+const EXIT_CODES: [ErrorFamily; 8] = [
+    ErrorFamily::Gate,
+    ErrorFamily::Request,
+    ErrorFamily::Target,
+    ErrorFamily::Access,
+    ErrorFamily::Match,
+    ErrorFamily::Conflict,
+    ErrorFamily::Policy,
+    ErrorFamily::System,
 ];
 
 struct Project {

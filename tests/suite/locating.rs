@@ -13,9 +13,11 @@ mod naive;
 mod twins;
 mod world;
 
-use lockgate::edit::{Aim, Bounds, Edit, LineWindow, Needle, Scene, Search, Standing, plan};
+use lockgate::edit::{
+    Edit, EditLimits, LineWindow, Needle, Occurrences, OnDuplicate, PlanContext, Search, plan,
+};
 use lockgate::error::Error;
-use lockgate::locate::{Slip, Tolerance};
+use lockgate::locate::{MatchTolerance, TypoPolicy};
 use lockgate::text::{Buffer, Hints, Plan, bytes_outside_unchanged};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestError, TestRng, TestRunner};
@@ -24,8 +26,11 @@ use dice::Dice;
 use drift::Quote;
 use world::World;
 
-const SCENE: Scene<'static> =
-    Scene { path: "a.py", language: Some("python"), bounds: Bounds { bytes: 10 << 20, steps: 40_000_000 } };
+const SCENE: PlanContext<'static> = PlanContext {
+    path: "a.py",
+    language: Some("python"),
+    bounds: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
+};
 
 /// What a locator made of a file.
 #[derive(Debug, PartialEq)]
@@ -52,21 +57,21 @@ fn needle(search: &Search) -> &str {
 }
 
 fn asked(search: &str, replace: &str, dice: &mut Dice<'_>) -> Search {
-    let similar = |slip| Tolerance::Similar { threshold: Tolerance::THRESHOLD, slip };
+    let similar = |slip| MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, slip };
     Search {
         needle: Needle::Literal(search.to_owned()),
         replace: replace.to_owned(),
         count: None,
         lines: None,
         within: None,
-        aim: dice.pick(&[Aim::Block, Aim::Matches, Aim::EveryBlock]),
+        aim: dice.pick(&[Occurrences::Block, Occurrences::Matches, Occurrences::EveryBlock]),
         tolerance: dice.pick(&[
-            Tolerance::Wrapping,
-            similar(Slip::Pen),
-            similar(Slip::Pen),
-            similar(Slip::Any),
+            MatchTolerance::Wrapping,
+            similar(TypoPolicy::Pen),
+            similar(TypoPolicy::Pen),
+            similar(TypoPolicy::Any),
         ]),
-        standing: dice.pick(&[Standing::Done, Standing::Again]),
+        standing: dice.pick(&[OnDuplicate::Done, OnDuplicate::Again]),
     }
 }
 
@@ -173,8 +178,8 @@ fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
     if quote.replace.contains("&amp;lt;") || quote.search.contains('\\') || world.block.len() == 1 {
         return Ok(());
     }
-    request.aim = Aim::Block;
-    request.standing = Standing::Done;
+    request.aim = Occurrences::Block;
+    request.standing = OnDuplicate::Done;
     let buffer = read(world.bytes());
     let Ok(applied) = locator(&request, &buffer) else { return Ok(()) };
     let after = read(applied.bytes);
@@ -217,7 +222,7 @@ fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
 }
 
 fn again(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {
-    real(&Search { standing: Standing::Again, ..search.clone() }, buffer)
+    real(&Search { standing: OnDuplicate::Again, ..search.clone() }, buffer)
 }
 
 #[test]

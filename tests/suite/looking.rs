@@ -18,7 +18,9 @@ use serde_json::{Value, json};
 
 use super::store::rights::runs_unprivileged;
 use super::wire::Server;
-use lockgate::store::{Clock, Files, Hidden, Pattern, Reach, SearchBounds, Waits, Within};
+use lockgate::store::{
+    Clock, Files, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern, SearchTarget,
+};
 use naive::{Asked, Found};
 
 /// How long a search may take that is ended by its own bound, in a debug build on a busy machine.
@@ -226,9 +228,9 @@ fn what_may_not_be_read_is_counted() {
 
 /// How many matches there are, and how many files and folders could not be read.
 fn found(files: &Files, pattern: &str) -> (usize, usize) {
-    let Within::Below(below) = files.within(None).unwrap() else { panic!() };
+    let SearchTarget::Below(below) = files.within(None).unwrap() else { panic!() };
     let clock = Clock::new(Instant::now() + BOUNDED, &Patient);
-    let pattern = Pattern::new(pattern, Reach::Line).unwrap();
+    let pattern = SearchPattern::new(pattern, MatchReach::Line).unwrap();
     let bounds = SearchBounds { most: 9, largest: 1 << 20, clock: &clock };
     let hits = files.search(&below, &pattern, Hidden::LeftOut, bounds);
     (hits.total, hits.passed.unreadable)
@@ -237,7 +239,7 @@ fn found(files: &Files, pattern: &str) -> (usize, usize) {
 /// Somebody who waits for as long as it takes.
 struct Patient;
 
-impl Waits for Patient {
+impl SearchClock for Patient {
     fn has_left(&self) -> bool {
         false
     }

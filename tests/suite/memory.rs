@@ -111,7 +111,7 @@ impl Lab {
 
     /// Edits the file, and returns the answer, the peak and what is left, both above an idle server.
     fn edit(&mut self, path: &str) -> (Answer, usize, usize) {
-        let peak = Peak::of(self.server.id());
+        let peak = Peak::read(self.server.id());
         let answer =
             self.server.call("safe_edit_file", &json!({"path": path, "search": "first", "replace": "other"}));
         let peak = peak.end().saturating_sub(self.idle);
@@ -156,7 +156,7 @@ struct Peak {
 }
 
 impl Peak {
-    fn of(process: u32) -> Peak {
+    fn read(process: u32) -> Peak {
         let ended = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&ended);
         let thread = std::thread::spawn(move || {
@@ -356,7 +356,7 @@ fn together(calls: usize, text: &str) -> usize {
     for number in 0..calls {
         fs::write(root.path().join(format!("a{number}.toml")), text).unwrap();
     }
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     let edit = |path: &str| {
         let edit = json!({"path": path, "search": "first", "replace": "other"});
         let mut client = served.client(TOKEN, Era::New);
@@ -366,7 +366,7 @@ fn together(calls: usize, text: &str) -> usize {
     fs::write(root.path().join("small.toml"), "first = 1\n").unwrap();
     edit("small.toml");
     let idle = resident(served.process.id());
-    let peak = Peak::of(served.process.id());
+    let peak = Peak::read(served.process.id());
     let began = Instant::now();
     std::thread::scope(|scope| {
         let edit = &edit;

@@ -9,7 +9,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::Error;
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert, Target};
 use tempfile::TempDir;
 
 use crate::suite::edits::{self, insertion, lines, search};
@@ -72,7 +72,7 @@ fn request(path: &str, edit: Edit, expect: Expect) -> Request {
         edit,
         mode: Mode::Strict,
         expect,
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     }
 }

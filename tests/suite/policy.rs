@@ -6,8 +6,8 @@ mod schema;
 use std::fs;
 use std::path::Path;
 
-use lockgate::edit::pattern::Budget;
-use lockgate::front::toolset::{Access, Selection};
+use lockgate::edit::pattern::StepBudget;
+use lockgate::front::toolset::{Selection, WriteAccess};
 use lockgate::policy::Policy;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use super::wire::Server;
 #[test]
 fn the_default_of_regex_steps_is_that_of_an_edit_without_a_policy() {
     let steps = Policy::embedded().limits.regex_steps;
-    assert_eq!(steps, Budget::per_call().left());
+    assert_eq!(steps, StepBudget::per_call().left());
 }
 
 /// The tools that a server offers in a root with this policy.
@@ -41,7 +41,8 @@ fn listed(root: &Path, arguments: &[&str]) -> Vec<String> {
 /// The tools of these toolsets.
 fn tools(toolsets: &str) -> Vec<String> {
     let toolsets: Selection = toolsets.parse().unwrap();
-    let mut names: Vec<String> = toolsets.tools(Access::Write).map(|tool| tool.name.to_owned()).collect();
+    let mut names: Vec<String> =
+        toolsets.tools(WriteAccess::Write).map(|tool| tool.name.to_owned()).collect();
     names.sort();
     names
 }

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use lockgate::edit::pattern::{Budget, Flags, Pattern, Template};
+use lockgate::edit::pattern::{Flags, Pattern, ReplacementTemplate, StepBudget};
 use lockgate::error::{Code, Error};
 use serde_json::{Value, json};
 
@@ -125,11 +125,11 @@ fn judge(case: &Case, answer: &Value, tally: &mut Tally) {
 /// What this crate makes of a case; the text stands between other text, which must not matter.
 fn replace(case: &Case) -> Result<String, Error> {
     let pattern = Pattern::compile(&case.pattern, Flags::from_bits(case.flags)?)?;
-    let template = Template::parse(&case.template, &pattern)?;
+    let template = ReplacementTemplate::parse(&case.template, &pattern)?;
     let whole = format!("{}{}{}", case.before, case.text, case.after);
     let window = case.before.len()..case.before.len() + case.text.len();
     let count = NonZeroUsize::new(case.count);
-    let changes = pattern.replace(&whole, window.clone(), &template, count, &mut Budget::per_call())?;
+    let changes = pattern.replace(&whole, window.clone(), &template, count, &mut StepBudget::per_call())?;
     let (mut out, mut at) = (String::new(), window.start);
     for change in changes {
         assert!(at <= change.span.start && change.span.end <= window.end, "in order and inside: {case:?}");

@@ -10,7 +10,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert, Target};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -104,7 +104,7 @@ fn request(path: &str, edit: Edit, agreed: Option<String>) -> Request {
         edit,
         mode: Mode::Strict,
         expect: Expect::Anything,
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author { agreed, ..Author::default() },
     }
 }

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use lockgate::gate::{
-    Case, Draft, Grant, Lost, Means, OnDisk, Outcome, Pins, Search, Stands, Verdict, Watch, Workshop,
-    judge_all,
+    Case, Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Lost, OnDisk, Outcome,
+    ResolvedPrograms, SearchPath, Verdict, Watch, judge_all,
 };
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, LineMap};
@@ -18,8 +18,8 @@ use super::wire::tools_path;
 struct Project {
     dir: tempfile::TempDir,
     policy: Policy,
-    grant: Grant,
-    workshop: Workshop,
+    grant: ExecPermission,
+    workshop: GateRuntime,
 }
 
 /// One file of a call: its path, its text before, and after.
@@ -43,21 +43,21 @@ impl Project {
             format!("quality_gates: {{ {language}: [{{ tool: {gate} }}] }}\nlimits: {{ total: 60s }}\n");
         let policy = Policy::parse("quality.yaml", &text).unwrap();
         let path = tools_path();
-        let search = Search { folders: &[], roots: &[], path: &path };
-        let pins = Pins::find(policy.commands(), &search);
+        let search = SearchPath { folders: &[], roots: &[], path: &path };
+        let pins = ResolvedPrograms::find(policy.commands(), &search);
         let wanted = match kept {
-            Kept::Yes => Pins::of_server(gate),
+            Kept::Yes => ResolvedPrograms::of_server(gate),
             Kept::No => gate.to_owned(),
         };
         if pins.program(&wanted).is_none() {
             not_run(&format!("servers: {wanted} is not here"));
             return None;
         }
-        let workshop = Workshop::default();
+        let workshop = GateRuntime::default();
         if kept == Kept::Yes {
             workshop.keep_servers();
         }
-        Some(Project { dir, policy, grant: Grant::Pinned(pins), workshop })
+        Some(Project { dir, policy, grant: ExecPermission::Pinned(pins), workshop })
     }
 
     fn root(&self) -> PathBuf {
@@ -95,10 +95,10 @@ impl Project {
                         after: new,
                         map,
                         beside: &beside,
-                        stands: Stands::of_file(old.as_ref()),
+                        stands: InputLocation::of_file(old.as_ref()),
                     },
                     terms: self.policy.terms(path, language, Profile::Batch),
-                    means: Means {
+                    means: GateEnv {
                         root: &root,
                         grant: &self.grant,
                         workshop: &self.workshop,

@@ -4,13 +4,13 @@
 
 use std::ops::Range;
 
-use lockgate::edit::{Bounds, Edit, Scene, plan};
+use lockgate::edit::{Edit, EditLimits, PlanContext, plan};
 use lockgate::front::tools::safe_edit_file;
 use lockgate::text::{Buffer, Hints};
 use serde_json::{Value, json};
 
-const SCENE: Scene<'static> =
-    Scene { path: "a.txt", language: None, bounds: Bounds { bytes: 10 << 20, steps: 40_000_000 } };
+const SCENE: PlanContext<'static> =
+    PlanContext { path: "a.txt", language: None, bounds: EditLimits { bytes: 10 << 20, steps: 40_000_000 } };
 
 /// Cases in every run; `LOCKGATE_ROUNDS` says otherwise.
 const ROUNDS: u64 = 3000;
@@ -30,7 +30,7 @@ impl Dice {
         usize::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap() % bound
     }
 
-    fn of<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
+    fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
         choices[self.below(choices.len())]
     }
 }
@@ -91,25 +91,25 @@ struct File {
 
 impl File {
     fn new(dice: &mut Dice) -> File {
-        let form = *dice.of::<Form>(&[
+        let form = *dice.pick::<Form>(&[
             &Form::Utf8,
             &Form::Utf8Marked,
             &Form::Utf16Le,
             &Form::Utf16Be,
             &Form::Windows1252,
         ]);
-        let ends: &[&str] = dice.of::<[&str]>(&[&["\n"], &["\r\n"], &["\n", "\r\n"]]);
+        let ends: &[&str] = dice.pick::<[&str]>(&[&["\n"], &["\r\n"], &["\n", "\r\n"]]);
         let count = 1 + dice.below(12);
         let mut lines = Vec::new();
         for line in 0..count {
             // In a file of one byte a letter, something must tell that it is no UTF-8.
             let mut text = format!("tok{line}{}", if form == Form::Windows1252 { "\u{e9}z" } else { "z" });
             for _ in 0..dice.below(4) {
-                text.push_str(dice.of(form.words()));
+                text.push_str(dice.pick(form.words()));
             }
             let is_last = line + 1 == count;
             if !(is_last && dice.below(3) == 0) {
-                text.push_str(dice.of(ends));
+                text.push_str(dice.pick(ends));
             }
             lines.push(form.encode(&text));
         }
@@ -162,7 +162,7 @@ fn search(dice: &mut Dice, file: &File) -> (Value, Vec<u8>, Vec<u8>) {
     let length = file.form.encode(&quote).len();
     let after = [&file.lines[line][length..], &file.bytes(line + 1..file.lines.len())].concat();
     let mut arguments =
-        json!({"path": "a.txt", "search": quote, "replace": dice.of(&["new", "", "new\nnew"])});
+        json!({"path": "a.txt", "search": quote, "replace": dice.pick(&["new", "", "new\nnew"])});
     if dice.below(2) == 0 {
         arguments["regex"] = json!(true);
     }

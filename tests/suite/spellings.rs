@@ -10,7 +10,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert, Target};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use unicode_normalization::UnicodeNormalization;
@@ -114,7 +114,7 @@ fn request(path: &str) -> Request {
         edit: Edit::Content("new\n".to_owned()),
         mode: Mode::Interactive,
         expect: Expect::Anything,
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     }
 }

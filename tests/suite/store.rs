@@ -12,7 +12,9 @@ mod writing;
 
 use lockgate::error::{Code, Error};
 use lockgate::policy::Publishing;
-use lockgate::store::{Before, Content, FilePlace, FileSnapshot, FileWrite, Files, Published, Told};
+use lockgate::store::{
+    Content, ExpectedContent, FilePlace, FileSnapshot, FileWrite, Files, JournalRecord, PublishedFile,
+};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -63,7 +65,7 @@ impl Scene {
         self.files.read(&self.files.admit(path)?, LIMIT)
     }
 
-    fn write(&self, path: &str, text: &str) -> Result<Published, Error> {
+    fn write(&self, path: &str, text: &str) -> Result<PublishedFile, Error> {
         write(&self.files, path, text)
     }
 
@@ -90,13 +92,13 @@ pub fn not_run(why: &str) {
     }
 }
 
-fn write(files: &Files, path: &str, text: &str) -> Result<Published, Error> {
+fn write(files: &Files, path: &str, text: &str) -> Result<PublishedFile, Error> {
     let place = files.admit(path)?;
     let snapshot = files.read(&place, LIMIT)?;
     publish(
         files,
         &place,
-        snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
+        snapshot.as_ref().map(|snapshot| snapshot.held(Content::new(snapshot.bytes()))),
         text.as_bytes(),
     )
 }
@@ -104,27 +106,33 @@ fn write(files: &Files, path: &str, text: &str) -> Result<Published, Error> {
 fn publish(
     files: &Files,
     place: &FilePlace,
-    before: Option<Before<'_>>,
+    before: Option<ExpectedContent<'_>>,
     bytes: &[u8],
-) -> Result<Published, Error> {
+) -> Result<PublishedFile, Error> {
     let write = FileWrite {
         place,
         before,
-        after: Some(Content::of(bytes)),
+        after: Some(Content::new(bytes)),
         mode: None,
         folders: 0,
-        told: Told::default(),
+        told: JournalRecord::default(),
     };
     let done = files.publish(&[write], Publishing::default(), None)?;
     Ok(done.files.into_iter().next().unwrap())
 }
 
-fn remove(files: &Files, path: &str) -> Result<Published, Error> {
+fn remove(files: &Files, path: &str) -> Result<PublishedFile, Error> {
     let place = files.admit(path)?;
     let snapshot = files.read(&place, LIMIT)?.unwrap();
-    let before = Some(snapshot.held(Content::of(snapshot.bytes())));
-    let write =
-        FileWrite { place: &place, before, after: None, mode: None, folders: 0, told: Told::default() };
+    let before = Some(snapshot.held(Content::new(snapshot.bytes())));
+    let write = FileWrite {
+        place: &place,
+        before,
+        after: None,
+        mode: None,
+        folders: 0,
+        told: JournalRecord::default(),
+    };
     let done = files.publish(&[write], Publishing::default(), None)?;
     Ok(done.files.into_iter().next().unwrap())
 }

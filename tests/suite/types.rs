@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lockgate::edit::{Aim, Edit, Insertion, LineEdit};
-use lockgate::engine::{Promise, Report, Status, Workspace};
+use lockgate::edit::{Edit, Insertion, LineEdit, Occurrences};
+use lockgate::engine::{Report, Status, TrustOverride, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::{Outcome, Watch};
 use lockgate::request::{
-    Author, BlockFields, Direction, Entity, EntityKind, Expect, Look, Mode, Request, Revert, Scrutiny, Target,
+    Author, BlockFields, Direction, Entity, EntityKind, Expect, GateOptions, Mode, ReadRequest, Request,
+    Revert, Target,
 };
 use tempfile::TempDir;
 
@@ -30,7 +31,7 @@ impl World {
         std::fs::write(root.join("quality.yaml"), policy).unwrap();
         let roots: [PathBuf; 1] = [root];
         let own = dir.path().join("own");
-        let workspace = Workspace::at(&roots).keeping(&own).promising(Promise::Process).open().unwrap();
+        let workspace = Workspace::at(&roots).keeping(&own).promising(TrustOverride::Process).open().unwrap();
         World::over(workspace, dir)
     }
 
@@ -49,9 +50,12 @@ impl World {
 
     /// The text that stands there.
     fn text(&self, kind: &str) -> Option<String> {
-        use lockgate::engine::Sight;
-        match self.runtime.block_on(self.workspace.look(Look::Whole(target(kind, "a.py")), Watch::idle())) {
-            Ok(Sight::Whole(reading)) => Some(reading.text.view().to_owned()),
+        use lockgate::engine::ReadResponse;
+        match self
+            .runtime
+            .block_on(self.workspace.look(ReadRequest::Whole(target(kind, "a.py")), Watch::idle()))
+        {
+            Ok(ReadResponse::Whole(reading)) => Some(reading.text.view().to_owned()),
             Err(refusal) if refusal.code == Code::FileNotFound => None,
             other => panic!("{other:?}"),
         }
@@ -69,7 +73,7 @@ fn request(kind: &str, path: &str, edit: Edit, mode: Mode) -> Request {
         edit,
         mode,
         expect: Expect::Anything,
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     }
 }
@@ -83,7 +87,7 @@ fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
     let search = BlockFields {
         search: from.to_owned(),
         replace: to.to_owned(),
-        aim: Aim::Block,
+        aim: Occurrences::Block,
         likeness: None,
         start_line: None,
         end_line: None,

@@ -39,7 +39,7 @@ pub struct Answer {
 
 impl Answer {
     /// Reads the result of a call.
-    pub fn of(result: &Value) -> Answer {
+    pub fn from_result(result: &Value) -> Answer {
         let parts = result["content"].as_array().cloned().unwrap_or_default();
         let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
         Answer {
@@ -219,7 +219,7 @@ impl Server {
         let Some(result) = message.get("result") else {
             return Err(format!("an error of the protocol instead of a refusal: {}", message["error"]));
         };
-        Ok(Answer::of(result))
+        Ok(Answer::from_result(result))
     }
 
     /// Calls a tool and waits for its answer.

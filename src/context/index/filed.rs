@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::super::tags::{Place, Tag, Tags};
-use super::names::Names;
-use crate::locate::scope::Kind;
-use crate::text::Stamp;
+use super::super::tags::{SymbolLocation, Tag, Tags};
+use super::names::NameTable;
+use crate::locate::scope::SymbolKind;
+use crate::text::Version;
 
 /// Symbols that are kept of one file, and places of uses.
 const MOST_SYMBOLS: usize = 10_000;
@@ -16,7 +16,7 @@ const MOST_KEYS: usize = 2;
 /// A file in the index.
 #[derive(Debug)]
 pub(in crate::context) struct Filed {
-    pub(in crate::context) version: Stamp,
+    pub(in crate::context) version: Version,
     pub(in crate::context) language: &'static str,
     pub(in crate::context) definitions: Box<[Definition]>,
     /// Whether nothing of it was left out.
@@ -38,14 +38,14 @@ pub(in crate::context) struct Definition {
     pub(in crate::context) part: u32,
     /// The last part of its name.
     pub(in crate::context) name: u32,
-    pub(in crate::context) kind: Kind,
+    pub(in crate::context) kind: SymbolKind,
     pub(in crate::context) around: Option<u32>,
-    pub(in crate::context) place: Place,
+    pub(in crate::context) place: SymbolLocation,
     words: (u32, u8, u8),
 }
 
 impl Filed {
-    pub(super) fn new(version: Stamp, tags: &Tags, names: &mut Names) -> Filed {
+    pub(super) fn new(version: Version, tags: &Tags, names: &mut NameTable) -> Filed {
         let (definitions, words, kept) = definitions(tags, names);
         let (keys, lines, fits) = uses(tags, names);
         Filed {
@@ -60,7 +60,7 @@ impl Filed {
     }
 
     /// The same with names of another keeping.
-    pub(super) fn moved(&self, from: &Names, to: &mut Names) -> Filed {
+    pub(super) fn moved(&self, from: &NameTable, to: &mut NameTable) -> Filed {
         let mut moved = |name: &u32| to.keep(from.text(*name));
         let words = self.words.iter().map(&mut moved).collect();
         let definition = |it: &Definition| Definition { part: moved(&it.part), name: moved(&it.name), ..*it };
@@ -87,7 +87,7 @@ impl Filed {
     }
 
     /// The path of a symbol, as in `Class.method`.
-    pub(in crate::context) fn path(&self, of: &Definition, names: &Names) -> String {
+    pub(in crate::context) fn path(&self, of: &Definition, names: &NameTable) -> String {
         let mut parts = vec![names.text(of.part)];
         let mut around = of.around;
         while let Some(outer) = around.and_then(|around| self.definition(around)) {
@@ -99,7 +99,7 @@ impl Filed {
     }
 
     /// The path of the innermost symbol around a line that can hold others.
-    pub(in crate::context) fn around(&self, line: u32, names: &Names) -> Option<String> {
+    pub(in crate::context) fn around(&self, line: u32, names: &NameTable) -> Option<String> {
         let before = self.definitions.partition_point(|symbol| symbol.place.first <= line);
         let holds = |symbol: &&Definition| symbol.place.last >= line && holds(symbol.kind);
         let around = self.definitions.get(..before)?.iter().rev().take(MOST_SYMBOLS).find(holds);
@@ -129,11 +129,11 @@ impl Filed {
     }
 }
 
-fn holds(kind: Kind) -> bool {
-    !matches!(kind, Kind::Variable | Kind::Constant | Kind::Field | Kind::Variant)
+fn holds(kind: SymbolKind) -> bool {
+    !matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
 }
 
-fn definitions(tags: &Tags, names: &mut Names) -> (Vec<Definition>, Vec<u32>, bool) {
+fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>, bool) {
     let (mut kept, mut words) = (Vec::new(), Vec::new());
     // Where each symbol is kept, and how deep it lies.
     let mut numbers: Vec<Option<(u32, usize)>> = Vec::new();
@@ -141,7 +141,7 @@ fn definitions(tags: &Tags, names: &mut Names) -> (Vec<Definition>, Vec<u32>, bo
     for tag in &tags.definitions {
         let around = tag.around.map(|around| numbers.get(around).copied().flatten());
         let depth = around.map_or(0, |around| around.map_or(MOST_KEYS, |(_, depth)| depth + 1));
-        let wanted = tag.kind != Kind::Key || depth < MOST_KEYS;
+        let wanted = tag.kind != SymbolKind::Key || depth < MOST_KEYS;
         if !wanted || kept.len() >= MOST_SYMBOLS {
             whole &= !wanted;
             numbers.push(None);
@@ -170,7 +170,7 @@ fn last(tag: &Tag) -> &str {
     last.filter(|last| !last.is_empty()).unwrap_or(&tag.part)
 }
 
-fn uses(tags: &Tags, names: &mut Names) -> (Keys, Box<[u8]>, bool) {
+fn uses(tags: &Tags, names: &mut NameTable) -> (Keys, Box<[u8]>, bool) {
     let mut sorted: Vec<(u32, &[u32])> = Vec::new();
     let mut left = MOST_USES;
     for (key, lines) in &tags.uses {

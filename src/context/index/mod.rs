@@ -9,10 +9,10 @@ mod names;
 use std::collections::BTreeMap;
 
 use super::tags::Tags;
-use crate::text::Stamp;
+use crate::text::Version;
 
 pub(super) use filed::{Definition, Filed};
-pub(super) use names::Names;
+pub(super) use names::NameTable;
 
 /// Names that may be kept beyond twice of those that were in use, before all that no file has any more are forgotten.
 const SLACK: usize = 20_000;
@@ -20,7 +20,7 @@ const SLACK: usize = 20_000;
 /// The index of a workspace.
 #[derive(Debug, Default)]
 pub struct Index {
-    pub(super) names: Names,
+    pub(super) names: NameTable,
     pub(super) files: BTreeMap<String, Filed>,
     /// What the folder of the first root is called: in it, other names may lead.
     pub(super) home: String,
@@ -30,12 +30,12 @@ pub struct Index {
 
 impl Index {
     /// An empty index of a workspace whose first root is called so.
-    pub fn of(home: &str) -> Index {
+    pub fn new(home: &str) -> Index {
         Index { home: home.to_owned(), ..Index::default() }
     }
 
     /// Keeps what a file says, in place of what it said before.
-    pub fn put(&mut self, path: &str, version: Stamp, tags: &Tags) {
+    pub fn put(&mut self, path: &str, version: Version, tags: &Tags) {
         let filed = Filed::new(version, tags, &mut self.names);
         self.files.insert(path.to_owned(), filed);
         if self.names.len() > 2 * self.in_use + SLACK {
@@ -49,7 +49,7 @@ impl Index {
     }
 
     /// The version of which a file is known.
-    pub fn version(&self, path: &str) -> Option<Stamp> {
+    pub fn version(&self, path: &str) -> Option<Version> {
         self.files.get(path).map(|filed| filed.version)
     }
 
@@ -60,7 +60,7 @@ impl Index {
 
     /// Forgets the names that no file has any more.
     fn tidy(&mut self) {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         for filed in self.files.values_mut() {
             *filed = filed.moved(&self.names, &mut names);
         }
@@ -81,7 +81,7 @@ mod tests {
 
     fn put(index: &mut Index, path: &str, text: &str) {
         let tags = reading(|reader| reader.tags("python", path, text)).unwrap().unwrap();
-        index.put(path, Stamp::of(text.as_bytes()), &tags);
+        index.put(path, Version::hash(text.as_bytes()), &tags);
     }
 
     /// All that an index says of a file.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 /// Names by their numbers.
 #[derive(Debug, Default)]
-pub(in crate::context) struct Names {
+pub(in crate::context) struct NameTable {
     texts: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u32>,
 }
 
-impl Names {
+impl NameTable {
     /// The number of a name, which is kept from now on.
     pub(in crate::context) fn keep(&mut self, text: &str) -> u32 {
         if let Some(number) = self.numbers.get(text) {

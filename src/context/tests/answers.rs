@@ -1,7 +1,7 @@
 //! What of it fits into an answer, and in which order.
 
-use super::super::Context;
-use super::{NOTHING, Question, World, at, used};
+use super::super::CodeContext;
+use super::{ContextQuery, NOTHING, World, at, used};
 
 fn project() -> World {
     World::new(&[
@@ -24,7 +24,7 @@ fn near_goes_before_far_and_tests_come_last() {
     let world = project();
     let told = world.symbol("User");
     assert_eq!(at(told.definitions.as_ref().unwrap()), ["app/models.py:1 User", "lib/far/user.py:1 User"]);
-    let near = |near| world.ask(Question { symbol: Some("User"), near: Some(near), ..NOTHING });
+    let near = |near| world.ask(ContextQuery { symbol: Some("User"), near: Some(near), ..NOTHING });
     let own = near("lib/far/user.py");
     assert_eq!(at(own.definitions.as_ref().unwrap()), ["lib/far/user.py:1 User", "app/models.py:1 User"]);
     assert_eq!(used(&own.references), Vec::<String>::new(), "the file means its own");
@@ -86,7 +86,7 @@ fn a_name_that_nothing_has_is_answered_with_those_like_it() {
 #[test]
 fn words_find_names_then_what_is_said() {
     let world = project();
-    let ask = |query: &str| at(&world.ask(Question { query: Some(query), ..NOTHING }).found.unwrap());
+    let ask = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
     assert_eq!(ask("rename a user")[0], "app/models.py:4 User.rename");
     assert_eq!(ask("log in somebody")[0], "app/models.py:1 User");
     assert_eq!(ask("test_user")[0], "tests/test_models.py:3 test_user");
@@ -96,7 +96,7 @@ fn words_find_names_then_what_is_said() {
 
 #[test]
 fn a_file_is_outlined_with_what_it_uses() {
-    let told = project().ask(Question { near: Some("app/views.py"), ..NOTHING });
+    let told = project().ask(ContextQuery { near: Some("app/views.py"), ..NOTHING });
     let target = told.target.unwrap();
     assert_eq!((target.path.as_str(), target.lines, target.outline.len()), ("app/views.py", 5, 1));
     assert_eq!(at(&told.uses), ["app/models.py:1 User"]);
@@ -104,8 +104,8 @@ fn a_file_is_outlined_with_what_it_uses() {
 }
 
 /// The names of an outline in so many tokens, and whether it says that some are missing.
-fn outlined(world: &World, tokens: usize) -> (Vec<String>, Context) {
-    let mut told = world.ask(Question { near: Some("a.py"), tokens, ..NOTHING });
+fn outlined(world: &World, tokens: usize) -> (Vec<String>, CodeContext) {
+    let mut told = world.ask(ContextQuery { near: Some("a.py"), tokens, ..NOTHING });
     let outline = std::mem::take(&mut told.target.as_mut().unwrap().outline);
     (outline.into_iter().map(|symbol| symbol.name).collect(), told)
 }
@@ -135,7 +135,7 @@ fn an_outline_that_does_not_fit_loses_what_matters_least() {
 #[test]
 fn references_that_do_not_fit_are_counted() {
     let text = format!("def f(): pass\n{}", "f()\n".repeat(500));
-    let told = World::new(&[("a.py", &text)]).ask(Question { symbol: Some("f"), tokens: 500, ..NOTHING });
+    let told = World::new(&[("a.py", &text)]).ask(ContextQuery { symbol: Some("f"), tokens: 500, ..NOTHING });
     let shown = told.references.len();
     assert!(shown > 5 && shown < 100 && told.truncated);
     assert_eq!(told.notes, [format!("{} of 500 references are not shown, in 1 files", 500 - shown)]);

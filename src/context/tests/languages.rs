@@ -1,20 +1,20 @@
 //! What the definitions of each language are, and that their names are those of an outline.
 
-use super::super::{Context, Kind, Symbol};
+use super::super::{CodeContext, CodeSymbol, SymbolKind};
 use super::{NOTHING, World, tags};
-use crate::context::Question;
+use crate::context::ContextQuery;
 use crate::locate::scope::Outline;
 use crate::policy::language_of;
 
-fn outline(path: &str, text: &str) -> Vec<Symbol> {
+fn outline(path: &str, text: &str) -> Vec<CodeSymbol> {
     let world = World::new(&[(path, text)]);
-    let Context { target, .. } = world.ask(Question { near: Some(path), ..NOTHING });
+    let CodeContext { target, .. } = world.ask(ContextQuery { near: Some(path), ..NOTHING });
     target.unwrap().outline
 }
 
 /// Symbols as `name kind line-end: signature | doc`.
 fn told(path: &str, text: &str) -> Vec<String> {
-    let told = |it: Symbol| {
+    let told = |it: CodeSymbol| {
         let doc = it.doc.map(|doc| format!(" | {doc}")).unwrap_or_default();
         format!("{} {} {}-{}: {}{doc}", it.name, it.kind.name(), it.line, it.end_line, it.signature)
     };
@@ -212,11 +212,11 @@ fn every_language_that_can_be_read_is_told() {
 /// Every name that is given can be given back as `within`, and then means the lines that it was given with.
 #[test]
 fn every_name_is_one_of_the_outline() {
-    let symbols = Kind::ALL;
+    let symbols = SymbolKind::ALL;
     let mut kinds = std::collections::HashSet::new();
     for (path, text, _) in TOLD {
         let language = &language_of(path, None).unwrap().name;
-        let found = Outline::of(language, path, text).unwrap();
+        let found = Outline::parse(language, path, text).unwrap();
         let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
         for symbol in outline(path, text) {
             let spans = found.spans(&symbol.name);
@@ -225,7 +225,7 @@ fn every_name_is_one_of_the_outline() {
                 (line(span.start)..=last).contains(&symbol.start_line) && last >= symbol.end_line
             };
             // What can hold others and is called the same goes before it.
-            let other = symbol.kind == Kind::Method && found.names().any(|name| name == symbol.name);
+            let other = symbol.kind == SymbolKind::Method && found.names().any(|name| name == symbol.name);
             let means = spans.iter().any(has) || (other && !spans.is_empty());
             assert!(means, "{path}: {symbol:?}: {spans:?}");
             kinds.insert(symbol.kind);
@@ -239,7 +239,7 @@ fn every_name_is_one_of_the_outline() {
 #[test]
 fn what_can_hold_others_goes_before_what_cannot() {
     let text = "struct S {\n    len: u8,\n}\nimpl S {\n    fn len(&self) -> u8 { 1 }\n}\n";
-    let found = Outline::of("rust", "a.rs", text).unwrap();
+    let found = Outline::parse("rust", "a.rs", text).unwrap();
     let spans = found.spans("S.len");
     assert_eq!(
         spans.iter().filter_map(|span| text.get(span.clone())).collect::<Vec<_>>(),

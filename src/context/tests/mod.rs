@@ -7,9 +7,12 @@ mod uses;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Context, Index, Page, Question, Reference, Seen, Symbol, Tags, answer, reading};
+use super::{
+    CodeContext, CodeSymbol, ContextQuery, Index, Reference, SourceSizes, Tags, VersionedText, answer,
+    reading,
+};
 use crate::policy::language_of;
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// The files of a workspace.
 pub(super) struct World(pub(super) BTreeMap<String, String>);
@@ -20,12 +23,12 @@ impl World {
     }
 
     pub(super) fn index(&self) -> Index {
-        let mut index = Index::of("home");
+        let mut index = Index::new("home");
         reading(|reader| {
             for (path, text) in &self.0 {
                 let language = language_of(path, None).expect(path);
                 if let Some(tags) = reader.tags(&language.name, path, text) {
-                    index.put(path, Stamp::of(text.as_bytes()), &tags);
+                    index.put(path, Version::hash(text.as_bytes()), &tags);
                 }
             }
         })
@@ -33,26 +36,26 @@ impl World {
         index
     }
 
-    pub(super) fn page(&self, path: &str) -> Option<Arc<Page>> {
+    pub(super) fn page(&self, path: &str) -> Option<Arc<VersionedText>> {
         let text = self.0.get(path)?;
-        Some(Arc::new(Page::new(text.clone(), Stamp::of(text.as_bytes()))))
+        Some(Arc::new(VersionedText::new(text.clone(), Version::hash(text.as_bytes()))))
     }
 
-    pub(super) fn ask(&self, question: Question<'_>) -> Context {
+    pub(super) fn ask(&self, question: ContextQuery<'_>) -> CodeContext {
         let page = question.near.map(|near| self.page(near).unwrap());
         let tags = question.near.and_then(|near| tags(near, &self.0[near]));
         let target = page.as_deref().map(|page| (page, tags.as_ref()));
-        let seen = Seen { target, ..Seen::default() };
+        let seen = SourceSizes { target, ..SourceSizes::default() };
         answer(&self.index(), &question, seen, &mut |path| self.page(path))
     }
 
-    pub(super) fn symbol(&self, name: &str) -> Context {
-        self.ask(Question { symbol: Some(name), ..NOTHING })
+    pub(super) fn symbol(&self, name: &str) -> CodeContext {
+        self.ask(ContextQuery { symbol: Some(name), ..NOTHING })
     }
 }
 
-pub(super) const NOTHING: Question<'static> =
-    Question { symbol: None, query: None, near: None, tokens: 10_000 };
+pub(super) const NOTHING: ContextQuery<'static> =
+    ContextQuery { symbol: None, query: None, near: None, tokens: 10_000 };
 
 pub(super) fn tags(path: &str, text: &str) -> Option<Tags> {
     let language = &language_of(path, None).expect(path).name;
@@ -60,7 +63,7 @@ pub(super) fn tags(path: &str, text: &str) -> Option<Tags> {
 }
 
 /// Symbols as `file:line name`.
-pub(super) fn at(symbols: &[Symbol]) -> Vec<String> {
+pub(super) fn at(symbols: &[CodeSymbol]) -> Vec<String> {
     symbols.iter().map(|it| format!("{}:{} {}", it.file, it.line, it.name)).collect()
 }
 

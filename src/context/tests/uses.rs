@@ -140,7 +140,7 @@ fn uses_are_told_from_other_things_of_that_name() {
     for (files, symbol, wanted) in CASES {
         let world = World::new(files);
         let (near, name) = symbol.split_once(':').map_or((None, *symbol), |(near, name)| (Some(near), name));
-        let question = super::Question { symbol: Some(name), near, ..super::NOTHING };
+        let question = super::ContextQuery { symbol: Some(name), near, ..super::NOTHING };
         let seen = used(&world.ask(question).references);
         if seen != *wanted {
             wrong.push(format!("{symbol}: wanted {wanted:?}\n      got {seen:?}"));

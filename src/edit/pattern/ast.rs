@@ -8,7 +8,7 @@
 use super::flags::Flags;
 
 /// A row of nodes that match one after the other.
-pub(super) type Row = Vec<Node>;
+pub(super) type Sequence = Vec<Node>;
 
 /// The largest count of a repetition: no limit.
 pub(super) const ENDLESS: u32 = u32::MAX;
@@ -30,19 +30,19 @@ pub(super) enum Node {
     /// A place, not a character.
     At(At),
     /// `a|b`
-    Branch(Vec<Row>),
+    Branch(Vec<Sequence>),
     /// `(...)`, `(?:...)` and `(?i:...)`.
-    Group { capture: Option<usize>, add: Flags, remove: Flags, body: Row },
+    Group { capture: Option<usize>, add: Flags, remove: Flags, body: Sequence },
     /// `*`, `+`, `?`, `{m,n}`
-    Repeat { pace: Pace, min: u32, max: u32, body: Row },
+    Repeat { pace: Pace, min: u32, max: u32, body: Sequence },
     /// `(?>...)`
-    Atomic(Row),
+    Atomic(Sequence),
     /// `(?=...)`, `(?!...)`, `(?<=...)`, `(?<!...)`
-    Look { side: Side, wanted: Wanted, body: Row },
+    Look { side: LookDirection, wanted: Polarity, body: Sequence },
     /// `\1`, `(?P=name)`
     Reference(usize),
     /// `(?(1)yes|no)`
-    Condition { group: usize, yes: Row, no: Option<Row> },
+    Condition { group: usize, yes: Sequence, no: Option<Sequence> },
 }
 
 /// A set of characters as it is written.
@@ -57,7 +57,7 @@ pub(super) struct Set {
 pub(super) enum Item {
     Literal(u32),
     Range(u32, u32),
-    Category(Category, Wanted),
+    Category(Category, Polarity),
 }
 
 /// The classes that have a letter.
@@ -70,14 +70,14 @@ pub(super) enum Category {
 
 /// Whether a class or a look-around is to hold or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Polarity {
     Yes,
     No,
 }
 
 /// Which way a look-around looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum LookDirection {
     Ahead,
     Behind,
 }
@@ -94,7 +94,7 @@ pub(super) enum At {
     /// `\Z`
     TextEnd,
     /// `\b` or `\B`
-    Boundary(Wanted),
+    Boundary(Polarity),
 }
 
 /// In which order a repetition tries its counts.

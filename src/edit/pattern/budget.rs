@@ -9,19 +9,19 @@ const STEPS: u64 = 40_000_000;
 
 /// The steps that are left to one call, whatever patterns and texts it looks at.
 #[derive(Debug)]
-pub struct Budget {
+pub struct StepBudget {
     left: u64,
 }
 
-impl Budget {
+impl StepBudget {
     /// The budget of one call where nobody says which.
-    pub fn per_call() -> Budget {
-        Budget { left: STEPS }
+    pub fn per_call() -> StepBudget {
+        StepBudget { left: STEPS }
     }
 
     /// A budget of so many steps.
-    pub fn of(steps: u64) -> Budget {
-        Budget { left: steps }
+    pub fn new(steps: u64) -> StepBudget {
+        StepBudget { left: steps }
     }
 
     /// How many steps are left.

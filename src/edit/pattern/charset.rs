@@ -89,7 +89,7 @@ static ASCII_SPACE: LazyLock<CharSet> = LazyLock::new(|| read("9-d 20"));
 
 /// Which characters a class is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum ClassScope {
     /// All of Unicode.
     Unicode,
     /// ASCII only.
@@ -97,14 +97,14 @@ pub(super) enum Scope {
 }
 
 /// The members of a class.
-pub(super) fn members(category: Category, scope: Scope) -> &'static CharSet {
+pub(super) fn members(category: Category, scope: ClassScope) -> &'static CharSet {
     match (category, scope) {
-        (Category::Word, Scope::Unicode) => &WORD,
-        (Category::Digit, Scope::Unicode) => &DIGIT,
-        (Category::Space, Scope::Unicode) => &SPACE,
-        (Category::Word, Scope::Ascii) => &ASCII_WORD,
-        (Category::Digit, Scope::Ascii) => &ASCII_DIGIT,
-        (Category::Space, Scope::Ascii) => &ASCII_SPACE,
+        (Category::Word, ClassScope::Unicode) => &WORD,
+        (Category::Digit, ClassScope::Unicode) => &DIGIT,
+        (Category::Space, ClassScope::Unicode) => &SPACE,
+        (Category::Word, ClassScope::Ascii) => &ASCII_WORD,
+        (Category::Digit, ClassScope::Ascii) => &ASCII_DIGIT,
+        (Category::Space, ClassScope::Ascii) => &ASCII_SPACE,
     }
 }
 
@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn classes_are_pythons_and_not_rusts() {
-        let word = members(Category::Word, Scope::Unicode);
+        let word = members(Category::Word, ClassScope::Unicode);
         assert!(word.contains(0xBD) && word.contains(0x661) && word.contains(0x5F));
         assert!(!word.contains(0x301), "a combining mark is no word character in Python");
-        assert!(members(Category::Space, Scope::Unicode).contains(0x1C));
-        assert!(!members(Category::Space, Scope::Ascii).contains(0x1C));
+        assert!(members(Category::Space, ClassScope::Unicode).contains(0x1C));
+        assert!(!members(Category::Space, ClassScope::Ascii).contains(0x1C));
     }
 }

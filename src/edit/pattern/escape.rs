@@ -2,7 +2,7 @@
 //!
 //! Invariant: a backslash before an ASCII letter or digit that Python gives no meaning is refused.
 
-use super::ast::{At, Category, Item, Node, Set, Wanted};
+use super::ast::{At, Category, Item, Node, Polarity, Set};
 use super::parse::{Parser, boundary};
 use crate::error::Error;
 
@@ -155,14 +155,14 @@ pub(super) fn octal(digits: &str) -> u32 {
     digits.chars().filter_map(|char| char.to_digit(8)).fold(0, |value, digit| value * 8 + digit)
 }
 
-fn category(escaped: char) -> Option<(Category, Wanted)> {
+fn category(escaped: char) -> Option<(Category, Polarity)> {
     match escaped {
-        'd' => Some((Category::Digit, Wanted::Yes)),
-        'D' => Some((Category::Digit, Wanted::No)),
-        's' => Some((Category::Space, Wanted::Yes)),
-        'S' => Some((Category::Space, Wanted::No)),
-        'w' => Some((Category::Word, Wanted::Yes)),
-        'W' => Some((Category::Word, Wanted::No)),
+        'd' => Some((Category::Digit, Polarity::Yes)),
+        'D' => Some((Category::Digit, Polarity::No)),
+        's' => Some((Category::Space, Polarity::Yes)),
+        'S' => Some((Category::Space, Polarity::No)),
+        'w' => Some((Category::Word, Polarity::Yes)),
+        'W' => Some((Category::Word, Polarity::No)),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@
 use super::ast::{Item, Node, Pace, width};
 use super::charset::CharSet;
 use super::fold::scope;
-use super::parse::Parsed;
+use super::parse::ParsedPattern;
 use super::program::{Op, Program};
 use crate::error::{Code, Error};
 
@@ -14,7 +14,7 @@ const MOST: usize = 200;
 
 /// Refuses a pattern that begins with a class whose scope is not that of the whole pattern: CPython looks for the
 /// start of a match with the other scope, and passes over matches.
-pub(super) fn check_start(parsed: &Parsed) -> Result<(), Error> {
+pub(super) fn check_start(parsed: &ParsedPattern) -> Result<(), Error> {
     let (mut row, mut flags) = (&parsed.row, parsed.flags);
     while let Some(Node::Group { add, remove, body, .. }) = row.first() {
         (row, flags) = (body, flags.scoped(*add, *remove));

@@ -8,8 +8,8 @@
 
 use std::sync::LazyLock;
 
-use super::ast::{Item, Node, Set, Wanted};
-use super::charset::{CharSet, LAST, Scope, members, range};
+use super::ast::{Item, Node, Polarity, Set};
+use super::charset::{CharSet, ClassScope, LAST, members, range};
 use super::flags::Flags;
 
 /// The last character of the first plane.
@@ -17,27 +17,27 @@ const PLANE: u32 = 0xFFFF;
 
 /// What a piece that takes exactly one character accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Unit {
+pub(super) enum SingleChar {
     /// One code point.
     Char(u32),
     /// Any of a set.
     Set(CharSet),
 }
 
-impl Unit {
+impl SingleChar {
     #[inline]
     pub(super) fn accepts(&self, char: u32) -> bool {
         match self {
-            Unit::Char(wanted) => *wanted == char,
-            Unit::Set(set) => set.contains(char),
+            SingleChar::Char(wanted) => *wanted == char,
+            SingleChar::Set(set) => set.contains(char),
         }
     }
 
     /// The unit as a set.
     pub(super) fn to_set(&self) -> CharSet {
         match self {
-            Unit::Char(char) => CharSet::new(vec![(*char, *char)]),
-            Unit::Set(set) => set.clone(),
+            SingleChar::Char(char) => CharSet::new(vec![(*char, *char)]),
+            SingleChar::Set(set) => set.clone(),
         }
     }
 }
@@ -51,11 +51,11 @@ pub(super) enum Fold {
 }
 
 impl Fold {
-    pub(super) fn of(flags: Flags) -> Fold {
+    pub(super) fn from_flags(flags: Flags) -> Fold {
         match (flags.has(Flags::IGNORECASE), scope(flags)) {
             (false, _) => Fold::Exact,
-            (true, Scope::Ascii) => Fold::Ascii,
-            (true, Scope::Unicode) => Fold::Unicode,
+            (true, ClassScope::Ascii) => Fold::Ascii,
+            (true, ClassScope::Unicode) => Fold::Unicode,
         }
     }
 
@@ -104,31 +104,33 @@ impl Fold {
 }
 
 /// The scope of the classes under some flags.
-pub(super) fn scope(flags: Flags) -> Scope {
-    if flags.has(Flags::ASCII) { Scope::Ascii } else { Scope::Unicode }
+pub(super) fn scope(flags: Flags) -> ClassScope {
+    if flags.has(Flags::ASCII) { ClassScope::Ascii } else { ClassScope::Unicode }
 }
 
 /// What a node accepts, when it is one that takes exactly one character.
-pub(super) fn unit(node: &Node, flags: Flags) -> Option<Unit> {
+pub(super) fn unit(node: &Node, flags: Flags) -> Option<SingleChar> {
     match node {
-        Node::Literal(char) => Some(literal(*char, Fold::of(flags))),
-        Node::NotLiteral(char) => Some(Unit::Set(literal(*char, Fold::of(flags)).to_set().complement())),
-        Node::Any if flags.has(Flags::DOTALL) => Some(Unit::Set(CharSet::new(vec![(0, LAST)]))),
-        Node::Any => Some(Unit::Set(Unit::Char(10).to_set().complement())),
-        Node::In(set) => Some(Unit::Set(written(set, flags))),
+        Node::Literal(char) => Some(literal(*char, Fold::from_flags(flags))),
+        Node::NotLiteral(char) => {
+            Some(SingleChar::Set(literal(*char, Fold::from_flags(flags)).to_set().complement()))
+        }
+        Node::Any if flags.has(Flags::DOTALL) => Some(SingleChar::Set(CharSet::new(vec![(0, LAST)]))),
+        Node::Any => Some(SingleChar::Set(SingleChar::Char(10).to_set().complement())),
+        Node::In(set) => Some(SingleChar::Set(written(set, flags))),
         Node::At(_) | Node::Branch(_) | Node::Group { .. } | Node::Repeat { .. } => None,
         Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => None,
     }
 }
 
-fn literal(char: u32, fold: Fold) -> Unit {
+fn literal(char: u32, fold: Fold) -> SingleChar {
     if !fold.is_cased(char, char) {
-        return Unit::Char(char);
+        return SingleChar::Char(char);
     }
     let lowered = fold.lower(char);
     let mut all = vec![(lowered, lowered)];
     all.extend(fold.alike(lowered).iter().map(|other| (*other, *other)));
-    Unit::Set(raised(&CharSet::new(all), fold))
+    SingleChar::Set(raised(&CharSet::new(all), fold))
 }
 
 /// The characters whose lower case is in a set.
@@ -140,7 +142,7 @@ fn raised(set: &CharSet, fold: Fold) -> CharSet {
 }
 
 fn written(set: &Set, flags: Flags) -> CharSet {
-    let (fold, scope) = (Fold::of(flags), scope(flags));
+    let (fold, scope) = (Fold::from_flags(flags), scope(flags));
     let cased = set.items.iter().any(|item| match item {
         Item::Literal(char) => fold != Fold::Exact && (*char > PLANE || fold.is_cased(*char, *char)),
         Item::Range(from, to) => fold != Fold::Exact && (*to > PLANE || fold.is_cased(*from, *to)),
@@ -149,10 +151,10 @@ fn written(set: &Set, flags: Flags) -> CharSet {
     let mut ranges = Vec::new();
     for item in &set.items {
         match item {
-            Item::Category(category, Wanted::Yes) => {
+            Item::Category(category, Polarity::Yes) => {
                 ranges.extend_from_slice(members(*category, scope).ranges())
             }
-            Item::Category(category, Wanted::No) => {
+            Item::Category(category, Polarity::No) => {
                 ranges.extend_from_slice(members(*category, scope).complement().ranges());
             }
             Item::Literal(char) if cased => lowered(*char, *char, fold, &mut ranges),

@@ -3,8 +3,8 @@
 //! Invariant: marks are taken off in the reverse order of their saving.
 
 use super::ast::ENDLESS;
-use super::budget::Budget;
-use super::machine::{Frame, Machine, NOWHERE, Point, Repeat, Wait};
+use super::budget::StepBudget;
+use super::machine::{Frame, Machine, NOWHERE, Point, RepeatState, Wait};
 use crate::error::Error;
 
 /// Whether saved marks stay on the stack when they are put back.
@@ -19,7 +19,7 @@ impl Machine<'_, '_> {
         Frame { wait, from, count: 0, last_mark: self.last_mark, repeat, last_at: NOWHERE }
     }
 
-    pub(super) fn under_way(&self) -> Option<(usize, Repeat, u32)> {
+    pub(super) fn under_way(&self) -> Option<(usize, RepeatState, u32)> {
         let index = self.current?;
         let repeat = self.repeats.get(index).copied()?;
         Some((index, repeat, u32::try_from(repeat.count + 1).unwrap_or(ENDLESS)))
@@ -37,14 +37,18 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn save(&mut self, last_mark: isize, budget: &mut Budget) -> Result<(), Error> {
+    pub(super) fn save(&mut self, last_mark: isize, budget: &mut StepBudget) -> Result<(), Error> {
         let count = marks(last_mark);
         budget.spend(count / 4)?;
         self.saved.extend(self.marks.iter().take(count));
         Ok(())
     }
 
-    pub(super) fn save_if_repeating(&mut self, last_mark: isize, budget: &mut Budget) -> Result<(), Error> {
+    pub(super) fn save_if_repeating(
+        &mut self,
+        last_mark: isize,
+        budget: &mut StepBudget,
+    ) -> Result<(), Error> {
         if self.current.is_some() { self.save(last_mark, budget) } else { Ok(()) }
     }
 

@@ -2,15 +2,15 @@
 //!
 //! Invariant: a group is open, that is without width, until its closing parenthesis has been read.
 
-use super::ast::{Node, Row, Side, Wanted, width};
+use super::ast::{LookDirection, Node, Polarity, Sequence, width};
 use super::flags::Flags;
-use super::names::{Name, quoted, read};
-use super::parse::{Parser, Spacing, Start};
-use super::source::Token;
+use super::names::{GroupReference, quoted, read};
+use super::parse::{Parser, PatternStart, Spacing};
+use super::source::PatternToken;
 use crate::error::Error;
 
 /// What a group does besides holding its contents together.
-enum Kind {
+enum GroupKind {
     Capture(Option<String>),
     Plain(Flags, Flags),
     Atomic,
@@ -18,33 +18,38 @@ enum Kind {
 
 impl Parser {
     /// Reads a group; its opening parenthesis has been taken. Gives the spacing of what follows.
-    pub(super) fn group(&mut self, spacing: Spacing, place: Start, row: &mut Row) -> Result<Spacing, Error> {
+    pub(super) fn group(
+        &mut self,
+        spacing: Spacing,
+        place: PatternStart,
+        row: &mut Sequence,
+    ) -> Result<Spacing, Error> {
         let start = self.source.tell() - 1;
         if !self.source.eat('?')? {
-            self.contents(Kind::Capture(None), spacing, start, row)?;
+            self.contents(GroupKind::Capture(None), spacing, start, row)?;
             return Ok(spacing);
         }
         let none = Flags::default();
         let sign = self.sign("unexpected end of pattern")?;
         match sign {
-            Token::Plain('P') => self.python_extension(spacing, start, row)?,
-            Token::Plain(':') => self.contents(Kind::Plain(none, none), spacing, start, row)?,
-            Token::Plain('>') => self.contents(Kind::Atomic, spacing, start, row)?,
-            Token::Plain('#') => self.comment(start)?,
-            Token::Plain('=' | '!') => self.look(Side::Ahead, sign, spacing, start, row)?,
-            Token::Plain('<') => {
+            PatternToken::Plain('P') => self.python_extension(spacing, start, row)?,
+            PatternToken::Plain(':') => self.contents(GroupKind::Plain(none, none), spacing, start, row)?,
+            PatternToken::Plain('>') => self.contents(GroupKind::Atomic, spacing, start, row)?,
+            PatternToken::Plain('#') => self.comment(start)?,
+            PatternToken::Plain('=' | '!') => self.look(LookDirection::Ahead, sign, spacing, start, row)?,
+            PatternToken::Plain('<') => {
                 let sign = self.sign("unexpected end of pattern")?;
-                if !matches!(sign, Token::Plain('=' | '!')) {
+                if !matches!(sign, PatternToken::Plain('=' | '!')) {
                     let message = format!("unknown extension ?<{}", sign.text());
                     return Err(self.source.error(&message, sign.len() + 2));
                 }
-                self.look(Side::Behind, sign, spacing, start, row)?;
+                self.look(LookDirection::Behind, sign, spacing, start, row)?;
             }
-            Token::Plain('(') => self.condition(spacing, start, row)?,
-            Token::Plain(letter) if letter == '-' || is_flag(letter) => {
+            PatternToken::Plain('(') => self.condition(spacing, start, row)?,
+            PatternToken::Plain(letter) if letter == '-' || is_flag(letter) => {
                 return self.flag_group(letter, spacing, place, start, row);
             }
-            Token::Plain(_) | Token::Escaped(_) => {
+            PatternToken::Plain(_) | PatternToken::Escaped(_) => {
                 let message = format!("unknown extension ?{}", sign.text());
                 return Err(self.source.error(&message, sign.len() + 1));
             }
@@ -53,15 +58,21 @@ impl Parser {
     }
 
     /// Reads up to the closing parenthesis.
-    fn contents(&mut self, kind: Kind, spacing: Spacing, start: usize, row: &mut Row) -> Result<(), Error> {
+    fn contents(
+        &mut self,
+        kind: GroupKind,
+        spacing: Spacing,
+        start: usize,
+        row: &mut Sequence,
+    ) -> Result<(), Error> {
         let capture = match &kind {
-            Kind::Capture(name) => Some(self.open(name.as_deref())?),
-            Kind::Plain(..) | Kind::Atomic => None,
+            GroupKind::Capture(name) => Some(self.open(name.as_deref())?),
+            GroupKind::Plain(..) | GroupKind::Atomic => None,
         };
         let inner = match &kind {
-            Kind::Plain(_, remove) if remove.has(Flags::VERBOSE) => Spacing::Kept,
-            Kind::Plain(add, _) if add.has(Flags::VERBOSE) => Spacing::Skipped,
-            Kind::Plain(..) | Kind::Capture(_) | Kind::Atomic => spacing,
+            GroupKind::Plain(_, remove) if remove.has(Flags::VERBOSE) => Spacing::Kept,
+            GroupKind::Plain(add, _) if add.has(Flags::VERBOSE) => Spacing::Skipped,
+            GroupKind::Plain(..) | GroupKind::Capture(_) | GroupKind::Atomic => spacing,
         };
         let body = self.alternatives(inner)?;
         self.close(start)?;
@@ -73,9 +84,9 @@ impl Parser {
         }
         let none = Flags::default();
         row.push(match kind {
-            Kind::Capture(_) => Node::Group { capture, add: none, remove: none, body },
-            Kind::Plain(add, remove) => Node::Group { capture: None, add, remove, body },
-            Kind::Atomic => Node::Atomic(body),
+            GroupKind::Capture(_) => Node::Group { capture, add: none, remove: none, body },
+            GroupKind::Plain(add, remove) => Node::Group { capture: None, add, remove, body },
+            GroupKind::Atomic => Node::Atomic(body),
         });
         Ok(())
     }
@@ -103,11 +114,11 @@ impl Parser {
         Ok(group)
     }
 
-    fn python_extension(&mut self, spacing: Spacing, start: usize, row: &mut Row) -> Result<(), Error> {
+    fn python_extension(&mut self, spacing: Spacing, start: usize, row: &mut Sequence) -> Result<(), Error> {
         if self.source.eat('<')? {
             let name = self.source.until('>', "group name")?;
             self.check_name(&name)?;
-            return self.contents(Kind::Capture(Some(name)), spacing, start, row);
+            return self.contents(GroupKind::Capture(Some(name)), spacing, start, row);
         }
         if self.source.eat('=')? {
             let name = self.source.until(')', "group name")?;
@@ -126,11 +137,13 @@ impl Parser {
 
     fn check_name(&self, name: &str) -> Result<(), Error> {
         match read(name) {
-            Name::Word => Ok(()),
-            Name::Foreign if !name.is_ascii() => {
+            GroupReference::Word => Ok(()),
+            GroupReference::Foreign if !name.is_ascii() => {
                 Err(self.source.unsupported("a group name that is not ASCII"))
             }
-            Name::Number(_) | Name::Bad | Name::Foreign => Err(self.bad_name(name)),
+            GroupReference::Number(_) | GroupReference::Bad | GroupReference::Foreign => {
+                Err(self.bad_name(name))
+            }
         }
     }
 
@@ -162,13 +175,13 @@ impl Parser {
 
     fn look(
         &mut self,
-        side: Side,
-        sign: Token,
+        side: LookDirection,
+        sign: PatternToken,
         spacing: Spacing,
         start: usize,
-        row: &mut Row,
+        row: &mut Sequence,
     ) -> Result<(), Error> {
-        let outermost = side == Side::Behind && self.behind.is_none();
+        let outermost = side == LookDirection::Behind && self.behind.is_none();
         if outermost {
             self.behind = Some(self.widths.len());
         }
@@ -177,33 +190,33 @@ impl Parser {
             self.behind = None;
         }
         self.close(start)?;
-        let wanted = if sign.is('=') { Wanted::Yes } else { Wanted::No };
+        let wanted = if sign.is('=') { Polarity::Yes } else { Polarity::No };
         row.push(Node::Look { side, wanted, body });
         Ok(())
     }
 
-    fn condition(&mut self, spacing: Spacing, start: usize, row: &mut Row) -> Result<(), Error> {
+    fn condition(&mut self, spacing: Spacing, start: usize, row: &mut Sequence) -> Result<(), Error> {
         let name = self.source.until(')', "group name")?;
         let length = name.chars().count();
         let group = match read(&name) {
-            Name::Word => self.group_named(&name)?,
-            Name::Number(0) => return Err(self.source.error("bad group number", length + 1)),
-            Name::Number(group) => {
+            GroupReference::Word => self.group_named(&name)?,
+            GroupReference::Number(0) => return Err(self.source.error("bad group number", length + 1)),
+            GroupReference::Number(group) => {
                 let position = self.source.tell().saturating_sub(length + 1);
                 if !self.asked.iter().any(|(known, _)| *known == group) {
                     self.asked.push((group, position));
                 }
                 group
             }
-            Name::Bad => return Err(self.bad_name(&name)),
-            Name::Foreign => {
+            GroupReference::Bad => return Err(self.bad_name(&name)),
+            GroupReference::Foreign => {
                 return Err(self.source.unsupported("a group name that is not ASCII or a huge number"));
             }
         };
         self.outside_look_behind(group)?;
         self.descend()?;
-        let yes = self.row(spacing, Start::Inside)?;
-        let no = if self.source.eat('|')? { Some(self.row(spacing, Start::Inside)?) } else { None };
+        let yes = self.row(spacing, PatternStart::Inside)?;
+        let no = if self.source.eat('|')? { Some(self.row(spacing, PatternStart::Inside)?) } else { None };
         self.depth -= 1;
         if no.is_some() && self.source.next_is('|') {
             return Err(self.source.error("conditional backref with more than two branches", 0));
@@ -218,23 +231,23 @@ impl Parser {
         &mut self,
         letter: char,
         spacing: Spacing,
-        place: Start,
+        place: PatternStart,
         start: usize,
-        row: &mut Row,
+        row: &mut Sequence,
     ) -> Result<Spacing, Error> {
         if let Some((add, remove)) = self.inline_flags(letter)? {
-            self.contents(Kind::Plain(add, remove), spacing, start, row)?;
+            self.contents(GroupKind::Plain(add, remove), spacing, start, row)?;
             return Ok(spacing);
         }
-        if place != Start::OfPattern {
+        if place != PatternStart::OfPattern {
             let offset = self.source.tell() - start;
             return Err(self.source.error("global flags not at the start of the expression", offset));
         }
-        Ok(Spacing::of(self.flags))
+        Ok(Spacing::from_flags(self.flags))
     }
 
     /// The next token, which must be there.
-    pub(super) fn sign(&mut self, otherwise: &str) -> Result<Token, Error> {
+    pub(super) fn sign(&mut self, otherwise: &str) -> Result<PatternToken, Error> {
         match self.source.take()? {
             Some(token) => Ok(token),
             None => Err(self.source.error(otherwise, 0)),

@@ -5,7 +5,7 @@
 use super::flags::Flags;
 use super::group::is_flag;
 use super::parse::Parser;
-use super::source::Token;
+use super::source::PatternToken;
 use crate::error::Error;
 
 impl Parser {
@@ -73,9 +73,9 @@ impl Parser {
     fn letter(&mut self, missing: &str, ends: &[char]) -> Result<char, Error> {
         let token = self.sign(missing)?;
         match token {
-            Token::Plain(char) if ends.contains(&char) || is_flag(char) => Ok(char),
-            Token::Plain(char) if char.is_alphabetic() => Err(self.source.error("unknown flag", 1)),
-            Token::Plain(_) | Token::Escaped(_) => Err(self.source.error(missing, token.len())),
+            PatternToken::Plain(char) if ends.contains(&char) || is_flag(char) => Ok(char),
+            PatternToken::Plain(char) if char.is_alphabetic() => Err(self.source.error("unknown flag", 1)),
+            PatternToken::Plain(_) | PatternToken::Escaped(_) => Err(self.source.error(missing, token.len())),
         }
     }
 }

@@ -11,8 +11,8 @@ use regex_automata::util::look::LookMatcher;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 
-use super::budget::Budget;
-use super::lower::{LAST_NEWLINE, Lines, Lowered};
+use super::budget::StepBudget;
+use super::lower::{LAST_NEWLINE, LineMode, Lowered};
 use crate::error::Error;
 
 /// How large the compiled pattern, and the memory of one search, may become, in bytes.
@@ -27,12 +27,12 @@ const STATE: usize = 200;
 pub(super) struct Linear {
     forward: DFA,
     backward: DFA,
-    lines: Lines,
+    lines: LineMode,
 }
 
 /// What a search without backtracking tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum LinearOutcome {
     Match(usize, usize),
     NoMatch,
     /// The automaton grows too large; ask the other engine.
@@ -49,7 +49,7 @@ impl Linear {
     /// Compiles a pattern; nothing when it would become too large.
     pub(super) fn new(lowered: &Lowered) -> Option<Linear> {
         let mut looks = LookMatcher::new();
-        if lowered.lines == Lines::LastOnly {
+        if lowered.lines == LineMode::LastOnly {
             looks.set_line_terminator(LAST_NEWLINE);
         }
         let config = thompson::Config::new()
@@ -84,30 +84,38 @@ impl Linear {
         text: &str,
         from: usize,
         memory: &mut Memory,
-        budget: &mut Budget,
-    ) -> Result<Answer, Error> {
+        budget: &mut StepBudget,
+    ) -> Result<LinearOutcome, Error> {
         let text = Fed { bytes: text.as_bytes(), lines: self.lines };
         match self.end(text, from, &mut memory.forward, budget)? {
-            Found::At(end) => match self.start(text, from, end, &mut memory.backward, budget)? {
-                Found::At(start) => Ok(Answer::Match(start, end)),
-                Found::Nowhere | Found::GivenUp => Ok(Answer::GivenUp),
+            LinearMatch::At(end) => match self.start(text, from, end, &mut memory.backward, budget)? {
+                LinearMatch::At(start) => Ok(LinearOutcome::Match(start, end)),
+                LinearMatch::Nowhere | LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
             },
-            Found::Nowhere => Ok(Answer::NoMatch),
-            Found::GivenUp => Ok(Answer::GivenUp),
+            LinearMatch::Nowhere => Ok(LinearOutcome::NoMatch),
+            LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
         }
     }
 
     /// Where the leftmost match from a place on ends.
-    fn end(&self, text: Fed, from: usize, cache: &mut Cache, budget: &mut Budget) -> Result<Found, Error> {
+    fn end(
+        &self,
+        text: Fed,
+        from: usize,
+        cache: &mut Cache,
+        budget: &mut StepBudget,
+    ) -> Result<LinearMatch, Error> {
         let before = from.checked_sub(1).and_then(|at| text.beside(at));
-        let mut walk = Walk { dfa: &self.forward, cache, found: Found::Nowhere };
-        let Some(mut state) = walk.begin(before, Anchored::No) else { return Ok(Found::GivenUp) };
+        let mut walk = AutomatonWalk { dfa: &self.forward, cache, found: LinearMatch::Nowhere };
+        let Some(mut state) = walk.begin(before, Anchored::No) else { return Ok(LinearMatch::GivenUp) };
         let mut at = from;
         loop {
             budget.spend(1)?;
-            let Some(next) = walk.step(state, text.byte(at), budget)? else { return Ok(Found::GivenUp) };
+            let Some(next) = walk.step(state, text.byte(at), budget)? else {
+                return Ok(LinearMatch::GivenUp);
+            };
             if next.is_match() {
-                walk.found = Found::At(at);
+                walk.found = LinearMatch::At(at);
             }
             if next.is_dead() || at >= text.bytes.len() {
                 return Ok(walk.found);
@@ -123,17 +131,19 @@ impl Linear {
         from: usize,
         end: usize,
         cache: &mut Cache,
-        budget: &mut Budget,
-    ) -> Result<Found, Error> {
-        let mut walk = Walk { dfa: &self.backward, cache, found: Found::Nowhere };
-        let Some(mut state) = walk.begin(text.beside(end), Anchored::Yes) else { return Ok(Found::GivenUp) };
+        budget: &mut StepBudget,
+    ) -> Result<LinearMatch, Error> {
+        let mut walk = AutomatonWalk { dfa: &self.backward, cache, found: LinearMatch::Nowhere };
+        let Some(mut state) = walk.begin(text.beside(end), Anchored::Yes) else {
+            return Ok(LinearMatch::GivenUp);
+        };
         let mut at = end;
         loop {
             budget.spend(1)?;
             let before = at.checked_sub(1).and_then(|at| text.byte(at));
-            let Some(next) = walk.step(state, before, budget)? else { return Ok(Found::GivenUp) };
+            let Some(next) = walk.step(state, before, budget)? else { return Ok(LinearMatch::GivenUp) };
             if next.is_match() {
-                walk.found = Found::At(at);
+                walk.found = LinearMatch::At(at);
             }
             if next.is_dead() || at <= from {
                 return Ok(walk.found);
@@ -145,7 +155,7 @@ impl Linear {
 
 /// Where something was found.
 #[derive(Debug, Clone, Copy)]
-enum Found {
+enum LinearMatch {
     At(usize),
     Nowhere,
     GivenUp,
@@ -155,33 +165,33 @@ enum Found {
 #[derive(Clone, Copy)]
 struct Fed<'t> {
     bytes: &'t [u8],
-    lines: Lines,
+    lines: LineMode,
 }
 
 impl Fed<'_> {
     #[inline]
     fn byte(self, at: usize) -> Option<u8> {
         let byte = *self.bytes.get(at)?;
-        let last = byte == b'\n' && self.lines == Lines::LastOnly && at + 1 == self.bytes.len();
+        let last = byte == b'\n' && self.lines == LineMode::LastOnly && at + 1 == self.bytes.len();
         Some(if last { LAST_NEWLINE } else { byte })
     }
 
     /// The byte beside the place where a walk begins. A newline that ends no line is shown as another byte: a
     /// backward automaton takes a newline there for the end of a line, whatever it was told ends one.
     fn beside(self, at: usize) -> Option<u8> {
-        let plain = self.lines == Lines::LastOnly;
+        let plain = self.lines == LineMode::LastOnly;
         self.byte(at).map(|byte| if plain && byte == b'\n' { b' ' } else { byte })
     }
 }
 
 /// One walk through an automaton; a state tells of a match one byte late.
-struct Walk<'d> {
+struct AutomatonWalk<'d> {
     dfa: &'d DFA,
     cache: &'d mut Cache,
-    found: Found,
+    found: LinearMatch,
 }
 
-impl Walk<'_> {
+impl AutomatonWalk<'_> {
     fn begin(&mut self, beside: Option<u8>, anchored: Anchored) -> Option<LazyStateID> {
         let config = start::Config::new().look_behind(beside).anchored(anchored);
         self.dfa.start_state(self.cache, &config).ok()
@@ -193,7 +203,7 @@ impl Walk<'_> {
         &mut self,
         state: LazyStateID,
         byte: Option<u8>,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Option<LazyStateID>, Error> {
         let Some(byte) = byte else {
             return Ok(self.dfa.next_eoi_state(self.cache, state).ok());

@@ -8,11 +8,11 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
 
-use super::ast::{ENDLESS, Node, Pace, Row};
+use super::ast::{ENDLESS, Node, Pace, Sequence};
 use super::charset::CharSet;
 use super::flags::Flags;
 use super::fold::unit;
-use super::parse::Parsed;
+use super::parse::ParsedPattern;
 use super::program::Anchor;
 
 /// Stands for a newline that ends the text, so that `$` can tell it from others; no UTF-8 text has this byte.
@@ -22,7 +22,7 @@ const MOST_RANGES: usize = 60_000;
 
 /// How `$` and `^` are to be understood by the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(super) enum LineMode {
     /// Ends of lines are newlines.
     Newlines,
     /// The only end of a line is the newline that ends the text.
@@ -32,11 +32,11 @@ pub(super) enum Lines {
 /// A pattern for the engine without backtracking.
 pub(super) struct Lowered {
     pub(super) hir: Hir,
-    pub(super) lines: Lines,
+    pub(super) lines: LineMode,
 }
 
 /// A piece with what the pieces around it need to know.
-struct Piece {
+struct LoweredPiece {
     hir: Hir,
     empty: Empty,
 }
@@ -52,9 +52,9 @@ enum Empty {
 }
 
 /// Lowers a pattern that needs no backtracking.
-pub(super) fn lower(parsed: &Parsed) -> Option<Lowered> {
+pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
     let lines = lines(&parsed.row, parsed.flags)?;
-    let mut lowering = Lowering { lines: lines.unwrap_or(Lines::Newlines), ranges: MOST_RANGES };
+    let mut lowering = Lowering { lines: lines.unwrap_or(LineMode::Newlines), ranges: MOST_RANGES };
     let piece = lowering.row(&parsed.row, parsed.flags)?;
     if piece.empty == Empty::Sooner {
         return None;
@@ -63,13 +63,13 @@ pub(super) fn lower(parsed: &Parsed) -> Option<Lowered> {
 }
 
 /// Which ends of lines the pattern asks for; nothing when it asks for both.
-fn lines(row: &[Node], flags: Flags) -> Option<Option<Lines>> {
+fn lines(row: &[Node], flags: Flags) -> Option<Option<LineMode>> {
     let mut seen = None;
     for node in row {
         let here = match node {
-            Node::At(at) => match Anchor::of(*at, flags) {
-                Anchor::LineStart | Anchor::LineEnd => Some(Lines::Newlines),
-                Anchor::LastLineEnd => Some(Lines::LastOnly),
+            Node::At(at) => match Anchor::from_position(*at, flags) {
+                Anchor::LineStart | Anchor::LineEnd => Some(LineMode::Newlines),
+                Anchor::LastLineEnd => Some(LineMode::LastOnly),
                 Anchor::TextStart | Anchor::TextEnd | Anchor::Boundary(..) => None,
             },
             Node::Group { add, remove, body, .. } => lines(body, flags.scoped(*add, *remove))?,
@@ -83,11 +83,11 @@ fn lines(row: &[Node], flags: Flags) -> Option<Option<Lines>> {
     Some(seen)
 }
 
-fn merged(rows: &[Row], flags: Flags) -> Option<Option<Lines>> {
+fn merged(rows: &[Sequence], flags: Flags) -> Option<Option<LineMode>> {
     rows.iter().try_fold(None, |seen, row| both(seen, lines(row, flags)?))
 }
 
-fn both(one: Option<Lines>, other: Option<Lines>) -> Option<Option<Lines>> {
+fn both(one: Option<LineMode>, other: Option<LineMode>) -> Option<Option<LineMode>> {
     match (one, other) {
         (Some(one), Some(other)) if one != other => None,
         (one, other) => Some(one.or(other)),
@@ -95,12 +95,12 @@ fn both(one: Option<Lines>, other: Option<Lines>) -> Option<Option<Lines>> {
 }
 
 struct Lowering {
-    lines: Lines,
+    lines: LineMode,
     ranges: usize,
 }
 
 impl Lowering {
-    fn row(&mut self, row: &[Node], flags: Flags) -> Option<Piece> {
+    fn row(&mut self, row: &[Node], flags: Flags) -> Option<LoweredPiece> {
         let mut hirs = Vec::with_capacity(row.len());
         let mut empty = Empty::Last;
         for node in row {
@@ -112,18 +112,19 @@ impl Lowering {
             };
             hirs.push(piece.hir);
         }
-        Some(Piece { hir: Hir::concat(hirs), empty })
+        Some(LoweredPiece { hir: Hir::concat(hirs), empty })
     }
 
-    fn node(&mut self, node: &Node, flags: Flags) -> Option<Piece> {
+    fn node(&mut self, node: &Node, flags: Flags) -> Option<LoweredPiece> {
         if let Some(unit) = unit(node, flags) {
             let hir = self.class(&unit.to_set())?;
-            return Some(Piece { hir, empty: Empty::Never });
+            return Some(LoweredPiece { hir, empty: Empty::Never });
         }
         match node {
-            Node::At(at) => {
-                Some(Piece { hir: Hir::look(self.look(Anchor::of(*at, flags))?), empty: Empty::Last })
-            }
+            Node::At(at) => Some(LoweredPiece {
+                hir: Hir::look(self.look(Anchor::from_position(*at, flags))?),
+                empty: Empty::Last,
+            }),
             Node::Group { capture: Some(_), body, .. } => self.row(body, flags),
             Node::Group { capture: None, add, remove, body } => self.row(body, flags.scoped(*add, *remove)),
             Node::Branch(rows) => self.branch(rows, flags),
@@ -147,13 +148,13 @@ impl Lowering {
         self.ranges = self.ranges.checked_sub(set.ranges().len())?;
         let ranges = set.ranges().iter().flat_map(|(from, to)| scalars(*from, *to));
         let class = Hir::class(Class::Unicode(ClassUnicode::new(ranges)));
-        if self.lines == Lines::LastOnly && set.contains(10) {
+        if self.lines == LineMode::LastOnly && set.contains(10) {
             return Some(Hir::alternation(vec![class, Hir::literal([LAST_NEWLINE])]));
         }
         Some(class)
     }
 
-    fn branch(&mut self, rows: &[Row], flags: Flags) -> Option<Piece> {
+    fn branch(&mut self, rows: &[Sequence], flags: Flags) -> Option<LoweredPiece> {
         let mut hirs = Vec::with_capacity(rows.len());
         let mut empty = Empty::Never;
         for row in rows {
@@ -161,10 +162,16 @@ impl Lowering {
             empty = if empty == Empty::Never { piece.empty } else { Empty::Sooner };
             hirs.push(piece.hir);
         }
-        Some(Piece { hir: Hir::alternation(hirs), empty })
+        Some(LoweredPiece { hir: Hir::alternation(hirs), empty })
     }
 
-    fn repeat(&mut self, pace: Pace, (min, max): (u32, u32), body: &[Node], flags: Flags) -> Option<Piece> {
+    fn repeat(
+        &mut self,
+        pace: Pace,
+        (min, max): (u32, u32),
+        body: &[Node],
+        flags: Flags,
+    ) -> Option<LoweredPiece> {
         let piece = self.row(body, flags)?;
         if piece.empty != Empty::Never || max == 0 {
             return None;
@@ -176,7 +183,7 @@ impl Lowering {
         };
         let max = (max != ENDLESS).then_some(max);
         let hir = Hir::repetition(Repetition { min, max, greedy, sub: Box::new(piece.hir) });
-        Some(Piece { hir, empty })
+        Some(LoweredPiece { hir, empty })
     }
 }
 

@@ -6,7 +6,7 @@
 //! Invariant: `saved` holds exactly the marks that the frames on the stack have pushed.
 
 use super::ast::Pace;
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::program::{Op, Program};
 use crate::error::Error;
 
@@ -73,7 +73,7 @@ pub(super) enum Wait {
 
 /// A repetition under way.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Repeat {
+pub(super) struct RepeatState {
     pub(super) body: usize,
     pub(super) min: u32,
     pub(super) max: u32,
@@ -89,7 +89,7 @@ pub(super) struct Machine<'p, 't> {
     pub(super) text: &'t str,
     pub(super) marks: Vec<usize>,
     pub(super) last_mark: isize,
-    pub(super) repeats: Vec<Repeat>,
+    pub(super) repeats: Vec<RepeatState>,
     pub(super) current: Option<usize>,
     pub(super) frames: Vec<Frame>,
     pub(super) saved: Vec<usize>,
@@ -119,7 +119,7 @@ impl<'p, 't> Machine<'p, 't> {
         &mut self,
         at: usize,
         layer: Layer,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Option<usize>, Error> {
         (self.last_mark, self.current, self.start) = (-1, None, at);
         self.repeats.clear();
@@ -150,7 +150,7 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     /// Lets a step wait while a part is tried.
-    pub(super) fn wait(&mut self, frame: Frame, budget: &mut Budget) -> Result<(), Error> {
+    pub(super) fn wait(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<(), Error> {
         if self.frames.len() >= TALLEST || self.saved.len() >= TALLEST * 4 {
             return Err(budget.exhausted());
         }
@@ -159,7 +159,7 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     /// Goes on until the part that is tried matches or fails.
-    fn advance(&mut self, from: Point, budget: &mut Budget) -> Result<bool, Error> {
+    fn advance(&mut self, from: Point, budget: &mut StepBudget) -> Result<bool, Error> {
         let mut point = from;
         loop {
             budget.spend(1)?;
@@ -189,7 +189,7 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     /// Takes a step that is more than one character.
-    fn control(&mut self, op: Op, point: Point, budget: &mut Budget) -> Result<Flow, Error> {
+    fn control(&mut self, op: Op, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
         let next = Point { pc: point.pc + 1, ..point };
         match op {
             Op::Mark(mark) => self.mark(mark, point.at),

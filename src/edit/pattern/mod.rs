@@ -40,15 +40,15 @@ mod walk;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-pub use self::budget::Budget;
+pub use self::budget::StepBudget;
 pub use self::flags::Flags;
-pub use self::template::Template;
+pub use self::template::ReplacementTemplate;
 
 use self::charset::CharSet;
 use self::linear::Linear;
 use self::program::Program;
-use self::template::Part;
-use self::walk::{Match, Walk};
+use self::template::TemplatePart;
+use self::walk::{Match, MatchWalk};
 use crate::error::{Code, Error};
 use crate::text::Change;
 
@@ -83,13 +83,13 @@ impl Pattern {
         &self,
         text: &str,
         window: Range<usize>,
-        template: &Template,
+        template: &ReplacementTemplate,
         count: Option<NonZeroUsize>,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Vec<Change>, Error> {
         let offset = window.start;
         let Some(text) = text.get(window) else { return Ok(Vec::new()) };
-        let mut walk = Walk::new(self, text, template.has_groups());
+        let mut walk = MatchWalk::new(self, text, template.has_groups());
         let mut changes = Vec::new();
         while count.is_none_or(|count| changes.len() < count.get()) {
             let Some(found) = walk.next(budget)? else { break };
@@ -101,11 +101,11 @@ impl Pattern {
 
     fn expand(
         &self,
-        template: &Template,
-        walk: &Walk,
+        template: &ReplacementTemplate,
+        walk: &MatchWalk,
         found: &Match,
         text: &str,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<String, Error> {
         let mut new = String::new();
         if template.has_groups() && (1..=self.groups).any(|group| walk.group(group).is_some_and(is_reversed))
@@ -115,9 +115,9 @@ impl Pattern {
         }
         for part in &template.parts {
             let piece = match part {
-                Part::Text(piece) => piece,
-                Part::Group(0) => text.get(found.span.clone()).unwrap_or_default(),
-                Part::Group(group) => {
+                TemplatePart::Text(piece) => piece,
+                TemplatePart::Group(0) => text.get(found.span.clone()).unwrap_or_default(),
+                TemplatePart::Group(group) => {
                     walk.group(*group).and_then(|(from, to)| text.get(from..to)).unwrap_or_default()
                 }
             };
@@ -140,15 +140,20 @@ fn is_reversed((from, to): (usize, usize)) -> bool {
 mod tests {
     use super::*;
 
-    fn changes(pattern: &str, template: &str, text: &str, budget: &mut Budget) -> Result<Vec<Change>, Error> {
+    fn changes(
+        pattern: &str,
+        template: &str,
+        text: &str,
+        budget: &mut StepBudget,
+    ) -> Result<Vec<Change>, Error> {
         let pattern = Pattern::compile(pattern, Flags::default())?;
-        let template = Template::parse(template, &pattern)?;
+        let template = ReplacementTemplate::parse(template, &pattern)?;
         pattern.replace(text, 0..text.len(), &template, None, budget)
     }
 
     fn replaced(pattern: &str, template: &str, text: &str) -> String {
         let mut out = text.to_owned();
-        for change in changes(pattern, template, text, &mut Budget::per_call()).unwrap().iter().rev() {
+        for change in changes(pattern, template, text, &mut StepBudget::per_call()).unwrap().iter().rev() {
             out.replace_range(change.span.clone(), &change.text);
         }
         out
@@ -178,9 +183,10 @@ mod tests {
     #[test]
     fn only_the_window_is_seen() {
         let pattern = Pattern::compile(r"^b|(?<=a)b|b$|b(?=c)", Flags::default()).unwrap();
-        let template = Template::parse("-", &pattern).unwrap();
+        let template = ReplacementTemplate::parse("-", &pattern).unwrap();
         let spans = |window| {
-            let changes = pattern.replace("abbbc", window, &template, None, &mut Budget::per_call()).unwrap();
+            let changes =
+                pattern.replace("abbbc", window, &template, None, &mut StepBudget::per_call()).unwrap();
             changes.into_iter().map(|change| change.span).collect::<Vec<_>>()
         };
         assert_eq!(spans(1..4), [1..2, 3..4]);
@@ -228,7 +234,7 @@ mod tests {
     fn patterns_without_need_of_backtracking_take_one_step_a_byte() {
         let text = "a".repeat(1 << 20);
         for pattern in ["(a+)+$", "(a|aa)+$", "a*b", r"\w+\s*="] {
-            let mut budget = Budget::of(4 << 20);
+            let mut budget = StepBudget::new(4 << 20);
             changes(pattern, "-", &text, &mut budget).unwrap();
         }
     }
@@ -239,11 +245,11 @@ mod tests {
         let patterns =
             [r"(a+)+\b!", "(.*)*x", r"(a|aa)+?\b!", ".*[^a]|[a]", r"(?:(?=[ab]*c)a)*", r"(a)*\1!", "(?>a*)b"];
         for pattern in patterns {
-            let mut budget = Budget::of(500_000);
+            let mut budget = StepBudget::new(500_000);
             let error = changes(pattern, "-", &text, &mut budget).unwrap_err();
             assert_eq!((error.code, budget.left()), (Code::RegexBudget, 0), "{pattern}");
             assert!(
-                changes(pattern, "-", "aa", &mut Budget::of(2_000)).is_ok(),
+                changes(pattern, "-", "aa", &mut StepBudget::new(2_000)).is_ok(),
                 "{pattern} has steps for a short text"
             );
         }
@@ -252,7 +258,7 @@ mod tests {
     #[test]
     fn a_replacement_that_blows_up_is_refused() {
         let text = "a".repeat(1 << 16);
-        let error = changes("a", &"x".repeat(1 << 12), &text, &mut Budget::per_call()).unwrap_err();
+        let error = changes("a", &"x".repeat(1 << 12), &text, &mut StepBudget::per_call()).unwrap_err();
         assert_eq!(error.code, Code::RegexBudget);
     }
 }

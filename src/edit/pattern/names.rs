@@ -3,7 +3,7 @@
 //! Invariant: a name that is not ASCII is never taken for an identifier here; the caller refuses it.
 
 /// What stands between the brackets of a reference to a group.
-pub(super) enum Name {
+pub(super) enum GroupReference {
     /// An identifier.
     Word,
     /// A number that `int()` takes and that is not negative.
@@ -15,14 +15,14 @@ pub(super) enum Name {
 }
 
 /// Tells what Python sees in the name of a group.
-pub(super) fn read(name: &str) -> Name {
+pub(super) fn read(name: &str) -> GroupReference {
     if !name.is_ascii() {
-        return Name::Foreign;
+        return GroupReference::Foreign;
     }
     let mut bytes = name.bytes();
     let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     if starts && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-        return Name::Word;
+        return GroupReference::Word;
     }
     number(name)
 }
@@ -47,7 +47,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// `int()` of an ASCII text.
-fn number(name: &str) -> Name {
+fn number(name: &str) -> GroupReference {
     let trimmed = name.trim_matches(|char: char| matches!(char, ' ' | '\t'..='\r' | '\x1c'..='\x1f'));
     let (negative, digits) = match trimmed.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -56,12 +56,12 @@ fn number(name: &str) -> Name {
     let well_formed =
         digits.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
     if !well_formed {
-        return Name::Bad;
+        return GroupReference::Bad;
     }
     match digits.replace('_', "").parse::<u32>() {
-        Ok(0) => Name::Number(0),
-        Ok(_) if negative => Name::Bad,
-        Ok(value) => Name::Number(value as usize),
-        Err(_) => Name::Foreign,
+        Ok(0) => GroupReference::Number(0),
+        Ok(_) if negative => GroupReference::Bad,
+        Ok(value) => GroupReference::Number(value as usize),
+        Err(_) => GroupReference::Foreign,
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Invariant: every refusal is `BAD_PATTERN`; whatever the text, the depth of the reading is limited.
 
-use super::ast::{At, ENDLESS, Item, Node, Pace, Row, Set, Wanted, Width};
+use super::ast::{At, ENDLESS, Item, Node, Pace, Polarity, Sequence, Set, Width};
 use super::flags::Flags;
-use super::source::{Source, Token};
+use super::source::{PatternToken, TokenReader};
 use crate::error::Error;
 
 /// How deep groups may be nested.
@@ -13,8 +13,8 @@ const DEEPEST: usize = 100;
 const LONGEST: usize = 8_000;
 
 /// A pattern that has been read.
-pub(super) struct Parsed {
-    pub(super) row: Row,
+pub(super) struct ParsedPattern {
+    pub(super) row: Sequence,
     pub(super) flags: Flags,
     pub(super) widths: Vec<Option<Width>>,
     pub(super) names: Vec<(String, usize)>,
@@ -22,7 +22,7 @@ pub(super) struct Parsed {
 
 /// What is known while a pattern is read.
 pub(super) struct Parser {
-    pub(super) source: Source,
+    pub(super) source: TokenReader,
     pub(super) flags: Flags,
     /// The widths of the groups; `None` while a group is open. The first is the whole match.
     pub(super) widths: Vec<Option<Width>>,
@@ -42,20 +42,20 @@ pub(super) enum Spacing {
 }
 
 impl Spacing {
-    pub(super) fn of(flags: Flags) -> Spacing {
+    pub(super) fn from_flags(flags: Flags) -> Spacing {
         if flags.has(Flags::VERBOSE) { Spacing::Skipped } else { Spacing::Kept }
     }
 }
 
 /// Reads a pattern.
-pub(super) fn parse(text: &str, flags: Flags) -> Result<Parsed, Error> {
-    let source = Source::pattern(text)?;
+pub(super) fn parse(text: &str, flags: Flags) -> Result<ParsedPattern, Error> {
+    let source = TokenReader::pattern(text)?;
     if text.chars().count() > LONGEST {
         return Err(source.unsupported(&format!("a pattern of more than {LONGEST} characters")));
     }
     let (widths, names, asked) = (vec![None], Vec::new(), Vec::new());
     let mut parser = Parser { source, flags, widths, names, behind: None, asked, depth: 0 };
-    let row = parser.alternatives(Spacing::of(flags))?;
+    let row = parser.alternatives(Spacing::from_flags(flags))?;
     if parser.flags.has(Flags::ASCII.with(Flags::UNICODE)) {
         return Err(parser.source.refuse("ASCII and UNICODE flags are incompatible"));
     }
@@ -67,23 +67,23 @@ pub(super) fn parse(text: &str, flags: Flags) -> Result<Parsed, Error> {
         return Err(parser.source.error_at(&format!("invalid group reference {group}"), *position));
     }
     let flags = if parser.flags.has(Flags::ASCII) { parser.flags } else { parser.flags.with(Flags::UNICODE) };
-    Ok(Parsed { row, flags, widths: parser.widths, names: parser.names })
+    Ok(ParsedPattern { row, flags, widths: parser.widths, names: parser.names })
 }
 
 impl Parser {
     /// Reads `a|b|c`.
-    pub(super) fn alternatives(&mut self, spacing: Spacing) -> Result<Row, Error> {
+    pub(super) fn alternatives(&mut self, spacing: Spacing) -> Result<Sequence, Error> {
         let (outermost, mut spacing) = (self.depth == 0, spacing);
         let mut rows = Vec::new();
         self.descend()?;
         loop {
             let first = outermost && rows.is_empty();
-            rows.push(self.row(spacing, if first { Start::OfPattern } else { Start::Inside })?);
+            rows.push(self.row(spacing, if first { PatternStart::OfPattern } else { PatternStart::Inside })?);
             if !self.source.eat('|')? {
                 break;
             }
             if outermost {
-                spacing = Spacing::of(self.flags);
+                spacing = Spacing::from_flags(self.flags);
             }
         }
         self.depth -= 1;
@@ -100,28 +100,31 @@ impl Parser {
     }
 
     /// Reads what stands between two bars.
-    pub(super) fn row(&mut self, spacing: Spacing, start: Start) -> Result<Row, Error> {
-        let (mut row, mut spacing) = (Row::new(), spacing);
+    pub(super) fn row(&mut self, spacing: Spacing, start: PatternStart) -> Result<Sequence, Error> {
+        let (mut row, mut spacing) = (Sequence::new(), spacing);
         while let Some(token) = self.source.next() {
             if token.is('|') || token.is(')') {
                 break;
             }
             self.source.take()?;
             match token {
-                Token::Plain(' ' | '\t'..='\r') if spacing == Spacing::Skipped => {}
-                Token::Plain('#') if spacing == Spacing::Skipped => self.skip_line()?,
-                Token::Escaped(escaped) => row.push(self.escape(escaped)?),
-                Token::Plain('[') => row.push(self.set()?),
-                Token::Plain(char @ ('*' | '+' | '?' | '{')) => self.repeat(char, &mut row)?,
-                Token::Plain('.') => row.push(Node::Any),
-                Token::Plain('(') => {
-                    let place =
-                        if start == Start::OfPattern && row.is_empty() { start } else { Start::Inside };
+                PatternToken::Plain(' ' | '\t'..='\r') if spacing == Spacing::Skipped => {}
+                PatternToken::Plain('#') if spacing == Spacing::Skipped => self.skip_line()?,
+                PatternToken::Escaped(escaped) => row.push(self.escape(escaped)?),
+                PatternToken::Plain('[') => row.push(self.set()?),
+                PatternToken::Plain(char @ ('*' | '+' | '?' | '{')) => self.repeat(char, &mut row)?,
+                PatternToken::Plain('.') => row.push(Node::Any),
+                PatternToken::Plain('(') => {
+                    let place = if start == PatternStart::OfPattern && row.is_empty() {
+                        start
+                    } else {
+                        PatternStart::Inside
+                    };
                     spacing = self.group(spacing, place, &mut row)?;
                 }
-                Token::Plain('^') => row.push(Node::At(At::Beginning)),
-                Token::Plain('$') => row.push(Node::At(At::End)),
-                Token::Plain(char) => row.push(Node::Literal(u32::from(char))),
+                PatternToken::Plain('^') => row.push(Node::At(At::Beginning)),
+                PatternToken::Plain('$') => row.push(Node::At(At::End)),
+                PatternToken::Plain(char) => row.push(Node::Literal(u32::from(char))),
             }
         }
         Ok(unpacked(row))
@@ -137,7 +140,7 @@ impl Parser {
     }
 
     /// Repeats the last node of the row.
-    fn repeat(&mut self, sign: char, row: &mut Row) -> Result<(), Error> {
+    fn repeat(&mut self, sign: char, row: &mut Sequence) -> Result<(), Error> {
         let here = self.source.tell();
         let counts = match sign {
             '?' => Some((0, 1)),
@@ -199,14 +202,14 @@ impl Parser {
 
 /// Whether a row begins the whole pattern, where global flags may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum PatternStart {
     OfPattern,
     Inside,
 }
 
 /// The alternatives as one row: what they begin with alike stands before them, single characters become a set.
-fn joined(mut rows: Vec<Row>) -> Row {
-    let mut row = Row::new();
+fn joined(mut rows: Vec<Sequence>) -> Sequence {
+    let mut row = Sequence::new();
     if rows.len() > 1 {
         while let Some(first) = common_start(&rows) {
             rows.iter_mut().for_each(|rest| drop(rest.remove(0)));
@@ -221,7 +224,7 @@ fn joined(mut rows: Vec<Row>) -> Row {
     rows.pop().unwrap_or_default()
 }
 
-fn common_start(rows: &[Row]) -> Option<Node> {
+fn common_start(rows: &[Sequence]) -> Option<Node> {
     let (first, others) = rows.split_first()?;
     let first = first.first()?;
     let bare = match first {
@@ -238,7 +241,7 @@ fn common_start(rows: &[Row]) -> Option<Node> {
     shared.then(|| first.clone())
 }
 
-fn as_set(rows: &[Row]) -> Option<Set> {
+fn as_set(rows: &[Sequence]) -> Option<Set> {
     let mut items = Vec::new();
     for row in rows {
         match row.as_slice() {
@@ -262,8 +265,8 @@ pub(super) fn unique(items: Vec<Item>) -> Vec<Item> {
 }
 
 /// The row with the bodies of plain groups in their places.
-fn unpacked(row: Row) -> Row {
-    let mut out = Row::with_capacity(row.len());
+fn unpacked(row: Sequence) -> Sequence {
+    let mut out = Sequence::with_capacity(row.len());
     for node in row {
         match node {
             Node::Group { capture: None, add, remove, body } if add.is_empty() && remove.is_empty() => {
@@ -277,5 +280,5 @@ fn unpacked(row: Row) -> Row {
 
 /// `\b` or `\B`.
 pub(super) fn boundary(escaped: char) -> Node {
-    Node::At(At::Boundary(if escaped == 'b' { Wanted::Yes } else { Wanted::No }))
+    Node::At(At::Boundary(if escaped == 'b' { Polarity::Yes } else { Polarity::No }))
 }

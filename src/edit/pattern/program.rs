@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
-use super::ast::{At, Node, Pace, Row, Side, Wanted, width};
-use super::charset::Scope;
+use super::ast::{At, LookDirection, Node, Pace, Polarity, Sequence, width};
+use super::charset::ClassScope;
 use super::flags::Flags;
-use super::fold::{Fold, Unit, scope, unit};
-use super::parse::Parsed;
+use super::fold::{Fold, SingleChar, scope, unit};
+use super::parse::ParsedPattern;
 use crate::error::{Code, Error};
 
 /// One step.
@@ -50,7 +50,7 @@ pub(super) enum Op {
     },
     Look {
         back: usize,
-        wanted: Wanted,
+        wanted: Polarity,
         next: usize,
     },
     Reference {
@@ -73,11 +73,11 @@ pub(super) enum Anchor {
     LastLineEnd,
     LineEnd,
     TextEnd,
-    Boundary(Scope, Wanted),
+    Boundary(ClassScope, Polarity),
 }
 
 impl Anchor {
-    pub(super) fn of(at: At, flags: Flags) -> Anchor {
+    pub(super) fn from_position(at: At, flags: Flags) -> Anchor {
         let lines = flags.has(Flags::MULTILINE);
         match at {
             At::Beginning if lines => Anchor::LineStart,
@@ -94,13 +94,13 @@ impl Anchor {
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
-    pub(super) units: Vec<Unit>,
+    pub(super) units: Vec<SingleChar>,
     pub(super) branches: Vec<Vec<usize>>,
-    known: HashMap<Unit, usize>,
+    known: HashMap<SingleChar, usize>,
 }
 
 /// Compiles what has been read.
-pub(super) fn compile(parsed: &Parsed) -> Result<Program, Error> {
+pub(super) fn compile(parsed: &ParsedPattern) -> Result<Program, Error> {
     let mut compiler = Compiler { program: Program::default(), parsed };
     compiler.row(&parsed.row, parsed.flags)?;
     compiler.push(Op::Success);
@@ -110,7 +110,7 @@ pub(super) fn compile(parsed: &Parsed) -> Result<Program, Error> {
 
 struct Compiler<'p> {
     program: Program,
-    parsed: &'p Parsed,
+    parsed: &'p ParsedPattern,
 }
 
 impl Compiler<'_> {
@@ -142,7 +142,7 @@ impl Compiler<'_> {
         }
         match node {
             Node::At(at) => {
-                self.push(Op::At(Anchor::of(*at, flags)));
+                self.push(Op::At(Anchor::from_position(*at, flags)));
             }
             Node::Branch(rows) => self.branch(rows, flags)?,
             Node::Group { capture: Some(group), body, .. } => {
@@ -161,7 +161,7 @@ impl Compiler<'_> {
             }
             Node::Look { side, wanted, body } => self.look(*side, *wanted, body, flags)?,
             Node::Reference(group) => {
-                self.push(Op::Reference { group: *group, fold: Fold::of(flags) });
+                self.push(Op::Reference { group: *group, fold: Fold::from_flags(flags) });
             }
             Node::Condition { group, yes, no } => self.condition(*group, yes, no.as_deref(), flags)?,
             Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => {}
@@ -169,14 +169,14 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn single(&mut self, unit: Unit) -> Op {
+    fn single(&mut self, unit: SingleChar) -> Op {
         match unit {
-            Unit::Char(char) => Op::Char(char),
-            Unit::Set(_) => Op::Set(self.intern(unit)),
+            SingleChar::Char(char) => Op::Char(char),
+            SingleChar::Set(_) => Op::Set(self.intern(unit)),
         }
     }
 
-    fn intern(&mut self, unit: Unit) -> usize {
+    fn intern(&mut self, unit: SingleChar) -> usize {
         if let Some(at) = self.program.known.get(&unit) {
             return *at;
         }
@@ -193,7 +193,7 @@ impl Compiler<'_> {
         Ok(self.here())
     }
 
-    fn branch(&mut self, rows: &[Row], flags: Flags) -> Result<(), Error> {
+    fn branch(&mut self, rows: &[Sequence], flags: Flags) -> Result<(), Error> {
         let index = self.program.branches.len();
         self.program.branches.push(Vec::new());
         self.push(Op::Branch(index));
@@ -235,10 +235,16 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn look(&mut self, side: Side, wanted: Wanted, body: &[Node], flags: Flags) -> Result<(), Error> {
+    fn look(
+        &mut self,
+        side: LookDirection,
+        wanted: Polarity,
+        body: &[Node],
+        flags: Flags,
+    ) -> Result<(), Error> {
         let back = match side {
-            Side::Ahead => 0,
-            Side::Behind => self.look_behind_width(body)?,
+            LookDirection::Ahead => 0,
+            LookDirection::Behind => self.look_behind_width(body)?,
         };
         let start = self.push(Op::Success);
         let next = self.closed(body, flags)?;
@@ -278,7 +284,7 @@ impl Compiler<'_> {
 }
 
 /// The unit of a body that is one character and nothing else.
-pub(super) fn repeated_unit(body: &[Node], flags: Flags) -> Option<Unit> {
+pub(super) fn repeated_unit(body: &[Node], flags: Flags) -> Option<SingleChar> {
     match body {
         [Node::Group { capture: None, add, remove, body }] => {
             repeated_unit(body, flags.scoped(*add, *remove))

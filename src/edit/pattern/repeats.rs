@@ -3,16 +3,21 @@
 //!
 //! Invariant: whoever pushes marks takes them off again, whatever the outcome.
 
-use super::ast::{ENDLESS, Wanted};
-use super::budget::Budget;
+use super::ast::{ENDLESS, Polarity};
+use super::budget::StepBudget;
 use super::frames::Keep;
-use super::machine::{Flow, Frame, Layer, Machine, NOWHERE, Point, Repeat, Wait};
+use super::machine::{Flow, Frame, Layer, Machine, NOWHERE, Point, RepeatState, Wait};
 use super::program::Op;
 use crate::error::Error;
 
 impl Machine<'_, '_> {
     /// Takes up the step that waited for a part.
-    pub(super) fn resume(&mut self, frame: Frame, matched: bool, budget: &mut Budget) -> Result<Flow, Error> {
+    pub(super) fn resume(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
         match frame.wait {
             Wait::Branch => self.after_branch(frame, matched, budget),
             Wait::UnitTail => self.after_unit_tail(frame, matched, budget),
@@ -55,17 +60,17 @@ impl Machine<'_, '_> {
         (min, max): (u32, u32),
         until: usize,
         point: Point,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         let index = self.repeats.len();
         let body = point.pc + 1;
-        self.repeats.push(Repeat { body, min, max, count: -1, outer: self.current, last_at: NOWHERE });
+        self.repeats.push(RepeatState { body, min, max, count: -1, outer: self.current, last_at: NOWHERE });
         self.current = Some(index);
         self.wait(self.frame(Wait::Repeat, point, index), budget)?;
         Ok(Flow::Run(Point { pc: until, ..point }))
     }
 
-    pub(super) fn until_greedy(&mut self, point: Point, budget: &mut Budget) -> Result<Flow, Error> {
+    pub(super) fn until_greedy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
         let Some((index, repeat, count)) = self.under_way() else { return Ok(Flow::Done(false)) };
         if count < repeat.min {
             return self.required_body(index, repeat, count, point, budget);
@@ -81,7 +86,12 @@ impl Machine<'_, '_> {
         self.greedy_tail(index, repeat, point, budget)
     }
 
-    fn after_greedy_body(&mut self, frame: Frame, matched: bool, budget: &mut Budget) -> Result<Flow, Error> {
+    fn after_greedy_body(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
         self.set_last(frame.repeat, frame.last_at);
         if matched {
             self.forget(frame.last_mark);
@@ -99,9 +109,9 @@ impl Machine<'_, '_> {
     fn greedy_tail(
         &mut self,
         index: usize,
-        repeat: Repeat,
+        repeat: RepeatState,
         point: Point,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         self.current = repeat.outer;
         self.wait(self.frame(Wait::GreedyTail, point, index), budget)?;
@@ -111,17 +121,17 @@ impl Machine<'_, '_> {
     fn required_body(
         &mut self,
         index: usize,
-        repeat: Repeat,
+        repeat: RepeatState,
         count: u32,
         point: Point,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         self.set_count(index, i64::from(count));
         self.wait(Frame { count, ..self.frame(Wait::RequiredBody, point, index) }, budget)?;
         Ok(Flow::Run(Point { pc: repeat.body, ..point }))
     }
 
-    pub(super) fn until_lazy(&mut self, point: Point, budget: &mut Budget) -> Result<Flow, Error> {
+    pub(super) fn until_lazy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
         let Some((index, repeat, count)) = self.under_way() else { return Ok(Flow::Done(false)) };
         if count < repeat.min {
             return self.required_body(index, repeat, count, point, budget);
@@ -133,7 +143,12 @@ impl Machine<'_, '_> {
         Ok(Flow::Run(Point { pc: point.pc + 1, ..point }))
     }
 
-    fn after_lazy_tail(&mut self, frame: Frame, matched: bool, budget: &mut Budget) -> Result<Flow, Error> {
+    fn after_lazy_tail(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
         let marks_are_saved = self.current.is_some();
         self.current = Some(frame.repeat);
         if marks_are_saved && matched {
@@ -157,14 +172,14 @@ impl Machine<'_, '_> {
         Ok(Flow::Run(Point { pc: repeat.body, ..frame.from }))
     }
 
-    pub(super) fn possessive(&mut self, point: Point, budget: &mut Budget) -> Result<Flow, Error> {
+    pub(super) fn possessive(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
         self.end = point.at;
         let frame = self.frame(Wait::PossessiveRequired, point, NOWHERE);
         self.possessive_again(frame, budget)
     }
 
     /// Matches the body of a possessive repetition once more, or goes on behind it.
-    fn possessive_again(&mut self, frame: Frame, budget: &mut Budget) -> Result<Flow, Error> {
+    fn possessive_again(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
         let Some(Op::Possessive { min, max, next }) = self.program.ops.get(frame.from.pc).copied() else {
             return Ok(Flow::Done(false));
         };
@@ -182,7 +197,12 @@ impl Machine<'_, '_> {
         Ok(Flow::Run(Point { pc: next, at: self.end, layer: frame.from.layer }))
     }
 
-    fn after_possessive(&mut self, frame: Frame, matched: bool, budget: &mut Budget) -> Result<Flow, Error> {
+    fn after_possessive(
+        &mut self,
+        frame: Frame,
+        matched: bool,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
         if matched {
             self.forget(frame.last_mark);
             return self.possessive_again(Frame { count: frame.count.saturating_add(1), ..frame }, budget);
@@ -200,10 +220,10 @@ impl Machine<'_, '_> {
     pub(super) fn look(
         &mut self,
         back: usize,
-        wanted: Wanted,
+        wanted: Polarity,
         next: usize,
         point: Point,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         budget.spend(back.min(point.at))?;
         let mut at = Some(point.at);
@@ -211,13 +231,13 @@ impl Machine<'_, '_> {
             at = at.and_then(|at| self.before(at));
         }
         match (at, wanted) {
-            (Some(at), Wanted::Yes) => self.alone(Wait::Look, point, at, budget),
-            (Some(at), Wanted::No) => {
+            (Some(at), Polarity::Yes) => self.alone(Wait::Look, point, at, budget),
+            (Some(at), Polarity::No) => {
                 self.save_if_repeating(self.last_mark, budget)?;
                 self.alone(Wait::Look, point, at, budget)
             }
-            (None, Wanted::Yes) => Ok(Flow::Done(false)),
-            (None, Wanted::No) => Ok(Flow::Run(Point { pc: next, ..point })),
+            (None, Polarity::Yes) => Ok(Flow::Done(false)),
+            (None, Polarity::No) => Ok(Flow::Run(Point { pc: next, ..point })),
         }
     }
 
@@ -227,7 +247,7 @@ impl Machine<'_, '_> {
         wait: Wait,
         point: Point,
         at: usize,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         self.wait(self.frame(wait, point, NOWHERE), budget)?;
         Ok(Flow::Run(Point { pc: point.pc + 1, at, layer: Layer::Free }))
@@ -236,14 +256,14 @@ impl Machine<'_, '_> {
     fn after_part(&mut self, frame: Frame, matched: bool) -> Flow {
         match (self.program.ops.get(frame.from.pc), matched) {
             (Some(Op::Atomic { next }), true) => Flow::Run(Point { pc: *next, at: self.end, ..frame.from }),
-            (Some(Op::Look { wanted: Wanted::Yes, next, .. }), true) => {
+            (Some(Op::Look { wanted: Polarity::Yes, next, .. }), true) => {
                 Flow::Run(Point { pc: *next, ..frame.from })
             }
-            (Some(Op::Look { wanted: Wanted::No, .. }), true) => {
+            (Some(Op::Look { wanted: Polarity::No, .. }), true) => {
                 self.forget_if_repeating(frame.last_mark);
                 Flow::Done(false)
             }
-            (Some(Op::Look { wanted: Wanted::No, next, .. }), false) => {
+            (Some(Op::Look { wanted: Polarity::No, next, .. }), false) => {
                 let next = *next;
                 if self.current.is_some() {
                     self.put_back(frame.last_mark, Keep::No);

@@ -3,25 +3,25 @@
 //! Invariant: after a match the machine holds its groups.
 
 use super::Pattern;
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::charset::CharSet;
 use super::machine::{Layer, Machine};
 use super::program::{Anchor, Op};
 use crate::error::Error;
 
 /// A search by backtracking.
-pub(super) struct Search<'p, 't> {
+pub(super) struct BacktrackingSearch<'p, 't> {
     pub(super) machine: Machine<'p, 't>,
     first: Option<&'p CharSet>,
     start_only: bool,
 }
 
-impl<'p, 't> Search<'p, 't> {
-    pub(super) fn new(pattern: &'p Pattern, text: &'t str) -> Search<'p, 't> {
+impl<'p, 't> BacktrackingSearch<'p, 't> {
+    pub(super) fn new(pattern: &'p Pattern, text: &'t str) -> BacktrackingSearch<'p, 't> {
         let program = &pattern.program;
         let machine = Machine::new(program, pattern.groups, text);
         let start_only = matches!(program.ops.first(), Some(Op::At(Anchor::TextStart)));
-        Search { machine, first: pattern.first.as_ref(), start_only }
+        BacktrackingSearch { machine, first: pattern.first.as_ref(), start_only }
     }
 
     /// The leftmost match from a place on; at that place itself it must not be empty when `layer` says so.
@@ -29,7 +29,7 @@ impl<'p, 't> Search<'p, 't> {
         &mut self,
         from: usize,
         layer: Layer,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Option<(usize, usize)>, Error> {
         let (mut at, mut layer) = (from, layer);
         loop {

@@ -4,7 +4,7 @@
 
 use super::ast::{Item, Node, Set};
 use super::parse::{Parser, unique};
-use super::source::Token;
+use super::source::PatternToken;
 use crate::error::Error;
 
 impl Parser {
@@ -45,7 +45,7 @@ impl Parser {
         })
     }
 
-    fn set_token(&mut self, here: usize) -> Result<Token, Error> {
+    fn set_token(&mut self, here: usize) -> Result<PatternToken, Error> {
         match self.source.take()? {
             Some(token) => Ok(token),
             None => {
@@ -56,10 +56,10 @@ impl Parser {
     }
 
     /// A member with the token that began it, which is what Python's messages quote.
-    fn member(&mut self, token: Token) -> Result<(Item, String), Error> {
+    fn member(&mut self, token: PatternToken) -> Result<(Item, String), Error> {
         let item = match token {
-            Token::Plain(char) => Item::Literal(u32::from(char)),
-            Token::Escaped(escaped) => self.set_escape(escaped)?,
+            PatternToken::Plain(char) => Item::Literal(u32::from(char)),
+            PatternToken::Escaped(escaped) => self.set_escape(escaped)?,
         };
         Ok((item, token.text()))
     }

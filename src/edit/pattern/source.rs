@@ -6,73 +6,73 @@ use crate::error::{Code, Error};
 
 /// One character, or a backslash with the character after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum PatternToken {
     /// A character that stands alone.
     Plain(char),
     /// A character after a backslash.
     Escaped(char),
 }
 
-impl Token {
+impl PatternToken {
     pub(super) fn len(self) -> usize {
         match self {
-            Token::Plain(_) => 1,
-            Token::Escaped(_) => 2,
+            PatternToken::Plain(_) => 1,
+            PatternToken::Escaped(_) => 2,
         }
     }
 
     pub(super) fn text(self) -> String {
         match self {
-            Token::Plain(char) => char.to_string(),
-            Token::Escaped(char) => format!("\\{char}"),
+            PatternToken::Plain(char) => char.to_string(),
+            PatternToken::Escaped(char) => format!("\\{char}"),
         }
     }
 
     pub(super) fn is(self, char: char) -> bool {
-        self == Token::Plain(char)
+        self == PatternToken::Plain(char)
     }
 }
 
 /// A reader of tokens with one token of look-ahead.
-pub(super) struct Source {
+pub(super) struct TokenReader {
     chars: Vec<char>,
     index: usize,
-    next: Option<Token>,
+    next: Option<PatternToken>,
     about: &'static str,
 }
 
-impl Source {
-    pub(super) fn pattern(text: &str) -> Result<Source, Error> {
-        Source::new(text, "invalid regex pattern")
+impl TokenReader {
+    pub(super) fn pattern(text: &str) -> Result<TokenReader, Error> {
+        TokenReader::new(text, "invalid regex pattern")
     }
 
-    pub(super) fn template(text: &str) -> Result<Source, Error> {
-        Source::new(text, "invalid replacement template")
+    pub(super) fn template(text: &str) -> Result<TokenReader, Error> {
+        TokenReader::new(text, "invalid replacement template")
     }
 
-    fn new(text: &str, about: &'static str) -> Result<Source, Error> {
-        let mut source = Source { chars: text.chars().collect(), index: 0, next: None, about };
+    fn new(text: &str, about: &'static str) -> Result<TokenReader, Error> {
+        let mut source = TokenReader { chars: text.chars().collect(), index: 0, next: None, about };
         source.advance()?;
         Ok(source)
     }
 
-    pub(super) fn next(&self) -> Option<Token> {
+    pub(super) fn next(&self) -> Option<PatternToken> {
         self.next
     }
 
     pub(super) fn next_is(&self, char: char) -> bool {
-        self.next == Some(Token::Plain(char))
+        self.next == Some(PatternToken::Plain(char))
     }
 
     /// The next token if it is a character of which `wanted` holds.
     pub(super) fn peek_if(&self, wanted: impl Fn(char) -> bool) -> Option<char> {
         match self.next {
-            Some(Token::Plain(char)) if wanted(char) => Some(char),
-            Some(Token::Plain(_) | Token::Escaped(_)) | None => None,
+            Some(PatternToken::Plain(char)) if wanted(char) => Some(char),
+            Some(PatternToken::Plain(_) | PatternToken::Escaped(_)) | None => None,
         }
     }
 
-    pub(super) fn take(&mut self) -> Result<Option<Token>, Error> {
+    pub(super) fn take(&mut self) -> Result<Option<PatternToken>, Error> {
         let token = self.next;
         self.advance()?;
         Ok(token)
@@ -119,7 +119,7 @@ impl Source {
 
     /// The position of the next token, in characters.
     pub(super) fn tell(&self) -> usize {
-        self.index - self.next.map_or(0, Token::len)
+        self.index - self.next.map_or(0, PatternToken::len)
     }
 
     pub(super) fn seek(&mut self, index: usize) -> Result<(), Error> {
@@ -161,14 +161,14 @@ impl Source {
         };
         if char != '\\' {
             self.index += 1;
-            self.next = Some(Token::Plain(char));
+            self.next = Some(PatternToken::Plain(char));
             return Ok(());
         }
         let Some(&escaped) = self.chars.get(self.index + 1) else {
             return Err(self.error_at("bad escape (end of pattern)", self.chars.len() - 1));
         };
         self.index += 2;
-        self.next = Some(Token::Escaped(escaped));
+        self.next = Some(PatternToken::Escaped(escaped));
         Ok(())
     }
 }

@@ -4,65 +4,66 @@
 
 use super::Pattern;
 use super::escape::{control, is_octal, octal};
-use super::names::{Name, quoted, read};
-use super::source::{Source, Token};
+use super::names::{GroupReference, quoted, read};
+use super::source::{PatternToken, TokenReader};
 use crate::error::Error;
 
 /// A replacement template, read for one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template {
-    pub(super) parts: Vec<Part>,
+pub struct ReplacementTemplate {
+    pub(super) parts: Vec<TemplatePart>,
 }
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TemplatePart {
     Text(String),
     Group(usize),
 }
 
-impl Template {
+impl ReplacementTemplate {
     /// Reads a template as `re.sub` does: `\1`, `\g<name>`, `\g<0>`, `\n` and octal escapes; `$` is a plain character.
     ///
     /// `BAD_PATTERN` with Python's message for a bad escape, and for a group that is malformed or that the pattern
     /// does not have.
-    pub fn parse(template: &str, pattern: &Pattern) -> Result<Template, Error> {
+    pub fn parse(template: &str, pattern: &Pattern) -> Result<ReplacementTemplate, Error> {
         if !template.contains('\\') {
-            return Ok(Template { parts: vec![Part::Text(template.to_owned())] });
+            return Ok(ReplacementTemplate { parts: vec![TemplatePart::Text(template.to_owned())] });
         }
-        let mut reader = Reader { source: Source::template(template)?, pattern, parts: Vec::new() };
+        let mut reader =
+            TemplateReader { source: TokenReader::template(template)?, pattern, parts: Vec::new() };
         while let Some(token) = reader.source.take()? {
             match token {
-                Token::Plain(char) => reader.text(char),
-                Token::Escaped('g') => reader.named()?,
-                Token::Escaped('0') => {
+                PatternToken::Plain(char) => reader.text(char),
+                PatternToken::Escaped('g') => reader.named()?,
+                PatternToken::Escaped('0') => {
                     let value = octal(&reader.source.take_while(2, is_octal)?) & 0xFF;
                     reader.text(char::from_u32(value).unwrap_or_default());
                 }
-                Token::Escaped(digit @ '1'..='9') => reader.numbered(digit)?,
-                Token::Escaped(escaped) => reader.escaped(escaped)?,
+                PatternToken::Escaped(digit @ '1'..='9') => reader.numbered(digit)?,
+                PatternToken::Escaped(escaped) => reader.escaped(escaped)?,
             }
         }
-        Ok(Template { parts: reader.parts })
+        Ok(ReplacementTemplate { parts: reader.parts })
     }
 
     /// Whether the replacement depends on the match.
     pub(super) fn has_groups(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Group(_)))
+        self.parts.iter().any(|part| matches!(part, TemplatePart::Group(_)))
     }
 }
 
-struct Reader<'p> {
-    source: Source,
+struct TemplateReader<'p> {
+    source: TokenReader,
     pattern: &'p Pattern,
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
 }
 
-impl Reader<'_> {
+impl TemplateReader<'_> {
     fn text(&mut self, char: char) {
         match self.parts.last_mut() {
-            Some(Part::Text(text)) => text.push(char),
-            Some(Part::Group(_)) | None => self.parts.push(Part::Text(char.to_string())),
+            Some(TemplatePart::Text(text)) => text.push(char),
+            Some(TemplatePart::Group(_)) | None => self.parts.push(TemplatePart::Text(char.to_string())),
         }
     }
 
@@ -70,7 +71,7 @@ impl Reader<'_> {
         if group > self.pattern.groups {
             return Err(self.source.error(&format!("invalid group reference {group}"), offset));
         }
-        self.parts.push(Part::Group(group));
+        self.parts.push(TemplatePart::Group(group));
         Ok(())
     }
 
@@ -97,19 +98,19 @@ impl Reader<'_> {
         let name = self.source.until('>', "group name")?;
         let offset = name.chars().count() + 1;
         match read(&name) {
-            Name::Word => match self.pattern.group_named(&name) {
+            GroupReference::Word => match self.pattern.group_named(&name) {
                 Some(group) => self.group(group, offset),
                 None => Err(self.source.refuse(&format!("unknown group name {}", quoted(&name)))),
             },
-            Name::Number(group) => self.group(group, offset),
-            Name::Bad => {
+            GroupReference::Number(group) => self.group(group, offset),
+            GroupReference::Bad => {
                 let message = format!("bad character in group name {}", quoted(&name));
                 Err(self.source.error(&message, offset))
             }
-            Name::Foreign if name.is_ascii() => {
+            GroupReference::Foreign if name.is_ascii() => {
                 Err(self.source.error(&format!("invalid group reference {name}"), offset))
             }
-            Name::Foreign => Err(self.source.unsupported("a group name that is not ASCII")),
+            GroupReference::Foreign => Err(self.source.unsupported("a group name that is not ASCII")),
         }
     }
 
@@ -139,7 +140,7 @@ mod tests {
 
     fn refusal(template: &str) -> String {
         let pattern = Pattern::compile("(?P<x>a)", Flags::default()).unwrap();
-        Template::parse(template, &pattern).unwrap_err().message
+        ReplacementTemplate::parse(template, &pattern).unwrap_err().message
     }
 
     #[test]
@@ -162,7 +163,10 @@ mod tests {
     #[test]
     fn a_dollar_and_an_unknown_sign_stay_as_they_are() {
         let pattern = Pattern::compile("(a)", Flags::default()).unwrap();
-        let parts = Template::parse(r"$1\.\n\101\g<0>\1", &pattern).unwrap().parts;
-        assert_eq!(parts, [Part::Text("$1\\.\nA".to_owned()), Part::Group(0), Part::Group(1)]);
+        let parts = ReplacementTemplate::parse(r"$1\.\n\101\g<0>\1", &pattern).unwrap().parts;
+        assert_eq!(
+            parts,
+            [TemplatePart::Text("$1\\.\nA".to_owned()), TemplatePart::Group(0), TemplatePart::Group(1)]
+        );
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: every place is a border between two characters.
 
-use super::ast::{Category, Wanted};
-use super::budget::Budget;
+use super::ast::{Category, Polarity};
+use super::budget::StepBudget;
 use super::charset::members;
 use super::fold::Fold;
 use super::machine::{Flow, Machine, Point};
@@ -39,7 +39,7 @@ impl Machine<'_, '_> {
         unit: usize,
         from: usize,
         max: u32,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<(u32, usize), Error> {
         let (mut count, mut at) = (0, from);
         while count < max {
@@ -67,7 +67,7 @@ impl Machine<'_, '_> {
                 let word = members(Category::Word, scope);
                 let is_word = |char: Option<(u32, usize)>| char.is_some_and(|(char, _)| word.contains(char));
                 let before = is_word(self.before(at).and_then(|at| self.char_at(at)));
-                (before != is_word(self.char_at(at))) == (wanted == Wanted::Yes)
+                (before != is_word(self.char_at(at))) == (wanted == Polarity::Yes)
             }
         }
     }
@@ -77,7 +77,7 @@ impl Machine<'_, '_> {
         group: usize,
         fold: Fold,
         point: Point,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         let Some((mut from, to)) = self.group(group).filter(|(from, to)| from <= to) else {
             return Ok(Flow::Done(false));

@@ -2,20 +2,25 @@
 //!
 //! Invariant: whoever saves marks takes them off again, whatever the outcome.
 
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::frames::Keep;
 use super::machine::{Flow, Frame, Machine, NOWHERE, Point, Wait};
 use super::program::Op;
 use crate::error::Error;
 
 impl Machine<'_, '_> {
-    pub(super) fn branch(&mut self, index: usize, point: Point, budget: &mut Budget) -> Result<Flow, Error> {
+    pub(super) fn branch(
+        &mut self,
+        index: usize,
+        point: Point,
+        budget: &mut StepBudget,
+    ) -> Result<Flow, Error> {
         let frame = self.frame(Wait::Branch, point, index);
         self.save_if_repeating(frame.last_mark, budget)?;
         self.next_branch(frame, budget)
     }
 
-    pub(super) fn next_branch(&mut self, frame: Frame, budget: &mut Budget) -> Result<Flow, Error> {
+    pub(super) fn next_branch(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
         let rows = self.program.branches.get(frame.repeat).map_or(&[][..], Vec::as_slice);
         let tried = frame.count as usize;
         let next = rows.iter().skip(tried).position(|row| self.may_start(*row, frame.from.at));
@@ -43,7 +48,7 @@ impl Machine<'_, '_> {
         &mut self,
         frame: Frame,
         matched: bool,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         if self.leave_if(matched, frame) {
             return Ok(Flow::Done(true));
@@ -69,7 +74,7 @@ impl Machine<'_, '_> {
         (min, max): (u32, u32),
         unit: usize,
         point: Point,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         let (count, at) = self.count(unit, point.at, max, budget)?;
         if count < min {
@@ -82,7 +87,7 @@ impl Machine<'_, '_> {
     }
 
     /// Tries what follows a unit, from the longest count that is left to the shortest.
-    pub(super) fn unit_tail(&mut self, mut frame: Frame, budget: &mut Budget) -> Result<Flow, Error> {
+    pub(super) fn unit_tail(&mut self, mut frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
         let pc = frame.from.pc + 1;
         while let Some(Op::Char(_)) = self.program.ops.get(pc) {
             if self.may_start(pc, frame.from.at) {
@@ -113,7 +118,7 @@ impl Machine<'_, '_> {
         &mut self,
         mut frame: Frame,
         matched: bool,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         if self.leave_if(matched, frame) {
             return Ok(Flow::Done(true));
@@ -130,7 +135,7 @@ impl Machine<'_, '_> {
         min: u32,
         unit: usize,
         point: Point,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         let (count, at) = self.count(unit, point.at, min, budget)?;
         if count < min {
@@ -147,7 +152,7 @@ impl Machine<'_, '_> {
         &mut self,
         frame: Frame,
         matched: bool,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         if self.leave_if(matched, frame) {
             return Ok(Flow::Done(true));

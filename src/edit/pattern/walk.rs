@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use super::Pattern;
-use super::budget::Budget;
-use super::linear::{Answer, Linear, Memory};
+use super::budget::StepBudget;
+use super::linear::{Linear, LinearOutcome, Memory};
 use super::machine::Layer;
-use super::search::Search;
+use super::search::BacktrackingSearch;
 use crate::error::{Code, Error};
 
 /// What one match costs besides the search, in steps.
@@ -22,20 +22,20 @@ pub(super) struct Match {
 }
 
 /// A way through a text.
-pub(super) struct Walk<'p, 't> {
+pub(super) struct MatchWalk<'p, 't> {
     linear: Option<(&'p Linear, Memory)>,
-    search: Search<'p, 't>,
+    search: BacktrackingSearch<'p, 't>,
     text: &'t str,
     at: usize,
     layer: Layer,
     wants_groups: bool,
 }
 
-impl<'p, 't> Walk<'p, 't> {
-    pub(super) fn new(pattern: &'p Pattern, text: &'t str, wants_groups: bool) -> Walk<'p, 't> {
-        Walk {
+impl<'p, 't> MatchWalk<'p, 't> {
+    pub(super) fn new(pattern: &'p Pattern, text: &'t str, wants_groups: bool) -> MatchWalk<'p, 't> {
+        MatchWalk {
             linear: pattern.linear.as_ref().map(|linear| (linear, linear.memory())),
-            search: Search::new(pattern, text),
+            search: BacktrackingSearch::new(pattern, text),
             text,
             at: 0,
             layer: Layer::Free,
@@ -44,7 +44,7 @@ impl<'p, 't> Walk<'p, 't> {
     }
 
     /// The next match.
-    pub(super) fn next(&mut self, budget: &mut Budget) -> Result<Option<Match>, Error> {
+    pub(super) fn next(&mut self, budget: &mut StepBudget) -> Result<Option<Match>, Error> {
         budget.spend(MATCH)?;
         let Some((start, end)) = self.find(budget)? else { return Ok(None) };
         self.at = end;
@@ -57,7 +57,7 @@ impl<'p, 't> Walk<'p, 't> {
         self.search.machine.group(group)
     }
 
-    fn find(&mut self, budget: &mut Budget) -> Result<Option<(usize, usize)>, Error> {
+    fn find(&mut self, budget: &mut StepBudget) -> Result<Option<(usize, usize)>, Error> {
         let Some((linear, memory)) = &mut self.linear else {
             return self.search.find(self.at, self.layer, budget);
         };
@@ -70,12 +70,12 @@ impl<'p, 't> Walk<'p, 't> {
         };
         let Some(from) = from else { return Ok(None) };
         match linear.find(self.text, from, memory, budget)? {
-            Answer::NoMatch => Ok(None),
-            Answer::GivenUp => {
+            LinearOutcome::NoMatch => Ok(None),
+            LinearOutcome::GivenUp => {
                 self.linear = None;
                 self.search.find(self.at, self.layer, budget)
             }
-            Answer::Match(start, end) => {
+            LinearOutcome::Match(start, end) => {
                 if self.wants_groups && self.search.machine.attempt(start, Layer::Free, budget)? != Some(end)
                 {
                     return Err(Error::new(Code::Internal, "the two regex engines disagree"));
@@ -107,8 +107,8 @@ mod tests {
         all
     }
 
-    fn spans(mut walk: Walk) -> Vec<Range<usize>> {
-        let budget = &mut Budget::per_call();
+    fn spans(mut walk: MatchWalk) -> Vec<Range<usize>> {
+        let budget = &mut StepBudget::per_call();
         std::iter::from_fn(|| walk.next(budget).unwrap()).map(|found| found.span).collect()
     }
 
@@ -149,10 +149,10 @@ mod tests {
             let pattern = Pattern::compile(pattern, Flags::default()).unwrap();
             assert!(pattern.linear.is_some());
             for text in texts(&['a', 'b', '\n'], 5).into_iter().chain(texts(&['a', 'é'], 4)) {
-                let mut backtracking = Walk::new(&pattern, &text, false);
+                let mut backtracking = MatchWalk::new(&pattern, &text, false);
                 backtracking.linear = None;
                 assert_eq!(
-                    spans(Walk::new(&pattern, &text, false)),
+                    spans(MatchWalk::new(&pattern, &text, false)),
                     spans(backtracking),
                     "{pattern:?} {text:?}"
                 );

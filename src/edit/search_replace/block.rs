@@ -2,9 +2,9 @@
 
 use super::window::Window;
 use super::{MATCHES, PLACES, check_size, missing, too_many};
-use crate::edit::{Planned, Search, Standing, place};
-use crate::error::{Code, Error, Next, Place};
-use crate::locate::{self, Conflict, Found, Located, Quote, Repeat};
+use crate::edit::{OnDuplicate, PlannedEdit, Search, place};
+use crate::error::{Code, Error, EvidenceLine, NextCall};
+use crate::locate::{self, Conflict, Located, OnRepeat, SearchText, UniqueMatch};
 
 /// Characters shown of a line in a message.
 const WIDTH: usize = 60;
@@ -14,7 +14,7 @@ const AROUND: usize = 5;
 /// Plans the edit of the one place of a block.
 ///
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
-pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result<Planned, Error> {
+pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     let quote = quote(search, &needle, &replace);
     let located = locate::locate(quote, looked.field(), search.tolerance, &|| looked.outline());
@@ -24,7 +24,7 @@ pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result
 /// Plans the edit of every place of a block.
 ///
 /// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only where places overlap or are too many to look at; `TOO_LARGE`.
-pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<Planned, Error> {
+pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     let quote = quote(search, &needle, &replace);
     match locate::locate_every(quote, looked.field()) {
@@ -37,18 +37,23 @@ pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> 
     }
 }
 
-fn quote<'a>(search: &Search, needle: &'a str, replace: &'a str) -> Quote<'a> {
+fn quote<'a>(search: &Search, needle: &'a str, replace: &'a str) -> SearchText<'a> {
     let repeat = match search.standing {
-        Standing::Done => Repeat::Refused,
-        Standing::Again => Repeat::Wanted,
+        OnDuplicate::Done => OnRepeat::Refused,
+        OnDuplicate::Again => OnRepeat::Wanted,
     };
-    Quote { search: needle, replace, repeat }
+    SearchText { search: needle, replace, repeat }
 }
 
-fn concluded(search: &Search, needle: &str, located: Located, looked: &Window<'_>) -> Result<Planned, Error> {
+fn concluded(
+    search: &Search,
+    needle: &str,
+    located: Located,
+    looked: &Window<'_>,
+) -> Result<PlannedEdit, Error> {
     match located {
         Located::One(found) => planned(vec![found], looked),
-        Located::Unchanged => Ok(Planned::new(looked.buffer.plan(Vec::new())?, Vec::new())),
+        Located::Unchanged => Ok(PlannedEdit::new(looked.buffer.plan(Vec::new())?, Vec::new())),
         Located::Many { lines, .. } => Err(ambiguous(&lines, looked)),
         Located::Standing { line } => Err(standing(line, looked)),
         Located::Conflict(conflict) => Err(conflicting(&conflict, looked)),
@@ -56,17 +61,17 @@ fn concluded(search: &Search, needle: &str, located: Located, looked: &Window<'_
     }
 }
 
-fn planned(found: Vec<Found>, looked: &Window<'_>) -> Result<Planned, Error> {
+fn planned(found: Vec<UniqueMatch>, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
     let places = found.iter().take(PLACES).map(|found| place(looked.buffer, found.receipt.line)).collect();
     let (count, receipt) = (found.len(), found.first().map(|found| found.receipt));
     let changes = found.into_iter().flat_map(|found| found.changes).collect();
-    let planned = Planned::new(looked.buffer.plan(changes)?, Vec::new());
-    Ok(Planned { replacements: Some(count), places, receipt, ..planned })
+    let planned = PlannedEdit::new(looked.buffer.plan(changes)?, Vec::new());
+    Ok(PlannedEdit { replacements: Some(count), places, receipt, ..planned })
 }
 
 fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
     let (count, outline) = (lines.len(), looked.quick_outline());
-    let places: Vec<Place> =
+    let places: Vec<EvidenceLine> =
         lines.iter().take(PLACES).map(|line| looked.place(*line, outline.as_ref())).collect();
     let error =
         Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name));
@@ -96,7 +101,7 @@ fn conflicting(conflict: &Conflict, looked: &Window<'_>) -> Error {
     Error::new(Code::EditConflict, message)
         .field("search")
         .places(vec![place(looked.buffer, conflict.line)])
-        .proposing(Next::Read {
+        .proposing(NextCall::Read {
             start_line: conflict.line.saturating_sub(AROUND).max(1),
             end_line: (conflict.line + AROUND).min(last),
         })

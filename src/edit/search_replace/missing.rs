@@ -2,8 +2,8 @@
 
 use super::window::Window;
 use crate::edit::{Needle, Search};
-use crate::error::{Best, Code, Difference, Error, Next};
-use crate::locate::{Near, Proposal, exact};
+use crate::error::{Best, Code, Difference, Error, NextCall};
+use crate::locate::{Proposal, SimilarLines, exact};
 
 /// Lines shown of a text in which nothing was found, with their indentation, and how many of them before the line
 /// that comes nearest.
@@ -29,7 +29,7 @@ pub(super) fn block(
     search: &Search,
     needle: &str,
     looked: &Window<'_>,
-    near: Option<Near>,
+    near: Option<SimilarLines>,
     proposal: Option<Proposal>,
 ) -> Error {
     let error = not_found(search, looked);
@@ -37,10 +37,10 @@ pub(super) fn block(
     let best = best(needle, looked, near);
     let (next, hint) = match proposal {
         Some(Proposal { search, replace }) => {
-            (Next::Edit { search, replace }, "`next` is the same edit with the text that is really there")
+            (NextCall::Edit { search, replace }, "`next` is the same edit with the text that is really there")
         }
         None => (
-            Next::Read { start_line: near.first, end_line: near.last },
+            NextCall::Read { start_line: near.first, end_line: near.last },
             "look at the lines that come nearest, and quote what is there",
         ),
     };
@@ -64,7 +64,7 @@ fn needle(search: &Search) -> &str {
     }
 }
 
-fn best(needle: &str, looked: &Window<'_>, near: Near) -> Best {
+fn best(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Best {
     let lines = looked.buffer.lines();
     let shown = (near.first..=near.last).take(LINES);
     Best {
@@ -84,7 +84,7 @@ fn clipped(line: &str) -> String {
 
 /// The first character in which the quoted lines differ from the nearest ones, blank lines and the blanks at both ends
 /// of a line aside.
-fn first_difference(needle: &str, looked: &Window<'_>, near: Near) -> Option<Difference> {
+fn first_difference(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Option<Difference> {
     let lines = looked.buffer.lines();
     let there = (near.first..=near.last).map(|line| (line, lines.text(line)));
     let mut there = there.filter(|(_, text)| !text.trim().is_empty());

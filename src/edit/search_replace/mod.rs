@@ -7,10 +7,10 @@ mod window;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use crate::edit::pattern::{Budget, Pattern, Template};
-use crate::edit::{Aim, Needle, Planned, Scene, Search, place};
-use crate::error::{Code, Error, Place, Score};
-use crate::locate::{Receipt, Tier, exact};
+use crate::edit::pattern::{Pattern, ReplacementTemplate, StepBudget};
+use crate::edit::{Needle, Occurrences, PlanContext, PlannedEdit, Search, place};
+use crate::error::{Code, Error, EvidenceLine, Score};
+use crate::locate::{MatchInfo, MatchLevel, exact};
 use crate::text::{Buffer, Change};
 use window::Window;
 
@@ -25,13 +25,13 @@ const MATCHES: usize = 200_000;
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT` where what the edit changes is not what is
 /// there, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
 /// matches than one edit replaces, or surely more new text than the bounds allow.
-pub fn plan(search: &Search, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, Error> {
-    let looked = Window::of(search, buffer, scene)?;
+pub fn plan(search: &Search, buffer: &Buffer, scene: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+    let looked = Window::new(search, buffer, scene)?;
     match (&search.needle, search.aim) {
         (Needle::Regex { pattern, flags }, _) => {
             let pattern = Pattern::compile(pattern, *flags)?;
-            let template = Template::parse(&search.replace, &pattern)?;
-            let (count, budget) = (NonZeroUsize::new(most(search)), &mut Budget::of(scene.bounds.steps));
+            let template = ReplacementTemplate::parse(&search.replace, &pattern)?;
+            let (count, budget) = (NonZeroUsize::new(most(search)), &mut StepBudget::new(scene.bounds.steps));
             let mut changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
             // Behind the last line end of a window begins a line that is none of it.
             let end = looked.bytes().end;
@@ -43,7 +43,7 @@ pub fn plan(search: &Search, buffer: &Buffer, scene: Scene<'_>) -> Result<Planne
                 every(changes, None, buffer)
             }
         }
-        (Needle::Literal(needle), Aim::Matches) => {
+        (Needle::Literal(needle), Occurrences::Matches) => {
             let spans = spans(needle, buffer.view(), looked.bytes(), most(search));
             if spans.is_empty() {
                 return block::plan(search, needle, &looked);
@@ -51,10 +51,10 @@ pub fn plan(search: &Search, buffer: &Buffer, scene: Scene<'_>) -> Result<Planne
             check_size(&search.replace, spans.len(), scene.bounds.bytes)?;
             let changes =
                 spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
-            every(changes, Some(Tier::Exact), buffer)
+            every(changes, Some(MatchLevel::Exact), buffer)
         }
-        (Needle::Literal(needle), Aim::Block) => block::plan(search, needle, &looked),
-        (Needle::Literal(needle), Aim::EveryBlock) => block::plan_every(search, needle, &looked),
+        (Needle::Literal(needle), Occurrences::Block) => block::plan(search, needle, &looked),
+        (Needle::Literal(needle), Occurrences::EveryBlock) => block::plan_every(search, needle, &looked),
     }
 }
 
@@ -63,21 +63,21 @@ fn most(search: &Search) -> usize {
 }
 
 /// The plan of changes each of which stands for a match.
-fn every(changes: Vec<Change>, tier: Option<Tier>, buffer: &Buffer) -> Result<Planned, Error> {
+fn every(changes: Vec<Change>, tier: Option<MatchLevel>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let found = changes.len();
     if found > MATCHES {
         return Err(too_many());
     }
     let places = places(&changes, buffer);
-    let receipt = tier.zip(places.first()).map(|(tier, place)| Receipt {
+    let receipt = tier.zip(places.first()).map(|(tier, place)| MatchInfo {
         tier,
         score: Score::WHOLE,
         candidates: found,
         runner_up: None,
         line: place.line,
     });
-    let planned = Planned::new(buffer.plan(changes)?, Vec::new());
-    Ok(Planned { replacements: Some(found), places, receipt, ..planned })
+    let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
+    Ok(PlannedEdit { replacements: Some(found), places, receipt, ..planned })
 }
 
 fn spans(needle: &str, view: &str, window: Range<usize>, most: usize) -> Vec<Range<usize>> {
@@ -103,7 +103,7 @@ fn too_many() -> Error {
         .hint("give search_count, or narrow `lines` to look at fewer of them")
 }
 
-fn places(changes: &[Change], buffer: &Buffer) -> Vec<Place> {
+fn places(changes: &[Change], buffer: &Buffer) -> Vec<EvidenceLine> {
     let line = |change: &Change| place(buffer, buffer.lines().at(change.span.start).max(1));
     changes.iter().take(PLACES).map(line).collect()
 }

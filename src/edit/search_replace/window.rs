@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::PLACES;
-use crate::edit::{Scene, Search, place};
-use crate::error::{Code, Error, Place};
+use crate::edit::{PlanContext, Search, place};
+use crate::error::{Code, Error, EvidenceLine};
 use crate::locate::scope::Outline;
 use crate::locate::{Field, Quotes};
 use crate::text::{Buffer, nearest};
@@ -18,7 +18,7 @@ const SOON: usize = 1 << 18;
 /// Some lines of a text, and what a message calls them.
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a Buffer,
-    pub(super) scene: Scene<'a>,
+    pub(super) scene: PlanContext<'a>,
     first: usize,
     last: usize,
     /// As in `the file`.
@@ -30,7 +30,11 @@ impl<'a> Window<'a> {
     ///
     /// Errors: `RANGE_OUT_OF_BOUNDS` beyond the text; for `within` `INVALID_INPUT` where symbols are not known,
     /// `NO_MATCH` where there is none of that name, `AMBIGUOUS_MATCH` where there are several.
-    pub(super) fn of(search: &Search, buffer: &'a Buffer, scene: Scene<'a>) -> Result<Window<'a>, Error> {
+    pub(super) fn new(
+        search: &Search,
+        buffer: &'a Buffer,
+        scene: PlanContext<'a>,
+    ) -> Result<Window<'a>, Error> {
         let count = buffer.lines().count();
         let mut window = Window { buffer, scene, first: 1, last: count, name: "the file".to_owned() };
         if let Some(lines) = search.lines {
@@ -83,7 +87,7 @@ impl<'a> Window<'a> {
 
     /// The outline of the whole text, where its language has one.
     pub(super) fn outline(&self) -> Option<Outline> {
-        Outline::of(self.scene.language?, self.scene.path, self.buffer.view())
+        Outline::parse(self.scene.language?, self.scene.path, self.buffer.view())
     }
 
     /// The same, where it is soon had: it only names what is found anyway.
@@ -92,10 +96,10 @@ impl<'a> Window<'a> {
     }
 
     /// A line as a refusal names it, with the symbol around it.
-    pub(super) fn place(&self, line: usize, outline: Option<&Outline>) -> Place {
+    pub(super) fn place(&self, line: usize, outline: Option<&Outline>) -> EvidenceLine {
         let start = self.buffer.lines().span(line).start;
         let symbol = outline.and_then(|outline| outline.enclosing(start)).map(str::to_owned);
-        Place { symbol, ..place(self.buffer, line) }
+        EvidenceLine { symbol, ..place(self.buffer, line) }
     }
 
     /// The lines as bytes of the view.
@@ -105,7 +109,7 @@ impl<'a> Window<'a> {
 
     /// The lines as a field to locate a block in.
     pub(super) fn field(&self) -> Field<'a> {
-        Field::new(self.buffer, self.first, self.last).quoting(Quotes::of(self.scene.language))
+        Field::new(self.buffer, self.first, self.last).quoting(Quotes::for_language(self.scene.language))
     }
 }
 

@@ -11,11 +11,13 @@ use std::time::Duration;
 use super::super::Workspace;
 use super::super::check::cancelled;
 use super::dress::alike;
-use super::survey::{Changed, Survey, passed_over};
-use super::{Audit, Change, Checked, PassedOver};
+use super::survey::{AuditedFiles, ChangedFile, passed_over};
+use super::{Audit, ChangeKind, Checked, SkippedFile};
 use crate::error::{Code, Error};
-use crate::gate::{self, Case, Draft, Grant, Lost, Means, OnDisk, Stands, Verdict, Watch, parallel};
-use crate::policy::{Baseline, Language, Policy, Profile, Terms, language_of};
+use crate::gate::{
+    self, Case, Draft, ExecPermission, GateEnv, InputLocation, Lost, OnDisk, Verdict, Watch, parallel,
+};
+use crate::policy::{Baseline, EffectiveRules, Language, Policy, Profile, language_of};
 use crate::store::{Cache, FilePlace, Revision, Was};
 use crate::text::{Buffer, LineMap};
 
@@ -23,10 +25,10 @@ use crate::text::{Buffer, LineMap};
 const TOTAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A file with what it was, ready to be judged.
-struct Subject {
+struct AuditedFile {
     place: FilePlace,
     rules: Arc<Policy>,
-    change: Change,
+    change: ChangeKind,
     before: Option<Buffer>,
     map: LineMap,
     after: Buffer,
@@ -34,18 +36,18 @@ struct Subject {
 }
 
 /// What became of a file before it came to the gates.
-enum Read {
-    Ready(Box<Subject>),
+enum FileRead {
+    Ready(Box<AuditedFile>),
     /// It differs in nothing but how it is written.
     Same,
-    PassedOver(PassedOver),
+    PassedOver(SkippedFile),
 }
 
 /// What a file is judged with.
-struct Bench<'a> {
+struct AuditContext<'a> {
     language: Option<&'static Language>,
-    terms: Terms<'a>,
-    grant: Grant,
+    terms: EffectiveRules<'a>,
+    grant: ExecPermission,
     cache: Option<Arc<Cache>>,
     root: PathBuf,
 }
@@ -54,7 +56,7 @@ impl Workspace {
     /// Judges the files of a survey.
     pub(super) fn judge_changed(
         &self,
-        survey: Survey,
+        survey: AuditedFiles,
         audit: &mut Audit,
         watch: &Watch,
     ) -> Result<(), Error> {
@@ -63,21 +65,21 @@ impl Workspace {
         let mut subjects = Vec::with_capacity(survey.changed.len());
         for read in self.read_all_changed(root, &survey, watch)? {
             match read {
-                Read::Ready(subject) => subjects.push(*subject),
-                Read::Same => audit.unchanged += 1,
-                Read::PassedOver(passed) => audit.passed_over.push(passed),
+                FileRead::Ready(subject) => subjects.push(*subject),
+                FileRead::Same => audit.unchanged += 1,
+                FileRead::PassedOver(passed) => audit.passed_over.push(passed),
             }
         }
         let verdicts = self.verdicts_of(&subjects, survey.revision.is_none(), watch);
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
-            let Subject { change, after, path, .. } = subject;
+            let AuditedFile { change, after, path, .. } = subject;
             Checked { ground, path, change, text: after, verdict }
         }));
         Ok(())
     }
 
     /// Judges files together; `all_counts` where there is nothing to compare them with.
-    fn verdicts_of(&self, subjects: &[Subject], all_counts: bool, watch: &Watch) -> Vec<Verdict> {
+    fn verdicts_of(&self, subjects: &[AuditedFile], all_counts: bool, watch: &Watch) -> Vec<Verdict> {
         let benches = parallel(subjects, self.threads, |subject| self.audit_bench(subject, all_counts));
         let beside: Vec<_> = subjects
             .iter()
@@ -92,11 +94,11 @@ impl Workspace {
                     before: subject.before.as_ref(),
                     after: &subject.after,
                     map: &subject.map,
-                    stands: Stands::OverFile,
+                    stands: InputLocation::OverFile,
                     beside,
                 },
                 terms: bench.terms.clone(),
-                means: Means {
+                means: GateEnv {
                     root: &bench.root,
                     grant: &bench.grant,
                     workshop: &self.workshop,
@@ -113,8 +115,8 @@ impl Workspace {
         gate::judge_all(&cases, watch)
     }
 
-    fn audit_bench<'s>(&self, subject: &'s Subject, all_counts: bool) -> Bench<'s> {
-        let Subject { place, rules, after, .. } = subject;
+    fn audit_bench<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
+        let AuditedFile { place, rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
         let mut terms = rules.terms(place.in_root(), language, Profile::Check);
         terms.total = TOTAL;
@@ -123,18 +125,23 @@ impl Workspace {
         }
         let grant = self.grant(place, rules, &terms);
         let cache = match &grant {
-            Grant::Pinned(_) => self.cache(place),
-            Grant::Withheld(_) | Grant::Nowhere(_) => None,
+            ExecPermission::Pinned(_) => self.cache(place),
+            ExecPermission::Withheld(_) | ExecPermission::Nowhere(_) => None,
         };
         let root = self.store.files.root_path(place).map(Path::to_owned).unwrap_or_default();
-        Bench { language, terms, grant, cache, root }
+        AuditContext { language, terms, grant, cache, root }
     }
 
     /// Reads the files, several at a time, with what they were; in the order of the survey.
     ///
     /// What they were is read by one thread: the repository is no other's.
-    fn read_all_changed(&self, root: usize, survey: &Survey, watch: &Watch) -> Result<Vec<Read>, Error> {
-        let (queue, waiting) = sync_channel::<(usize, &Changed, Was)>(self.threads);
+    fn read_all_changed(
+        &self,
+        root: usize,
+        survey: &AuditedFiles,
+        watch: &Watch,
+    ) -> Result<Vec<FileRead>, Error> {
+        let (queue, waiting) = sync_channel::<(usize, &ChangedFile, Was)>(self.threads);
         let (waiting, read) = (Mutex::new(waiting), Mutex::new(Vec::with_capacity(survey.changed.len())));
         let (ground, revision) = (survey.ground, survey.revision.as_ref());
         let work = || {
@@ -162,50 +169,56 @@ impl Workspace {
     }
 
     /// Reads a file, which was this.
-    fn read_changed(&self, root: usize, ground: usize, changed: &Changed, was: Was) -> Result<Read, Error> {
-        let Changed { path, from, limit: _ } = changed;
+    fn read_changed(
+        &self,
+        root: usize,
+        ground: usize,
+        changed: &ChangedFile,
+        was: Was,
+    ) -> Result<FileRead, Error> {
+        let ChangedFile { path, from, limit: _ } = changed;
         let read = || -> Result<_, Error> {
             let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
-            let rules = self.rules.of(&self.store.files, &place)?;
+            let rules = self.rules.policy(&self.store.files, &place)?;
             let seen = self.read(&place.clone().into(), &rules)?;
             Ok((place, rules, seen))
         };
         let (place, rules, seen) = match read() {
             Ok((_, _, seen)) if seen.snapshot.is_none() => {
                 let gone = Error::new(Code::FileNotFound, "it is gone by now");
-                return passed_over(ground, path.clone(), gone).map(Read::PassedOver);
+                return passed_over(ground, path.clone(), gone).map(FileRead::PassedOver);
             }
             Ok(read) => read,
-            Err(refusal) => return passed_over(ground, path.clone(), refusal).map(Read::PassedOver),
+            Err(refusal) => return passed_over(ground, path.clone(), refusal).map(FileRead::PassedOver),
         };
         let after = seen.buffer;
         let before = match was {
             Was::Absent => None,
             Was::Elsewhere(why) => {
                 let why = why.to_owned();
-                return Ok(Read::PassedOver(PassedOver { ground, path: path.clone(), why }));
+                return Ok(FileRead::PassedOver(SkippedFile { ground, path: path.clone(), why }));
             }
             // What was no text had no findings.
             Was::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {
-                Ok(before) if from.is_none() && before.view() == after.view() => return Ok(Read::Same),
+                Ok(before) if from.is_none() && before.view() == after.view() => return Ok(FileRead::Same),
                 Ok(before) => Some(alike(before, &after)?),
                 Err(_) => None,
             },
         };
         let change = match (from, &before) {
-            (Some(from), _) => Change::Renamed(from.clone()),
-            (None, Some(_)) => Change::Modified,
-            (None, None) => Change::Added,
+            (Some(from), _) => ChangeKind::Renamed(from.clone()),
+            (None, Some(_)) => ChangeKind::Modified,
+            (None, None) => ChangeKind::Added,
         };
         let path = path.clone();
         let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
-        Ok(Read::Ready(Box::new(Subject { place, rules, change, before, map, after, path })))
+        Ok(FileRead::Ready(Box::new(AuditedFile { place, rules, change, before, map, after, path })))
     }
 }
 
 /// What a file was at the revision.
-fn was(changed: &Changed, revision: Option<&Revision>) -> Result<Was, Error> {
-    let Changed { path, from, limit } = changed;
+fn was(changed: &ChangedFile, revision: Option<&Revision>) -> Result<Was, Error> {
+    let ChangedFile { path, from, limit } = changed;
     revision.map_or(Ok(Was::Absent), |revision| revision.was(from.as_ref().unwrap_or(path), *limit))
 }
 

@@ -8,11 +8,11 @@ use super::Checked;
 use crate::gate::{Finding, Severity};
 
 /// What makes two findings one: ground, file, gate, code, place and words.
-type Key = (usize, String, String, Option<String>, (usize, usize), String);
+type FindingKey = (usize, String, String, Option<String>, (usize, usize), String);
 
 /// What is known of a finding by all that told of it.
 #[derive(Clone, Copy)]
-struct Known {
+struct MergedFinding {
     severity: Severity,
     fresh: bool,
     counts: bool,
@@ -21,20 +21,21 @@ struct Known {
 
 /// Tells each finding once: with the file that it is about, where that was judged and has it, too.
 pub(super) fn merge(files: &mut [Checked]) {
-    let (mut own, mut elsewhere): (HashSet<Key>, HashMap<Key, Known>) = Default::default();
+    let (mut own, mut elsewhere): (HashSet<FindingKey>, HashMap<FindingKey, MergedFinding>) =
+        Default::default();
     for (file, finding) in
         files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)))
     {
-        let (key, seen) = (key(file, finding), Known::of(finding));
+        let (key, seen) = (key(file, finding), MergedFinding::from_finding(finding));
         if finding.elsewhere.is_none() {
             own.insert(key);
         } else {
             elsewhere.entry(key).and_modify(|known| *known = known.with(seen)).or_insert(seen);
         }
     }
-    let mut told: HashSet<Key> = HashSet::new();
+    let mut told: HashSet<FindingKey> = HashSet::new();
     for file in files {
-        let keys: Vec<Key> = file.verdict.findings.iter().map(|finding| key(file, finding)).collect();
+        let keys: Vec<FindingKey> = file.verdict.findings.iter().map(|finding| key(file, finding)).collect();
         let mut keys = keys.into_iter();
         file.verdict.findings.retain_mut(|finding| {
             let Some(key) = keys.next() else { return true };
@@ -47,20 +48,20 @@ pub(super) fn merge(files: &mut [Checked]) {
     }
 }
 
-fn key(file: &Checked, finding: &Finding) -> Key {
+fn key(file: &Checked, finding: &Finding) -> FindingKey {
     let path = finding.elsewhere.as_ref().unwrap_or(&file.path).clone();
     let place = (finding.line, finding.column);
     (file.ground, path, finding.gate.clone(), finding.code.clone(), place, finding.message.clone())
 }
 
-impl Known {
-    fn of(finding: &Finding) -> Known {
+impl MergedFinding {
+    fn from_finding(finding: &Finding) -> MergedFinding {
         let Finding { severity, fresh, counts, blocking, .. } = *finding;
-        Known { severity, fresh, counts, blocking }
+        MergedFinding { severity, fresh, counts, blocking }
     }
 
-    fn with(self, other: Known) -> Known {
-        Known {
+    fn with(self, other: MergedFinding) -> MergedFinding {
+        MergedFinding {
             severity: self.severity.min(other.severity),
             fresh: self.fresh || other.fresh,
             counts: self.counts || other.counts,
@@ -70,7 +71,8 @@ impl Known {
 
     /// Makes a finding as grave as it is anywhere.
     fn mark(self, finding: &mut Finding) {
-        let Known { severity, fresh, counts, blocking } = self.with(Known::of(finding));
+        let MergedFinding { severity, fresh, counts, blocking } =
+            self.with(MergedFinding::from_finding(finding));
         (finding.severity, finding.fresh, finding.counts, finding.blocking) =
             (severity, fresh, counts, blocking);
     }
@@ -78,7 +80,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Change;
+    use super::super::ChangeKind;
     use super::*;
     use crate::gate::Verdict;
     use crate::text::Buffer;
@@ -96,7 +98,7 @@ mod tests {
         Checked {
             ground: 0,
             path: path.to_owned(),
-            change: Change::Modified,
+            change: ChangeKind::Modified,
             text: Buffer::default(),
             verdict,
         }

@@ -17,12 +17,12 @@ use super::Workspace;
 use super::check::cancelled;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
-use crate::store::{Scope, Stands, relative};
+use crate::store::{ListedPath, PathKind, relative};
 use crate::text::Buffer;
 
 /// Which files are audited, and against what.
 #[derive(Debug, Clone, Default)]
-pub struct Subjects {
+pub struct AuditTarget {
     /// Files and folders; all that the roots hold, where nobody names any.
     pub paths: Option<Vec<String>>,
     /// The revision that they are compared with; without one, HEAD.
@@ -33,7 +33,7 @@ pub struct Subjects {
 #[derive(Debug, Default)]
 pub struct Audit {
     /// Where the files lie, one for each root that was looked at.
-    pub grounds: Vec<Ground>,
+    pub grounds: Vec<AuditRoot>,
     /// The files that were judged, in the order of their paths.
     pub files: Vec<Checked>,
     /// How many files are as they were.
@@ -41,12 +41,12 @@ pub struct Audit {
     /// How many files are there no more.
     pub deleted: usize,
     /// What could not be judged.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<SkippedFile>,
 }
 
 /// A root, and what its files were compared with.
 #[derive(Debug)]
-pub struct Ground {
+pub struct AuditRoot {
     /// The number of the root in the workspace.
     pub root: usize,
     /// The folder that results are told relative to: the top of the repository, else the root.
@@ -56,12 +56,12 @@ pub struct Ground {
     /// The folder below the first root that paths are told from.
     pub told_from: String,
     /// What its files were compared with.
-    pub base: Base,
+    pub base: CheckBase,
 }
 
 /// What files are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Base {
+pub enum CheckBase {
     /// A revision, as it was named, and its hash.
     Revision(String, String),
     /// A repository without any commit: everything is new.
@@ -70,7 +70,7 @@ pub enum Base {
     Nothing,
 }
 
-impl Ground {
+impl AuditRoot {
     /// A path below the root as a caller would name it.
     pub fn told(&self, path: &str) -> String {
         if self.root == 0 {
@@ -96,7 +96,7 @@ pub struct Checked {
     /// Its path relative to its root.
     pub path: String,
     /// What happened to it since.
-    pub change: Change,
+    pub change: ChangeKind,
     /// Its text.
     pub text: Buffer,
     /// What the gates said.
@@ -105,7 +105,7 @@ pub struct Checked {
 
 /// What happened to a file since the revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum ChangeKind {
     /// It was not there.
     Added,
     /// It was another text.
@@ -116,7 +116,7 @@ pub enum Change {
 
 /// A file that could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassedOver {
+pub struct SkippedFile {
     /// The ground it lies on, by its place in the list.
     pub ground: usize,
     /// Its path relative to its root, as far as it is text.
@@ -130,16 +130,16 @@ impl Workspace {
     ///
     /// Errors: `INVALID_INPUT` for a revision that is not there, `FILE_NOT_FOUND` for a path where nothing is nor was,
     /// `POLICY_INVALID`, `INTERNAL` when the caller cancelled the call, and what admitting a path gives.
-    pub async fn check(self: &Arc<Self>, subjects: Subjects, watch: Watch) -> Result<Audit, Error> {
+    pub async fn check(self: &Arc<Self>, subjects: AuditTarget, watch: Watch) -> Result<Audit, Error> {
         self.off_reactor(move |workspace| workspace.audit(&subjects, &watch)).await
     }
 
-    fn audit(&self, subjects: &Subjects, watch: &Watch) -> Result<Audit, Error> {
+    fn audit(&self, subjects: &AuditTarget, watch: &Watch) -> Result<Audit, Error> {
         let mut audit = Audit::default();
         let scopes = self.scopes(subjects)?;
         let mut surveys = Vec::new();
         for root in 0..self.store.files.root_paths().len() {
-            let scopes: Vec<&Scope> = scopes.iter().filter(|scope| scope.root == root).collect();
+            let scopes: Vec<&ListedPath> = scopes.iter().filter(|scope| scope.root == root).collect();
             if !scopes.is_empty() {
                 surveys.push(self.survey(root, &scopes, subjects.base.as_deref(), &mut audit, watch)?);
             }
@@ -155,11 +155,13 @@ impl Workspace {
     }
 
     /// What the paths name; without any, the base of the first root and each further root.
-    fn scopes(&self, subjects: &Subjects) -> Result<Vec<Scope>, Error> {
+    fn scopes(&self, subjects: &AuditTarget) -> Result<Vec<ListedPath>, Error> {
         let Some(paths) = &subjects.paths else {
             let roots = 0..self.store.files.root_paths().len();
             let base = |root| if root == 0 { self.store.files.base().to_owned() } else { String::new() };
-            return Ok(roots.map(|root| Scope { root, path: base(root), stands: Stands::Folder }).collect());
+            return Ok(roots
+                .map(|root| ListedPath { root, path: base(root), stands: PathKind::Folder })
+                .collect());
         };
         paths.iter().map(|path| self.store.files.scope(path)).collect()
     }

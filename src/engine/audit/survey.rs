@@ -6,24 +6,24 @@ use std::collections::BTreeSet;
 
 use super::super::Workspace;
 use super::super::check::cancelled;
-use super::{Audit, Base, Ground, PassedOver, nothing_there};
+use super::{Audit, AuditRoot, CheckBase, SkippedFile, nothing_there};
 use crate::error::{Code, Error};
 use crate::gate::{Watch, clean, parallel};
-use crate::store::{FileSnapshot, Names, Repository, Revision, Scope, Stands};
+use crate::store::{FileSnapshot, ListedPath, PathKind, Repository, Revision, RevisionFiles};
 
 /// The files of a root that are to be judged.
-pub(super) struct Survey {
+pub(super) struct AuditedFiles {
     /// The ground they lie on, by its place in the list.
     pub(super) ground: usize,
     /// What they are compared with, where there is something.
     pub(super) revision: Option<Revision>,
     /// The files.
-    pub(super) changed: Vec<Changed>,
+    pub(super) changed: Vec<ChangedFile>,
 }
 
 /// A file that is not what it was.
 #[derive(Debug)]
-pub(super) struct Changed {
+pub(super) struct ChangedFile {
     /// Its path relative to the root.
     pub(super) path: String,
     /// The path of the same bytes at the revision, where they had another.
@@ -35,8 +35,8 @@ pub(super) struct Changed {
 /// What became of a file since the revision.
 enum Looked {
     Unchanged,
-    Changed(Changed),
-    PassedOver(PassedOver),
+    Changed(ChangedFile),
+    PassedOver(SkippedFile),
 }
 
 impl Workspace {
@@ -44,15 +44,15 @@ impl Workspace {
     pub(super) fn survey(
         &self,
         root: usize,
-        scopes: &[&Scope],
+        scopes: &[&ListedPath],
         base: Option<&str>,
         audit: &mut Audit,
         watch: &Watch,
-    ) -> Result<Survey, Error> {
+    ) -> Result<AuditedFiles, Error> {
         let (ground, revision) = self.ground(root, base)?;
         audit.grounds.push(ground);
         let ground = audit.grounds.len() - 1;
-        let mut survey = Survey { ground, revision, changed: Vec::new() };
+        let mut survey = AuditedFiles { ground, revision, changed: Vec::new() };
         let names = survey.revision.as_ref().map(Revision::names);
         let candidates: Vec<String> = self.candidates(root, scopes, &survey, audit)?.into_iter().collect();
         let looked = parallel(&candidates, self.threads, |path| {
@@ -69,7 +69,7 @@ impl Workspace {
     }
 
     /// Where a root lies, and what its files are compared with.
-    fn ground(&self, root: usize, base: Option<&str>) -> Result<(Ground, Option<Revision>), Error> {
+    fn ground(&self, root: usize, base: Option<&str>) -> Result<(AuditRoot, Option<Revision>), Error> {
         let told_from = self.store.files.base().to_owned();
         let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
         let Some(repository) = Repository::around(&real)? else {
@@ -80,24 +80,25 @@ impl Workspace {
                     .field("--base")
                     .hint("leave it out: every finding counts then"));
             }
-            let ground = Ground { root, top: real, prefix: String::new(), told_from, base: Base::Nothing };
+            let ground =
+                AuditRoot { root, top: real, prefix: String::new(), told_from, base: CheckBase::Nothing };
             return Ok((ground, None));
         };
         let (top, prefix) = (repository.top().to_owned(), repository.prefix().to_owned());
         let revision = repository.revision(base)?;
         let base = match &revision.id {
-            Some(id) => Base::Revision(revision.asked.clone(), id.clone()),
-            None => Base::Unborn,
+            Some(id) => CheckBase::Revision(revision.asked.clone(), id.clone()),
+            None => CheckBase::Unborn,
         };
-        Ok((Ground { root, top, prefix, told_from, base }, Some(revision)))
+        Ok((AuditRoot { root, top, prefix, told_from, base }, Some(revision)))
     }
 
     /// The files that the paths name, each once.
     fn candidates(
         &self,
         root: usize,
-        scopes: &[&Scope],
-        survey: &Survey,
+        scopes: &[&ListedPath],
+        survey: &AuditedFiles,
         audit: &mut Audit,
     ) -> Result<BTreeSet<String>, Error> {
         let (mut files, mut gone) = (BTreeSet::new(), BTreeSet::new());
@@ -105,16 +106,16 @@ impl Workspace {
         for scope in scopes {
             let was = was_below(survey.revision.as_ref(), &scope.path);
             match scope.stands {
-                Stands::File => {
+                PathKind::File => {
                     files.insert(scope.path.clone());
                 }
-                Stands::Nothing if was.is_empty() => return Err(nothing_there(&scope.path)),
-                Stands::Nothing => gone.extend(was),
-                Stands::Folder => {
+                PathKind::Nothing if was.is_empty() => return Err(nothing_there(&scope.path)),
+                PathKind::Nothing => gone.extend(was),
+                PathKind::Folder => {
                     let listing = self.store.files.list(root, &scope.path)?;
                     files.extend(listing.files);
                     let passed =
-                        listing.passed_over.into_iter().map(|(path, why)| PassedOver { ground, path, why });
+                        listing.passed_over.into_iter().map(|(path, why)| SkippedFile { ground, path, why });
                     audit.passed_over.extend(passed);
                     // What is kept in the repository counts, though an ignore file names it.
                     let here = was.iter().filter(|path| self.store.files.has_file(root, path));
@@ -135,26 +136,26 @@ impl Workspace {
         root: usize,
         path: &str,
         ground: usize,
-        names: Option<Names<'_>>,
+        names: Option<RevisionFiles<'_>>,
     ) -> Result<Looked, Error> {
         let path = path.to_owned();
         let (bytes, limit) = match self.bytes(root, &path) {
             Ok(found) => found,
             Err(refusal) => return passed_over(ground, path, refusal).map(Looked::PassedOver),
         };
-        let Some(names) = names else { return Ok(Looked::Changed(Changed { path, from: None, limit })) };
+        let Some(names) = names else { return Ok(Looked::Changed(ChangedFile { path, from: None, limit })) };
         if names.is(&path, &bytes) {
             return Ok(Looked::Unchanged);
         }
         let gone = |other: &str| self.store.files.has_nothing(root, other);
         let from = if names.has(&path) { None } else { names.path_of(&bytes, gone).map(str::to_owned) };
-        Ok(Looked::Changed(Changed { path, from, limit }))
+        Ok(Looked::Changed(ChangedFile { path, from, limit }))
     }
 
     /// The bytes of a file, and how many it may have.
     fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
         let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
-        let rules = self.rules.of(&self.store.files, &place)?;
+        let rules = self.rules.policy(&self.store.files, &place)?;
         let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
         let gone = || Error::new(Code::FileNotFound, "it is gone by now");
         let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(gone)?;
@@ -187,10 +188,10 @@ const PASSED_OVER: [(Code, Option<&str>); 9] = [
 /// A file that is passed over for this reason.
 ///
 /// Errors: the reason itself, where it is about more than one file.
-pub(super) fn passed_over(ground: usize, path: String, refusal: Error) -> Result<PassedOver, Error> {
+pub(super) fn passed_over(ground: usize, path: String, refusal: Error) -> Result<SkippedFile, Error> {
     let Some((_, words)) = PASSED_OVER.iter().find(|(code, _)| *code == refusal.code) else {
         return Err(refusal);
     };
     let why = words.map_or_else(|| clean(&refusal.message), str::to_owned);
-    Ok(PassedOver { ground, path, why })
+    Ok(SkippedFile { ground, path, why })
 }

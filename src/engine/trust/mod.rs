@@ -20,14 +20,14 @@ use self::record::Record;
 use super::Workspace;
 use super::caches::{Bounding, shared};
 use crate::error::Error;
-use crate::gate::{Grant, Pins, Search, clean, search_path};
-use crate::policy::{Policy, Terms};
-use crate::store::{Cache, FilePlace, Files, PolicyFile, State, Subject, outside};
-use crate::text::Stamp;
+use crate::gate::{ExecPermission, ResolvedPrograms, SearchPath, clean, search_path};
+use crate::policy::{EffectiveRules, Policy};
+use crate::store::{Cache, FilePlace, Files, PolicyFile, RecordSubject, StateFolder, outside};
+use crate::text::Version;
 
 /// How a person gives the word that commands may run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Promise {
+pub enum TrustOverride {
     /// By `lockgate trust`, for one policy at a time, until something changes.
     #[default]
     Recorded,
@@ -43,23 +43,23 @@ pub struct Commands {
     /// The policy's file and those above it, the nearest first; none for the built-in policy.
     pub files: Vec<PolicyFile>,
     /// What the policy says, with all that it includes.
-    pub stamp: Stamp,
+    pub stamp: Version,
     /// The programs of its commands.
-    pub pins: Pins,
+    pub pins: ResolvedPrograms,
 }
 
 /// Whose word is kept, and how.
 #[derive(Debug)]
 pub(super) struct Trust {
-    promise: Promise,
+    promise: TrustOverride,
     began: SystemTime,
     roots: Vec<PathBuf>,
     path: OsString,
-    state: State,
+    state: StateFolder,
     bounding: Bounding,
     /// The caches that calls use now, by their roots.
     caches: Mutex<HashMap<PathBuf, Weak<Cache>>>,
-    promised: DashMap<Subject, Record>,
+    promised: DashMap<RecordSubject, Record>,
 }
 
 impl Workspace {
@@ -68,7 +68,7 @@ impl Workspace {
     /// Errors: `FILE_NOT_FOUND`, `PATH_OUTSIDE_ROOT`, `POLICY_INVALID`.
     pub fn commands(&self, path: &str) -> Result<(Arc<Policy>, Commands), Error> {
         let place = self.store.files.stand(path)?;
-        let policy = self.rules.of(&self.store.files, &place)?;
+        let policy = self.rules.policy(&self.store.files, &place)?;
         let commands = self.trust.commands(&self.store.files, &place, &policy)?;
         Ok((policy, commands))
     }
@@ -82,7 +82,7 @@ impl Workspace {
     ///
     /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
     pub fn trust(&self, commands: &Commands) -> Result<(), Error> {
-        let bytes = Record::of(commands).to_json()?;
+        let bytes = Record::new(commands).to_json()?;
         self.trust.state.write(commands.subject(), &bytes)
     }
 
@@ -102,9 +102,14 @@ impl Workspace {
 
     /// Whether the commands of the policy that rules a place may run, with the programs that they have now; `terms` are
     /// the policy's for this place.
-    pub(super) fn grant(&self, place: &FilePlace, policy: &Policy, terms: &Terms<'_>) -> Grant {
+    pub(super) fn grant(
+        &self,
+        place: &FilePlace,
+        policy: &Policy,
+        terms: &EffectiveRules<'_>,
+    ) -> ExecPermission {
         if !terms.rules.iter().any(|rule| rule.gate.runs_program()) {
-            return Grant::Withheld("there is no command to run".to_owned());
+            return ExecPermission::Withheld("there is no command to run".to_owned());
         }
         self.trust.grant(&self.store.files, place, policy)
     }
@@ -144,7 +149,7 @@ impl Workspace {
 
 impl Trust {
     /// Begins to keep a promise.
-    pub(super) fn new(promise: Promise, files: &Files, state: State) -> Trust {
+    pub(super) fn new(promise: TrustOverride, files: &Files, state: StateFolder) -> Trust {
         let roots = files.root_paths();
         let (began, path) = (SystemTime::now(), search_path());
         Trust {
@@ -159,14 +164,14 @@ impl Trust {
         }
     }
 
-    fn grant(&self, files: &Files, place: &FilePlace, policy: &Policy) -> Grant {
+    fn grant(&self, files: &Files, place: &FilePlace, policy: &Policy) -> ExecPermission {
         let commands = match self.commands(files, place, policy) {
             Ok(commands) => commands,
-            Err(refusal) => return Grant::Withheld(clean(&refusal.message)),
+            Err(refusal) => return ExecPermission::Withheld(clean(&refusal.message)),
         };
         match self.withheld(&commands) {
-            None => Grant::Pinned(commands.pins),
-            Some(why) => Grant::Withheld(why),
+            None => ExecPermission::Pinned(commands.pins),
+            Some(why) => ExecPermission::Withheld(why),
         }
     }
 
@@ -175,16 +180,16 @@ impl Trust {
         let ruled = root.join(files.first().map_or("", |file| file.folder.as_str()));
         let folders: Vec<PathBuf> =
             ruled.ancestors().take_while(|above| above.starts_with(&root)).map(Path::to_owned).collect();
-        let search = Search { folders: &folders, roots: &self.roots, path: &self.path };
-        let pins = Pins::find(policy.commands(), &search);
+        let search = SearchPath { folders: &folders, roots: &self.roots, path: &self.path };
+        let pins = ResolvedPrograms::find(policy.commands(), &search);
         Ok(Commands { root, files, stamp: policy.stamp, pins })
     }
 
     fn withheld(&self, commands: &Commands) -> Option<String> {
         let why = match self.promise {
-            Promise::Recorded => self.against_record(commands),
+            TrustOverride::Recorded => self.against_record(commands),
             // What a person has written down since then counts all the same.
-            Promise::Process => {
+            TrustOverride::Process => {
                 self.against_promise(commands).filter(|_| self.against_record(commands).is_some())
             }
         };
@@ -211,7 +216,7 @@ impl Trust {
                 "{name} was written after this process began, and `--trust` covers what was there"
             ));
         }
-        self.promised.entry(commands.subject()).or_insert_with(|| Record::of(commands)).end(commands)
+        self.promised.entry(commands.subject()).or_insert_with(|| Record::new(commands)).end(commands)
     }
 }
 
@@ -221,11 +226,11 @@ impl Commands {
         self.files.first().map_or("the built-in policy", |file| file.name.as_str())
     }
 
-    fn subject(&self) -> Subject {
+    fn subject(&self) -> RecordSubject {
         subject(&self.root, &self.files)
     }
 }
 
-fn subject(root: &Path, files: &[PolicyFile]) -> Subject {
-    Subject::new(root, files.first().map_or("", |file| file.name.as_str()))
+fn subject(root: &Path, files: &[PolicyFile]) -> RecordSubject {
+    RecordSubject::new(root, files.first().map_or("", |file| file.name.as_str()))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Commands;
 use crate::error::{Code, Error};
-use crate::gate::Pin;
+use crate::gate::ResolvedProgram;
 
 /// The form of a record.
 const VERSION: u32 = 1;
@@ -22,7 +22,7 @@ pub(super) struct Record {
     root: String,
     policy: String,
     stamp: String,
-    programs: BTreeMap<String, Option<Program>>,
+    programs: BTreeMap<String, Option<TrustedProgram>>,
     /// In seconds since 1970.
     when: u64,
 }
@@ -30,15 +30,16 @@ pub(super) struct Record {
 /// The program of one gate.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Program {
+struct TrustedProgram {
     path: String,
     real: String,
 }
 
 impl Record {
     /// The word for these commands as they are.
-    pub(super) fn of(commands: &Commands) -> Record {
-        let programs = commands.pins.iter().map(|(gate, pin)| (gate.to_owned(), pin.map(Program::of)));
+    pub(super) fn new(commands: &Commands) -> Record {
+        let programs =
+            commands.pins.iter().map(|(gate, pin)| (gate.to_owned(), pin.map(TrustedProgram::from_program)));
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Record {
             version: VERSION,
@@ -68,7 +69,7 @@ impl Record {
 
     /// Why the word is not for these commands, or not any more.
     pub(super) fn end(&self, commands: &Commands) -> Option<String> {
-        let (now, told) = (Record::of(commands), commands.told());
+        let (now, told) = (Record::new(commands), commands.told());
         if (&now.root, &now.policy) != (&self.root, &self.policy) {
             return Some(format!("what was trusted are the commands of {} in {}", self.policy, self.root));
         }
@@ -83,16 +84,16 @@ impl Record {
     }
 }
 
-impl Program {
-    fn of(pin: &Pin) -> Program {
-        Program { path: pin.program.display().to_string(), real: pin.real.display().to_string() }
+impl TrustedProgram {
+    fn from_program(pin: &ResolvedProgram) -> TrustedProgram {
+        TrustedProgram { path: pin.program.display().to_string(), real: pin.real.display().to_string() }
     }
 }
 
-fn named(program: Option<&Program>) -> String {
+fn named(program: Option<&TrustedProgram>) -> String {
     match program {
         None => "none".to_owned(),
-        Some(Program { path, real }) if path == real => path.clone(),
-        Some(Program { path, real }) => format!("{path} (which is {real})"),
+        Some(TrustedProgram { path, real }) if path == real => path.clone(),
+        Some(TrustedProgram { path, real }) => format!("{path} (which is {real})"),
     }
 }

@@ -5,9 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::facts::Facts;
 use super::message::{NOTHING, UNCHANGED, deed, of_part};
-use super::{Answer, Shape, fit, refusal};
+use super::response::EditResponse;
+use super::{Answer, ResponseOptions, fit, refusal};
 use crate::engine::{Report, Status};
 use crate::error::{Code, Error};
 use crate::text::{Diff, Region};
@@ -22,7 +22,7 @@ const NAMED: usize = 4;
 const SHORT: usize = 60;
 
 /// Renders what became of several edits; `paths` are their files as the caller named them.
-pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], shape: &Shape) -> Answer {
+pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], shape: &ResponseOptions) -> Answer {
     match result {
         Ok(reports) => several(reports, shape, None),
         Err(error) => refusal_of_one(error, paths, shape),
@@ -30,14 +30,14 @@ pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], shape: &Shap
 }
 
 /// A refusal that names the file at fault.
-fn refusal_of_one(error: &Error, paths: &[String], shape: &Shape) -> Answer {
+fn refusal_of_one(error: &Error, paths: &[String], shape: &ResponseOptions) -> Answer {
     let at = error.field.as_deref().and_then(entry);
     let path = at.and_then(|at| paths.get(at));
     let mut error = error.clone();
     if let Some(path) = path.filter(|path| !error.message.contains(path.as_str())) {
         error.message = format!("{path}: {}", error.message);
     }
-    refusal(&error, &Shape { path: path.cloned(), ..shape.clone() })
+    refusal(&error, &ResponseOptions { path: path.cloned(), ..shape.clone() })
 }
 
 /// Which entry the field of a refusal lies in.
@@ -46,26 +46,26 @@ fn entry(field: &str) -> Option<usize> {
 }
 
 /// What is said of an edit that was written, and of one that had been before, where those have names of their own.
-type Words<'a> = [&'a str; 2];
+type StatusNames<'a> = [&'a str; 2];
 
 /// Renders several reports.
-pub(super) fn several(reports: &[Report], shape: &Shape, words: Option<Words<'_>>) -> Answer {
+pub(super) fn several(reports: &[Report], shape: &ResponseOptions, words: Option<StatusNames<'_>>) -> Answer {
     let made: Vec<(Diff<'_>, Vec<Region>)> =
         reports.iter().map(|report| (report.diff(), report.regions())).collect();
-    let facts: Vec<Facts<'_>> = reports
+    let facts: Vec<EditResponse<'_>> = reports
         .iter()
         .zip(&made)
-        .map(|(report, (diff, regions))| Facts::of_report(report, diff, regions, shape))
+        .map(|(report, (diff, regions))| EditResponse::of_report(report, diff, regions, shape))
         .collect();
-    let head = Head::of(reports, &made, &facts, words);
-    let parts: Vec<Facts<'_>> = facts.into_iter().map(part).collect();
+    let head = Head::new(reports, &made, &facts, words);
+    let parts: Vec<EditResponse<'_>> = facts.into_iter().map(part).collect();
     let spare = fit::room(shape).saturating_sub(fit::size(&head.with(&[], 0), shape.forms) + REMARK);
     let shown = share(&parts, shape, spare);
     let files: Vec<Answer> = shown.into_iter().flatten().collect();
     head.with(&files, parts.len() - files.len())
 }
 
-fn part(mut facts: Facts<'_>) -> Facts<'_> {
+fn part(mut facts: EditResponse<'_>) -> EditResponse<'_> {
     facts.whole = false;
     facts.hint = None;
     facts.outside = facts.outside.filter(|found| found != UNCHANGED);
@@ -75,9 +75,9 @@ fn part(mut facts: Facts<'_>) -> Facts<'_> {
 }
 
 /// Renders the parts within the room; those that refuse come first, then those that need least.
-fn share(parts: &[Facts<'_>], shape: &Shape, mut spare: usize) -> Vec<Option<Answer>> {
-    let within = |facts: &Facts<'_>, room: usize| {
-        fit::fit(facts, &Shape { limit: room + fit::ENVELOPE, ..shape.clone() })
+fn share(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: usize) -> Vec<Option<Answer>> {
+    let within = |facts: &EditResponse<'_>, room: usize| {
+        fit::fit(facts, &ResponseOptions { limit: room + fit::ENVELOPE, ..shape.clone() })
     };
     let mut waiting: Vec<(bool, usize, usize, Answer)> = parts
         .iter()
@@ -107,12 +107,12 @@ fn share(parts: &[Facts<'_>], shape: &Shape, mut spare: usize) -> Vec<Option<Ans
 }
 
 /// What a part costs, with what separates it from the next in both forms.
-fn cost(answer: &Answer, shape: &Shape) -> usize {
+fn cost(answer: &Answer, shape: &ResponseOptions) -> usize {
     fit::size(answer, shape.forms) + 3
 }
 
 /// A part that says no more than what became of the file.
-fn brief(facts: &Facts<'_>) -> Answer {
+fn brief(facts: &EditResponse<'_>) -> Answer {
     let (path, status) = (fit::clip(facts.path.unwrap_or_default(), SHORT), facts.status.name());
     let mut json = json!({ "status": status, "path": path });
     if let (Some(fields), Some(version)) = (json.as_object_mut(), &facts.version) {
@@ -133,14 +133,14 @@ struct Head {
 }
 
 impl Head {
-    fn of(
+    fn new(
         reports: &[Report],
         made: &[(Diff<'_>, Vec<Region>)],
-        facts: &[Facts<'_>],
-        words: Option<Words<'_>>,
+        facts: &[EditResponse<'_>],
+        words: Option<StatusNames<'_>>,
     ) -> Head {
         let status = status(reports);
-        let refused: Vec<&Facts<'_>> = facts.iter().filter(|facts| !facts.success).collect();
+        let refused: Vec<&EditResponse<'_>> = facts.iter().filter(|facts| !facts.success).collect();
         let first = refused.first();
         let message = match (first, refused.len()) {
             (Some(only), 1) => only.message.clone(),
@@ -204,7 +204,7 @@ fn done(
     status: Status,
     reports: &[Report],
     made: &[(Diff<'_>, Vec<Region>)],
-    words: Option<Words<'_>>,
+    words: Option<StatusNames<'_>>,
 ) -> String {
     let (added, removed) = made
         .iter()
@@ -235,9 +235,9 @@ fn done(
 }
 
 /// Renders one report of an edit that was taken back or made again.
-pub(super) fn one(report: &Report, shape: &Shape, words: Words<'_>) -> Answer {
+pub(super) fn one(report: &Report, shape: &ResponseOptions, words: StatusNames<'_>) -> Answer {
     let (diff, regions) = (report.diff(), report.regions());
-    let mut facts = Facts::of_report(report, &diff, &regions, shape);
+    let mut facts = EditResponse::of_report(report, &diff, &regions, shape);
     let [written, standing] = words;
     match report.status {
         Status::Written => facts.message = format!("{written}: {}", deed(report, &diff)),

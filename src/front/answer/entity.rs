@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::fit::{clip, escaped};
-use crate::request::{Entity, Realm};
+use crate::request::{Entity, SearchScope};
 use crate::text::named;
 
 /// Bytes that are shown of an id to a reader.
@@ -13,16 +13,16 @@ const LEAST: usize = 90;
 
 /// The parts of a key that stand beside the path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Key<'a> {
+pub(super) struct EntityKeyParts<'a> {
     pub(super) entity_type: Option<&'a str>,
     pub(super) app_id: Option<&'a str>,
     pub(super) organization_id: Option<&'a str>,
 }
 
-impl<'a> Key<'a> {
+impl<'a> EntityKeyParts<'a> {
     /// The key of an entity; of a file there is nothing to say.
-    pub(super) fn of(entity: Option<&'a Entity>) -> Key<'a> {
-        entity.map_or_else(Key::default, |entity| Key {
+    pub(super) fn new(entity: Option<&'a Entity>) -> EntityKeyParts<'a> {
+        entity.map_or_else(EntityKeyParts::default, |entity| EntityKeyParts {
             entity_type: Some(entity.kind.name()),
             app_id: entity.app_id.as_deref(),
             organization_id: entity.organization_id.as_deref(),
@@ -30,18 +30,23 @@ impl<'a> Key<'a> {
     }
 
     /// What all that a search or a list finds has in common.
-    pub(super) fn of_all(realm: &'a Realm) -> Key<'a> {
+    pub(super) fn of_all(realm: &'a SearchScope) -> EntityKeyParts<'a> {
         match realm {
-            Realm::Files => Key::default(),
-            Realm::Entities { kind, app_id, organization_id: _ } => {
-                Key { entity_type: Some(kind.name()), app_id: app_id.as_deref(), organization_id: None }
-            }
+            SearchScope::Files => EntityKeyParts::default(),
+            SearchScope::Entities { kind, app_id, organization_id: _ } => EntityKeyParts {
+                entity_type: Some(kind.name()),
+                app_id: app_id.as_deref(),
+                organization_id: None,
+            },
         }
     }
 
     /// The rest of the key of one that was found.
-    pub(super) fn of_one(entity: Option<&'a Entity>) -> Key<'a> {
-        Key { organization_id: entity.and_then(|entity| entity.organization_id.as_deref()), ..Key::default() }
+    pub(super) fn of_one(entity: Option<&'a Entity>) -> EntityKeyParts<'a> {
+        EntityKeyParts {
+            organization_id: entity.and_then(|entity| entity.organization_id.as_deref()),
+            ..EntityKeyParts::default()
+        }
     }
 
     /// The fields as they stand on the wire, none of them longer than so many bytes; an id is whole or left out, as a part
@@ -111,7 +116,7 @@ mod tests {
             ),
         ] {
             let mut put = Map::new();
-            Key::of(entity.as_ref()).put(&mut put);
+            EntityKeyParts::new(entity.as_ref()).put(&mut put);
             assert_eq!(Value::Object(put), fields);
             assert_eq!(spelled("a/b.py", entity.as_ref()), words);
         }

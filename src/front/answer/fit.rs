@@ -1,9 +1,9 @@
 //! How an answer is cut to its limit: long lists and long texts first, then hunks of the diff.
 
-use super::facts::Facts;
 use super::hunks::first_hunks;
-use super::{Answer, DiffWish, Forms, Shape, json, text};
-use crate::text::Cut;
+use super::response::EditResponse;
+use super::{Answer, DiffWish, Forms, ResponseOptions, json, text};
+use crate::text::DiffCut;
 
 /// Bytes of a JSON-RPC response around the answer's two forms.
 pub(super) const ENVELOPE: usize = 160;
@@ -18,28 +18,28 @@ const PROPOSING: usize = 6;
 ///
 /// A text may be clipped; a sentence, which is what a note is, is whole or left out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Level {
+pub(super) struct FitLevel {
     pub(super) entries: usize,
     pub(super) bytes: usize,
     pub(super) sentence: usize,
 }
 
 /// From generous to bare; the last one fits any limit.
-const LEVELS: [Level; 11] = [
-    Level { entries: 200, bytes: 1000, sentence: 1000 },
-    Level { entries: 60, bytes: 500, sentence: 500 },
-    Level { entries: 20, bytes: 300, sentence: 300 },
-    Level { entries: 12, bytes: 240, sentence: 300 },
-    Level { entries: 8, bytes: 200, sentence: 300 },
-    Level { entries: 4, bytes: 160, sentence: 300 },
-    Level { entries: 2, bytes: 120, sentence: 300 },
-    Level { entries: 1, bytes: 90, sentence: 300 },
-    Level { entries: 0, bytes: 28, sentence: 300 },
-    Level { entries: 0, bytes: 28, sentence: 28 },
-    Level { entries: 0, bytes: 12, sentence: 28 },
+const LEVELS: [FitLevel; 11] = [
+    FitLevel { entries: 200, bytes: 1000, sentence: 1000 },
+    FitLevel { entries: 60, bytes: 500, sentence: 500 },
+    FitLevel { entries: 20, bytes: 300, sentence: 300 },
+    FitLevel { entries: 12, bytes: 240, sentence: 300 },
+    FitLevel { entries: 8, bytes: 200, sentence: 300 },
+    FitLevel { entries: 4, bytes: 160, sentence: 300 },
+    FitLevel { entries: 2, bytes: 120, sentence: 300 },
+    FitLevel { entries: 1, bytes: 90, sentence: 300 },
+    FitLevel { entries: 0, bytes: 28, sentence: 300 },
+    FitLevel { entries: 0, bytes: 28, sentence: 28 },
+    FitLevel { entries: 0, bytes: 12, sentence: 28 },
 ];
 
-impl Level {
+impl FitLevel {
     fn takes(self, sentence: &str) -> bool {
         escaped(sentence) <= self.sentence + 2
     }
@@ -51,7 +51,7 @@ impl Level {
 }
 
 /// Renders the facts within the limit of the shape.
-pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
+pub(super) fn fit(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Answer {
     match facts.next.shown.is_empty() {
         true => without_proposal(facts, shape),
         false => with_proposal(facts, shape).unwrap_or_else(|| without_proposal(&unproposed(facts), shape)),
@@ -59,7 +59,7 @@ pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
 }
 
 /// Bytes that the two forms may have together.
-pub(super) fn room(shape: &Shape) -> usize {
+pub(super) fn room(shape: &ResponseOptions) -> usize {
     shape.limit.saturating_sub(ENVELOPE)
 }
 
@@ -70,7 +70,7 @@ const fn copies(forms: Forms) -> usize {
     }
 }
 
-fn without_proposal(facts: &Facts<'_>, shape: &Shape) -> Answer {
+fn without_proposal(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Answer {
     let whole = piece(facts, shape.limit).filter(|_| wishes(facts, shape)).map(|(diff, _)| diff);
     let whole = whole.unwrap_or_default();
     let (room, wanted) = (room(shape), (escaped(&whole) * copies(shape.forms)).min(shape.limit / 3));
@@ -90,7 +90,7 @@ fn without_proposal(facts: &Facts<'_>, shape: &Shape) -> Answer {
 }
 
 /// An answer that has the proposed call as a whole, where one has room for it.
-fn with_proposal(facts: &Facts<'_>, shape: &Shape) -> Option<Answer> {
+fn with_proposal(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Option<Answer> {
     let (room, copies) = (room(shape), copies(shape.forms));
     facts.next.shown.first().filter(|next| next.to_string().len() * copies <= room)?;
     let mut bare = LEVELS.iter().take(PROPOSING).map(|level| Bare::new(facts, *level, shape));
@@ -98,19 +98,19 @@ fn with_proposal(facts: &Facts<'_>, shape: &Shape) -> Option<Answer> {
 }
 
 /// The same facts without the call that they propose, which is counted as left out.
-fn unproposed<'a>(facts: &Facts<'a>) -> Facts<'a> {
+fn unproposed<'a>(facts: &EditResponse<'a>) -> EditResponse<'a> {
     let mut facts = facts.clone();
     facts.next.cut(0);
     facts
 }
 
 /// Whether a diff is shown: that of what somebody else changed explains a refusal, and is.
-fn wishes(facts: &Facts<'_>, shape: &Shape) -> bool {
+fn wishes(facts: &EditResponse<'_>, shape: &ResponseOptions) -> bool {
     shape.diff == DiffWish::Shown || facts.since.is_some()
 }
 
 /// As many hunks of the diff as fit into so many bytes.
-fn piece(facts: &Facts<'_>, budget: usize) -> Option<(String, Cut)> {
+fn piece(facts: &EditResponse<'_>, budget: usize) -> Option<(String, DiffCut)> {
     match facts.since {
         Some(since) => Some(first_hunks(&since.diff, budget)),
         None => facts.diff.map(|diff| diff.render(budget)),
@@ -118,21 +118,21 @@ fn piece(facts: &Facts<'_>, budget: usize) -> Option<(String, Cut)> {
 }
 
 /// The piece of the diff that is shown.
-struct Shown {
+struct DiffExcerpt {
     /// The piece, empty when there is none.
     diff: String,
     /// What is missing, in words.
     missing: Option<String>,
 }
 
-impl Shown {
-    fn of(facts: &Facts<'_>, level: Level, budget: usize) -> Shown {
+impl DiffExcerpt {
+    fn new(facts: &EditResponse<'_>, level: FitLevel, budget: usize) -> DiffExcerpt {
         let Some((diff, cut)) = piece(facts, budget) else {
-            return Shown { diff: String::new(), missing: None };
+            return DiffExcerpt { diff: String::new(), missing: None };
         };
         let missing = match cut {
-            Cut::Whole => None,
-            Cut::After { shown, of } => {
+            DiffCut::Whole => None,
+            DiffCut::After { shown, of } => {
                 let counted = format!(
                     "the diff is cut: {shown} of {of} hunks are shown, a larger max_bytes shows more"
                 );
@@ -140,32 +140,32 @@ impl Shown {
                 Some(level.sentence(counted, short))
             }
         };
-        Shown { diff, missing }
+        DiffExcerpt { diff, missing }
     }
 
-    fn nothing(facts: &Facts<'_>, level: Level, shape: &Shape) -> Shown {
+    fn nothing(facts: &EditResponse<'_>, level: FitLevel, shape: &ResponseOptions) -> DiffExcerpt {
         if !wishes(facts, shape) {
-            return Shown { diff: String::new(), missing: None };
+            return DiffExcerpt { diff: String::new(), missing: None };
         }
-        let Shown { diff, missing } = Shown::of(facts, level, 0);
+        let DiffExcerpt { diff, missing } = DiffExcerpt::new(facts, level, 0);
         let left_out = (!diff.is_empty()).then(|| "the diff is not shown".to_owned());
-        Shown { diff: String::new(), missing: missing.or(left_out) }
+        DiffExcerpt { diff: String::new(), missing: missing.or(left_out) }
     }
 }
 
 /// An answer at one level, before it gets its piece of the diff.
 struct Bare<'a> {
-    facts: Facts<'a>,
-    level: Level,
-    shape: &'a Shape,
+    facts: EditResponse<'a>,
+    level: FitLevel,
+    shape: &'a ResponseOptions,
     answer: Answer,
     size: usize,
 }
 
 impl<'a> Bare<'a> {
-    fn new(facts: &Facts<'a>, level: Level, shape: &'a Shape) -> Bare<'a> {
+    fn new(facts: &EditResponse<'a>, level: FitLevel, shape: &'a ResponseOptions) -> Bare<'a> {
         let facts = prune(facts, level);
-        let answer = compose(&facts, level, shape, &Shown::nothing(&facts, level, shape));
+        let answer = compose(&facts, level, shape, &DiffExcerpt::nothing(&facts, level, shape));
         let size = size(&answer, shape.forms);
         Bare { facts, level, shape, answer, size }
     }
@@ -178,7 +178,7 @@ impl<'a> Bare<'a> {
         };
         let mut budget = spare;
         for _ in 0..TRIES {
-            let shown = Shown::of(&self.facts, self.level, budget);
+            let shown = DiffExcerpt::new(&self.facts, self.level, budget);
             if shown.diff.is_empty() {
                 break;
             }
@@ -194,7 +194,12 @@ impl<'a> Bare<'a> {
     }
 }
 
-fn compose(facts: &Facts<'_>, level: Level, shape: &Shape, shown: &Shown) -> Answer {
+fn compose(
+    facts: &EditResponse<'_>,
+    level: FitLevel,
+    shape: &ResponseOptions,
+    shown: &DiffExcerpt,
+) -> Answer {
     let mut facts = facts.clone();
     facts.notes.shown.extend(shown.missing.clone());
     Answer {
@@ -205,9 +210,9 @@ fn compose(facts: &Facts<'_>, level: Level, shape: &Shape, shown: &Shown) -> Ans
 }
 
 /// Cuts the lists, and counts in a note what was left out.
-fn prune<'a>(facts: &Facts<'a>, level: Level) -> Facts<'a> {
+fn prune<'a>(facts: &EditResponse<'a>, level: FitLevel) -> EditResponse<'a> {
     let mut pruned = facts.clone();
-    let Level { entries, .. } = level;
+    let FitLevel { entries, .. } = level;
     pruned.errors.cut(entries);
     pruned.warnings.cut(entries);
     pruned.findings.cut(entries);

@@ -1,10 +1,10 @@
 //! What there is to say about the gates: each finding in a line, and what became of those that did not look.
 
-use crate::gate::{Finding, Outcome, Run, Verdict};
+use crate::gate::{Finding, GateRun, Outcome, Verdict};
 
 /// Where a finding stands and what names it: its code, or else its gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot<'a> {
+pub struct FindingLabel<'a> {
     /// The file, where that is not the edited one.
     pub path: Option<&'a str>,
     /// Its line, from 1.
@@ -15,9 +15,9 @@ pub struct Spot<'a> {
     pub name: &'a str,
 }
 
-impl<'a> From<&'a Finding> for Spot<'a> {
-    fn from(finding: &'a Finding) -> Spot<'a> {
-        Spot {
+impl<'a> From<&'a Finding> for FindingLabel<'a> {
+    fn from(finding: &'a Finding) -> FindingLabel<'a> {
+        FindingLabel {
             path: finding.elsewhere.as_deref(),
             line: finding.line,
             column: finding.column,
@@ -31,7 +31,7 @@ impl<'a> From<&'a Finding> for Spot<'a> {
 pub fn unsaid<'a>(
     warnings: &'a [String],
     message: &'a str,
-    findings: impl Iterator<Item = Spot<'a>>,
+    findings: impl Iterator<Item = FindingLabel<'a>>,
 ) -> impl Iterator<Item = &'a String> {
     let openings: Vec<String> = findings.map(opening).collect();
     warnings.iter().filter(move |warning| {
@@ -41,7 +41,7 @@ pub fn unsaid<'a>(
 }
 
 /// How the line begins that tells a finding.
-fn opening(Spot { path, line, column, name }: Spot<'_>) -> String {
+fn opening(FindingLabel { path, line, column, name }: FindingLabel<'_>) -> String {
     let file = path.map(|path| format!("{path}, ")).unwrap_or_default();
     format!("{file}line {line}, column {column}: {name}: ")
 }
@@ -52,19 +52,19 @@ pub(super) fn line(finding: &Finding) -> String {
 }
 
 /// What is to be said of a gate that looked at something and gave no answer.
-pub(super) fn unchecked(run: &Run) -> Option<String> {
+pub(super) fn unchecked(run: &GateRun) -> Option<String> {
     let happened = trouble(run).filter(|_| run.outcome != Outcome::Unavailable)?;
     Some(format!("{} {happened}, so the edit was not checked by it", run.gate))
 }
 
 /// What is to be said of a gate that the edit must not do without.
-pub(super) fn required(run: &Run) -> Option<String> {
+pub(super) fn required(run: &GateRun) -> Option<String> {
     let happened = trouble(run).filter(|_| run.blocking)?;
     Some(format!("{} {happened}, and the policy requires it", run.gate))
 }
 
 /// Why a gate that should have looked has not.
-fn trouble(run: &Run) -> Option<String> {
+fn trouble(run: &GateRun) -> Option<String> {
     let because = |what: &str| match &run.why {
         Some(why) => format!("{what} ({why})"),
         None => what.to_owned(),
@@ -92,7 +92,7 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     let mut notes: Vec<String> = fixed
         .map(|run| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft")))
         .collect();
-    let softened: Vec<&Run> = runs().filter(|run| run.softened).collect();
+    let softened: Vec<&GateRun> = runs().filter(|run| run.softened).collect();
     if !softened.is_empty() {
         let verb = if softened.len() == 1 { "only warns" } else { "only warn" };
         let remedy = "`level: block` in the policy makes the edit be refused";
@@ -101,19 +101,20 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
             names(&softened)
         ));
     }
-    let withheld: Vec<&Run> = runs().filter(|run| run.withheld).collect();
+    let withheld: Vec<&GateRun> = runs().filter(|run| run.withheld).collect();
     if let Some(first) = withheld.first() {
         let why = first.why.as_deref().unwrap_or("not trusted");
         let remedy = "a person can let the policy's programs run with `lockgate trust`";
         notes.push(format!("not checked by {}: {why}; {remedy}", names(&withheld)));
     }
     let unavailable = runs().filter(|run| run.outcome == Outcome::Unavailable);
-    let says = |run: &Run, start: &str| run.why.as_deref().is_some_and(|why| why.starts_with(start));
-    let (templates, programs): (Vec<&Run>, Vec<&Run>) = unavailable.partition(|run| says(run, "a template"));
+    let says = |run: &GateRun, start: &str| run.why.as_deref().is_some_and(|why| why.starts_with(start));
+    let (templates, programs): (Vec<&GateRun>, Vec<&GateRun>) =
+        unavailable.partition(|run| says(run, "a template"));
     if let Some(why) = templates.first().and_then(|run| run.why.as_deref()) {
         notes.push(format!("not checked by {}: {why}", names(&templates)));
     }
-    let (held, absent): (Vec<&Run>, Vec<&Run>) =
+    let (held, absent): (Vec<&GateRun>, Vec<&GateRun>) =
         programs.into_iter().partition(|run| says(run, "the policy requires "));
     if let Some(why) = held.first().and_then(|run| run.why.as_deref()) {
         notes.push(format!("not checked by {}: {why}", names(&held)));
@@ -126,7 +127,7 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
 }
 
 /// The gates of these runs, as in `a, b and c`.
-fn names(runs: &[&Run]) -> String {
+fn names(runs: &[&GateRun]) -> String {
     let names: Vec<&str> = runs.iter().map(|run| run.gate.as_str()).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
@@ -139,8 +140,8 @@ fn names(runs: &[&Run]) -> String {
 mod tests {
     use super::*;
 
-    fn run(gate: &str, outcome: Outcome, why: Option<&str>) -> Run {
-        Run {
+    fn run(gate: &str, outcome: Outcome, why: Option<&str>) -> GateRun {
+        GateRun {
             isolation: None,
             gate: gate.to_owned(),
             outcome,
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn gates_that_could_not_be_asked_are_named_in_one_note() {
-        let withheld = |gate| Run { withheld: true, ..run(gate, Outcome::Skipped, Some("nobody did")) };
+        let withheld = |gate| GateRun { withheld: true, ..run(gate, Outcome::Skipped, Some("nobody did")) };
         let runs = vec![
             withheld("ruff"),
             run("go-vet", Outcome::Unavailable, Some("no go")),
@@ -174,7 +175,7 @@ mod tests {
             ]
         );
         assert!(notes(&Verdict::default()).is_empty());
-        let softened = |gate| Run { softened: true, ..run(gate, Outcome::Found, None) };
+        let softened = |gate| GateRun { softened: true, ..run(gate, Outcome::Found, None) };
         assert_eq!(
             notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new())),
             ["go-build and cargo-check only warn here, because the edit may be one step of several; \
@@ -210,7 +211,7 @@ mod tests {
         for (run, warning, refusal) in cases {
             assert_eq!(unchecked(&run).as_deref(), warning);
             assert_eq!(required(&run), None);
-            assert_eq!(required(&Run { blocking: true, ..run }).as_deref(), refusal);
+            assert_eq!(required(&GateRun { blocking: true, ..run }).as_deref(), refusal);
         }
     }
 }

@@ -2,20 +2,20 @@
 //!
 //! Invariant: what is shown is a whole diff of the first hunks, or nothing.
 
-use crate::text::Cut;
+use crate::text::DiffCut;
 
 /// What stands at the beginning of each hunk, and at that of no other line of a diff.
 const OPENING: &str = "\n@@ ";
 
 /// The head of a diff and as many whole hunks as fit into so many bytes; nothing when not even one does.
-pub(super) fn first_hunks(diff: &str, most: usize) -> (String, Cut) {
+pub(super) fn first_hunks(diff: &str, most: usize) -> (String, DiffCut) {
     let starts: Vec<usize> = diff.match_indices(OPENING).map(|(at, _)| at + 1).collect();
     let ends = starts.iter().copied().skip(1).chain([diff.len()]);
     let fitting = ends.take(starts.len()).take_while(|end| *end <= most);
     let (shown, end) = fitting.fold((0, 0), |(shown, _), end| (shown + 1, end));
     match shown == starts.len() {
-        true if diff.len() <= most => (diff.to_owned(), Cut::Whole),
-        _ => (diff.get(..end).unwrap_or_default().to_owned(), Cut::After { shown, of: starts.len() }),
+        true if diff.len() <= most => (diff.to_owned(), DiffCut::Whole),
+        _ => (diff.get(..end).unwrap_or_default().to_owned(), DiffCut::After { shown, of: starts.len() }),
     }
 }
 
@@ -32,14 +32,14 @@ mod tests {
         let (diff, first) = ([HEAD, ONE, TWO].concat(), [HEAD, ONE].concat());
         let one = first.len();
         for (most, shown, cut) in [
-            (diff.len(), diff.as_str(), Cut::Whole),
-            (diff.len() - 1, first.as_str(), Cut::After { shown: 1, of: 2 }),
-            (one, first.as_str(), Cut::After { shown: 1, of: 2 }),
-            (one - 1, "", Cut::After { shown: 0, of: 2 }),
-            (0, "", Cut::After { shown: 0, of: 2 }),
+            (diff.len(), diff.as_str(), DiffCut::Whole),
+            (diff.len() - 1, first.as_str(), DiffCut::After { shown: 1, of: 2 }),
+            (one, first.as_str(), DiffCut::After { shown: 1, of: 2 }),
+            (one - 1, "", DiffCut::After { shown: 0, of: 2 }),
+            (0, "", DiffCut::After { shown: 0, of: 2 }),
         ] {
             assert_eq!(first_hunks(&diff, most), (shown.to_owned(), cut), "{most}");
         }
-        assert_eq!(first_hunks("", 0), (String::new(), Cut::Whole));
+        assert_eq!(first_hunks("", 0), (String::new(), DiffCut::Whole));
     }
 }

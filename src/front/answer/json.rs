@@ -2,19 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
-use super::facts::Facts;
-use super::facts::Nearest;
 use super::fit::clip;
 use super::message;
+use super::response::EditResponse;
+use super::response::NearestLines;
 use crate::engine::Status;
-use crate::error::{Code, Difference, Disk, Place, Score};
-use crate::gate::{Finding, Run};
-use crate::locate::Receipt;
+use crate::error::{Code, Difference, Disk, EvidenceLine, Score};
+use crate::gate::{Finding, GateRun};
+use crate::locate::MatchInfo;
 use crate::policy::Isolation;
 use crate::text::Region;
 
 /// Renders the facts; no text is longer than `bytes`, but notes and the diff are put in as they are.
-pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Map<String, Value> {
+pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str) -> Map<String, Value> {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
     let known = facts.disk == Disk::Untouched && facts.whole;
@@ -78,7 +78,7 @@ fn list<T>(entries: &[T], entry: impl Fn(&T) -> Value) -> Option<Value> {
     (!entries.is_empty()).then(|| Value::Array(entries.iter().map(entry).collect()))
 }
 
-fn place(place: &Place, bytes: usize) -> Value {
+fn place(place: &EvidenceLine, bytes: usize) -> Value {
     let mut fields = Map::new();
     fields.insert("line".into(), place.line.into());
     fields.insert("preview".into(), clip(&place.preview, bytes).into());
@@ -88,10 +88,10 @@ fn place(place: &Place, bytes: usize) -> Value {
     Value::Object(fields)
 }
 
-fn region(region: &Region, receipt: Option<Receipt>) -> Value {
+fn region(region: &Region, receipt: Option<MatchInfo>) -> Value {
     let mut fields = json!({"start_line": region.start_line, "end_line": region.end_line,
         "new_start_line": region.new_start_line, "new_end_line": region.new_end_line});
-    if let (Some(fields), Some(Receipt { tier, score, candidates, runner_up, .. })) =
+    if let (Some(fields), Some(MatchInfo { tier, score, candidates, runner_up, .. })) =
         (fields.as_object_mut(), receipt)
     {
         let mut found = json!({"tier": tier.name(), "score": score.ratio(), "candidates": candidates});
@@ -103,7 +103,7 @@ fn region(region: &Region, receipt: Option<Receipt>) -> Value {
     fields
 }
 
-fn nearest(Nearest { best, lines }: &Nearest<'_>, bytes: usize) -> Value {
+fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Value {
     let mut fields = Map::new();
     fields.insert("start_line".into(), best.start_line.into());
     fields.insert("end_line".into(), best.end_line.into());
@@ -137,7 +137,7 @@ fn finding(finding: &Finding, bytes: usize) -> Value {
     Value::Object(fields)
 }
 
-fn run(run: &Run, bytes: usize) -> Value {
+fn run(run: &GateRun, bytes: usize) -> Value {
     let mut fields = Map::new();
     fields.insert("gate".into(), clip(&run.gate, bytes).into());
     fields.insert("outcome".into(), run.outcome.name().into());

@@ -4,15 +4,15 @@
 
 /// The entries that are shown, and how many more there are.
 #[derive(Debug, Clone)]
-pub(super) struct Listed<T> {
+pub(super) struct ShownEntries<T> {
     pub(super) shown: Vec<T>,
     pub(super) more: usize,
 }
 
-impl<T> Listed<T> {
+impl<T> ShownEntries<T> {
     /// A list that is shown as a whole.
-    pub(super) fn all(shown: Vec<T>) -> Listed<T> {
-        Listed { shown, more: 0 }
+    pub(super) fn all(shown: Vec<T>) -> ShownEntries<T> {
+        ShownEntries { shown, more: 0 }
     }
 
     /// Keeps no more than the first `entries`.

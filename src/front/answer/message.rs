@@ -1,9 +1,9 @@
 //! The sentence that comes first: what happened, or why it did not.
 
-use super::Shape;
+use super::ResponseOptions;
 use super::entity::spelled;
 use crate::engine::{Report, Status};
-use crate::error::{Error, Family};
+use crate::error::{Error, ErrorFamily};
 use crate::gate::Finding;
 use crate::text::Diff;
 
@@ -19,11 +19,11 @@ pub(super) fn unknown(noun: &str) -> String {
 }
 
 /// What a refusal says, in the words of its tool; with the field at fault, where a request is refused.
-pub(super) fn of_error(error: &Error, shape: &Shape) -> String {
+pub(super) fn of_error(error: &Error, shape: &ResponseOptions) -> String {
     let own = (shape.voice.refused)(error, shape);
     let said = own.unwrap_or_else(|| error.message.clone());
     match &error.field {
-        Some(field) if error.code.family() == Family::Request && !said.contains(&**field) => {
+        Some(field) if error.code.family() == ErrorFamily::Request && !said.contains(&**field) => {
             format!("{field}: {said}")
         }
         Some(_) | None => said,
@@ -44,7 +44,7 @@ pub(super) fn of_report(
     diff: &Diff<'_>,
     blocking: &[&Finding],
     errors: &[String],
-    shape: &Shape,
+    shape: &ResponseOptions,
 ) -> String {
     let (path, counts) =
         (spelled(&report.path, report.entity.as_ref()), format!("(+{} -{})", diff.added(), diff.removed()));

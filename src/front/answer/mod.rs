@@ -6,7 +6,6 @@
 
 mod batch;
 mod entity;
-mod facts;
 mod fit;
 mod gates;
 mod hunks;
@@ -16,8 +15,9 @@ mod look;
 mod message;
 mod next;
 mod past;
+mod profile;
+mod response;
 mod text;
-mod voice;
 mod when;
 
 use std::ops::RangeInclusive;
@@ -27,18 +27,18 @@ use serde_json::Value;
 use crate::engine::Report;
 use crate::error::Error;
 use crate::request::{Entity, EntityKind};
-use facts::Facts;
+use response::EditResponse;
 
 pub use batch::batch;
-pub use gates::{Spot, unsaid};
+pub use gates::{FindingLabel, unsaid};
 pub use look::look;
-pub use next::{Call, Offers};
-pub use past::{Turned, history, remembered, reverted};
-pub use voice::{Beside, Dialect, Names, Voice};
+pub use next::{Offers, ToolCall};
+pub use past::{RevertedEdit, history, remembered, reverted};
+pub use profile::{ExtraField, FieldNames, ResponseFormat, ToolProfile};
 
 /// How an answer is to look.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub struct ResponseOptions {
     /// Greatest size of the answer in bytes; one of [`Shape::LIMITS`].
     pub limit: usize,
     /// Whether the diff is shown.
@@ -52,12 +52,12 @@ pub struct Shape {
     /// How many lines the request quotes or gives, for the tools that count these as changed, whatever of them stays.
     pub quoted_lines: Option<usize>,
     /// The words of the tool that answers.
-    pub voice: Voice,
+    pub voice: ToolProfile,
     /// What a refusal may propose to call.
     pub offers: Offers,
 }
 
-impl Shape {
+impl ResponseOptions {
     /// The path as the caller named it.
     pub fn target(&self) -> &str {
         self.path.as_deref().unwrap_or_default()
@@ -72,16 +72,16 @@ impl Shape {
     pub const LIMITS: RangeInclusive<usize> = 1024..=1_048_576;
 }
 
-impl Default for Shape {
-    fn default() -> Shape {
-        Shape {
+impl Default for ResponseOptions {
+    fn default() -> ResponseOptions {
+        ResponseOptions {
             limit: 8192,
             diff: DiffWish::Shown,
             forms: Forms::Both,
             path: None,
             entity: None,
             quoted_lines: None,
-            voice: Voice::PLAIN,
+            voice: ToolProfile::PLAIN,
             offers: Offers::default(),
         }
     }
@@ -119,16 +119,18 @@ pub struct Answer {
 }
 
 /// Renders what became of a request.
-pub fn answer(result: &Result<Report, Error>, shape: &Shape) -> Answer {
+pub fn answer(result: &Result<Report, Error>, shape: &ResponseOptions) -> Answer {
     match result {
-        Ok(report) => fit::fit(&Facts::of_report(report, &report.diff(), &report.regions(), shape), shape),
+        Ok(report) => {
+            fit::fit(&EditResponse::of_report(report, &report.diff(), &report.regions(), shape), shape)
+        }
         Err(error) => refusal(error, shape),
     }
 }
 
 /// Renders a refusal.
-pub fn refusal(error: &Error, shape: &Shape) -> Answer {
-    fit::fit(&Facts::of_error(error, shape), shape)
+pub fn refusal(error: &Error, shape: &ResponseOptions) -> Answer {
+    fit::fit(&EditResponse::of_error(error, shape), shape)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::entity::{Key, spelled};
+use super::entity::{EntityKeyParts, spelled};
 use super::when::rfc3339;
-use super::{Answer, Shape, batch, fit, refusal};
-use crate::engine::{Changed, EditId, Entry, Kind, Remembered, Report};
+use super::{Answer, ResponseOptions, batch, fit, refusal};
+use crate::engine::{EditId, Entry, EntryKind, FileChange, Remembered, Report};
 use crate::error::Error;
 use crate::gate::clean;
 use crate::request::Direction;
@@ -21,14 +21,14 @@ const FILES: usize = 20;
 
 /// Which edit was turned, and which way.
 #[derive(Debug, Clone, Copy)]
-pub struct Turned {
+pub struct RevertedEdit {
     /// Which way.
     pub direction: Direction,
     /// The edit, where it is known.
     pub edit: Option<EditId>,
 }
 
-impl Turned {
+impl RevertedEdit {
     fn written(self) -> String {
         let edit = self.edit.map_or_else(|| "an edit".to_owned(), |id| id.to_string());
         match self.direction {
@@ -48,7 +48,11 @@ impl Turned {
 }
 
 /// Renders what became of an edit that was to be taken back, or made again.
-pub fn reverted(result: &Result<Vec<Report>, Error>, turned: Turned, shape: &Shape) -> Answer {
+pub fn reverted(
+    result: &Result<Vec<Report>, Error>,
+    turned: RevertedEdit,
+    shape: &ResponseOptions,
+) -> Answer {
     match result.as_deref() {
         Ok([report]) => batch::one(report, shape, [&turned.written(), &turned.standing()]),
         Ok(reports) => batch::several(reports, shape, Some([&turned.written(), &turned.standing()])),
@@ -57,7 +61,7 @@ pub fn reverted(result: &Result<Vec<Report>, Error>, turned: Turned, shape: &Sha
 }
 
 /// Renders a list of edits, of which at most so many are shown.
-pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, shape: &Shape) -> Answer {
+pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, shape: &ResponseOptions) -> Answer {
     let entries = match result {
         Ok(entries) => entries,
         Err(error) => return refusal(error, shape),
@@ -92,7 +96,7 @@ fn list(edits: &[Value], lines: &[String], truncated: bool) -> Answer {
 }
 
 /// Renders one edit in full, with the diffs of its files.
-pub fn remembered(result: &Result<Remembered, Error>, shape: &Shape) -> Answer {
+pub fn remembered(result: &Result<Remembered, Error>, shape: &ResponseOptions) -> Answer {
     let Remembered { entry, diffs } = match result {
         Ok(remembered) => remembered,
         Err(error) => return refusal(error, shape),
@@ -131,8 +135,8 @@ fn of_entry(entry: &Entry) -> Value {
     Value::Object(given(fields))
 }
 
-fn of_change(change: &Changed) -> Value {
-    let [entity_type, app_id, organization_id] = Key::of(change.entity.as_ref()).fields(SHOWN.1);
+fn of_change(change: &FileChange) -> Value {
+    let [entity_type, app_id, organization_id] = EntityKeyParts::new(change.entity.as_ref()).fields(SHOWN.1);
     let fields = [
         ("path", Some(path(&change.path).into())),
         entity_type,
@@ -183,9 +187,9 @@ fn line(entry: &Entry) -> String {
 
 fn kind(entry: &Entry) -> (&'static str, Option<EditId>) {
     match entry.deed.kind {
-        Kind::Edit => ("edit", None),
-        Kind::Undo(of) => ("undo", Some(of)),
-        Kind::Redo(of) => ("redo", Some(of)),
+        EntryKind::Edit => ("edit", None),
+        EntryKind::Undo(of) => ("undo", Some(of)),
+        EntryKind::Redo(of) => ("redo", Some(of)),
     }
 }
 

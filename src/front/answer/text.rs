@@ -1,18 +1,18 @@
 //! The answer to read: what happened in the first line, then what it rests on.
 
 use super::Forms;
-use super::facts::{Facts, Nearest};
 use super::fit::clip;
-use crate::error::{Code, Difference, Place};
-use crate::gate::{Finding, Run};
-use crate::locate::{Receipt, Tier};
+use super::response::{EditResponse, NearestLines};
+use crate::error::{Code, Difference, EvidenceLine};
+use crate::gate::{Finding, GateRun};
+use crate::locate::{MatchInfo, MatchLevel};
 use crate::policy::Isolation;
 use crate::request::EntityKind;
-use crate::text::{Region, Shift};
+use crate::text::{LineShift, Region};
 
 /// Renders the facts; no text but a note is longer than `bytes`. Beside the JSON, which has the whole diff, only its changes are
 /// shown.
-pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
+pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
     let mut lines = vec![clip(&facts.message, bytes)];
     lines.extend(facts.code.map(|code| remedy(code, facts, bytes)));
     lines.extend(facts.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
@@ -39,7 +39,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
     }
     if !facts.shifts.is_empty() {
         let shifts: Vec<String> =
-            facts.shifts.iter().map(|Shift { from, by }| format!("{from}: {by:+}")).collect();
+            facts.shifts.iter().map(|LineShift { from, by }| format!("{from}: {by:+}")).collect();
         lines.push(format!("lines moved, from old line: {}", shifts.join(", ")));
     }
     if !facts.runs.is_empty() {
@@ -51,14 +51,14 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
     lines.join("\n")
 }
 
-fn remedy(code: Code, facts: &Facts<'_>, bytes: usize) -> String {
+fn remedy(code: Code, facts: &EditResponse<'_>, bytes: usize) -> String {
     let detail = facts.detail.map(|detail| format!(" ({})", detail.name())).unwrap_or_default();
     let hint = facts.hint.as_deref().map(|hint| format!("; {}", clip(hint, bytes))).unwrap_or_default();
     format!("{}{detail}{hint}", code.name())
 }
 
 /// The version that is on disk, and what was found about the bytes around the edit.
-fn standing(facts: &Facts<'_>, bytes: usize) -> Option<String> {
+fn standing(facts: &EditResponse<'_>, bytes: usize) -> Option<String> {
     let outside = facts.outside.as_ref().filter(|_| facts.changed);
     let parts = [
         facts.version.as_ref().map(|version| format!("version {version}")),
@@ -77,18 +77,18 @@ fn since_then(noun: &str, version: &str, diff: &str) -> String {
 }
 
 /// How the text was found, where it does not stand there as it was quoted.
-fn receipt(receipt: Receipt) -> Option<String> {
-    let Receipt { tier, score, candidates, runner_up, .. } = receipt;
+fn receipt(receipt: MatchInfo) -> Option<String> {
+    let MatchInfo { tier, score, candidates, runner_up, .. } = receipt;
     let other =
         runner_up.map(|score| format!(", the next best place {}%", score.percent())).unwrap_or_default();
     let found = || {
         format!("found by tier {}, score {}%, candidates {candidates}{other}", tier.name(), score.percent())
     };
-    (tier != Tier::Exact).then(found)
+    (tier != MatchLevel::Exact).then(found)
 }
 
 /// What comes nearest, line by line, and where it first differs.
-fn nearest(Nearest { best, lines }: &Nearest<'_>, bytes: usize) -> Vec<String> {
+fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Vec<String> {
     let head =
         format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, best.score.percent());
     let numbered =
@@ -136,7 +136,7 @@ fn old_findings(count: usize) -> Option<String> {
     }
 }
 
-fn place(place: &Place, bytes: usize) -> String {
+fn place(place: &EvidenceLine, bytes: usize) -> String {
     let symbol =
         place.symbol.as_ref().map(|symbol| format!(" (in {})", clip(symbol, bytes))).unwrap_or_default();
     format!("line {}: {}{symbol}", place.line, clip(&place.preview, bytes))
@@ -151,7 +151,7 @@ fn region(region: &Region) -> String {
     format!("lines {old} became {new}")
 }
 
-fn run(run: &Run, bytes: usize) -> String {
+fn run(run: &GateRun, bytes: usize) -> String {
     let why = run.why.as_ref().map(|why| format!(" ({})", clip(why, bytes))).unwrap_or_default();
     let isolation = run.isolation.filter(|isolation| *isolation < Isolation::Bubblewrap);
     let apart = isolation.map_or_else(String::new, |isolation| format!(" [isolation {}]", isolation.name()));

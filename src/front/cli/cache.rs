@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::paint::{self, DONE, FAINT, LABEL, WARNING, labelled, visible};
 use super::roots::current_folder;
 use crate::engine::{Cached, Caches, ProjectRoot};
-use crate::error::{Code, Error, Family};
+use crate::error::{Code, Error, ErrorFamily};
 
 /// The arguments of `lockgate cache`.
 #[derive(Debug, clap::Args)]
@@ -134,7 +134,7 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
         }
         paint::say(&text)?;
     }
-    let busy = ExitCode::from(Family::Conflict.exit_code());
+    let busy = ExitCode::from(ErrorFamily::Conflict.exit_code());
     Ok(if in_use.is_empty() { ExitCode::SUCCESS } else { busy })
 }
 

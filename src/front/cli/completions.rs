@@ -9,13 +9,13 @@ use crate::error::Error;
 
 /// The arguments of `lockgate completions`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CompletionsArgs {
     /// Shell that is to complete
     shell: Shell,
 }
 
 /// Prints the completions for a shell.
-pub(super) fn run(args: Args, mut command: clap::Command) -> Result<ExitCode, Error> {
+pub(super) fn run(args: CompletionsArgs, mut command: clap::Command) -> Result<ExitCode, Error> {
     // Written to memory first: the generator panics on a pipe that was closed.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "lockgate", &mut script);

@@ -4,13 +4,15 @@
 
 use std::io::{self, IsTerminal};
 
-use super::done::Done;
+use super::done::CommandOutcome;
 use super::paint;
-use crate::front::answer::Shape;
+use crate::front::answer::ResponseOptions;
 
 /// Does something that may write; where the policy has a person asked, and there is one, asks and does it again. The
 /// deed takes what was agreed to.
-pub(super) fn asking(deed: impl Fn(Option<String>) -> (Done, Shape)) -> (Done, Shape) {
+pub(super) fn asking(
+    deed: impl Fn(Option<String>) -> (CommandOutcome, ResponseOptions),
+) -> (CommandOutcome, ResponseOptions) {
     let (done, shape) = deed(None);
     match done.question() {
         Some(question) if agrees(&question.text) => deed(Some(question.about.clone())),

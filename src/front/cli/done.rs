@@ -2,34 +2,34 @@
 
 use std::process::ExitCode;
 
+use super::answer::EditAnswer;
 use super::excerpt::Excerpt;
-use super::told::Told;
 use super::{paint, show};
 use crate::engine::Report;
-use crate::error::{Error, Family, Question};
-use crate::front::answer::{self, Answer, Forms, Shape, Turned};
+use crate::error::{Confirmation, Error, ErrorFamily};
+use crate::front::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};
 
 /// What became of a command that may write.
 #[derive(Debug)]
-pub(super) enum Done {
+pub(super) enum CommandOutcome {
     /// One edit.
     One(Box<Result<Report, Error>>),
     /// Several edits, of the files that the caller named so.
     All(Result<Vec<Report>, Error>, Vec<String>),
     /// An edit taken back, or made again.
-    Turned(Result<Vec<Report>, Error>, Turned),
+    Turned(Result<Vec<Report>, Error>, RevertedEdit),
 }
 
-impl Done {
+impl CommandOutcome {
     /// A refusal before anything was done.
-    pub(super) fn refused(refusal: Error) -> Done {
-        Done::One(Box::new(Err(refusal)))
+    pub(super) fn refused(refusal: Error) -> CommandOutcome {
+        CommandOutcome::One(Box::new(Err(refusal)))
     }
 
     /// Shows the answer, as programs or as people read it, and gives the exit code.
     ///
     /// Errors: `IO_FAILED` when standard output fails.
-    pub(super) fn tell(&self, shape: Shape, json: bool) -> Result<ExitCode, Error> {
+    pub(super) fn tell(&self, shape: ResponseOptions, json: bool) -> Result<ExitCode, Error> {
         if json {
             paint::say_plain(format!("{}\n", self.answer(&shape).json).as_bytes())?;
         } else {
@@ -39,10 +39,10 @@ impl Done {
     }
 
     /// A refusal that stopped the line goes to standard error, a report to standard output.
-    fn show(&self, shape: Shape) -> Result<(), Error> {
+    fn show(&self, shape: ResponseOptions) -> Result<(), Error> {
         // A person scrolls; only programs are spared long answers.
-        let roomy = Shape { limit: *Shape::LIMITS.end(), forms: Forms::Json, ..shape };
-        let told = Told::read(&self.answer(&roomy).json)?;
+        let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..shape };
+        let told = EditAnswer::read(&self.answer(&roomy).json)?;
         match self.reports() {
             Ok(reports) => {
                 let excerpts: Vec<Excerpt> =
@@ -56,30 +56,30 @@ impl Done {
         }
     }
 
-    fn answer(&self, shape: &Shape) -> Answer {
+    fn answer(&self, shape: &ResponseOptions) -> Answer {
         match self {
-            Done::One(result) => answer::answer(result, shape),
-            Done::All(result, paths) => answer::batch(result, paths, shape),
-            Done::Turned(result, turned) => answer::reverted(result, *turned, shape),
+            CommandOutcome::One(result) => answer::answer(result, shape),
+            CommandOutcome::All(result, paths) => answer::batch(result, paths, shape),
+            CommandOutcome::Turned(result, turned) => answer::reverted(result, *turned, shape),
         }
     }
 
     fn reports(&self) -> Result<&[Report], &Error> {
         match self {
-            Done::One(result) => result.as_ref().as_ref().map(std::slice::from_ref),
-            Done::All(result, _) | Done::Turned(result, _) => result.as_deref(),
+            CommandOutcome::One(result) => result.as_ref().as_ref().map(std::slice::from_ref),
+            CommandOutcome::All(result, _) | CommandOutcome::Turned(result, _) => result.as_deref(),
         }
     }
 
     /// What a person is to be asked before it is done.
-    pub(super) fn question(&self) -> Option<&Question> {
+    pub(super) fn question(&self) -> Option<&Confirmation> {
         self.reports().err()?.question.as_deref()
     }
 
     fn exit_code(&self) -> ExitCode {
         match self.reports() {
             Ok(reports) if reports.iter().all(|report| report.status.is_success()) => ExitCode::SUCCESS,
-            Ok(_) => ExitCode::from(Family::Gate.exit_code()),
+            Ok(_) => ExitCode::from(ErrorFamily::Gate.exit_code()),
             Err(refusal) => ExitCode::from(refusal.code.family().exit_code()),
         }
     }

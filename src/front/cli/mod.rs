@@ -3,6 +3,7 @@
 //! Invariant: a command only reads arguments, calls the engine or another front, and shows the answer; the exit code
 //! of a refusal is that of its family, whatever the command.
 
+mod answer;
 mod cache;
 mod check;
 mod completions;
@@ -12,10 +13,10 @@ mod done;
 mod edit;
 mod excerpt;
 mod gates;
+mod history;
 mod init;
 mod limits;
 mod paint;
-mod past;
 mod roots;
 mod schema;
 mod serve;
@@ -23,7 +24,6 @@ mod show;
 mod signals;
 mod store;
 mod stored;
-mod told;
 mod trust;
 mod work;
 
@@ -31,7 +31,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::error::{Code, Error, Family};
+use crate::error::{Code, Error, ErrorFamily};
 use crate::gate;
 use crate::request::Direction;
 
@@ -47,35 +47,35 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serves the tools to an MCP client over standard input and output, or to several over HTTP
-    Serve(Box<serve::Args>),
+    Serve(Box<serve::ServeArgs>),
     /// Carries out one edit, or several together
-    Edit(Box<edit::Args>),
+    Edit(Box<edit::EditArgs>),
     /// Judges files as they are against their text at a revision, or requests without writing; for CI
-    Check(Box<check::Args>),
+    Check(Box<check::CheckArgs>),
     /// Lists the edits that were written, the newest first
-    Log(past::log::Args),
+    Log(history::log::LogArgs),
     /// Shows one of them in full
-    Show(past::one::Args),
+    Show(history::show::ShowArgs),
     /// Takes an edit back
-    Undo(past::turn::Args),
+    Undo(history::undo::UndoArgs),
     /// Makes an edit again that was taken back
-    Redo(past::turn::Args),
+    Redo(history::undo::UndoArgs),
     /// Shows what a policy would run, and lets it run once a person agrees
-    Trust(trust::Args),
+    Trust(trust::TrustCommandArgs),
     /// Shows the gates that there are, and whether they work on this machine
-    Gates(gates::Args),
+    Gates(gates::GatesArgs),
     /// Shows what the programs of gates keep between their runs, and removes it
     Cache(cache::Args),
     /// Writes a first policy for a project, or adds the server to a client's configuration
-    Init(init::Args),
+    Init(init::InitArgs),
     /// Shows on a small project in a temporary folder what lockgate does
-    Demo(demo::Args),
+    Demo(demo::DemoArgs),
     /// Keeps the database of stored content: its tables, its apps, and all of it as files
-    Store(store::Args),
+    Store(store::StoreArgs),
     /// Prints what programs need to know of the interfaces
-    Schema(schema::Args),
+    Schema(schema::SchemaArgs),
     /// Prints the completions for a shell
-    Completions(completions::Args),
+    Completions(completions::CompletionsArgs),
 }
 
 /// The executable of this process, whatever became of its file.
@@ -95,10 +95,10 @@ pub fn run() -> ExitCode {
         Command::Serve(args) => serve::run(*args),
         Command::Edit(args) => edit::run(*args),
         Command::Check(args) => check::run(*args),
-        Command::Log(args) => past::log::run(args),
-        Command::Show(args) => past::one::run(args),
-        Command::Undo(args) => past::turn::run(args, Direction::Undo),
-        Command::Redo(args) => past::turn::run(args, Direction::Redo),
+        Command::Log(args) => history::log::run(args),
+        Command::Show(args) => history::show::run(args),
+        Command::Undo(args) => history::undo::run(args, Direction::Undo),
+        Command::Redo(args) => history::undo::run(args, Direction::Redo),
         Command::Trust(args) => trust::run(args),
         Command::Gates(args) => gates::run(args),
         Command::Cache(args) => cache::run(args),
@@ -123,7 +123,7 @@ fn refused(refusal: &Error) -> String {
 
 /// The table of exit codes at the end of the help, drawn from the codes themselves.
 fn exit_codes() -> String {
-    let mut families: Vec<Family> = Code::ALL.iter().map(|code| code.family()).collect();
+    let mut families: Vec<ErrorFamily> = Code::ALL.iter().map(|code| code.family()).collect();
     families.sort_by_key(|family| family.exit_code());
     families.dedup();
     let named = families.iter().map(|family| format!("{} {}", family.exit_code(), family.name()));

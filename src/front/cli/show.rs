@@ -5,13 +5,13 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::builder::styling::Style;
 
+use super::answer::{EditAnswer, ToldBest, ToldDifference, ToldFinding, ToldRun, ToldSince};
 use super::excerpt::Excerpt;
 use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REFUSED, REMOVED, WARNING, labelled, paint, visible};
-use super::told::{Told, ToldBest, ToldDifference, ToldFinding, ToldRun, ToldSince};
 
 /// An answer in full, ending with what came of the request; the excerpts are those of its files, in their order.
-pub(super) fn answer(told: &Told, excerpts: &[Excerpt]) -> String {
-    let of_file = |(at, file): (usize, &Told)| {
+pub(super) fn answer(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
+    let of_file = |(at, file): (usize, &EditAnswer)| {
         body(file, excerpts.get(at..).map_or(&[][..], |rest| rest.get(..1).unwrap_or_default()))
     };
     let files: String = told.files.iter().enumerate().map(of_file).collect();
@@ -20,7 +20,7 @@ pub(super) fn answer(told: &Told, excerpts: &[Excerpt]) -> String {
 }
 
 /// What an answer rests on.
-fn body(told: &Told, excerpts: &[Excerpt]) -> String {
+fn body(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
     let mut text = String::new();
     if let Some(diff) = &told.diff {
         text += &self::diff(diff);
@@ -134,7 +134,7 @@ fn best(best: &ToldBest) -> String {
     text
 }
 
-fn outcome(told: &Told) -> String {
+fn outcome(told: &EditAnswer) -> String {
     let style = if told.success { DONE } else { REFUSED };
     let code = told.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
     let mut text = labelled(style, &told.status, format!("{code}{}", visible(&told.message)));
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_warning_is_told_unless_a_finding_or_the_message_says_it() {
         let place = json!({"gate": "syntax", "line": 1, "column": 1, "message": "", "new": true});
-        let told = Told::read(
+        let told = EditAnswer::read(
             &json!({"success": true, "status": "unchanged", "message": "a.py is unchanged: not found",
             "validation_warnings": ["not found", "line 1, column 1: syntax: ", "syntax is broken"],
             "findings": [place]}),
@@ -234,12 +234,13 @@ mod tests {
 
     #[test]
     fn what_comes_nearest_is_shown_with_the_call_that_would_work() {
-        let told =
-            Told::read(&json!({"success": false, "status": "refused", "code": "NO_MATCH", "message": "none",
+        let told = EditAnswer::read(
+            &json!({"success": false, "status": "refused", "code": "NO_MATCH", "message": "none",
             "hint": "quote", "next": {"tool": "safe_edit_file", "arguments": {"path": "a"}},
             "best": {"start_line": 9, "end_line": 9, "score": 0.85, "lines": ["x\u{1b}"],
-                "first_difference": {"line": 9, "column": 2, "asked": "y", "found": ""}}}))
-            .unwrap();
+                "first_difference": {"line": 9, "column": 2, "asked": "y", "found": ""}}}),
+        )
+        .unwrap();
         assert_eq!(
             plain(&answer(&told, &[])),
             "best      lines 9 to 9, score 85%\nline      9: x\u{241b}\ndiffers   line 9, column 2: asked \"y\", found \"\"\n\
@@ -249,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_refusal_ends_with_its_hint() {
-        let told = Told::read(&json!({"success": false, "status": "refused", "code": "AMBIGUOUS_MATCH", "message": "two",
+        let told = EditAnswer::read(&json!({"success": false, "status": "refused", "code": "AMBIGUOUS_MATCH", "message": "two",
             "hint": "quote more", "match_locations": [{"line": 3, "preview": "a"}, {"line": 7, "preview": "b"}]}))
         .unwrap();
         assert_eq!(

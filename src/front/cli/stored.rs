@@ -7,8 +7,8 @@ use std::env;
 use std::fmt;
 use std::sync::Arc;
 
-use super::roots::{Found, Roots};
-use crate::engine::{Depot, Opening, Promise, Tenant, Workspace};
+use super::roots::{CommandRoots, Roots};
+use crate::engine::{EntityDatabase, Opening, Tenant, TrustOverride, Workspace};
 use crate::error::{Code, Error};
 use crate::front::toolset::{Selection, Toolset};
 use crate::gate::adopt_orphans;
@@ -19,7 +19,7 @@ pub(super) const STORE: &str = "LOCKGATE_STORE";
 
 /// Where stored content lies.
 #[derive(Debug, clap::Args)]
-pub(super) struct Store {
+pub(super) struct StoreLocation {
     /// Database of stored content: sqlite:PATH or postgres://... [default: that of LOCKGATE_STORE, else one of the user's own]
     #[arg(long, value_name = "URL")]
     store: Option<Url>,
@@ -29,7 +29,7 @@ pub(super) struct Store {
 #[derive(Debug, clap::Args)]
 pub(super) struct Stored {
     #[command(flatten)]
-    store: Store,
+    store: StoreLocation,
     /// Organisation whose stored content is reached, beside what is no organisation's
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
@@ -53,21 +53,21 @@ impl From<String> for Url {
 
 /// The folders that a command edits in, and the stored content that it reaches.
 #[derive(Debug, clap::Args)]
-pub(super) struct Workplace {
+pub(super) struct CommandWorkspace {
     #[command(flatten)]
     roots: Roots,
     #[command(flatten)]
     stored: Stored,
 }
 
-impl Workplace {
+impl CommandWorkspace {
     /// Opens the workspace of both.
     ///
     /// Errors: those of the folders, and of [`Stored::over`].
-    pub(super) fn open(&self, promise: Promise) -> Result<Arc<Workspace>, Error> {
+    pub(super) fn open(&self, promise: TrustOverride) -> Result<Arc<Workspace>, Error> {
         // Whoever opens a workspace here starts no other programs than those of its gates.
         adopt_orphans();
-        let Found { roots, base } = self.roots.found()?;
+        let CommandRoots { roots, base } = self.roots.found()?;
         self.stored.over(Workspace::at(&roots).with_base(base).promising(promise))?.open()
     }
 
@@ -100,11 +100,11 @@ impl Stored {
     }
 }
 
-impl Store {
+impl StoreLocation {
     /// The database that was named.
     ///
     /// Errors: `INVALID_INPUT` for what is no URL of one, and for a password among the arguments.
-    pub(super) fn named(&self) -> Result<Option<Arc<Depot>>, Error> {
+    pub(super) fn named(&self) -> Result<Option<Arc<EntityDatabase>>, Error> {
         match &self.store {
             None => given().map(|url| at(&url, STORE)).transpose(),
             Some(Url(url)) if has_password(url) => {
@@ -121,8 +121,8 @@ impl Store {
 /// The database of this URL, which was given by that name.
 ///
 /// Errors: `INVALID_INPUT`.
-pub(super) fn at(url: &str, field: &'static str) -> Result<Arc<Depot>, Error> {
-    Depot::at(url).map(Arc::new).map_err(|refusal| refusal.field(field))
+pub(super) fn at(url: &str, field: &'static str) -> Result<Arc<EntityDatabase>, Error> {
+    EntityDatabase::at(url).map(Arc::new).map_err(|refusal| refusal.field(field))
 }
 
 /// The URL that the environment gives.

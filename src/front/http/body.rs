@@ -15,7 +15,7 @@ use crate::front::mcp::{Heard, LARGE, heard};
 
 /// What a body turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BodyKind {
     /// It begins a session.
     Greeting,
     /// Any other message.
@@ -43,7 +43,7 @@ pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<By
 }
 
 /// Tells what a body is; a large one is parsed off the reactor.
-pub(super) async fn understand(body: &Bytes) -> Result<Kind, Refused> {
+pub(super) async fn understand(body: &Bytes) -> Result<BodyKind, Refused> {
     if body.len() < LARGE {
         return kind(heard(body));
     }
@@ -53,10 +53,10 @@ pub(super) async fn understand(body: &Bytes) -> Result<Kind, Refused> {
     spawn_blocking(move || kind(heard(&body))).await.map_err(lost)?
 }
 
-fn kind(heard: Heard) -> Result<Kind, Refused> {
+fn kind(heard: Heard) -> Result<BodyKind, Refused> {
     match heard {
-        Heard::Message(message) => Ok(if greets(&message) { Kind::Greeting } else { Kind::Message }),
-        Heard::Aside => Ok(Kind::Aside),
+        Heard::Message(message) => Ok(if greets(&message) { BodyKind::Greeting } else { BodyKind::Message }),
+        Heard::Aside => Ok(BodyKind::Aside),
         Heard::Nonsense(error, id) => Err(Refused::nonsense(error, id)),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::process::{Resource, getrlimit};
 use tokio::sync::Notify;
 
-use super::life::Life;
+use super::conn_state::ConnState;
 use crate::policy::ServingBounds;
 
 /// Files that are left for what is edited and for the programs of gates.
@@ -22,20 +22,20 @@ const FEWEST: usize = 16;
 pub(super) struct Connections {
     bounds: ServingBounds,
     most: usize,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Open {
-    lives: HashMap<u64, Arc<Life>>,
+struct OpenConnections {
+    lives: HashMap<u64, Arc<ConnState>>,
     last: u64,
 }
 
 /// The place of one connection.
 #[derive(Debug)]
-pub(super) struct Place {
-    pub(super) life: Arc<Life>,
+pub(super) struct ConnectionSlot {
+    pub(super) life: Arc<ConnState>,
     number: u64,
     of: Arc<Connections>,
 }
@@ -59,7 +59,7 @@ impl Connections {
     }
 
     /// Waits until there is a place.
-    pub(super) async fn place(self: &Arc<Self>) -> Place {
+    pub(super) async fn place(self: &Arc<Self>) -> ConnectionSlot {
         loop {
             let changed = self.changed.notified();
             if let Some(place) = self.take() {
@@ -80,7 +80,7 @@ impl Connections {
         }
     }
 
-    fn take(self: &Arc<Self>) -> Option<Place> {
+    fn take(self: &Arc<Self>) -> Option<ConnectionSlot> {
         let mut open = self.open();
         if open.lives.len() >= self.most {
             let idle = open.lives.iter().filter_map(|(number, life)| Some((life.idle_since()?, *number)));
@@ -90,17 +90,17 @@ impl Connections {
             }
         }
         open.last += 1;
-        let (number, life) = (open.last, Arc::new(Life::new(self.bounds)));
+        let (number, life) = (open.last, Arc::new(ConnState::new(self.bounds)));
         open.lives.insert(number, Arc::clone(&life));
-        Some(Place { life, number, of: Arc::clone(self) })
+        Some(ConnectionSlot { life, number, of: Arc::clone(self) })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.of.open().lives.remove(&self.number);
         self.of.changed.notify_waiters();

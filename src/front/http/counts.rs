@@ -18,7 +18,7 @@ use prometheus_client::registry::Registry;
 use super::connections::Connections;
 use crate::engine::Report;
 use crate::error::Error;
-use crate::front::mcp::Ear;
+use crate::front::mcp::MetricsSink;
 use crate::policy::Catalogue;
 
 /// Upper bounds of lengths of time, in seconds.
@@ -27,13 +27,13 @@ const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 
 const OWN: &str = "defined";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Edit {
+struct EditLabels {
     tool: &'static str,
     status: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Call {
+struct CallLabels {
     tool: &'static str,
     outcome: &'static str,
 }
@@ -44,7 +44,7 @@ struct Matched {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Gate {
+struct GateLabels {
     gate: &'static str,
     outcome: &'static str,
 }
@@ -55,7 +55,7 @@ struct GateName {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answer {
+struct AnswerLabels {
     status: u16,
 }
 
@@ -65,7 +65,7 @@ struct Reason {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Asked {
+struct AskLabels {
     operation: &'static str,
     outcome: &'static str,
 }
@@ -83,15 +83,15 @@ pub(super) struct Counts {
     connections: Arc<Connections>,
     open: Gauge,
     sessions: Gauge,
-    edits: Family<Edit, Counter>,
-    calls: Family<Call, Counter>,
+    edits: Family<EditLabels, Counter>,
+    calls: Family<CallLabels, Counter>,
     tiers: Family<Matched, Counter>,
-    gates: Family<Gate, Counter>,
+    gates: Family<GateLabels, Counter>,
     gate_times: Times,
     lock_waits: Histogram,
-    store: Family<Asked, Counter>,
+    store: Family<AskLabels, Counter>,
     store_times: Family<Operation, Histogram, fn() -> Histogram>,
-    requests: Family<Answer, Counter>,
+    requests: Family<AnswerLabels, Counter>,
     refusals: Family<Reason, Counter>,
 }
 
@@ -149,13 +149,13 @@ impl Counts {
 
     /// The database of stored content was asked something.
     pub(super) fn stored(&self, operation: &'static str, outcome: &'static str, time: Duration) {
-        self.store.get_or_create(&Asked { operation, outcome }).inc();
+        self.store.get_or_create(&AskLabels { operation, outcome }).inc();
         self.store_times.get_or_create(&Operation { operation }).observe(time.as_secs_f64());
     }
 
     /// A request was answered.
     pub(super) fn request(&self, status: StatusCode) {
-        self.requests.get_or_create(&Answer { status: status.as_u16() }).inc();
+        self.requests.get_or_create(&AnswerLabels { status: status.as_u16() }).inc();
     }
 
     /// A request was refused before it was one of the protocol.
@@ -176,27 +176,27 @@ impl Counts {
     }
 }
 
-impl Ear for Counts {
+impl MetricsSink for Counts {
     fn answered(&self, tool: &'static str, success: bool) {
         let outcome = if success { "done" } else { "refused" };
-        self.calls.get_or_create(&Call { tool, outcome }).inc();
+        self.calls.get_or_create(&CallLabels { tool, outcome }).inc();
     }
 
     fn reported(&self, tool: &'static str, report: &Report) {
-        self.edits.get_or_create(&Edit { tool, status: report.status.name() }).inc();
+        self.edits.get_or_create(&EditLabels { tool, status: report.status.name() }).inc();
         if let Some(receipt) = &report.receipt {
             self.tiers.get_or_create(&Matched { tier: receipt.tier.name() }).inc();
         }
         for run in &report.verdict.runs {
             let gate = Catalogue::names().find(|name| *name == run.gate).unwrap_or(OWN);
-            self.gates.get_or_create(&Gate { gate, outcome: run.outcome.name() }).inc();
+            self.gates.get_or_create(&GateLabels { gate, outcome: run.outcome.name() }).inc();
             let time = Duration::from_millis(run.ms);
             self.gate_times.get_or_create(&GateName { gate }).observe(time.as_secs_f64());
         }
     }
 
     fn refused(&self, tool: &'static str, refusal: &Error) {
-        self.edits.get_or_create(&Edit { tool, status: refusal.code.name() }).inc();
+        self.edits.get_or_create(&EditLabels { tool, status: refusal.code.name() }).inc();
     }
 
     fn waited(&self, time: Duration) {

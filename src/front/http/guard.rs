@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 
 use super::refused::Refused;
 use super::secret;
-use crate::policy::{Host, Site};
+use crate::policy::{Host, WebOrigin};
 
 /// Lets a request through that is for one of these hosts and comes from no page or one of these sites; gives the header
 /// that names the site.
@@ -18,7 +18,7 @@ pub(super) fn check(
     uri: &Uri,
     headers: &HeaderMap,
     hosts: &[Host],
-    sites: &[Site],
+    sites: &[WebOrigin],
 ) -> Result<Option<HeaderValue>, Refused> {
     let bad = |message| Refused::new(StatusCode::BAD_REQUEST, "host", message);
     let host = only(headers, &HOST).map_err(|()| bad("more than one Host header"))?;
@@ -38,10 +38,10 @@ pub(super) fn check(
     origin(headers, sites)
 }
 
-fn origin(headers: &HeaderMap, sites: &[Site]) -> Result<Option<HeaderValue>, Refused> {
+fn origin(headers: &HeaderMap, sites: &[WebOrigin]) -> Result<Option<HeaderValue>, Refused> {
     let many = |()| Refused::new(StatusCode::BAD_REQUEST, "origin", "more than one Origin header");
     let Some(origin) = only(headers, &ORIGIN).map_err(many)? else { return Ok(None) };
-    match origin.to_str().ok().and_then(Site::read) {
+    match origin.to_str().ok().and_then(WebOrigin::read) {
         Some(asked) if sites.iter().any(|site| site.admits(&asked)) => Ok(Some(origin.clone())),
         Some(_) | None => {
             let message =

@@ -15,7 +15,7 @@ use std::task::{Context, Poll, ready};
 use hyper::body::Body;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::life::Life;
+use super::conn_state::ConnState;
 
 /// How much is read at once.
 const ROOM: usize = 16 * 1024;
@@ -24,7 +24,7 @@ const MALFORMED: &[u8] = b"\0\r\n\r\n";
 
 /// Whether another request may follow on the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum KeepAlive {
     /// The end of the body is known.
     May,
     /// Only the reader of the body finds its end.
@@ -33,12 +33,12 @@ pub(super) enum Next {
 
 /// How far the bytes of a connection have been handed on.
 #[derive(Debug)]
-pub(super) struct Framing(Mutex<Part>);
+pub(super) struct Framing(Mutex<HeadPart>);
 
 #[derive(Debug, Clone, Copy)]
-enum Part {
+enum HeadPart {
     /// In a head.
-    Head(Lines),
+    Head(HeadLines),
     /// After a head, whose reader has not yet said how the body ends.
     Parsed,
     /// In a body, of which so many bytes are left.
@@ -51,7 +51,7 @@ enum Part {
 
 /// Where in the lines of a head.
 #[derive(Debug, Clone, Copy, Default)]
-struct Lines {
+struct HeadLines {
     /// Whether there was a line that is not empty; empty ones before it are passed over.
     has_begun: bool,
     /// Whether the line has something in it.
@@ -78,7 +78,7 @@ enum Admitted {
     Until(usize),
 }
 
-impl Lines {
+impl HeadLines {
     fn take(&mut self, byte: u8) -> Byte {
         match (self.is_ending, byte) {
             (true, b'\n') => {
@@ -101,15 +101,15 @@ impl Lines {
 
 impl Framing {
     pub(super) fn new() -> Arc<Framing> {
-        Arc::new(Framing(Mutex::new(Part::Head(Lines::default()))))
+        Arc::new(Framing(Mutex::new(HeadPart::Head(HeadLines::default()))))
     }
 
     /// Takes note of how the body of the request ends whose head was read.
-    pub(super) fn begin(&self, body: &impl Body) -> Next {
+    pub(super) fn begin(&self, body: &impl Body) -> KeepAlive {
         let (part, next) = match body.size_hint().exact() {
-            Some(0) => (Part::Head(Lines::default()), Next::May),
-            Some(length) => (Part::Body(length), Next::May),
-            None => (Part::Last, Next::MayNot),
+            Some(0) => (HeadPart::Head(HeadLines::default()), KeepAlive::May),
+            Some(length) => (HeadPart::Body(length), KeepAlive::May),
+            None => (HeadPart::Last, KeepAlive::MayNot),
         };
         *self.part() = part;
         next
@@ -118,40 +118,40 @@ impl Framing {
     fn admit(&self, bytes: &[u8]) -> io::Result<Admitted> {
         let mut part = self.part();
         match &mut *part {
-            Part::Head(lines) => {
+            HeadPart::Head(lines) => {
                 for (index, byte) in bytes.iter().enumerate() {
                     match lines.take(*byte) {
                         Byte::Good => {}
                         Byte::Last => {
-                            *part = Part::Parsed;
+                            *part = HeadPart::Parsed;
                             return Ok(Admitted::Bytes(index + 1));
                         }
                         Byte::Bad => {
-                            *part = Part::Refused;
+                            *part = HeadPart::Refused;
                             return Ok(Admitted::Until(index));
                         }
                     }
                 }
                 Ok(Admitted::Bytes(bytes.len()))
             }
-            Part::Body(left) => {
+            HeadPart::Body(left) => {
                 let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 *left -= count as u64;
                 if *left == 0 {
-                    *part = Part::Head(Lines::default());
+                    *part = HeadPart::Head(HeadLines::default());
                 }
                 Ok(Admitted::Bytes(count))
             }
-            Part::Last | Part::Refused => Ok(Admitted::Bytes(bytes.len())),
-            Part::Parsed => Err(io::Error::other("more was read than the head of a request")),
+            HeadPart::Last | HeadPart::Refused => Ok(Admitted::Bytes(bytes.len())),
+            HeadPart::Parsed => Err(io::Error::other("more was read than the head of a request")),
         }
     }
 
     fn is_refused(&self) -> bool {
-        matches!(*self.part(), Part::Refused)
+        matches!(*self.part(), HeadPart::Refused)
     }
 
-    fn part(&self) -> MutexGuard<'_, Part> {
+    fn part(&self) -> MutexGuard<'_, HeadPart> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -160,14 +160,14 @@ impl Framing {
 pub(super) struct Heads<S> {
     stream: S,
     framing: Arc<Framing>,
-    life: Arc<Life>,
+    life: Arc<ConnState>,
     /// What was read and not handed on.
     ahead: Vec<u8>,
     given: usize,
 }
 
 impl<S> Heads<S> {
-    pub(super) fn new(stream: S, framing: Arc<Framing>, life: Arc<Life>) -> Heads<S> {
+    pub(super) fn new(stream: S, framing: Arc<Framing>, life: Arc<ConnState>) -> Heads<S> {
         Heads { stream, framing, life, ahead: Vec::new(), given: 0 }
     }
 }
@@ -284,13 +284,13 @@ mod tests {
                     request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
                 log.lock().unwrap().push(format!("{path} {}", String::from_utf8_lossy(&body)));
                 let mut answer = Response::new(Empty::<Bytes>::new());
-                if is_guarded && next == Next::MayNot {
+                if is_guarded && next == KeepAlive::MayNot {
                     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
                 Ok::<_, Infallible>(answer)
             }
         });
-        let life = Arc::new(Life::new(ServingBounds::default()));
+        let life = Arc::new(ConnState::new(ServingBounds::default()));
         let server = tokio::spawn(async move {
             let builder = Builder::new();
             if is_guarded {

@@ -16,9 +16,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::connections::{Connections, Place};
-use super::heads::{Framing, Heads, Next};
-use super::kept::Kept;
+use super::connections::{ConnectionSlot, Connections};
+use super::heads::{Framing, Heads, KeepAlive};
+use super::held_response::HeldResponse;
 use super::pace::Paced;
 
 /// How long nobody is let in after the system could not.
@@ -58,7 +58,7 @@ pub(super) async fn listen(
 /// Attends to one client.
 async fn attend(
     stream: TcpStream,
-    place: Place,
+    place: ConnectionSlot,
     service: TowerToHyperService<Router>,
     closing: CancellationToken,
 ) {
@@ -69,13 +69,13 @@ async fn attend(
         let answer = service.call(request);
         async move {
             let mut answer = answer.await?;
-            if next == Next::MayNot {
+            if next == KeepAlive::MayNot {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             if bodied && answer.status().as_u16() >= 400 {
                 life.leave_unread();
             }
-            Ok::<Response<_>, Infallible>(answer.map(|body| Kept { body, _kept: busy }))
+            Ok::<Response<_>, Infallible>(answer.map(|body| HeldResponse { body, _kept: busy }))
         }
     });
     let stream = Paced::new(stream, Arc::clone(&life));

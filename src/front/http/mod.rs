@@ -7,14 +7,14 @@
 //! Invariant: nothing is read of a body, and nothing is done, before the token is known; what a caller reaches comes from
 //! its token alone.
 
+mod app;
 mod body;
+mod conn_state;
 mod connections;
 mod counts;
-mod door;
 mod guard;
 mod heads;
-mod kept;
-mod life;
+mod held_response;
 mod listen;
 mod pace;
 mod pages;
@@ -31,14 +31,14 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::mcp::{GRACE, Manners};
-use super::toolset::{Access, Selection};
+use super::mcp::{GRACE, ServerOptions};
+use super::toolset::{Selection, WriteAccess};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
-use crate::policy::{Host, Readers, ServingBounds, Site};
+use crate::policy::{Host, Readers, ServingBounds, WebOrigin};
+use app::HttpApp;
 use connections::Connections;
 use counts::Counts;
-use door::Door;
 
 pub use secret::Secret;
 
@@ -54,21 +54,21 @@ pub struct Setup {
     /// By which names it is called.
     pub hosts: Vec<Host>,
     /// Which web pages may call it.
-    pub sites: Vec<Site>,
+    pub sites: Vec<WebOrigin>,
     /// Who may read the metrics.
     pub metrics: Readers,
     /// How much and how long.
     pub bounds: ServingBounds,
     /// How it behaves towards a client.
-    pub manners: Manners,
+    pub manners: ServerOptions,
     /// What servers have in common that take turns for the same clients; where there is none, each knows its own questions.
     pub seal: Option<Secret>,
     /// Who may call.
-    pub parties: Vec<Party>,
+    pub parties: Vec<Principal>,
 }
 
 /// One that may call.
-pub struct Party {
+pub struct Principal {
     /// The name that the journal gets, where there is one.
     pub name: Option<Arc<str>>,
     /// The BLAKE3 of its token.
@@ -76,17 +76,17 @@ pub struct Party {
     /// Whether it may read the metrics.
     pub metrics: bool,
     /// What it reaches; nothing but the metrics where there is none.
-    pub reach: Option<Reach>,
+    pub reach: Option<Grants>,
 }
 
 /// What a caller reaches.
-pub struct Reach {
+pub struct Grants {
     /// The files.
     pub workspace: Arc<Workspace>,
     /// The tools.
     pub selection: Selection,
     /// Whether they may write.
-    pub access: Access,
+    pub access: WriteAccess,
 }
 
 /// Serves clients over HTTP until `stop` is cancelled and every call has ended; those that run two seconds later are
@@ -104,7 +104,7 @@ pub async fn serve(
     let address = listener.local_addr().map_err(cannot)?;
     let (ended, closing) = (CancellationToken::new(), CancellationToken::new());
     let connections = Connections::new(setup.bounds);
-    let door = Arc::new(Door::new(setup, Counts::new(Arc::clone(&connections)), stop.clone(), &ended));
+    let door = Arc::new(HttpApp::new(setup, Counts::new(Arc::clone(&connections)), stop.clone(), &ended));
     let router = routes::router(Arc::clone(&door));
     let listening_to =
         tokio::spawn(listen::listen(listener, Arc::clone(&connections), router, closing.clone()));

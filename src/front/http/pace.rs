@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-use super::life::Life;
+use super::conn_state::ConnState;
 
 /// How much of what a client still sends is passed over at the end, and for how long: were the connection cut while
 /// something comes, the system would take back the answer, too.
@@ -19,13 +19,13 @@ const LINGER: (usize, Duration) = (16 << 20, Duration::from_secs(1));
 /// A stream of a client.
 pub(super) struct Paced {
     stream: TcpStream,
-    life: Arc<Life>,
+    life: Arc<ConnState>,
     passed_over: usize,
     ending: Option<Pin<Box<Sleep>>>,
 }
 
 impl Paced {
-    pub(super) fn new(stream: TcpStream, life: Arc<Life>) -> Paced {
+    pub(super) fn new(stream: TcpStream, life: Arc<ConnState>) -> Paced {
         Paced { stream, life, passed_over: 0, ending: None }
     }
 

@@ -11,17 +11,17 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{any, get};
 
-use super::door::Door;
+use super::app::HttpApp;
 use super::pages;
 use super::refused::Refused;
 
-type Doors = State<Arc<Door>>;
+type Doors = State<Arc<HttpApp>>;
 
 /// What OpenMetrics calls itself; Prometheus reads it.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Every path that there is.
-pub(super) fn router(door: Arc<Door>) -> Router {
+pub(super) fn router(door: Arc<HttpApp>) -> Router {
     let guarded = Router::new()
         .route("/mcp", any(protocol))
         .route("/metrics", get(metrics).fallback(only_get))
@@ -97,7 +97,7 @@ async fn only_get(State(door): Doors) -> Response<Body> {
     refuse(&door, Refused::method("GET, HEAD"))
 }
 
-fn refuse(door: &Door, refused: Refused) -> Response<Body> {
+fn refuse(door: &HttpApp, refused: Refused) -> Response<Body> {
     tracing::info!(status = refused.status.as_u16(), reason = refused.reason, "a request was refused");
     door.counts.refused(refused.reason);
     refused.into_response()

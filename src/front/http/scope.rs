@@ -14,22 +14,22 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::refused::Refused;
-use super::{Party, Reach, Secret};
-use crate::front::mcp::{Caller, Ear, Manners, Server};
+use super::{Grants, Principal, Secret};
+use crate::front::mcp::{Caller, MetricsSink, Server, ServerOptions};
 use crate::policy::ServingBounds;
 
 /// What the key of a token's seal is for.
 const SEAL: &str = "lockgate 2026-10 requestState";
 
 /// One that may call.
-pub(super) struct Scope {
+pub(super) struct TokenScope {
     pub(super) hash: [u8; 32],
     pub(super) metrics: bool,
-    pub(super) tools: Option<Tools>,
+    pub(super) tools: Option<ToolFilter>,
 }
 
 /// The tools of one that may call.
-pub(super) struct Tools {
+pub(super) struct ToolFilter {
     server: Server,
     service: StreamableHttpService<Server, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
@@ -41,25 +41,25 @@ pub(super) struct Tools {
 /// What all scopes of a server have in common.
 pub(super) struct Common<'a> {
     pub(super) bounds: ServingBounds,
-    pub(super) manners: Manners,
+    pub(super) manners: ServerOptions,
     pub(super) seal: Option<&'a Secret>,
-    pub(super) ear: Arc<dyn Ear>,
+    pub(super) ear: Arc<dyn MetricsSink>,
     pub(super) stop: &'a CancellationToken,
     pub(super) ended: &'a CancellationToken,
 }
 
-impl Scope {
-    pub(super) fn new(party: Party, common: &Common<'_>) -> Scope {
+impl TokenScope {
+    pub(super) fn new(party: Principal, common: &Common<'_>) -> TokenScope {
         let caller = Caller { name: party.name };
         let seal = common.seal.map(|secret| secret.key(SEAL, &party.hash));
-        let tools = party.reach.map(|reach| Tools::new(reach, caller, seal, common));
-        Scope { hash: party.hash, metrics: party.metrics, tools }
+        let tools = party.reach.map(|reach| ToolFilter::new(reach, caller, seal, common));
+        TokenScope { hash: party.hash, metrics: party.metrics, tools }
     }
 }
 
-impl Tools {
-    fn new(reach: Reach, caller: Caller, seal: Option<[u8; 32]>, common: &Common<'_>) -> Tools {
-        let Reach { workspace, selection, access } = reach;
+impl ToolFilter {
+    fn new(reach: Grants, caller: Caller, seal: Option<[u8; 32]>, common: &Common<'_>) -> ToolFilter {
+        let Grants { workspace, selection, access } = reach;
         let server = Server::new(workspace, &selection, access, common.manners, common.stop.clone())
             .told(caller, Arc::clone(&common.ear));
         let server = match seal {
@@ -76,7 +76,7 @@ impl Tools {
             .with_json_response(true)
             .with_cancellation_token(common.ended.clone());
         let ours = server.clone();
-        Tools {
+        ToolFilter {
             service: StreamableHttpService::new(move || Ok(ours.clone()), Arc::clone(&sessions), config),
             server,
             sessions,

@@ -12,15 +12,15 @@ use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::ask::{Asked, Inquiry, Prompt, Resumed, Returned, Seal, Written};
-use super::carry::{Carried, carry, raised};
-use super::ear::Tally;
+use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, Resumed, Returned, Seal};
+use super::metrics::CallMetrics;
+use super::outcome::{ToolOutcome, carry, raised};
 use super::server::Caller;
-use super::{Manners, Structured};
+use super::{ServerOptions, Structured};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
-use crate::front::answer::{self, Answer, Call, Forms, Offers, Shape};
-use crate::front::tools::{Ask, Tool, Unwritten};
+use crate::front::answer::{self, Answer, Forms, Offers, ResponseOptions, ToolCall};
+use crate::front::tools::{Tool, ToolRequest, Unwritten};
 use crate::gate::clean;
 use crate::request::{Author, Target};
 
@@ -29,11 +29,11 @@ const LONGEST_NAME: usize = 80;
 
 /// What a server gives each call.
 #[derive(Clone)]
-pub(super) struct Desk {
+pub(super) struct CallContext {
     /// The files.
     pub(super) workspace: Arc<Workspace>,
     /// How it behaves towards a client.
-    pub(super) manners: Manners,
+    pub(super) manners: ServerOptions,
     /// The tool that reads lines, where it is offered.
     pub(super) reader: Option<&'static str>,
     /// Cancelled when the server is asked to stop.
@@ -43,7 +43,7 @@ pub(super) struct Desk {
     /// Whose calls these are.
     pub(super) caller: Caller,
     /// Who is told of them.
-    pub(super) tally: Tally,
+    pub(super) tally: CallMetrics,
     /// The calls that have not been answered.
     pub(super) open: TaskTracker,
 }
@@ -56,7 +56,7 @@ pub(super) type Context = RequestContext<RoleServer>;
 /// Carries out one call, and counts it.
 pub(super) async fn call(
     tool: &'static Tool,
-    mut desk: Desk,
+    mut desk: CallContext,
     arguments: JsonObject,
     returned: Returned,
     context: Context,
@@ -73,7 +73,7 @@ pub(super) async fn call(
 /// where the policy says so.
 async fn carried_out(
     tool: &'static Tool,
-    desk: Desk,
+    desk: CallContext,
     arguments: JsonObject,
     returned: Returned,
     context: Context,
@@ -81,13 +81,13 @@ async fn carried_out(
     let forms = forms(desk.manners.structured, context.protocol_version());
     let path = arguments.get(tool.voice.names.path).and_then(Value::as_str).map(str::to_owned);
     let offers = Offers { again: again(tool, &arguments), reader: desk.reader };
-    let shape = Shape { forms, path, voice: tool.voice, offers, ..Shape::default() };
-    let inquiry = Inquiry::of(tool.name, &arguments, &desk, &context);
+    let shape = ResponseOptions { forms, path, voice: tool.voice, offers, ..ResponseOptions::default() };
+    let inquiry = Inquiry::new(tool.name, &arguments, &desk, &context);
     let (asked, resumed) = match resumed(tool, arguments, &inquiry, &returned).await {
         Ok(both) => both,
         Err(refusal) => return refused(shape, refusal).await.into(),
     };
-    let shape = Shape { entity: asked.target().and_then(Target::entity).cloned(), ..shape };
+    let shape = ResponseOptions { entity: asked.target().and_then(Target::entity).cloned(), ..shape };
     let (agreed, written) = match resumed {
         Resumed::Fresh => (None, None),
         Resumed::Code(written) => (None, Some(written)),
@@ -95,11 +95,11 @@ async fn carried_out(
     };
     let author = Author { agreed, ..author(tool, &desk.caller, &context) };
     match settled(asked, written, &inquiry, &desk).await {
-        Asked::Answered((asked, written)) => {
+        AskOutcome::Answered((asked, written)) => {
             agreed_to(asked, written, author, &shape, &inquiry, &desk, &context).await
         }
-        Asked::Later(later) => (*later).into(),
-        Asked::No(refusal) => refused(shape, tool.voice.renamed(refusal)).await.into(),
+        AskOutcome::Later(later) => (*later).into(),
+        AskOutcome::No(refusal) => refused(shape, tool.voice.renamed(refusal)).await.into(),
     }
 }
 
@@ -109,79 +109,84 @@ async fn resumed(
     arguments: JsonObject,
     inquiry: &Inquiry,
     returned: &Returned,
-) -> Result<(Ask, Resumed), Error> {
+) -> Result<(ToolRequest, Resumed), Error> {
     let asked = raised(tool, arguments).await?;
-    let lost = if matches!(asked, Ask::Unwritten(_)) { Code::CodeBlockRequired } else { Code::NotConfirmed };
+    let lost =
+        if matches!(asked, ToolRequest::Unwritten(_)) { Code::CodeBlockRequired } else { Code::NotConfirmed };
     Ok((asked, inquiry.resume(returned, lost)?))
 }
 
 /// What the call asks, with its code where that was still to be written.
 async fn settled(
-    asked: Ask,
-    written: Option<Written>,
+    asked: ToolRequest,
+    written: Option<ModelCode>,
     inquiry: &Inquiry,
-    desk: &Desk,
-) -> Asked<(Ask, Option<Written>)> {
+    desk: &CallContext,
+) -> AskOutcome<(ToolRequest, Option<ModelCode>)> {
     let unwritten = match asked {
-        Ask::Unwritten(unwritten) => *unwritten,
-        asked @ (Ask::Edit(_) | Ask::EditAll(_) | Ask::Revert(_) | Ask::Look(_) | Ask::History(_)) => {
-            return Asked::Answered((asked, None));
+        ToolRequest::Unwritten(unwritten) => *unwritten,
+        asked @ (ToolRequest::Edit(_)
+        | ToolRequest::EditAll(_)
+        | ToolRequest::Revert(_)
+        | ToolRequest::Look(_)
+        | ToolRequest::History(_)) => {
+            return AskOutcome::Answered((asked, None));
         }
     };
     let written = match written {
         Some(written) => written,
         None => match write_code(&unwritten, inquiry, desk).await {
-            Asked::Answered(written) => written,
-            Asked::Later(later) => return Asked::Later(later),
-            Asked::No(refusal) => return Asked::No(refusal),
+            AskOutcome::Answered(written) => written,
+            AskOutcome::Later(later) => return AskOutcome::Later(later),
+            AskOutcome::No(refusal) => return AskOutcome::No(refusal),
         },
     };
     let asked = unwritten.written(written.code.clone(), written.version.clone());
-    Asked::Answered((Ask::Edit(Box::new(asked)), Some(written)))
+    AskOutcome::Answered((ToolRequest::Edit(Box::new(asked)), Some(written)))
 }
 
 /// Has the client's model write the code, where the edit could be made.
-async fn write_code(unwritten: &Unwritten, inquiry: &Inquiry, desk: &Desk) -> Asked<Written> {
+async fn write_code(unwritten: &Unwritten, inquiry: &Inquiry, desk: &CallContext) -> AskOutcome<ModelCode> {
     let prompt = match desk.workspace.ahead(unwritten.request.clone()).await {
-        Ok(reading) => Prompt::of(&unwritten.instruction, &reading),
+        Ok(reading) => Prompt::new(&unwritten.instruction, &reading),
         Err(refusal) => Err(refusal),
     };
     match prompt {
         Ok(prompt) => inquiry.model(&prompt).await,
-        Err(refusal) => Asked::No(refusal),
+        Err(refusal) => AskOutcome::No(refusal),
     }
 }
 
 /// Carries out what is asked; where the policy has a person asked, once the person agrees.
 async fn agreed_to(
-    mut asked: Ask,
-    written: Option<Written>,
+    mut asked: ToolRequest,
+    written: Option<ModelCode>,
     mut author: Author,
-    shape: &Shape,
+    shape: &ResponseOptions,
     inquiry: &Inquiry,
-    desk: &Desk,
+    desk: &CallContext,
     context: &Context,
 ) -> CallToolResponse {
     for _ in 0..ASKED {
         let again = inquiry.reaches_a_person().then(|| asked.clone());
-        let Carried { shape: wanted, question, told, is_short } =
+        let ToolOutcome { shape: wanted, question, told, is_short } =
             carry(asked.by(&author), shape.clone(), desk, context).await;
         let Some(question) = question else { return render(wanted, told, is_short).await.into() };
         match (inquiry.person(&question, written.as_ref()).await, again) {
-            (Asked::Answered(()), Some(again)) => {
+            (AskOutcome::Answered(()), Some(again)) => {
                 author.agreed = Some(question.about);
                 asked = again;
             }
-            (Asked::Later(later), _) => return (*later).into(),
-            (Asked::No(refusal), _) => return refused(wanted, refusal).await.into(),
-            (Asked::Answered(()), None) => break,
+            (AskOutcome::Later(later), _) => return (*later).into(),
+            (AskOutcome::No(refusal), _) => return refused(wanted, refusal).await.into(),
+            (AskOutcome::Answered(()), None) => break,
         }
     }
     let seen = format!("the {} changed each time that a person was asked", shape.noun());
     refused(shape.clone(), Error::new(Code::NotConfirmed, seen)).await.into()
 }
 
-async fn refused(shape: Shape, refusal: Error) -> CallToolResult {
+async fn refused(shape: ResponseOptions, refusal: Error) -> CallToolResult {
     render(shape, move |shape| answer::refusal(&refusal, shape), false).await
 }
 
@@ -199,19 +204,23 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
 }
 
 /// The call, where it has a text to look for, which a refusal may correct.
-fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<Call> {
+fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
     let searches = arguments.contains_key(tool.voice.names.search);
-    searches.then(|| Call { tool: tool.name, arguments: arguments.clone() })
+    searches.then(|| ToolCall { tool: tool.name, arguments: arguments.clone() })
 }
 
 /// Puts an answer into words; off the reactor, unless it is short.
 async fn render(
-    shape: Shape,
-    told: impl FnOnce(&Shape) -> Answer + Send + 'static,
+    shape: ResponseOptions,
+    told: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
     is_short: bool,
 ) -> CallToolResult {
     let forms = shape.forms;
-    let plain = Shape { path: shape.path.clone(), entity: shape.entity.clone(), ..Shape::default() };
+    let plain = ResponseOptions {
+        path: shape.path.clone(),
+        entity: shape.entity.clone(),
+        ..ResponseOptions::default()
+    };
     let rendered = if is_short {
         tokio::spawn(async move { told(&shape) }).await
     } else {
@@ -228,7 +237,7 @@ async fn render(
 }
 
 /// The answer where the report is lost: what was written stays written.
-fn undescribed(trouble: &JoinError, shape: &Shape) -> Answer {
+fn undescribed(trouble: &JoinError, shape: &ResponseOptions) -> Answer {
     let message = format!("the edit has ended, but its report could not be put into words: {trouble}");
     let error = Error::new(Code::Internal, message).disk_unknown();
     answer::refusal(&error, shape)
@@ -251,7 +260,10 @@ mod tests {
     #[tokio::test]
     async fn a_lost_report_does_not_claim_that_nothing_was_written() {
         let trouble = spawn_blocking(|| panic!("on purpose")).await.unwrap_err();
-        let told = undescribed(&trouble, &Shape { path: Some("a.py".into()), ..Shape::default() });
+        let told = undescribed(
+            &trouble,
+            &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() },
+        );
         assert!(!told.success);
         assert_eq!((&told.json["path"], &told.json["hint"]), (&"a.py".into(), &"read the file".into()));
         for text in [&told.text, told.json["message"].as_str().unwrap()] {

@@ -12,7 +12,7 @@ const LONGEST: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Envelope {
     depth: usize,
-    within: Within,
+    within: EnvelopePart,
     /// Bytes of the string or number at the message's own level that was read last.
     last: Vec<u8>,
     /// Whether the value that comes next, at the message's own level, is the id.
@@ -21,7 +21,7 @@ pub(super) struct Envelope {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Within {
+enum EnvelopePart {
     #[default]
     Structure,
     Text,
@@ -35,25 +35,25 @@ impl Envelope {
         while let Some((&byte, rest)) = bytes.split_first() {
             bytes = rest;
             match self.within {
-                Within::Structure => self.structure(byte),
-                Within::Escape => {
+                EnvelopePart::Structure => self.structure(byte),
+                EnvelopePart::Escape => {
                     self.keep(byte);
-                    self.within = Within::Text;
+                    self.within = EnvelopePart::Text;
                 }
-                Within::Text if byte == b'"' => self.end_text(),
-                Within::Text => {
+                EnvelopePart::Text if byte == b'"' => self.end_text(),
+                EnvelopePart::Text => {
                     self.keep(byte);
                     if byte == b'\\' {
-                        self.within = Within::Escape;
+                        self.within = EnvelopePart::Escape;
                     } else if self.depth > 1 {
                         bytes = skip_text(rest);
                     }
                 }
-                Within::Scalar if matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n') => {
+                EnvelopePart::Scalar if matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n') => {
                     self.end_scalar();
                     self.structure(byte);
                 }
-                Within::Scalar => self.keep(byte),
+                EnvelopePart::Scalar => self.keep(byte),
             }
         }
     }
@@ -70,13 +70,13 @@ impl Envelope {
             b'}' | b']' => self.depth = self.depth.saturating_sub(1),
             b'"' => {
                 self.last.clear();
-                self.within = Within::Text;
+                self.within = EnvelopePart::Text;
             }
             b':' => self.awaited = self.depth == 1 && self.last == b"id",
             b',' | b' ' | b'\t' | b'\r' | b'\n' => {}
             _ => {
                 self.last.clear();
-                self.within = Within::Scalar;
+                self.within = EnvelopePart::Scalar;
                 self.keep(byte);
             }
         }
@@ -92,15 +92,15 @@ impl Envelope {
     }
 
     fn end_text(&mut self) {
-        self.within = Within::Structure;
+        self.within = EnvelopePart::Structure;
         if self.awaited {
             self.set([b"\"", self.last.as_slice(), b"\""].concat().as_slice());
         }
     }
 
     fn end_scalar(&mut self) {
-        if self.within == Within::Scalar {
-            self.within = Within::Structure;
+        if self.within == EnvelopePart::Scalar {
+            self.within = EnvelopePart::Structure;
             let id = std::mem::take(&mut self.last);
             if self.awaited {
                 self.set(&id);

@@ -14,7 +14,7 @@ const PIECE: usize = 64 * 1024;
 
 /// One line of the input.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum InputLine {
     /// A line without its end, and the id it seems to have.
     Line(Vec<u8>, Option<RequestId>),
     /// A line that was longer than the limit and is gone, and the id it seems to have.
@@ -23,19 +23,19 @@ pub(super) enum Frame {
 
 /// The lines of an input.
 #[derive(Debug)]
-pub(super) struct Frames<R> {
+pub(super) struct InputLines<R> {
     input: BufReader<R>,
     limit: usize,
 }
 
-impl<R: AsyncRead + Unpin> Frames<R> {
+impl<R: AsyncRead + Unpin> InputLines<R> {
     /// Reads lines of at most `limit` bytes.
-    pub(super) fn new(input: R, limit: usize) -> Frames<R> {
-        Frames { input: BufReader::with_capacity(PIECE, input), limit }
+    pub(super) fn new(input: R, limit: usize) -> InputLines<R> {
+        InputLines { input: BufReader::with_capacity(PIECE, input), limit }
     }
 
     /// Gives the next line that is not empty; nothing at the end of the input.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Frame>> {
+    pub(super) async fn next(&mut self) -> io::Result<Option<InputLine>> {
         let mut line = Vec::new();
         let mut length = 0_usize;
         let mut envelope = Envelope::default();
@@ -58,11 +58,11 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             }
             if ended || newline.is_some() {
                 if length > self.limit {
-                    return Ok(Some(Frame::TooLong(envelope.take())));
+                    return Ok(Some(InputLine::TooLong(envelope.take())));
                 }
                 let id = envelope.take();
                 if !line.trim_ascii().is_empty() {
-                    return Ok(Some(Frame::Line(line, id)));
+                    return Ok(Some(InputLine::Line(line, id)));
                 }
                 (line, length) = (Vec::new(), 0);
             }
@@ -74,8 +74,8 @@ impl<R: AsyncRead + Unpin> Frames<R> {
 mod tests {
     use super::*;
 
-    async fn frames(input: &[u8], limit: usize) -> Vec<Frame> {
-        let mut frames = Frames::new(input, limit);
+    async fn frames(input: &[u8], limit: usize) -> Vec<InputLine> {
+        let mut frames = InputLines::new(input, limit);
         let mut all = Vec::new();
         while let Some(frame) = frames.next().await.unwrap() {
             all.push(frame);
@@ -83,8 +83,8 @@ mod tests {
         all
     }
 
-    fn line(text: &str) -> Frame {
-        Frame::Line(text.as_bytes().to_vec(), None)
+    fn line(text: &str) -> InputLine {
+        InputLine::Line(text.as_bytes().to_vec(), None)
     }
 
     #[tokio::test]
@@ -99,14 +99,21 @@ mod tests {
         let long = format!("{{\"text\":\"{}\",\"id\":5}}\nb\n", "x".repeat(3 * PIECE));
         assert_eq!(
             frames(long.as_bytes(), 100).await,
-            [Frame::TooLong(Some(RequestId::Number(5))), line("b")]
+            [InputLine::TooLong(Some(RequestId::Number(5))), line("b")]
         );
         let fits = frames(long.as_bytes(), long.len()).await;
-        assert!(matches!(fits.as_slice(), [Frame::Line(_, Some(_)), Frame::Line(..)]), "{}", fits.len());
+        assert!(
+            matches!(fits.as_slice(), [InputLine::Line(_, Some(_)), InputLine::Line(..)]),
+            "{}",
+            fits.len()
+        );
     }
 
     #[tokio::test]
     async fn the_limit_itself_is_allowed() {
-        assert_eq!(frames(b"12345\n123456\n1", 5).await, [line("12345"), Frame::TooLong(None), line("1")]);
+        assert_eq!(
+            frames(b"12345\n123456\n1", 5).await,
+            [line("12345"), InputLine::TooLong(None), line("1")]
+        );
     }
 }

@@ -5,10 +5,10 @@
 
 mod ask;
 mod call;
-mod carry;
-mod ear;
 mod envelope;
 mod frames;
+mod metrics;
+mod outcome;
 mod pipe;
 mod progress;
 mod reader;
@@ -23,14 +23,14 @@ use rmcp::transport::stdio_pipes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::toolset::{Access, Selection};
+use super::toolset::{Selection, WriteAccess};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use pipe::Pipe;
 
+pub use metrics::MetricsSink;
 #[cfg(feature = "http")]
-pub(super) use carry::GRACE;
-pub use ear::Ear;
+pub(super) use outcome::GRACE;
 #[cfg(feature = "http")]
 pub(super) use reader::{Heard, LARGE, heard};
 #[cfg(feature = "http")]
@@ -65,26 +65,29 @@ impl Structured {
 
 /// How a server behaves towards its client.
 #[derive(Debug, Clone, Copy)]
-pub struct Manners {
+pub struct ServerOptions {
     /// Whether answers have `structuredContent`.
     pub structured: Structured,
     /// How long the client's model may take to write code.
     pub patience: Duration,
 }
 
-impl Manners {
+impl ServerOptions {
     /// How long the client's model may take, in seconds, where nothing else is said.
     pub const PATIENCE: u64 = 120;
 }
 
-impl Default for Manners {
-    fn default() -> Manners {
-        Manners { structured: Structured::default(), patience: Duration::from_secs(Manners::PATIENCE) }
+impl Default for ServerOptions {
+    fn default() -> ServerOptions {
+        ServerOptions {
+            structured: Structured::default(),
+            patience: Duration::from_secs(ServerOptions::PATIENCE),
+        }
     }
 }
 
 /// What `tools/list` answers.
-pub fn listed(selection: &Selection, access: Access) -> Value {
+pub fn listed(selection: &Selection, access: WriteAccess) -> Value {
     let mut tools: Vec<_> = selection.tools(access).map(|tool| server::listing(tool, selection)).collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
     json!({ "tools": tools })
@@ -97,8 +100,8 @@ pub fn listed(selection: &Selection, access: Access) -> Value {
 pub async fn serve(
     workspace: Arc<Workspace>,
     selection: Selection,
-    access: Access,
-    manners: Manners,
+    access: WriteAccess,
+    manners: ServerOptions,
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let (input, output) = stdio_pipes();

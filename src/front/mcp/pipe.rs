@@ -16,20 +16,20 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::reader::Reader;
+use super::reader::MessageReader;
 
 /// Messages that may wait for the serving loop.
 const WAITING: usize = 16;
 
 /// Where answers go.
-pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub(super) type ResponseSender = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Both streams of a client; clones share them.
 #[derive(Clone)]
 pub(super) struct Pipe {
     incoming: Arc<Mutex<mpsc::Receiver<ClientJsonRpcMessage>>>,
-    output: Arc<Mutex<Output>>,
-    open: Arc<Open>,
+    output: Arc<Mutex<ResponseSender>>,
+    open: Arc<PendingRequests>,
 }
 
 impl Pipe {
@@ -41,8 +41,8 @@ impl Pipe {
         stop: CancellationToken,
     ) -> Pipe {
         let (sender, incoming) = mpsc::channel(WAITING);
-        let output: Arc<Mutex<Output>> = Arc::new(Mutex::new(Box::new(output)));
-        let reader = Reader::new(sender, Arc::clone(&output));
+        let output: Arc<Mutex<ResponseSender>> = Arc::new(Mutex::new(Box::new(output)));
+        let reader = MessageReader::new(sender, Arc::clone(&output));
         tokio::spawn(async move {
             tokio::select! {
                 () = reader.run(input) => {}
@@ -88,12 +88,12 @@ impl Transport<RoleServer> for Pipe {
 
 /// The requests that have not been answered.
 #[derive(Default)]
-struct Open {
+struct PendingRequests {
     ids: Lock<HashSet<RequestId>>,
     closed: Notify,
 }
 
-impl Open {
+impl PendingRequests {
     fn note(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(request) => {
@@ -130,7 +130,7 @@ impl Open {
 }
 
 /// Sends one message.
-pub(super) async fn write(output: &Mutex<Output>, message: &ServerJsonRpcMessage) -> io::Result<()> {
+pub(super) async fn write(output: &Mutex<ResponseSender>, message: &ServerJsonRpcMessage) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     let mut output = output.lock().await;

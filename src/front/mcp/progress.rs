@@ -9,38 +9,41 @@ use crate::gate::Watch;
 
 /// One step of the gates.
 #[derive(Debug)]
-struct Step {
+struct GateStep {
     gate: String,
     done: usize,
     total: usize,
 }
 
 /// Passes the gates' steps on to a client that asked for them.
-pub(super) struct Progress {
-    steps: Option<(ProgressToken, mpsc::UnboundedReceiver<Step>)>,
+pub(super) struct ProgressSender {
+    steps: Option<(ProgressToken, mpsc::UnboundedReceiver<GateStep>)>,
     peer: Peer<RoleServer>,
 }
 
 /// The watch over one call: it ends when `ended` is cancelled, and reports when the client gave a token.
-pub(super) fn watch(context: &RequestContext<RoleServer>, ended: CancellationToken) -> (Watch, Progress) {
+pub(super) fn watch(
+    context: &RequestContext<RoleServer>,
+    ended: CancellationToken,
+) -> (Watch, ProgressSender) {
     let peer = context.peer.clone();
     let Some(token) = context.meta.get_progress_token() else {
-        return (Watch::new(ended, None), Progress { steps: None, peer });
+        return (Watch::new(ended, None), ProgressSender { steps: None, peer });
     };
     let (sender, receiver) = mpsc::unbounded_channel();
     let report = move |gate: &str, done: usize, total: usize| {
         // A client that is gone misses nothing.
-        drop(sender.send(Step { gate: gate.to_owned(), done, total }));
+        drop(sender.send(GateStep { gate: gate.to_owned(), done, total }));
     };
     let watch = Watch::new(ended, Some(Box::new(report)));
-    (watch, Progress { steps: Some((token, receiver)), peer })
+    (watch, ProgressSender { steps: Some((token, receiver)), peer })
 }
 
-impl Progress {
+impl ProgressSender {
     /// Passes steps on until the watch is gone.
     pub(super) async fn pass_on(self) {
         let Some((token, mut steps)) = self.steps else { return };
-        while let Some(Step { gate, done, total }) = steps.recv().await {
+        while let Some(GateStep { gate, done, total }) = steps.recv().await {
             #[expect(clippy::cast_precision_loss, reason = "a number of gates")]
             let (done, total) = (done as f64, total as f64);
             let step =

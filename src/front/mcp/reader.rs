@@ -16,8 +16,8 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 
 #[cfg(feature = "http")]
 use super::envelope::Envelope;
-use super::frames::{Frame, Frames};
-use super::pipe::{Output, write};
+use super::frames::{InputLine, InputLines};
+use super::pipe::{ResponseSender, write};
 
 /// Longest message that is read: a file of the default limit, written with the widest escapes, fits.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -27,9 +27,9 @@ pub(in crate::front) const LARGE: usize = 32 * 1024;
 
 /// Reads messages, passes on those that can be understood and answers the others.
 #[derive(Clone)]
-pub(super) struct Reader {
+pub(super) struct MessageReader {
     sender: mpsc::Sender<ClientJsonRpcMessage>,
-    output: Arc<Mutex<Output>>,
+    output: Arc<Mutex<ResponseSender>>,
     large: Arc<Semaphore>,
 }
 
@@ -45,25 +45,30 @@ pub(in crate::front) enum Heard {
 
 /// The fields by which a request is told from a notification.
 #[derive(Deserialize)]
-struct Kind {
+struct MessageKind {
     method: Option<IgnoredAny>,
     id: Option<IgnoredAny>,
 }
 
-impl Reader {
+impl MessageReader {
     /// A reader that passes messages on to `sender`.
-    pub(super) fn new(sender: mpsc::Sender<ClientJsonRpcMessage>, output: Arc<Mutex<Output>>) -> Reader {
-        Reader { sender, output, large: Arc::new(Semaphore::new(1)) }
+    pub(super) fn new(
+        sender: mpsc::Sender<ClientJsonRpcMessage>,
+        output: Arc<Mutex<ResponseSender>>,
+    ) -> MessageReader {
+        MessageReader { sender, output, large: Arc::new(Semaphore::new(1)) }
     }
 
     /// Reads until the input ends or nobody serves any more.
     pub(super) async fn run(self, input: impl AsyncRead + Send + Unpin) {
-        let mut frames = Frames::new(input, LONGEST);
+        let mut frames = InputLines::new(input, LONGEST);
         loop {
             let passed = match frames.next().await {
-                Ok(Some(Frame::Line(line, id))) if line.len() < LARGE => self.pass(parse(&line, id)).await,
-                Ok(Some(Frame::Line(line, id))) => self.parse_aside(line, id).await,
-                Ok(Some(Frame::TooLong(id))) => self.pass(too_long(id)).await,
+                Ok(Some(InputLine::Line(line, id))) if line.len() < LARGE => {
+                    self.pass(parse(&line, id)).await
+                }
+                Ok(Some(InputLine::Line(line, id))) => self.parse_aside(line, id).await,
+                Ok(Some(InputLine::TooLong(id))) => self.pass(too_long(id)).await,
                 Ok(None) => return,
                 Err(trouble) => {
                     tracing::error!(%trouble, "cannot read from the client");
@@ -129,7 +134,7 @@ fn parse(line: &[u8], id: Option<RequestId>) -> Heard {
     };
     tracing::debug!(%trouble, "a message was not understood");
     match (trouble.classify(), serde_json::from_slice(line)) {
-        (Category::Data, Ok(Kind { method: Some(_), id: None })) => Heard::Aside,
+        (Category::Data, Ok(MessageKind { method: Some(_), id: None })) => Heard::Aside,
         (Category::Data, _) => Heard::Nonsense(ErrorData::invalid_request(invalid(line, &trouble), None), id),
         (Category::Syntax | Category::Eof | Category::Io, _) => {
             Heard::Nonsense(ErrorData::parse_error(format!("the message is not JSON: {trouble}"), None), id)

@@ -14,16 +14,16 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Manners;
+use super::ServerOptions;
 use super::ask::{Returned, Seal};
-use super::call::{Desk, call};
-use super::ear::Tally;
+use super::call::{CallContext, call};
+use super::metrics::CallMetrics;
 use crate::engine::Workspace;
 use crate::front::tools::{Again, Effect, Tool, entity, listed_name, read_content_lines};
-use crate::front::toolset::{Access, Selection, Toolset};
+use crate::front::toolset::{Selection, Toolset, WriteAccess};
 
 /// What the agent is told before its first call, of the tools that it has.
-pub(super) fn instructions(selection: &Selection, access: Access) -> String {
+pub(super) fn instructions(selection: &Selection, access: WriteAccess) -> String {
     let offered = |name: &str| selection.tools(access).any(|tool| tool.name == name);
     let said = TOLD.iter().filter(|(name, _)| offered(name)).map(|(_, said)| *said);
     let writes = selection.tools(access).any(|tool| tool.effect == Effect::Changes);
@@ -58,7 +58,7 @@ pub(in crate::front) struct Caller {
 pub(in crate::front) struct Server {
     tool_router: Arc<ToolRouter<Server>>,
     instructions: Arc<str>,
-    desk: Desk,
+    desk: CallContext,
 }
 
 impl Server {
@@ -66,8 +66,8 @@ impl Server {
     pub(in crate::front) fn new(
         workspace: Arc<Workspace>,
         selection: &Selection,
-        access: Access,
-        manners: Manners,
+        access: WriteAccess,
+        manners: ServerOptions,
         stop: CancellationToken,
     ) -> Server {
         let tool_router = selection
@@ -78,14 +78,14 @@ impl Server {
         Server {
             tool_router: Arc::new(tool_router),
             instructions: instructions(selection, access).into(),
-            desk: Desk {
+            desk: CallContext {
                 workspace,
                 manners,
                 reader,
                 stop,
                 seal: Seal::new(),
                 caller: Caller::default(),
-                tally: Tally::default(),
+                tally: CallMetrics::default(),
                 open: TaskTracker::new(),
             },
         }
@@ -93,7 +93,7 @@ impl Server {
 
     /// The same for a caller that is known, whose calls are told to `ear`.
     #[cfg(feature = "http")]
-    pub(in crate::front) fn told(mut self, caller: Caller, ear: Arc<dyn super::Ear>) -> Server {
+    pub(in crate::front) fn told(mut self, caller: Caller, ear: Arc<dyn super::MetricsSink>) -> Server {
         self.desk.caller = caller;
         self.desk.tally.ear = Some(ear);
         self

@@ -29,8 +29,8 @@ impl Client {
         let server = Server::new(
             workspace,
             &tools.parse().unwrap(),
-            Access::Write,
-            Manners::default(),
+            WriteAccess::Write,
+            ServerOptions::default(),
             CancellationToken::new(),
         );
         let (ours, theirs) = duplex(1 << 16);
@@ -89,12 +89,12 @@ async fn both_eras_list_the_tools() {
     let found = client.ask(1, "server/discover", json!({"_meta": meta()})).await;
     assert_eq!(
         found["result"]["instructions"],
-        instructions(&"all".parse().unwrap(), Access::Write),
+        instructions(&"all".parse().unwrap(), WriteAccess::Write),
         "{found}"
     );
     let new = client.ask(2, "tools/list", json!({"_meta": meta()})).await;
     assert_eq!(old["result"]["tools"], new["result"]["tools"]);
-    assert_eq!(old["result"]["tools"], listed(&"all".parse().unwrap(), Access::Write)["tools"]);
+    assert_eq!(old["result"]["tools"], listed(&"all".parse().unwrap(), WriteAccess::Write)["tools"]);
     let names: Vec<&Value> =
         old["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     let mut known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();

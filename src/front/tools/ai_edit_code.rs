@@ -8,14 +8,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::safe_edit_file::limit;
-use super::{Again, Ask, Asked, Effect, Tool, Unwritten, WireMode};
+use super::{Again, EditCall, Effect, Tool, ToolRequest, Unwritten, WireMode};
 use crate::engine::Report;
-use crate::error::{Code, Error, Family};
-use crate::front::answer::{Dialect, Names, Shape, Voice};
+use crate::error::{Code, Error, ErrorFamily};
+use crate::front::answer::{FieldNames, ResponseFormat, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{
-    Author, EditType, Expect, Instructed, InstructionFields, Request, Scrutiny, Spot, Target,
+    Author, EditType, Expect, GateOptions, InsertPoint, Instructed, InstructionFields, Request, Target,
 };
 
 /// The tool's row in the list of tools.
@@ -33,14 +33,14 @@ pub const TOOL: Tool = Tool {
 /// An older name, which is answered and not listed.
 pub(super) const OLD_NAME: &str = "ai_code_editing.edit_file";
 
-const VOICE: Voice = Voice {
-    names: Names { path: "target_file", ..Names::PLAIN },
+const VOICE: ToolProfile = ToolProfile {
+    names: FieldNames { path: "target_file", ..FieldNames::PLAIN },
     written,
     dialect: Some(&DIALECT),
-    ..Voice::PLAIN
+    ..ToolProfile::PLAIN
 };
 
-static DIALECT: Dialect = Dialect {
+static DIALECT: ResponseFormat = ResponseFormat {
     fields: &[
         ("line_edits[0].start_line", "start_line"),
         ("line_edits[0].end_line", "end_line"),
@@ -55,7 +55,7 @@ static DIALECT: Dialect = Dialect {
     dress,
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<AiEditCode>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<AiEditCode>);
 
 /// Inserts, replaces or deletes lines of a file. `code_block` is the code; without it your client's model writes it by
 /// `edit_instruction`, if the client can ask it, and the answer shows it as a diff. The project's quality gates judge
@@ -101,10 +101,10 @@ impl WireType {
     }
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: AiEditCode = arguments::read(&SCHEMA, arguments)?;
-    let limit = asked.max_bytes.map(limit).transpose()?.unwrap_or(Shape::default().limit);
-    let shape = Shape { limit, voice: VOICE, ..Shape::default() };
+    let limit = asked.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit);
+    let shape = ResponseOptions { limit, voice: VOICE, ..ResponseOptions::default() };
     let fields = InstructionFields {
         instruction: asked.edit_instruction,
         start_line: asked.start_line,
@@ -118,14 +118,14 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         edit,
         mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     };
     Ok(match instructed {
-        Instructed::Known(edit) => Ask::Edit(Box::new(Asked { request: request(edit), shape })),
+        Instructed::Known(edit) => ToolRequest::Edit(Box::new(EditCall { request: request(edit), shape })),
         Instructed::Unwritten(instruction) => {
-            let request = request(Spot::edit(instruction.spot, BLANK.to_owned()));
-            Ask::Unwritten(Box::new(Unwritten { request, instruction, shape }))
+            let request = request(InsertPoint::edit(instruction.spot, BLANK.to_owned()));
+            ToolRequest::Unwritten(Box::new(Unwritten { request, instruction, shape }))
         }
     })
 }
@@ -141,9 +141,11 @@ fn written(_: &Report) -> Option<String> {
 fn few(code: Code) -> Code {
     match (code, code.family()) {
         (Code::FileNotFound, _) => Code::FileNotFound,
-        (_, Family::Conflict) => Code::EditConflict,
-        (_, Family::Access | Family::Policy | Family::System) => Code::PermissionDenied,
-        (_, Family::Request | Family::Target | Family::Match | Family::Gate) => Code::InvalidInput,
+        (_, ErrorFamily::Conflict) => Code::EditConflict,
+        (_, ErrorFamily::Access | ErrorFamily::Policy | ErrorFamily::System) => Code::PermissionDenied,
+        (_, ErrorFamily::Request | ErrorFamily::Target | ErrorFamily::Match | ErrorFamily::Gate) => {
+            Code::InvalidInput
+        }
     }
 }
 
@@ -176,7 +178,7 @@ mod tests {
     use crate::front::answer::refusal;
     use serde_json::json;
 
-    fn asked(arguments: Value) -> Result<Ask, Error> {
+    fn asked(arguments: Value) -> Result<ToolRequest, Error> {
         ask(arguments.as_object().cloned().unwrap_or_default())
     }
 
@@ -185,13 +187,13 @@ mod tests {
         let edit = asked(json!({"target_file": "a", "edit_instruction": "x", "code_block": "y",
             "expected_version": "0123456789ab"}));
         let edit = edit.unwrap().into_edit().request;
-        assert_eq!((&edit.edit, edit.target.shown()), (&Spot::End.edit("y".into()), "a"));
+        assert_eq!((&edit.edit, edit.target.shown()), (&InsertPoint::End.edit("y".into()), "a"));
         assert_eq!(edit.expect, Expect::Version("0123456789ab".into()));
         let unwritten = asked(json!({"target_file": "a", "edit_instruction": "x", "start_line": 2}));
-        let Ask::Unwritten(unwritten) = unwritten.unwrap() else { panic!() };
+        let ToolRequest::Unwritten(unwritten) = unwritten.unwrap() else { panic!() };
         assert_eq!(
             (unwritten.instruction.text.as_str(), unwritten.instruction.spot),
-            ("x", Spot::Lines(2, 2))
+            ("x", InsertPoint::Lines(2, 2))
         );
         assert!(matches!(unwritten.request.edit, Edit::Lines(_)));
     }
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_failure_has_one_of_four_codes_and_the_precise_one() {
-        let shape = Shape { path: Some("a.py".into()), voice: VOICE, ..Shape::default() };
+        let shape = ResponseOptions { path: Some("a.py".into()), voice: VOICE, ..ResponseOptions::default() };
         for code in Code::ALL {
             let answer = refusal(&Error::new(*code, "m"), &shape);
             let (seen, text) = (&answer.json, &answer.text);

@@ -6,12 +6,12 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Effect, Tool, ToolRequest};
 use crate::error::Error;
-use crate::front::answer::{Names, Voice};
+use crate::front::answer::{FieldNames, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{ContextFields, Look};
+use crate::request::{ContextFields, ReadRequest};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -20,12 +20,15 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Look,
     effect: Effect::Looks,
     again: Again::Nothing,
-    voice: Voice { names: Names { path: "target_file", ..Names::PLAIN }, ..Voice::PLAIN },
+    voice: ToolProfile {
+        names: FieldNames { path: "target_file", ..FieldNames::PLAIN },
+        ..ToolProfile::PLAIN
+    },
     schema: || SCHEMA.clone(),
     ask,
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<GetCodeContext>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<GetCodeContext>);
 
 /// Outline of a file, definition and uses of a symbol, symbols by words; without arguments the shape of the project.
 #[derive(Deserialize, JsonSchema)]
@@ -41,9 +44,12 @@ struct GetCodeContext {
     max_tokens: Option<i64>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let GetCodeContext { target_file, query, symbol, max_tokens } = arguments::read(&SCHEMA, arguments)?;
-    ContextFields { target_file, query, symbol, max_tokens }.raise().map(Look::Context).map(Ask::Look)
+    ContextFields { target_file, query, symbol, max_tokens }
+        .raise()
+        .map(ReadRequest::Context)
+        .map(ToolRequest::Look)
 }
 
 #[cfg(test)]
@@ -56,7 +62,7 @@ mod tests {
     fn it_asks_for_a_look() {
         let asked =
             ask(rmcp::object!({"target_file": "a.py", "symbol": "A.f", "query": " ", "max_tokens": 500}));
-        let Ask::Look(Look::Context(look)) = asked.unwrap() else { panic!() };
+        let ToolRequest::Look(ReadRequest::Context(look)) = asked.unwrap() else { panic!() };
         let target = Some(Target::File("a.py".into()));
         assert_eq!(look, ContextLook { target, query: None, symbol: Some("A.f".into()), tokens: 500 });
         for tokens in [99, 50_001] {

@@ -6,13 +6,13 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Again, Ask, Asked, Effect, Tool};
+use super::{Again, EditCall, Effect, Tool, ToolRequest};
 use crate::edit::Edit;
 use crate::error::Error;
-use crate::front::answer::{Shape, Voice};
+use crate::front::answer::{ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, Expect, Mode, Request, Scrutiny, Target};
+use crate::request::{Author, Expect, GateOptions, Mode, Request, Target};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -21,12 +21,12 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Legacy,
     effect: Effect::Adds,
     again: Again::Nothing,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
     ask,
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<CreateFile>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<CreateFile>);
 
 /// Deprecated: use `safe_edit_file` with `content`. Creates a file and its folders; a file that is already there is
 /// refused.
@@ -39,17 +39,17 @@ struct CreateFile {
     content: String,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let CreateFile { path, content } = arguments::read(&SCHEMA, arguments)?;
     let request = Request {
         target: Target::File(path),
         edit: Edit::Content(content),
         mode: Mode::Strict,
         expect: Expect::Absent,
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape::default() })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, shape: ResponseOptions::default() })))
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn it_asks_for_a_file_that_is_not_there() {
         let asked = ask(rmcp::object!({"path": "a/b", "content": ""})).unwrap();
-        let Ask::Edit(asked) = asked else { panic!("{asked:?}") };
+        let ToolRequest::Edit(asked) = asked else { panic!("{asked:?}") };
         let asked = asked.request;
         assert_eq!(asked.edit, Edit::Content(String::new()));
         assert_eq!(asked.expect, Expect::Absent);

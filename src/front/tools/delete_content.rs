@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity;
-use super::{Again, Ask, Asked, Effect, Tool};
+use super::{Again, EditCall, Effect, Tool, ToolRequest};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::front::answer::{Beside, DiffWish, Shape, Voice};
+use crate::front::answer::{DiffWish, ExtraField, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, Expect, Mode, Request, Scrutiny};
+use crate::request::{Author, Expect, GateOptions, Mode, Request};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -27,9 +27,9 @@ pub const TOOL: Tool = Tool {
     ask,
 };
 
-const VOICE: Voice = Voice { refused, beside: &[Beside::Error], ..Voice::PLAIN };
+const VOICE: ToolProfile = ToolProfile { refused, beside: &[ExtraField::Error], ..ToolProfile::PLAIN };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<DeleteContent>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<DeleteContent>);
 
 /// Deletes a file or an entity. Its text stays in the journal, so that undo_edit can bring it back.
 #[derive(Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ struct DeleteContent {
     expected_version: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: DeleteContent = arguments::read(&SCHEMA, arguments)?;
     let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
     let request = Request {
@@ -55,14 +55,14 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         edit: Edit::Remove,
         mode: Mode::Strict,
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     };
-    let shape = Shape { voice: VOICE, diff: DiffWish::Left, ..Shape::default() };
-    Ok(Ask::Edit(Box::new(Asked { request, shape })))
+    let shape = ResponseOptions { voice: VOICE, diff: DiffWish::Left, ..ResponseOptions::default() };
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, shape })))
 }
 
-fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
+fn refused(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
     match refusal.code {
         Code::FileNotFound => Some(format!("{} not found: {}", shape.noun(), shape.target())),
         _ => None,

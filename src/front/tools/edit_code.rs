@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Again, Ask, Asked, Effect, Tool, WireMode};
-use crate::edit::{Aim, Edit};
+use super::{Again, EditCall, Effect, Tool, ToolRequest, WireMode};
+use crate::edit::{Edit, Occurrences};
 use crate::engine::Report;
 use crate::error::{Code, Error, Score};
-use crate::front::answer::{Names, Shape, Voice};
+use crate::front::answer::{FieldNames, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, LikenessFields, Request, Scrutiny, Target};
+use crate::request::{Author, BlockFields, Expect, GateOptions, LikenessFields, Request, Target};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -28,8 +28,8 @@ pub const TOOL: Tool = Tool {
     ask,
 };
 
-const VOICE: Voice = Voice {
-    names: Names {
+const VOICE: ToolProfile = ToolProfile {
+    names: FieldNames {
         path: "file_path",
         content: "new_content",
         search: "search_context",
@@ -39,10 +39,10 @@ const VOICE: Voice = Voice {
     },
     written: replaced_block,
     refused,
-    ..Voice::PLAIN
+    ..ToolProfile::PLAIN
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditCode>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditCode>);
 
 /// Finds the block `search_context` in a file and puts `new_content` in its place. Indentation, blanks and quotes may
 /// differ, and one line by a typing slip; there must be one such place, unless `replace_all`. Lines that you do not
@@ -99,29 +99,32 @@ const THRESHOLD: f64 = 0.9;
 /// An older name of `single_match`, which is not listed.
 const OLD_NAME: &str = "replace_block";
 
-fn ask(mut arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(mut arguments: JsonObject) -> Result<ToolRequest, Error> {
     if arguments.get("strategy").and_then(Value::as_str) == Some(OLD_NAME) {
         arguments.insert("strategy".to_owned(), "single_match".into());
     }
     let asked: EditCode = arguments::read(&SCHEMA, arguments)?;
     let voice = match asked.strategy.unwrap_or_default() {
         Strategy::SingleMatch => VOICE,
-        Strategy::ReplaceAll => Voice { written: replaced_all, ..VOICE },
-        Strategy::OverwriteFile => Voice { written: |_| None, ..VOICE },
+        Strategy::ReplaceAll => ToolProfile { written: replaced_all, ..VOICE },
+        Strategy::OverwriteFile => ToolProfile { written: |_| None, ..VOICE },
     };
     let expect = asked.expected_version.clone().map_or(Expect::Anything, Expect::Version);
     let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
     let target = Target::File(asked.file_path.clone());
-    let scrutiny = Scrutiny { validate: asked.validate_command.clone(), step: true };
+    let scrutiny = GateOptions { validate: asked.validate_command.clone(), step: true };
     let request = Request { target, edit: asked.edit()?, mode, expect, scrutiny, author: Author::default() };
-    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice, ..Shape::default() } })))
+    Ok(ToolRequest::Edit(Box::new(EditCall {
+        request,
+        shape: ResponseOptions { voice, ..ResponseOptions::default() },
+    })))
 }
 
 impl EditCode {
     fn edit(self) -> Result<Edit, Error> {
         let aim = match self.strategy.unwrap_or_default() {
-            Strategy::SingleMatch => Aim::Block,
-            Strategy::ReplaceAll => Aim::EveryBlock,
+            Strategy::SingleMatch => Occurrences::Block,
+            Strategy::ReplaceAll => Occurrences::EveryBlock,
             Strategy::OverwriteFile => return Ok(Edit::Content(self.new_content)),
         };
         let search = self.search_context.ok_or_else(|| {
@@ -157,7 +160,7 @@ fn replaced_all(report: &Report) -> Option<String> {
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn refused(refusal: &Error, _: &Shape) -> Option<String> {
+fn refused(refusal: &Error, _: &ResponseOptions) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
@@ -182,16 +185,16 @@ fn refused(refusal: &Error, _: &Shape) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{LineWindow, Search, Standing};
-    use crate::error::{Best, Place};
+    use crate::edit::{LineWindow, OnDuplicate, Search};
+    use crate::error::{Best, EvidenceLine};
     use crate::front::answer::refusal;
-    use crate::locate::{Slip, Tolerance};
+    use crate::locate::{MatchTolerance, TypoPolicy};
     use serde_json::json;
 
-    fn asked(fields: Value) -> Result<Asked, Error> {
+    fn asked(fields: Value) -> Result<EditCall, Error> {
         let mut arguments = rmcp::object!({"file_path": "a.go", "new_content": "y"});
         arguments.extend(fields.as_object().cloned().unwrap_or_default());
-        ask(arguments).map(Ask::into_edit)
+        ask(arguments).map(ToolRequest::into_edit)
     }
 
     fn search(fields: Value) -> Search {
@@ -201,10 +204,10 @@ mod tests {
     #[test]
     fn each_strategy_becomes_its_edit() {
         for (strategy, aim) in [
-            (json!(null), Aim::Block),
-            (json!("single_match"), Aim::Block),
-            (json!("replace_block"), Aim::Block),
-            (json!("replace_all"), Aim::EveryBlock),
+            (json!(null), Occurrences::Block),
+            (json!("single_match"), Occurrences::Block),
+            (json!("replace_block"), Occurrences::Block),
+            (json!("replace_all"), Occurrences::EveryBlock),
         ] {
             assert_eq!(search(json!({"search_context": "x", "strategy": strategy})).aim, aim, "{strategy}");
         }
@@ -224,11 +227,14 @@ mod tests {
         let seen =
             search(json!({"search_context": "x", "threshold": 1, "start_line": 3, "expected_version": "0"}));
         assert_eq!(seen.lines, Some(LineWindow { start: 3, end: LineWindow::OPEN }));
-        assert_eq!(seen.tolerance, Tolerance::Similar { threshold: Score::WHOLE, slip: Slip::Pen });
-        assert_eq!(seen.standing, Standing::Again);
+        assert_eq!(
+            seen.tolerance,
+            MatchTolerance::Similar { threshold: Score::WHOLE, slip: TypoPolicy::Pen }
+        );
+        assert_eq!(seen.standing, OnDuplicate::Again);
         let seen = search(json!({"search_context": "x", "within": "C.m", "similar": "any"}));
         let threshold = Score::from_ratio(THRESHOLD).unwrap();
-        assert_eq!(seen.tolerance, Tolerance::Similar { threshold, slip: Slip::Any });
+        assert_eq!(seen.tolerance, MatchTolerance::Similar { threshold, slip: TypoPolicy::Any });
     }
 
     #[test]
@@ -255,13 +261,14 @@ mod tests {
 
     #[test]
     fn a_refusal_is_worded_as_the_tool_words_it() {
-        let shape = Shape { path: Some("a.go".into()), voice: VOICE, ..Shape::default() };
+        let shape = ResponseOptions { path: Some("a.go".into()), voice: VOICE, ..ResponseOptions::default() };
         let said = |error: Error| refusal(&error, &shape).json["message"].as_str().unwrap().to_owned();
-        let places: Vec<Place> = [3, 9].map(|line| Place { line, preview: "x".into(), symbol: None }).into();
+        let places: Vec<EvidenceLine> =
+            [3, 9].map(|line| EvidenceLine { line, preview: "x".into(), symbol: None }).into();
         let best = Best {
             start_line: 50,
             end_line: 50,
-            score: Score::of(3, 20),
+            score: Score::from_distance(3, 20),
             lines: vec!["func Process(data []byte)".into()],
             first_difference: None,
         };

@@ -6,14 +6,14 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Again, Ask, Asked, Effect, Tool, WireMode};
-use crate::edit::Aim;
+use super::{Again, EditCall, Effect, Tool, ToolRequest, WireMode};
+use crate::edit::Occurrences;
 use crate::engine::Report;
 use crate::error::{Code, Error};
-use crate::front::answer::{Names, Shape, Voice};
+use crate::front::answer::{FieldNames, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, Request, Scrutiny, Target};
+use crate::request::{Author, BlockFields, Expect, GateOptions, Request, Target};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -27,14 +27,14 @@ pub const TOOL: Tool = Tool {
     ask,
 };
 
-const VOICE: Voice = Voice {
-    names: Names { path: "file_path", search: "old_string", replace: "new_string", ..Names::PLAIN },
+const VOICE: ToolProfile = ToolProfile {
+    names: FieldNames { path: "file_path", search: "old_string", replace: "new_string", ..FieldNames::PLAIN },
     written,
     refused,
-    ..Voice::PLAIN
+    ..ToolProfile::PLAIN
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditFile>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditFile>);
 
 /// Replaces `old_string` in a file by `new_string`. It must stand there exactly once, unless `replace_all`; quote a few
 /// whole lines. The project's quality gates judge the result before it is written; a refusal leaves the file as it was
@@ -59,12 +59,12 @@ struct EditFile {
     expected_version: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: EditFile = arguments::read(&SCHEMA, arguments)?;
     let fields = BlockFields {
         search: asked.old_string,
         replace: asked.new_string,
-        aim: if asked.replace_all { Aim::EveryBlock } else { Aim::Block },
+        aim: if asked.replace_all { Occurrences::EveryBlock } else { Occurrences::Block },
         likeness: None,
         start_line: None,
         end_line: None,
@@ -76,10 +76,13 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         edit: fields.raise().map_err(|refusal| VOICE.renamed(refusal))?,
         mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice: VOICE, ..Shape::default() } })))
+    Ok(ToolRequest::Edit(Box::new(EditCall {
+        request,
+        shape: ResponseOptions { voice: VOICE, ..ResponseOptions::default() },
+    })))
 }
 
 fn written(report: &Report) -> Option<String> {
@@ -87,7 +90,7 @@ fn written(report: &Report) -> Option<String> {
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
+fn refused(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
@@ -102,14 +105,14 @@ fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Needle, Search, Standing};
-    use crate::error::Place;
+    use crate::edit::{Needle, OnDuplicate, Search};
+    use crate::error::EvidenceLine;
     use crate::front::answer::refusal;
-    use crate::locate::Tolerance;
+    use crate::locate::MatchTolerance;
     use serde_json::{Value, json};
 
-    fn asked(arguments: Value) -> Result<Asked, Error> {
-        ask(arguments.as_object().cloned().unwrap_or_default()).map(Ask::into_edit)
+    fn asked(arguments: Value) -> Result<EditCall, Error> {
+        ask(arguments.as_object().cloned().unwrap_or_default()).map(ToolRequest::into_edit)
     }
 
     fn search(arguments: Value) -> Search {
@@ -127,16 +130,16 @@ mod tests {
                 count: None,
                 lines: None,
                 within: Some("f".into()),
-                aim: Aim::Block,
-                tolerance: Tolerance::Wrapping,
-                standing: Standing::Done,
+                aim: Occurrences::Block,
+                tolerance: MatchTolerance::Wrapping,
+                standing: OnDuplicate::Done,
             }
         );
         let all = json!({"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": true,
             "expected_version": "0123456789ab"});
         assert_eq!(
             (search(all.clone()).aim, search(all.clone()).standing),
-            (Aim::EveryBlock, Standing::Again)
+            (Occurrences::EveryBlock, OnDuplicate::Again)
         );
         assert_eq!(asked(all).unwrap().request.expect, Expect::Version("0123456789ab".into()));
     }
@@ -161,9 +164,10 @@ mod tests {
 
     #[test]
     fn a_refusal_is_worded_as_the_tool_words_it() {
-        let shape = Shape { path: Some("app.py".into()), voice: VOICE, ..Shape::default() };
+        let shape =
+            ResponseOptions { path: Some("app.py".into()), voice: VOICE, ..ResponseOptions::default() };
         let said = |error: Error| refusal(&error, &shape).json["message"].as_str().unwrap().to_owned();
-        let place = Place { line: 1, preview: "x".into(), symbol: None };
+        let place = EvidenceLine { line: 1, preview: "x".into(), symbol: None };
         for (error, message) in [
             (Error::new(Code::MatchNotFound, "m"), "old_string not found in app.py"),
             (

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Again, Ask, AskedAll, Effect, Tool, WireMode, safe_edit_file};
+use super::{Again, AskedAll, Effect, Tool, ToolRequest, WireMode, safe_edit_file};
 use crate::error::{Code, Error};
-use crate::front::answer::{DiffWish, Shape, Voice};
+use crate::front::answer::{DiffWish, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::Request;
@@ -23,9 +23,9 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Edit,
     effect: Effect::Changes,
     again: Again::Changes,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask: |arguments| asked(arguments).map(|asked| Ask::EditAll(Box::new(asked))),
+    ask: |arguments| asked(arguments).map(|asked| ToolRequest::EditAll(Box::new(asked))),
 };
 
 /// The most edits of one call.
@@ -34,14 +34,14 @@ const MOST: usize = 100;
 /// Fields of `safe_edit_file` that are said once for all files.
 const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditFiles>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditFiles>);
 
 /// Edits several files: all are judged first, then all are written or none.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditFiles {
     /// One entry for each file, with the fields of safe_edit_file.
-    edits: Vec<Entry>,
+    edits: Vec<FileEditArgs>,
     /// As in safe_edit_file.
     mode: Option<WireMode>,
     /// Answer with the diffs.
@@ -53,9 +53,9 @@ struct EditFiles {
 
 /// The arguments of one call of `safe_edit_file`, without those that are said once.
 #[derive(Deserialize)]
-struct Entry(JsonObject);
+struct FileEditArgs(JsonObject);
 
-impl JsonSchema for Entry {
+impl JsonSchema for FileEditArgs {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Entry".into()
     }
@@ -82,13 +82,17 @@ pub fn asked(arguments: JsonObject) -> Result<AskedAll, Error> {
     if let Some(message) = message {
         return Err(Error::new(Code::InvalidInput, message).field("edits"));
     }
-    let shape = Shape {
-        limit: asked.max_bytes.map(safe_edit_file::limit).transpose()?.unwrap_or(Shape::default().limit),
+    let shape = ResponseOptions {
+        limit: asked
+            .max_bytes
+            .map(safe_edit_file::limit)
+            .transpose()?
+            .unwrap_or(ResponseOptions::default().limit),
         diff: if asked.show_diff { DiffWish::Shown } else { DiffWish::Left },
-        ..Shape::default()
+        ..ResponseOptions::default()
     };
     let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
-    let raise = |(at, Entry(entry)): (usize, Entry)| {
+    let raise = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
         let one = safe_edit_file::asked(entry).map_err(|refusal| within(at, refusal))?;
         Ok(Request { mode, ..one.request })
     };

@@ -1,7 +1,7 @@
 //! The fields by which some tools name what lies in a database, as each of them lists them.
 
 use crate::error::{Code, Error};
-use crate::request::{EntityFields, Realm, Target};
+use crate::request::{EntityFields, SearchScope, Target};
 
 /// The fields as they came.
 pub(super) const fn fields(
@@ -20,8 +20,8 @@ pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Optio
         return fields.raise(path).map(Some);
     }
     match fields.realm()? {
-        Realm::Files => Ok(None),
-        Realm::Entities { kind, .. } => {
+        SearchScope::Files => Ok(None),
+        SearchScope::Entities { kind, .. } => {
             let message = format!("path is missing: a {} is known by its path", kind.name());
             Err(Error::new(Code::InvalidInput, message).field("path"))
         }

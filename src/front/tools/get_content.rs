@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::fields;
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Effect, Tool, ToolRequest};
 use crate::error::Error;
-use crate::front::answer::Voice;
+use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::Look;
+use crate::request::ReadRequest;
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -21,12 +21,12 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Look,
     effect: Effect::Looks,
     again: Again::Nothing,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
     ask,
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<GetContent>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<GetContent>);
 
 /// Reads a whole file, cut at 100,000 characters, with its `version`. For small files; for others search_content, then
 /// read_content_lines.
@@ -43,9 +43,9 @@ struct GetContent {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let GetContent { path, entity_type, app_id, organization_id } = arguments::read(&SCHEMA, arguments)?;
-    fields(entity_type, app_id, organization_id).raise(path).map(Look::Whole).map(Ask::Look)
+    fields(entity_type, app_id, organization_id).raise(path).map(ReadRequest::Whole).map(ToolRequest::Look)
 }
 
 #[cfg(test)]
@@ -56,7 +56,9 @@ mod tests {
 
     #[test]
     fn it_asks_for_a_whole_text() {
-        let Ask::Look(Look::Whole(target)) = ask(rmcp::object!({"path": "a"})).unwrap() else { panic!() };
+        let ToolRequest::Look(ReadRequest::Whole(target)) = ask(rmcp::object!({"path": "a"})).unwrap() else {
+            panic!()
+        };
         assert_eq!(target.shown(), "a");
         let stray = json!({"path": "a", "entity_type": "file", "app_id": "1"});
         let refused = ask(stray.as_object().cloned().unwrap()).unwrap_err();

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::fields;
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Effect, Tool, ToolRequest};
 use crate::error::Error;
-use crate::front::answer::Voice;
+use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{ListFields, Look};
+use crate::request::{ListFields, ReadRequest};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -21,12 +21,12 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Content,
     effect: Effect::Looks,
     again: Again::Nothing,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
     ask,
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ListContent>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListContent>);
 
 /// Lists files by path, each with its size and `version`. Those that are hidden, or that git ignores, are left out.
 #[derive(Deserialize, JsonSchema)]
@@ -44,11 +44,11 @@ struct ListContent {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: ListContent = arguments::read(&SCHEMA, arguments)?;
     let ListContent { path_prefix, max_results, entity_type, app_id, organization_id } = asked;
     let scope = fields(entity_type, app_id, organization_id);
-    ListFields { path_prefix, scope, max_results }.raise().map(Look::List).map(Ask::Look)
+    ListFields { path_prefix, scope, max_results }.raise().map(ReadRequest::List).map(ToolRequest::Look)
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
         let most =
             |value: serde_json::Value| match ask(json!({"max_results": value}).as_object().cloned().unwrap())
             {
-                Ok(Ask::Look(Look::List(look))) => Ok(look.most),
+                Ok(ToolRequest::Look(ReadRequest::List(look))) => Ok(look.most),
                 Ok(other) => panic!("{other:?}"),
                 Err(refusal) => Err((refusal.code, refusal.field)),
             };

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{fields, target};
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Effect, Tool, ToolRequest};
 use crate::error::{Code, Error};
-use crate::front::answer::Voice;
+use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::History;
@@ -21,7 +21,7 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::History,
     effect: Effect::Looks,
     again: Again::Nothing,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
     ask,
 };
@@ -29,7 +29,7 @@ pub const TOOL: Tool = Tool {
 /// Edits that are listed where nothing is said, and at most.
 const SHOWN: (i64, i64) = (20, 100);
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ListEdits>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListEdits>);
 
 /// Lists the edits that lockgate wrote, the newest first: each with its `edit_id`, when and by whom it was made, what it
 /// did to each file, and whether it has been taken back.
@@ -49,7 +49,7 @@ struct ListEdits {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: ListEdits = arguments::read(&SCHEMA, arguments)?;
     let ListEdits { path, max_results, entity_type, app_id, organization_id } = asked;
     let of = target(path, fields(entity_type, app_id, organization_id))?;
@@ -60,7 +60,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {given}"))
             .field("max_results")
     };
-    Ok(Ask::History(History { of, most: within.ok_or_else(refused)? }))
+    Ok(ToolRequest::History(History { of, most: within.ok_or_else(refused)? }))
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
         let most = |value: serde_json::Value| {
             let arguments = json!({"max_results": value}).as_object().cloned().unwrap();
             match ask(arguments) {
-                Ok(Ask::History(history)) => Ok(history.most),
+                Ok(ToolRequest::History(history)) => Ok(history.most),
                 Ok(other) => panic!("{other:?}"),
                 Err(refusal) => Err(refusal.field),
             }

@@ -26,10 +26,10 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::answer::{Shape, Voice};
+use super::answer::{ResponseOptions, ToolProfile};
 use super::toolset::Toolset;
 use crate::error::Error;
-use crate::request::{Author, Expect, History, Instruction, Look, Mode, Request, Revert, Target};
+use crate::request::{Author, Expect, History, Instruction, Mode, ReadRequest, Request, Revert, Target};
 
 /// Every tool, in the order of the documentation.
 pub const TOOLS: &[Tool] = &[
@@ -71,11 +71,11 @@ pub struct Tool {
     /// What the same call does a second time.
     pub again: Again,
     /// The words in which it speaks.
-    pub voice: Voice,
+    pub voice: ToolProfile,
     /// The schema of its arguments; the description at its root is the tool's.
     pub schema: fn() -> JsonObject,
     /// Turns the arguments of a call into what the engine is asked.
-    pub ask: fn(JsonObject) -> Result<Ask, Error>,
+    pub ask: fn(JsonObject) -> Result<ToolRequest, Error>,
 }
 
 /// What a tool's call does to files.
@@ -100,9 +100,9 @@ pub enum Again {
 
 /// What one call asks.
 #[derive(Debug, Clone)]
-pub enum Ask {
+pub enum ToolRequest {
     /// An edit.
-    Edit(Box<Asked>),
+    Edit(Box<EditCall>),
     /// An edit whose code is still to be written.
     Unwritten(Box<Unwritten>),
     /// Several edits, all or none.
@@ -110,35 +110,38 @@ pub enum Ask {
     /// An edit taken back, or made again.
     Revert(Revert),
     /// A look at lines.
-    Look(Look),
+    Look(ReadRequest),
     /// A look at what was edited.
     History(History),
 }
 
-impl Ask {
+impl ToolRequest {
     /// What one text it is about, where that is said.
     pub fn target(&self) -> Option<&Target> {
         match self {
-            Ask::Edit(asked) => Some(&asked.request.target),
-            Ask::Unwritten(unwritten) => Some(&unwritten.request.target),
-            Ask::Look(Look::Lines(look)) => Some(&look.target),
-            Ask::Look(Look::Whole(target)) => Some(target),
-            Ask::Revert(Revert { of, .. }) | Ask::History(History { of, .. }) => of.as_ref(),
-            Ask::EditAll(_) | Ask::Look(Look::Search(_) | Look::List(_) | Look::Context(_)) => None,
+            ToolRequest::Edit(asked) => Some(&asked.request.target),
+            ToolRequest::Unwritten(unwritten) => Some(&unwritten.request.target),
+            ToolRequest::Look(ReadRequest::Lines(look)) => Some(&look.target),
+            ToolRequest::Look(ReadRequest::Whole(target)) => Some(target),
+            ToolRequest::Revert(Revert { of, .. }) | ToolRequest::History(History { of, .. }) => of.as_ref(),
+            ToolRequest::EditAll(_)
+            | ToolRequest::Look(ReadRequest::Search(_) | ReadRequest::List(_) | ReadRequest::Context(_)) => {
+                None
+            }
         }
     }
 
     /// The same, asked by somebody.
     #[must_use]
-    pub fn by(mut self, author: &Author) -> Ask {
+    pub fn by(mut self, author: &Author) -> ToolRequest {
         match &mut self {
-            Ask::Edit(asked) => asked.request.author.clone_from(author),
-            Ask::Unwritten(unwritten) => unwritten.request.author.clone_from(author),
-            Ask::EditAll(all) => {
+            ToolRequest::Edit(asked) => asked.request.author.clone_from(author),
+            ToolRequest::Unwritten(unwritten) => unwritten.request.author.clone_from(author),
+            ToolRequest::EditAll(all) => {
                 all.requests.iter_mut().for_each(|request| request.author.clone_from(author));
             }
-            Ask::Revert(revert) => revert.author.clone_from(author),
-            Ask::Look(_) | Ask::History(_) => {}
+            ToolRequest::Revert(revert) => revert.author.clone_from(author),
+            ToolRequest::Look(_) | ToolRequest::History(_) => {}
         }
         self
     }
@@ -146,11 +149,11 @@ impl Ask {
 
 /// An edit, and how its answer is to look.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct EditCall {
     /// The edit.
     pub request: Request,
     /// The answer's form.
-    pub shape: Shape,
+    pub shape: ResponseOptions,
 }
 
 /// An edit whose code is still to be written, and how its answer is to look.
@@ -161,14 +164,14 @@ pub struct Unwritten {
     /// What the code is to be written by.
     pub instruction: Instruction,
     /// The answer's form.
-    pub shape: Shape,
+    pub shape: ResponseOptions,
 }
 
 impl Unwritten {
     /// The edit with its code, which was written for this version of the file.
-    pub fn written(self, code: String, version: String) -> Asked {
+    pub fn written(self, code: String, version: String) -> EditCall {
         let (edit, expect) = (self.instruction.spot.edit(code), Expect::Version(version));
-        Asked { request: Request { edit, expect, ..self.request }, shape: self.shape }
+        EditCall { request: Request { edit, expect, ..self.request }, shape: self.shape }
     }
 }
 
@@ -180,7 +183,7 @@ pub struct AskedAll {
     /// Their files as the caller named them.
     pub paths: Vec<String>,
     /// The answer's form.
-    pub shape: Shape,
+    pub shape: ResponseOptions,
 }
 
 /// The modes as every edit tool lists them.
@@ -203,18 +206,18 @@ impl WireMode {
 }
 
 #[cfg(test)]
-impl Ask {
+impl ToolRequest {
     /// The edit that a test asked for.
-    fn into_edit(self) -> Asked {
+    fn into_edit(self) -> EditCall {
         match self {
-            Ask::Edit(asked) => *asked,
+            ToolRequest::Edit(asked) => *asked,
             other => panic!("{other:?}"),
         }
     }
 }
 
 #[cfg(test)]
-impl Asked {
+impl EditCall {
     /// The search that a test asked for.
     fn into_search(self) -> crate::edit::Search {
         match self.request.edit {

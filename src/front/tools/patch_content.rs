@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity;
-use super::{Again, Ask, Asked, Effect, Tool};
-use crate::edit::Aim;
+use super::{Again, EditCall, Effect, Tool, ToolRequest};
+use crate::edit::Occurrences;
 use crate::error::{Code, Error};
-use crate::front::answer::{Beside, Names, Shape, Voice};
+use crate::front::answer::{ExtraField, FieldNames, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, Mode, Request, Scrutiny};
+use crate::request::{Author, BlockFields, Expect, GateOptions, Mode, Request};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -27,14 +27,14 @@ pub const TOOL: Tool = Tool {
     ask,
 };
 
-const VOICE: Voice = Voice {
-    names: Names { search: "old_string", replace: "new_string", ..Names::PLAIN },
+const VOICE: ToolProfile = ToolProfile {
+    names: FieldNames { search: "old_string", replace: "new_string", ..FieldNames::PLAIN },
     refused,
-    beside: &[Beside::Error],
-    ..Voice::PLAIN
+    beside: &[ExtraField::Error],
+    ..ToolProfile::PLAIN
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<PatchContent>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<PatchContent>);
 
 /// Replaces `old_string` by `new_string` in a file or an entity. It must stand there exactly once: quote enough of the
 /// lines around. The project's quality gates judge the result before it is written; a refusal leaves the text as it was.
@@ -59,7 +59,7 @@ struct PatchContent {
     expected_version: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: PatchContent = arguments::read(&SCHEMA, arguments)?;
     if asked.old_string.is_empty() {
         return Err(Error::new(Code::InvalidInput, "old_string is required").field("old_string"));
@@ -69,26 +69,26 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     let fields = BlockFields {
         search: asked.old_string,
         replace: asked.new_string,
-        aim: Aim::Block,
+        aim: Occurrences::Block,
         likeness: None,
         start_line: None,
         end_line: None,
         within: asked.within,
         versioned: asked.expected_version.is_some(),
     };
-    let shape = Shape { voice: VOICE, quoted_lines: Some(lines), ..Shape::default() };
+    let shape = ResponseOptions { voice: VOICE, quoted_lines: Some(lines), ..ResponseOptions::default() };
     let request = Request {
         target: entity.raise(asked.path)?,
         edit: fields.raise().map_err(|refusal| VOICE.renamed(refusal))?,
         mode: Mode::Strict,
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(Ask::Edit(Box::new(Asked { request, shape })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, shape })))
 }
 
-fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
+fn refused(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
@@ -105,15 +105,15 @@ fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::Standing;
+    use crate::edit::OnDuplicate;
     use crate::front::answer::refusal;
     use crate::request::Target;
     use serde_json::{Value, json};
 
-    fn asked(more: &Value) -> Result<Asked, Error> {
+    fn asked(more: &Value) -> Result<EditCall, Error> {
         let mut arguments = json!({"path": "a", "old_string": "x", "new_string": ""});
         arguments.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
-        ask(arguments.as_object().cloned().unwrap()).map(Ask::into_edit)
+        ask(arguments.as_object().cloned().unwrap()).map(ToolRequest::into_edit)
     }
 
     #[test]
@@ -123,10 +123,10 @@ mod tests {
         assert_eq!(plain.request.target, Target::File("a".into()));
         assert_eq!((plain.request.mode, &plain.request.expect), (Mode::Strict, &Expect::Anything));
         let search = plain.into_search();
-        assert_eq!((search.aim, search.standing), (Aim::Block, Standing::Done));
+        assert_eq!((search.aim, search.standing), (Occurrences::Block, OnDuplicate::Done));
         let versioned = asked(&json!({"expected_version": "0123456789ab"})).unwrap();
         assert_eq!(versioned.request.expect, Expect::Version("0123456789ab".into()));
-        assert_eq!(versioned.into_search().standing, Standing::Again);
+        assert_eq!(versioned.into_search().standing, OnDuplicate::Again);
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_refusal_has_its_words_alone_beside_the_message() {
-        let shape = Shape { path: Some("m.py".into()), voice: VOICE, ..Shape::default() };
+        let shape = ResponseOptions { path: Some("m.py".into()), voice: VOICE, ..ResponseOptions::default() };
         for (error, said) in [
             (
                 Error::new(Code::AmbiguousMatch, "m").counting(3),

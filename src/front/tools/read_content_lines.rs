@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::fields;
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Effect, Tool, ToolRequest};
 use crate::error::Error;
-use crate::front::answer::Voice;
+use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{LineFields, Look};
+use crate::request::{LineFields, ReadRequest};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -21,12 +21,12 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Look,
     effect: Effect::Looks,
     again: Again::Nothing,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
     ask,
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ReadContentLines>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ReadContentLines>);
 
 /// Reads lines of a file, each with its number in front, which is not part of the text. Gives `total_lines`, and the
 /// `version` for expected_version.
@@ -47,11 +47,11 @@ struct ReadContentLines {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: ReadContentLines = arguments::read(&SCHEMA, arguments)?;
     let ReadContentLines { path, start_line, end_line, entity_type, app_id, organization_id } = asked;
     let scope = fields(entity_type, app_id, organization_id);
-    LineFields { path, scope, start_line, end_line }.raise().map(Look::Lines).map(Ask::Look)
+    LineFields { path, scope, start_line, end_line }.raise().map(ReadRequest::Lines).map(ToolRequest::Look)
 }
 
 #[cfg(test)]
@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn it_asks_for_a_look() {
-        let Ask::Look(Look::Lines(look)) = ask(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap()
+        let ToolRequest::Look(ReadRequest::Lines(look)) =
+            ask(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap()
         else {
             panic!()
         };

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{fields, target};
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Effect, Tool, ToolRequest};
 use crate::error::Error;
-use crate::front::answer::Voice;
+use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Direction, Revert};
@@ -21,12 +21,12 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::History,
     effect: Effect::Changes,
     again: Again::Changes,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
     ask,
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<RedoEdit>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<RedoEdit>);
 
 /// Makes an edit again that undo_edit took back: the last such one, or that of `edit_id`. Refused where the same lines
 /// have changed since.
@@ -45,9 +45,9 @@ struct RedoEdit {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let RedoEdit { edit_id, path, entity_type, app_id, organization_id } =
         arguments::read(&SCHEMA, arguments)?;
     let of = target(path, fields(entity_type, app_id, organization_id))?;
-    Ok(Ask::Revert(Revert { direction: Direction::Redo, edit_id, of, author: Author::default() }))
+    Ok(ToolRequest::Revert(Revert { direction: Direction::Redo, edit_id, of, author: Author::default() }))
 }

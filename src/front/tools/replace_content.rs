@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity;
-use super::{Again, Ask, Asked, Effect, Tool};
+use super::{Again, EditCall, Effect, Tool, ToolRequest};
 use crate::edit::Edit;
 use crate::error::Error;
-use crate::front::answer::{Beside, Shape, Voice};
+use crate::front::answer::{ExtraField, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, Expect, Mode, Request, Scrutiny};
+use crate::request::{Author, Expect, GateOptions, Mode, Request};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -27,9 +27,12 @@ pub const TOOL: Tool = Tool {
     ask,
 };
 
-const VOICE: Voice = Voice { beside: &[Beside::Error, Beside::Created, Beside::EntityType], ..Voice::PLAIN };
+const VOICE: ToolProfile = ToolProfile {
+    beside: &[ExtraField::Error, ExtraField::Created, ExtraField::EntityType],
+    ..ToolProfile::PLAIN
+};
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ReplaceContent>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ReplaceContent>);
 
 /// Creates a file or an entity, or replaces all of its text; for a change of a part prefer patch_content. The project's
 /// quality gates judge the text before it is written, and it must be what its `entity_type` says.
@@ -51,19 +54,19 @@ struct ReplaceContent {
     expected_version: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: ReplaceContent = arguments::read(&SCHEMA, arguments)?;
     let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
-    let shape = Shape { voice: VOICE, ..Shape::default() };
+    let shape = ResponseOptions { voice: VOICE, ..ResponseOptions::default() };
     let request = Request {
         target: entity.raise(asked.path)?,
         edit: Edit::Content(asked.content),
         mode: Mode::Strict,
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(Ask::Edit(Box::new(Asked { request, shape })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, shape })))
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Again, Ask, Asked, Effect, Tool, WireMode};
+use super::{Again, EditCall, Effect, Tool, ToolRequest, WireMode};
 use crate::error::{Code, Error};
-use crate::front::answer::{DiffWish, Shape, Voice};
+use crate::front::answer::{DiffWish, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{
-    Author, Expect, Fields, Flagged, InsertFields, LineEditFields, Request, Scrutiny, Target, WindowFields,
+    Author, Expect, Fields, Flagged, GateOptions, InsertFields, LineEditFields, Request, Target, WindowFields,
 };
 
 /// The tool's row in the list of tools.
@@ -24,12 +24,12 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Edit,
     effect: Effect::Changes,
     again: Again::Changes,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask: |arguments| asked(arguments).map(|asked| Ask::Edit(Box::new(asked))),
+    ask: |arguments| asked(arguments).map(|asked| ToolRequest::Edit(Box::new(asked))),
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<SafeEditFile>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<SafeEditFile>);
 
 /// Edits or creates one file: give `path` and exactly one of `content`, `line_edits`, `insert_lines`, or `search`
 /// with `replace`. Quality gates judge the result first; a refusal leaves the file as it was. Put all edits of one file
@@ -42,7 +42,7 @@ struct SafeEditFile {
     /// The whole new text. Creates the file and its folders, too.
     content: Option<String>,
     /// New text for ranges of lines, from 1 and inclusive, as numbered before the call.
-    line_edits: Option<Vec<LineEdit>>,
+    line_edits: Option<Vec<LineEditArgs>>,
     /// New text before lines, as numbered before the call.
     insert_lines: Option<Vec<InsertLines>>,
     /// Text to find, literally unless `regex`; every match is replaced.
@@ -55,9 +55,9 @@ struct SafeEditFile {
     #[schemars(range(min = 1))]
     search_count: Option<i64>,
     /// Python's flags added up: I=2, M=8, S=16, X=64, A=256; or as "I|M".
-    search_flags: Option<Flags>,
+    search_flags: Option<SearchFlags>,
     /// Search in these lines only, from 1 and inclusive.
-    lines: Option<Lines>,
+    lines: Option<LineArg>,
     /// Search inside this symbol only, as in Class.method.
     within: Option<String>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only answers as strict
@@ -74,7 +74,7 @@ struct SafeEditFile {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct LineEdit {
+struct LineEditArgs {
     start_line: i64,
     end_line: i64,
     /// Empty deletes the lines.
@@ -96,15 +96,15 @@ struct InsertLines {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Lines {
+struct LineArg {
     start: i64,
     end: i64,
 }
 
 /// Listed as an integer, because many clients take one type only; names are understood as well.
-struct Flags(Flagged);
+struct SearchFlags(Flagged);
 
-impl JsonSchema for Flags {
+impl JsonSchema for SearchFlags {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Flags".into()
     }
@@ -114,12 +114,12 @@ impl JsonSchema for Flags {
     }
 }
 
-impl<'de> Deserialize<'de> for Flags {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Flags, D::Error> {
+impl<'de> Deserialize<'de> for SearchFlags {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SearchFlags, D::Error> {
         match Value::deserialize(deserializer)? {
-            Value::String(names) => Ok(Flags(Flagged::Names(names))),
+            Value::String(names) => Ok(SearchFlags(Flagged::Names(names))),
             value => arguments::integer(&value)
-                .map(|bits| Flags(Flagged::Bits(bits)))
+                .map(|bits| SearchFlags(Flagged::Bits(bits)))
                 .ok_or_else(|| D::Error::custom("expected an integer or names")),
         }
     }
@@ -132,12 +132,12 @@ pub(super) const fn shown() -> bool {
 /// Turns the arguments of a call into the edit that they ask for.
 ///
 /// Errors: what the fields themselves refuse, before any file is looked at.
-pub fn asked(arguments: JsonObject) -> Result<Asked, Error> {
+pub fn asked(arguments: JsonObject) -> Result<EditCall, Error> {
     let asked: SafeEditFile = arguments::read(&SCHEMA, arguments)?;
-    let shape = Shape {
-        limit: asked.max_bytes.map(limit).transpose()?.unwrap_or(Shape::default().limit),
+    let shape = ResponseOptions {
+        limit: asked.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit),
         diff: if asked.show_diff { DiffWish::Shown } else { DiffWish::Left },
-        ..Shape::default()
+        ..ResponseOptions::default()
     };
     let fields = Fields {
         content: asked.content,
@@ -147,8 +147,8 @@ pub fn asked(arguments: JsonObject) -> Result<Asked, Error> {
         replace: asked.replace,
         regex: asked.regex,
         search_count: asked.search_count,
-        search_flags: asked.search_flags.map(|Flags(flags)| flags),
-        lines: asked.lines.map(|Lines { start, end }| WindowFields { start, end }),
+        search_flags: asked.search_flags.map(|SearchFlags(flags)| flags),
+        lines: asked.lines.map(|LineArg { start, end }| WindowFields { start, end }),
         within: asked.within,
         versioned: asked.expected_version.is_some(),
     };
@@ -157,23 +157,23 @@ pub fn asked(arguments: JsonObject) -> Result<Asked, Error> {
         edit: fields.raise()?,
         mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(Asked { request, shape })
+    Ok(EditCall { request, shape })
 }
 
 pub(super) fn limit(bytes: i64) -> Result<usize, Error> {
-    let within = usize::try_from(bytes).ok().filter(|bytes| Shape::LIMITS.contains(bytes));
+    let within = usize::try_from(bytes).ok().filter(|bytes| ResponseOptions::LIMITS.contains(bytes));
     within.ok_or_else(|| {
-        let (least, most) = (Shape::LIMITS.start(), Shape::LIMITS.end());
+        let (least, most) = (ResponseOptions::LIMITS.start(), ResponseOptions::LIMITS.end());
         Error::new(Code::InvalidInput, format!("max_bytes must be from {least} to {most}, found {bytes}"))
             .field("max_bytes")
     })
 }
 
-impl From<LineEdit> for LineEditFields {
-    fn from(LineEdit { start_line, end_line, new_content, expect }: LineEdit) -> LineEditFields {
+impl From<LineEditArgs> for LineEditFields {
+    fn from(LineEditArgs { start_line, end_line, new_content, expect }: LineEditArgs) -> LineEditFields {
         LineEditFields { start_line, end_line, new_content, expect }
     }
 }
@@ -191,7 +191,7 @@ mod tests {
     use crate::request::Mode;
     use serde_json::json;
 
-    fn asked(arguments: Value) -> Result<Asked, Error> {
+    fn asked(arguments: Value) -> Result<EditCall, Error> {
         super::asked(arguments.as_object().cloned().unwrap_or_default())
     }
 

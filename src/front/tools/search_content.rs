@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::fields;
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Effect, Tool, ToolRequest};
 use crate::error::Error;
-use crate::front::answer::Voice;
+use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Look, SearchFields};
+use crate::request::{ReadRequest, SearchFields};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -21,12 +21,12 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Look,
     effect: Effect::Looks,
     again: Again::Nothing,
-    voice: Voice::PLAIN,
+    voice: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
     ask,
 };
 
-static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<SearchContent>);
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<SearchContent>);
 
 /// Finds the lines that a regex matches, with the lines around them and each file's `version`. Files that git ignores
 /// are left out.
@@ -53,13 +53,13 @@ struct SearchContent {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: SearchContent = arguments::read(&SCHEMA, arguments)?;
     let SearchContent { pattern, path, context_lines, max_results, hidden, multiline, .. } = asked;
     let scope = fields(asked.entity_type, asked.app_id, asked.organization_id);
     let (hidden, multiline) = (hidden.unwrap_or(false), multiline.unwrap_or(false));
     let fields = SearchFields { pattern, path, scope, context_lines, max_results, hidden, multiline };
-    fields.raise().map(Look::Search).map(Ask::Look)
+    fields.raise().map(ReadRequest::Search).map(ToolRequest::Look)
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
 
     fn asked(arguments: serde_json::Value) -> Result<crate::request::SearchLook, Error> {
         match ask(arguments.as_object().cloned().unwrap())? {
-            Ask::Look(Look::Search(look)) => Ok(look),
+            ToolRequest::Look(ReadRequest::Search(look)) => Ok(look),
             other => panic!("{other:?}"),
         }
     }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::replay::finding;
-use super::{Ask, look};
+use super::{ProgramInput, look};
 use crate::gate::finding::Finding;
 use crate::gate::process::Ceiling;
+use crate::gate::runtime::GateRuntime;
 use crate::gate::server;
 use crate::gate::stage::{self, Stage};
 use crate::gate::verdict::Outcome;
 use crate::gate::watch::Watch;
-use crate::gate::workshop::Workshop;
 use crate::policy::{Gate, Isolation, Rule, Sample, language_of};
 use crate::text::{Buffer, Hints};
 
@@ -25,7 +25,7 @@ const LEAST_TIME: Duration = Duration::from_secs(60);
 
 /// What is on disk where a sample's draft would lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum DiskState {
     /// An empty file, so that a program that reads the disk finds nothing in it.
     Empty,
     /// Nothing.
@@ -73,22 +73,22 @@ pub fn live(
     gate: &Arc<Gate>,
     sample: &Sample,
     installed: &Installed<'_>,
-    standing: Standing,
+    standing: DiskState,
     watch: &Watch,
 ) -> Result<Vec<Finding>, NoAnswer> {
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
     let text = text.map_err(|error| NoAnswer::broken(error.message))?;
     let stage = Stage::new().map_err(NoAnswer::broken)?;
     let root = stage.folder("sample").map_err(NoAnswer::broken)?;
-    let empty = (standing == Standing::Empty).then_some((sample.path.as_str(), ""));
+    let empty = (standing == DiskState::Empty).then_some((sample.path.as_str(), ""));
     let with = sample.with.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     for (path, text) in with.chain(empty) {
         write(&root, path, text).map_err(|error| NoAnswer::broken(format!("{path}: {error}")))?;
     }
     let rule = Rule::plain(Arc::clone(gate));
     let cache = installed.cache.map(|cache| cache.join(&gate.name));
-    let workshop = Workshop::default();
-    let ask = Ask {
+    let workshop = GateRuntime::default();
+    let ask = ProgramInput {
         rule: &rule,
         program: installed.program,
         search: installed.search,
@@ -96,7 +96,7 @@ pub fn live(
         path: &sample.path,
         language: language_of(&sample.path, sample.draft.lines().next()),
         text: &text,
-        on_disk: standing == Standing::Empty,
+        on_disk: standing == DiskState::Empty,
         gone: false,
         company: &[],
         also: &[],

@@ -11,7 +11,7 @@ mod live;
 mod names;
 pub(super) mod project;
 mod replay;
-mod scene;
+mod run_dir;
 mod sharing;
 #[cfg(test)]
 mod tests;
@@ -20,24 +20,24 @@ mod unstaged;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use self::scene::Scene;
-use super::company::Company;
-use super::output::{self, Said, Seen, Whose};
+use self::run_dir::RunDir;
+use super::error::GateError;
+use super::output::{self, ProgramOutput, ToolFinding, Whose};
+use super::overlay::DraftOverlays;
 use super::packages;
 use super::process::{self, Ceiling, Ended};
-use super::silence::Silence;
+use super::runtime::Versions;
 use super::watch::Limit;
-use super::workshop::Versions;
-use crate::policy::{Command, Form, Isolation, Language, Rule};
+use crate::policy::{CommandSpec, Isolation, Language, OutputForm, Rule};
 use crate::text::Buffer;
 
-pub use self::live::{Installed, NoAnswer, Standing, live};
+pub use self::live::{DiskState, Installed, NoAnswer, live};
 pub use self::replay::replay;
-pub(super) use self::sharing::{Shared, lists_files, runs_without_file, shared};
+pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, shared};
 
 /// A text that a gate's program is to be asked about.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ask<'a> {
+pub(super) struct ProgramInput<'a> {
     /// The entry of the policy, whose gate runs a command.
     pub(super) rule: &'a Rule,
     /// The absolute path of the program.
@@ -57,9 +57,9 @@ pub(super) struct Ask<'a> {
     /// Whether the file is gone: nothing is to be seen at its path.
     pub(super) gone: bool,
     /// The other drafts of the call.
-    pub(super) company: Company<'a>,
+    pub(super) company: DraftOverlays<'a>,
     /// Those of them that the same run is asked about.
-    pub(super) also: Company<'a>,
+    pub(super) also: DraftOverlays<'a>,
     /// What the program must at least be kept apart by.
     pub(super) isolation: Isolation,
     /// What it is kept apart by at most.
@@ -71,18 +71,18 @@ pub(super) struct Ask<'a> {
 }
 
 /// Has the program look at the text.
-pub(super) fn look(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Seen>, Silence> {
+pub(super) fn look(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
     let command = command(ask, limit)?;
-    let run = Run::new(ask, command, limit)?;
+    let run = FinishedRun::new(ask, command, limit)?;
     run.has_its_packages(ask, command)?;
     output::read(command, &run.said(), ask.text, &|name| run.scene.whose(name))
 }
 
 /// Has one run of the program look at the text and at the others that it is asked about: what it finds in each, in this
 /// order. What it finds in other files is told with the first.
-pub(super) fn look_all(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
+pub(super) fn look_all(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let command = command(ask, limit)?;
-    let run = Run::new(ask, command, limit)?;
+    let run = FinishedRun::new(ask, command, limit)?;
     run.has_its_packages(ask, command)?;
     let also = ask.also.iter().filter_map(|other| Some((other.path, other.text?)));
     let texts: Vec<(&str, &Buffer)> = std::iter::once((ask.path, ask.text)).chain(also).collect();
@@ -93,63 +93,70 @@ pub(super) fn look_all(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Vec<Seen>>
 }
 
 /// Has the program give the text as it would have it: a view, with plain line ends.
-pub(super) fn mend(ask: &Ask<'_>, limit: Limit<'_>) -> Result<String, Silence> {
+pub(super) fn mend(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, GateError> {
     let command = command(ask, limit)?;
-    let run = Run::new(ask, command, limit)?;
+    let run = FinishedRun::new(ask, command, limit)?;
     run.has_its_packages(ask, command)?;
     output::formatted(command, &run.said(), ask.text)
 }
 
-fn command<'a>(ask: &Ask<'a>, limit: Limit<'_>) -> Result<&'a Command, Silence> {
+fn command<'a>(ask: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
     let command = ask.rule.gate.command();
     let command =
-        command.ok_or_else(|| Silence::Broken("runs no program, as its definition has it".to_owned()))?;
+        command.ok_or_else(|| GateError::Broken("runs no program, as its definition has it".to_owned()))?;
     Ok(ask.versions.command(command, ask.program, ask.search, limit))
 }
 
 /// The bytes that a program is given: a formatter gets and gives the view, so that the file keeps its dress.
-fn given<'a>(command: &Command, text: &'a Buffer) -> &'a [u8] {
+fn given<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
     match command.output.form {
-        Form::Formatted { .. } => text.view().as_bytes(),
-        Form::Json(_) | Form::Jsonl(_) | Form::Sarif | Form::Rdjson | Form::Regex { .. } | Form::Exit(_) => {
-            text.bytes()
-        }
+        OutputForm::Formatted { .. } => text.view().as_bytes(),
+        OutputForm::Json(_)
+        | OutputForm::Jsonl(_)
+        | OutputForm::Sarif
+        | OutputForm::Rdjson
+        | OutputForm::Regex { .. }
+        | OutputForm::Exit(_) => text.bytes(),
     }
 }
 
 /// A run that came to its end.
-struct Run<'a> {
-    scene: Scene<'a>,
+struct FinishedRun<'a> {
+    scene: RunDir<'a>,
     code: i32,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-impl<'a> Run<'a> {
-    fn new(ask: &Ask<'a>, command: &'a Command, limit: Limit<'_>) -> Result<Run<'a>, Silence> {
-        let scene = Scene::set(ask, command, limit)?;
+impl<'a> FinishedRun<'a> {
+    fn new(
+        ask: &ProgramInput<'a>,
+        command: &'a CommandSpec,
+        limit: Limit<'_>,
+    ) -> Result<FinishedRun<'a>, GateError> {
+        let scene = RunDir::set(ask, command, limit)?;
         match process::run(&scene.order()?, limit) {
             Ended::Exited { code, stdout, stderr } => {
                 let [stdout, stderr] = [stdout, stderr].map(|output| scene.unstaged(output));
-                Ok(Run { scene, code, stdout, stderr })
+                Ok(FinishedRun { scene, code, stdout, stderr })
             }
             Ended::Deaf { code, stderr } => Err(output::unread(command, code, &scene.unstaged(stderr))),
-            Ended::Broken(why) => Err(Silence::Broken(why)),
-            Ended::Halted(halt) => Err(Silence::Halted(halt)),
+            Ended::Broken(why) => Err(GateError::Broken(why)),
+            Ended::Halted(halt) => Err(GateError::Halted(halt)),
         }
     }
 
     /// Makes sure that the run did not fail for lack of a package that the project declares.
-    fn has_its_packages(&self, ask: &Ask<'_>, command: &Command) -> Result<(), Silence> {
+    fn has_its_packages(&self, ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<(), GateError> {
         if self.code == 0 {
             return Ok(());
         }
         let output = [self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat();
         let why = packages::failure(ask, command, &String::from_utf8_lossy(&output));
-        why.map_or(Ok(()), |why| Err(Silence::Unavailable(why)))
+        why.map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
     }
 
-    fn said(&self) -> Said<'_> {
-        Said { code: self.code, stdout: &self.stdout, stderr: &self.stderr }
+    fn said(&self) -> ProgramOutput<'_> {
+        ProgramOutput { code: self.code, stdout: &self.stdout, stderr: &self.stderr }
     }
 }

@@ -17,7 +17,7 @@ const SHOWN: usize = 3;
 
 /// The names that a run's program may use.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct RunNames {
     /// The edited file, relative to the root.
     path: String,
     /// The root: the real one and the copy, with and without links on the way to it.
@@ -61,7 +61,7 @@ impl World {
     }
 }
 
-impl Names {
+impl RunNames {
     /// Knows the edited file by its path relative to the roots; `bases` are absolute.
     pub(super) fn new<'p>(
         path: &str,
@@ -70,9 +70,9 @@ impl Names {
         draft: Option<&Path>,
         input: Input,
         world: World,
-    ) -> Names {
+    ) -> RunNames {
         let text = |path: &Path| normal(&path.to_string_lossy());
-        let mut names = Names {
+        let mut names = RunNames {
             path: path.to_owned(),
             roots: roots.map(text).collect(),
             bases: bases.map(text).to_vec(),
@@ -87,7 +87,7 @@ impl Names {
     }
 
     /// The same names, and those of the files in which other drafts lie.
-    pub(super) fn with_drafts(mut self, drafts: &[(PathBuf, String)]) -> Names {
+    pub(super) fn with_drafts(mut self, drafts: &[(PathBuf, String)]) -> RunNames {
         let known = |(draft, path): &(PathBuf, String)| (normal(&draft.to_string_lossy()), path.clone());
         self.drafts = drafts.iter().map(known).collect();
         self

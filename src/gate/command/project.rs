@@ -8,8 +8,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::gate::regular;
-use crate::policy::{Command, Configuration, Value};
-use crate::text::Stamp;
+use crate::policy::{CommandSpec, Configuration, ProjectValue};
+use crate::text::Version;
 
 /// The bytes that are read of a file of the project.
 const MOST_READ: u64 = 1 << 20;
@@ -42,13 +42,13 @@ pub(super) fn nearest<'p>(path: &'p str, names: &[String], known: impl Fn(&Path)
 
 /// A name for the project that a file belongs to: of the nearest folder above that has a lock file of the command's
 /// configuration, else of the one that it runs in.
-pub(super) fn name(root: &Path, path: &str, command: &Command) -> String {
+pub(super) fn name(root: &Path, path: &str, command: &CommandSpec) -> String {
     let is_lock = |name: &&String| Path::new(name).extension() == Some(OsStr::new("lock"));
     let names = command.config.iter().map(|file| &file.name);
     let locks: Vec<String> = names.filter(is_lock).cloned().collect();
     let has_lock = above(path).any(|folder| locks.iter().any(|lock| root.join(folder).join(lock).is_file()));
     let folder = folder_of(root, path, if has_lock { &locks } else { &command.cwd });
-    Stamp::of(folder.as_bytes()).hex().chars().take(NAME).collect()
+    Version::hash(folder.as_bytes()).hex().chars().take(NAME).collect()
 }
 
 /// A folder by its path relative to a root; the root itself has no slash at its end.
@@ -75,7 +75,7 @@ pub(super) fn is_configured(root: &Path, path: &str, config: &[Configuration]) -
 /// Gives a value from the nearest file above that has it.
 ///
 /// What begins with `-` or `@` could be taken for an option where a word begins with it, and counts as not found.
-pub(super) fn value(root: &Path, path: &str, value: &Value) -> String {
+pub(super) fn value(root: &Path, path: &str, value: &ProjectValue) -> String {
     let places =
         above(path).flat_map(|folder| value.within.iter().map(move |name| root.join(folder).join(name)));
     let found = |place: PathBuf| {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::names::{Names, World};
+use super::names::{RunNames, World};
 use super::project;
+use crate::gate::error::GateError;
 use crate::gate::finding::Finding;
-use crate::gate::output::{Said, Seen, diagnosed, read};
-use crate::gate::silence::Silence;
-use crate::policy::{Columns, Command, Gate, Sample, Server};
+use crate::gate::output::{ProgramOutput, ToolFinding, diagnosed, read};
+use crate::policy::{Columns, CommandSpec, Gate, Sample, ServerSpec};
 use crate::text::{Buffer, Hints};
 
 /// Where the project of a sample is taken to lie.
@@ -31,35 +31,35 @@ pub fn replay(gate: &Gate, sample: &Sample) -> Result<Vec<Finding>, String> {
     Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
 }
 
-type Read = Result<Vec<Seen>, Silence>;
+type ReplayRead = Result<Vec<ToolFinding>, GateError>;
 
-fn replayed(command: &Command, sample: &Sample, output: &str, text: &Buffer) -> Read {
+fn replayed(command: &CommandSpec, sample: &Sample, output: &str, text: &Buffer) -> ReplayRead {
     let draft = format!("{DRAFT}/{}", sample.path.rsplit('/').next().unwrap_or_default());
     let spoken = |text: &str| text.replace("{root}", ROOT).replace("{draft}", &draft);
     let (stdout, stderr) = (spoken(output), spoken(&sample.errors));
-    let said = Said { code: sample.exit, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+    let said = ProgramOutput { code: sample.exit, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
     let names = names(command, sample, &draft);
     read(command, &said, text, &|name| names.whose(name))
 }
 
 /// Diagnostics as a server gave them, in a list.
-fn recorded(server: &Server, output: &str, text: &Buffer) -> Read {
+fn recorded(server: &ServerSpec, output: &str, text: &Buffer) -> ReplayRead {
     match serde_json::from_str::<Vec<serde_json::Value>>(output) {
         Ok(items) => diagnosed(&items, server, Columns::Utf16, text),
         Err(error) => {
-            Err(Silence::Broken(format!("the sample's `output` is no list of diagnostics: {error}")))
+            Err(GateError::Broken(format!("the sample's `output` is no list of diagnostics: {error}")))
         }
     }
 }
 
-fn names(command: &Command, sample: &Sample, draft: &str) -> Names {
+fn names(command: &CommandSpec, sample: &Sample, draft: &str) -> RunNames {
     let paths: Vec<String> = sample.with.iter().map(|(path, _)| path.clone()).collect();
     let known = |path: &Path| paths.iter().any(|known| Path::new(known) == path);
     let root = Path::new(ROOT);
     let folder = project::below(root, project::nearest(&sample.path, &command.cwd, known));
     let own = root.join(&sample.path);
     let bases = [folder.as_path(), root, own.parent().unwrap_or(root)];
-    Names::new(
+    RunNames::new(
         &sample.path,
         [root].into_iter(),
         bases,
@@ -70,7 +70,7 @@ fn names(command: &Command, sample: &Sample, draft: &str) -> Names {
 }
 
 /// A finding of a gate, as nobody has weighed it yet.
-pub(super) fn finding(gate: &Gate, seen: Seen) -> Finding {
+pub(super) fn finding(gate: &Gate, seen: ToolFinding) -> Finding {
     Finding {
         gate: gate.name.clone(),
         severity: seen.severity,
@@ -81,7 +81,7 @@ pub(super) fn finding(gate: &Gate, seen: Seen) -> Finding {
 }
 
 /// What became of the gate, and why.
-fn told(silence: &Silence) -> String {
+fn told(silence: &GateError) -> String {
     let (outcome, why) = silence.told();
     format!("{}: {why}", outcome.name())
 }

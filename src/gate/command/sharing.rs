@@ -9,12 +9,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{project, scene};
-use crate::policy::{Command, Form, Hole, Input, Rule, Scope};
+use super::{project, run_dir};
+use crate::policy::{CacheScope, CommandSpec, Hole, Input, OutputForm, Rule};
 
 /// The part of a run that depends on the file; files with the same share a run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::gate) struct Shared {
+pub(in crate::gate) struct SharedPart {
     /// The folder that the command runs in, relative to the root.
     folder: String,
     /// The words that are added to the command.
@@ -25,38 +25,43 @@ pub(in crate::gate) struct Shared {
 }
 
 /// Returns what the run for this file depends on; nothing where the command is run for each file by itself.
-pub(in crate::gate) fn shared(rule: &Rule, command: &Command, root: &Path, path: &str) -> Option<Shared> {
+pub(in crate::gate) fn shared(
+    rule: &Rule,
+    command: &CommandSpec,
+    root: &Path,
+    path: &str,
+) -> Option<SharedPart> {
     // Which of them it is, the version of the program tells.
     let older = command.older.as_ref().map(|older| &older.command);
     if std::iter::once(command).chain(older).any(is_asked_alone) {
         return None;
     }
-    let names_folder = |command: &Command| command.words.iter().any(|word| word.has(Hole::Folder));
+    let names_folder = |command: &CommandSpec| command.words.iter().any(|word| word.has(Hole::Folder));
     let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    Some(Shared {
+    Some(SharedPart {
         folder: project::folder_of(root, path, &command.cwd).to_owned(),
-        args: scene::added(rule, command, root, path).ok()?,
+        args: run_dir::added(rule, command, root, path).ok()?,
         values: command.values.iter().map(|value| project::value(root, path, value)).collect(),
         named: std::iter::once(command).chain(older).any(names_folder).then(|| own.to_owned()),
     })
 }
 
 /// Whether the command is about one file, whatever others there are.
-fn is_asked_alone(command: &Command) -> bool {
+fn is_asked_alone(command: &CommandSpec) -> bool {
     let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
-    command.scope == Scope::File
+    command.scope == CacheScope::File
         || command.input == Input::Stdin
-        || matches!(command.output.form, Form::Formatted { .. })
+        || matches!(command.output.form, OutputForm::Formatted { .. })
         || ((has(Hole::Path) || has(Hole::Draft)) && !has(Hole::Paths))
 }
 
 /// Whether the words of a command list the files or folders that it looks at.
-pub(in crate::gate) fn lists_files(command: &Command) -> bool {
+pub(in crate::gate) fn lists_files(command: &CommandSpec) -> bool {
     [Hole::Paths, Hole::Folders].into_iter().any(|hole| command.words.iter().any(|word| word.has(hole)))
 }
 
 /// Whether a command can be run where none of its files is there.
-pub(in crate::gate) fn runs_without_file(command: &Command) -> bool {
+pub(in crate::gate) fn runs_without_file(command: &CommandSpec) -> bool {
     let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
     command.input != Input::Stdin && ![Hole::Path, Hole::Paths, Hole::Draft].into_iter().any(has)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Where the files of one run lay, and which files of the project they stand for.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct StagedPaths {
     /// The absolute path of the folder of the run, without the name.
     above: Vec<u8>,
     /// Its name, which no other folder has.
@@ -15,9 +15,9 @@ pub(super) struct Places {
     below: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Places {
+impl StagedPaths {
     /// Knows the folder of a run at this absolute path, and what the paths below it stand for.
-    pub(super) fn new<'p>(home: &Path, pairs: impl Iterator<Item = (&'p Path, &'p Path)>) -> Places {
+    pub(super) fn new<'p>(home: &Path, pairs: impl Iterator<Item = (&'p Path, &'p Path)>) -> StagedPaths {
         let bytes = |path: &Path| path.to_string_lossy().into_owned().into_bytes();
         // Quotes and backslashes stand in JSON in another way than in a path.
         let is_plain = |path: &[u8]| !path.iter().any(|byte| matches!(byte, b'"' | b'\\'));
@@ -30,7 +30,7 @@ impl Places {
         let above = home.parent().map_or(Vec::new(), |above| [&bytes(above), b"/".as_slice()].concat());
         let name =
             home.file_name().map_or(Vec::new(), |name| name.to_string_lossy().into_owned().into_bytes());
-        Places { above, name, below }
+        StagedPaths { above, name, below }
     }
 
     /// Puts the project's paths in the place of those of the run, absolute ones and relative ones.
@@ -99,7 +99,7 @@ mod tests {
             ("/tmp/lockgate-x1/project/app", "/home/me/app"),
         ];
         let pairs = pairs.iter().map(|(place, real)| (Path::new(*place), Path::new(*real)));
-        let places = Places::new(Path::new("/tmp/lockgate-x1"), pairs);
+        let places = StagedPaths::new(Path::new("/tmp/lockgate-x1"), pairs);
         for (written, shown) in [
             ("vet: /tmp/lockgate-x1/draft/a.go:3:1: no", "vet: /home/me/app/sub/a.go:3:1: no"),
             ("../../../tmp/lockgate-x1/draft/a.go:3:1: no", "/home/me/app/sub/a.go:3:1: no"),
@@ -116,6 +116,10 @@ mod tests {
             assert_eq!(String::from_utf8(places.unstaged(written.into())).unwrap(), shown);
         }
         let written = b"/tmp/lockgate-x1/draft/a.go".to_vec();
-        assert_eq!(Places::default().unstaged(written.clone()), written, "the control: nothing is known");
+        assert_eq!(
+            StagedPaths::default().unstaged(written.clone()),
+            written,
+            "the control: nothing is known"
+        );
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Seven `=` alone are a heading in Markdown and reStructuredText: they count only between the other two.
 
-use super::lexis::Part;
-use super::scene::{Scene, Spot};
-use super::tongue::Sort;
+use super::lexical_syntax::Sort;
+use super::lexis::LexicalPart;
+use super::text_pair::{DamageFinding, TextPair};
 
 /// How far the markers of one conflict may lie apart, in lines.
 const FARTHEST: usize = 5_000;
@@ -20,7 +20,7 @@ enum Marker {
     Theirs,
 }
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     if scene.sort == Sort::Patch {
         return Vec::new();
     }
@@ -48,13 +48,13 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
     spots
 }
 
-fn spot(scene: &Scene<'_>, line: usize) -> Spot {
+fn spot(scene: &TextPair<'_>, line: usize) -> DamageFinding {
     let seen: String = scene.after.text(line).chars().take(40).collect();
     let message = format!(
         "a conflict marker, `{}`; keep one side of the conflict, and none of its markers",
         seen.trim_end()
     );
-    Spot { line, column: 1, message }
+    DamageFinding { line, column: 1, message }
 }
 
 /// A marker stands at the very start of a line, and has a name or nothing behind it.
@@ -72,7 +72,7 @@ fn marker(text: &str) -> Option<Marker> {
 
 /// Whether a text shows the marker and does not hold it: a string, or a fenced block of a page. There it is a conflict
 /// where one side of it was there before.
-fn is_shown(scene: &Scene<'_>, line: usize, marker: Marker) -> bool {
+fn is_shown(scene: &TextPair<'_>, line: usize, marker: Marker) -> bool {
     let inside = match marker {
         Marker::Ours | Marker::Base | Marker::Between => line + 1..line + 1 + SIDE,
         Marker::Theirs => line.saturating_sub(SIDE)..line,
@@ -81,5 +81,6 @@ fn is_shown(scene: &Scene<'_>, line: usize, marker: Marker) -> bool {
         let side = scene.after.text(line);
         side.trim().len() > 2 && scene.was_there(side)
     };
-    (scene.is_fenced(line) || scene.part_of_line(line) == Part::Text) && !inside.into_iter().any(was_there)
+    (scene.is_fenced(line) || scene.part_of_line(line) == LexicalPart::Text)
+        && !inside.into_iter().any(was_there)
 }

@@ -1,9 +1,9 @@
 //! A line, or a block of lines, at the edge of what the edit wrote that stands there twice.
 
-use super::lexis::Part;
-use super::scene::{Scene, Spot};
-use super::tongue::Sort;
-use crate::gate::delta::Piece;
+use super::lexical_syntax::Sort;
+use super::lexis::LexicalPart;
+use super::text_pair::{DamageFinding, TextPair};
+use crate::gate::delta::ReplacedLines;
 
 /// The longest block that is looked for.
 const LONGEST: usize = 40;
@@ -34,14 +34,14 @@ const COMMON: [&str; 22] = [
     "return nil",
 ];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     if scene.before.is_none() || matches!(scene.sort, Sort::Patch) {
         return Vec::new();
     }
     scene.pieces.iter().filter_map(|piece| doubled(scene, piece)).collect()
 }
 
-fn doubled(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
+fn doubled(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
     let (first, last) = piece.new;
     let length = (last + 1).checked_sub(first).filter(|length| *length > 0)?;
     let longest = LONGEST.min(length);
@@ -56,11 +56,11 @@ fn doubled(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
         _ => format!("lines {line}-{} repeat lines {}-{}", line + size - 1, line - size, line - 1),
     };
     let message = format!("{what}, at the edge of the edit; keep one of them");
-    Some(Spot { line, column: 1, message })
+    Some(DamageFinding { line, column: 1, message })
 }
 
 /// Where the second copy of a block of this size begins that the edit wrote a part of, at one of its edges.
-fn place(scene: &Scene<'_>, piece: &Piece, size: usize, length: usize) -> Option<usize> {
+fn place(scene: &TextPair<'_>, piece: &ReplacedLines, size: usize, length: usize) -> Option<usize> {
     let (first, last) = piece.new;
     let equal = |one: usize, other: usize| {
         one >= 1 && other <= scene.after.count() && scene.after.text(one) == scene.after.text(other)
@@ -79,10 +79,10 @@ fn place(scene: &Scene<'_>, piece: &Piece, size: usize, length: usize) -> Option
 }
 
 /// Whether the block is one that nobody writes twice on purpose: blank lines, brackets and rows of data say nothing.
-fn says_enough(scene: &Scene<'_>, start: usize, size: usize) -> bool {
+fn says_enough(scene: &TextPair<'_>, start: usize, size: usize) -> bool {
     let lines = || (start..start + size).map(|line| scene.after.text(line).trim());
     let telling = lines().filter(|text| tells(scene, text)).count();
-    let shown = scene.part_of_line(start) == Part::Text;
+    let shown = scene.part_of_line(start) == LexicalPart::Text;
     match scene.sort {
         Sort::Data => size > 2 && telling > 2 && !shown,
         Sort::Prose => telling > 0 && (scene.is_fenced(start) || lines().any(|text| text.len() > 8)),
@@ -91,14 +91,14 @@ fn says_enough(scene: &Scene<'_>, start: usize, size: usize) -> bool {
     }
 }
 
-fn tells(scene: &Scene<'_>, text: &str) -> bool {
+fn tells(scene: &TextPair<'_>, text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     let table = scene.sort == Sort::Prose && text.starts_with(['|', '+', '<']);
     letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(&text)
 }
 
 /// Whether the text before had such a pair already, in or beside what was replaced.
-fn was_doubled(scene: &Scene<'_>, piece: &Piece, size: usize, line: usize) -> bool {
+fn was_doubled(scene: &TextPair<'_>, piece: &ReplacedLines, size: usize, line: usize) -> bool {
     let Some(before) = scene.before else { return false };
     let from = piece.old.0.saturating_sub(2 * size).max(1);
     let to = (piece.old.1 + 2 * size).min(before.count());

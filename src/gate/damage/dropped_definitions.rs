@@ -1,11 +1,11 @@
 //! Definitions that a new content of a whole file does not have any more.
 
-use super::scene::{Scene, Spot};
+use super::text_pair::{DamageFinding, TextPair};
 
 /// The definitions that are named.
 const MOST_NAMES: usize = 5;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let dropped = &scene.lost.dropped;
     let Some(first) = dropped.first() else { return Vec::new() };
     let named: Vec<String> = dropped.iter().take(MOST_NAMES).map(|lost| format!("`{}`", lost.name)).collect();
@@ -17,5 +17,5 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         "the new content drops {what} of the text before: {}{more}; if that is not meant, send all of the file, or edit only a part of it",
         named.join(", "),
     );
-    vec![Spot { line: scene.line_after(first.line), column: 1, message }]
+    vec![DamageFinding { line: scene.line_after(first.line), column: 1, message }]
 }

@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lexis::Part;
-use super::scene::{Scene, Spot};
-use super::tongue::Sort;
+use super::lexical_syntax::Sort;
+use super::lexis::LexicalPart;
+use super::text_pair::{DamageFinding, TextPair};
 use super::{compiled, elided_words};
-use crate::gate::delta::Piece;
+use crate::gate::delta::ReplacedLines;
 
 /// How few lines an edit must have taken away for three dots to stand for them.
 const FEWEST_LOST: usize = 3;
@@ -78,7 +78,7 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     if scene.sort == Sort::Patch {
         return Vec::new();
     }
@@ -88,7 +88,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         if text.len() > 200 || !TRIGGER.is_match(text) || !elides(scene, piece, line, text) {
             continue;
         }
-        let shown = scene.part_of_line(line) == Part::Text && lost(scene, piece) < FEWEST_LOST;
+        let shown = scene.part_of_line(line) == LexicalPart::Text && lost(scene, piece) < FEWEST_LOST;
         if shown || scene.was_there(text) {
             continue;
         }
@@ -97,12 +97,12 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
             "`{seen}` stands for code that was not sent; send that code, or edit only the lines that change"
         );
         let column = scene.column(line, text.len() - text.trim_start().len());
-        spots.push(Spot { line, column, message });
+        spots.push(DamageFinding { line, column, message });
     }
     spots
 }
 
-fn elides(scene: &Scene<'_>, piece: &Piece, line: usize, text: &str) -> bool {
+fn elides(scene: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) -> bool {
     let lost = lost(scene, piece);
     let said = WORDS.captures(text);
     let part = |name: &str| said.as_ref().and_then(|said| said.name(name)).map(|part| part.as_str());
@@ -137,7 +137,7 @@ fn elides(scene: &Scene<'_>, piece: &Piece, line: usize, text: &str) -> bool {
 }
 
 /// How many lines more the edit took away than it brought.
-fn lost(scene: &Scene<'_>, piece: &Piece) -> usize {
+fn lost(scene: &TextPair<'_>, piece: &ReplacedLines) -> usize {
     let took = (piece.old.1 + 1).saturating_sub(piece.old.0);
     let brought = (piece.new.1 + 1).saturating_sub(piece.new.0);
     if scene.before.is_some() { (took + 1).saturating_sub(brought) } else { 0 }
@@ -163,14 +163,14 @@ fn dotted(words: &str) -> Option<&str> {
 }
 
 /// A comment behind code that elides its rest.
-fn trailing(scene: &Scene<'_>, line: usize, text: &str) -> bool {
+fn trailing(scene: &TextPair<'_>, line: usize, text: &str) -> bool {
     let Some(words) = TRAILING.captures(text).and_then(|said| said.name("words")) else { return false };
     let start = scene.after.span(line).start + words.start();
-    let in_comment = scene.tongue.is_none() || scene.part(start) == Part::Comment;
+    let in_comment = scene.tongue.is_none() || scene.part(start) == LexicalPart::Comment;
     in_comment && dotted(words.as_str()).is_some_and(|rest| !rest.is_empty() && DOTTED.is_match(rest))
 }
 
 /// A heading of a page speaks of its section.
-fn heading(scene: &Scene<'_>, text: &str) -> bool {
+fn heading(scene: &TextPair<'_>, text: &str) -> bool {
     scene.language() == "markdown" && text.starts_with('#')
 }

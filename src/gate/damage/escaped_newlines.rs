@@ -1,12 +1,12 @@
 //! New text in which `\n`, `\t` or `\"` stand outside of strings: it was escaped once too often.
 
-use super::scene::{Scene, Spot};
-use super::tongue::Sort;
+use super::lexical_syntax::Sort;
+use super::text_pair::{DamageFinding, TextPair};
 
 /// How many escaped line ends make a line of a text that is no code suspect.
 const MANY: usize = 3;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let holds = |text: &str| text.contains("\\n") || text.contains("\\\"") || text.contains("\\t");
     let mut spots = Vec::new();
     for (line, _) in scene.written().filter(|(line, _)| holds(scene.after.text(*line))) {
@@ -26,13 +26,13 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
             _ => "the quote alone",
         };
         let message = format!("`{seen}` stands outside of a string; send {meant}, not its escape");
-        spots.push(Spot { line, column: scene.column(line, at), message });
+        spots.push(DamageFinding { line, column: scene.column(line, at), message });
     }
     spots
 }
 
 /// The first escape that is no part of a string, a comment or a regular expression.
-fn in_code(scene: &Scene<'_>, line: usize, text: &str) -> Option<usize> {
+fn in_code(scene: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
     let start = scene.after.span(line).start;
     let shell = scene.language() == "bash";
     let css = scene.language() == "css";

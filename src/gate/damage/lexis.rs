@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
-use super::tongue::{Quirk, Quoted, Tongue};
+use super::lexical_syntax::{Quirk, Quoted, Tongue};
 
 /// What a part of a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum LexicalPart {
     Code,
     Comment,
     Text,
@@ -20,13 +20,13 @@ pub(super) enum Part {
 /// The comments and strings of a text.
 #[derive(Debug, Default)]
 pub(super) struct Lexis {
-    parts: Vec<(Range<usize>, Part)>,
+    parts: Vec<(Range<usize>, LexicalPart)>,
 }
 
 impl Lexis {
     /// Reads a text.
     pub(super) fn read(text: &str, tongue: &Tongue) -> Lexis {
-        let mut reader = Reader { text, tongue, at: 0, parts: Vec::new(), solid: None, wanted: None };
+        let mut reader = LexicalReader { text, tongue, at: 0, parts: Vec::new(), solid: None, wanted: None };
         while reader.at < text.len() {
             reader.step();
         }
@@ -34,27 +34,27 @@ impl Lexis {
     }
 
     /// What stands at an offset.
-    pub(super) fn at(&self, offset: usize) -> Part {
+    pub(super) fn at(&self, offset: usize) -> LexicalPart {
         let next = self.parts.partition_point(|(part, _)| part.end <= offset);
         match self.parts.get(next) {
             Some((part, what)) if part.contains(&offset) => *what,
-            Some(_) | None => Part::Code,
+            Some(_) | None => LexicalPart::Code,
         }
     }
 }
 
-struct Reader<'t> {
+struct LexicalReader<'t> {
     text: &'t str,
     tongue: &'t Tongue,
     at: usize,
-    parts: Vec<(Range<usize>, Part)>,
+    parts: Vec<(Range<usize>, LexicalPart)>,
     /// The last byte of code that is no space, on this line.
     solid: Option<u8>,
     /// The word that ends the text which begins on the next line.
     wanted: Option<&'t str>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> LexicalReader<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -114,24 +114,24 @@ impl<'t> Reader<'t> {
     }
 
     /// The comment or string that begins here, and how long it is.
-    fn part(&mut self, rest: &'t str) -> Option<(usize, Part)> {
+    fn part(&mut self, rest: &'t str) -> Option<(usize, LexicalPart)> {
         if self.tongue.line_comments.iter().any(|open| rest.starts_with(open)) && self.may_comment() {
-            return Some((line(rest), Part::Comment));
+            return Some((line(rest), LexicalPart::Comment));
         }
         if let Some((open, close)) = self.tongue.block_comment.filter(|(open, _)| rest.starts_with(open)) {
             let inside = rest.get(open.len()..).unwrap_or_default();
             let end = inside.find(close).map_or(rest.len(), |end| open.len() + end + close.len());
-            return Some((end, Part::Comment));
+            return Some((end, LexicalPart::Comment));
         }
         match self.tongue.quirk {
             Quirk::Rust => {
                 if let Some(end) = rust_literal(rest, self.before()) {
-                    return Some((end, Part::Text));
+                    return Some((end, LexicalPart::Text));
                 }
             }
             Quirk::Slashes => {
                 if let Some(end) = self.regex(rest) {
-                    return Some((end, Part::Text));
+                    return Some((end, LexicalPart::Text));
                 }
             }
             Quirk::Shell => self.wanted = self.wanted.or_else(|| here_word(rest)),
@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
             return None;
         }
         let quoted = self.tongue.strings.iter().find(|quoted| rest.starts_with(quoted.open))?;
-        Some((string(rest, quoted), Part::Text))
+        Some((string(rest, quoted), LexicalPart::Text))
     }
 
     fn before(&self) -> Option<u8> {
@@ -201,7 +201,7 @@ impl<'t> Reader<'t> {
             }
         }
         if self.at > start {
-            self.parts.push((start..self.at, Part::Text));
+            self.parts.push((start..self.at, LexicalPart::Text));
         }
     }
 }
@@ -258,15 +258,15 @@ fn here_word(rest: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tongue;
+    use super::super::lexical_syntax;
     use super::*;
 
     /// What is no code, each part between marks.
     fn shown(language: &str, text: &str) -> String {
-        let lexis = Lexis::read(text, tongue::of(language).unwrap());
+        let lexis = Lexis::read(text, lexical_syntax::find(language).unwrap());
         let mut shown = text.to_owned();
         for (part, what) in lexis.parts.iter().rev() {
-            let (open, close) = if *what == Part::Comment { ("⟨", "⟩") } else { ("«", "»") };
+            let (open, close) = if *what == LexicalPart::Comment { ("⟨", "⟩") } else { ("«", "»") };
             shown.insert_str(part.end, close);
             shown.insert_str(part.start, open);
         }
@@ -298,7 +298,7 @@ mod tests {
         #[test]
         fn any_text_is_read(text in "[a-z'\"`/*#\\\\<rR\n é🦀]{0,60}") {
             for language in crate::policy::languages() {
-                let Some(tongue) = tongue::of(&language.name) else { continue };
+                let Some(tongue) = lexical_syntax::find(&language.name) else { continue };
                 let lexis = Lexis::read(&text, tongue);
                 let mut last = 0;
                 for (part, _) in &lexis.parts {

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use super::lexis::Part;
-use super::scene::{Scene, Spot};
-use super::symbols::{Symbol, is_mark, symbols};
+use super::lexis::LexicalPart;
+use super::symbols::{LineSymbol, is_mark, symbols};
+use super::text_pair::{DamageFinding, TextPair};
 use crate::text::Lines;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = scene.before else { return Vec::new() };
     let language = scene.language();
     let took = |old: &(usize, usize)| (old.0..=old.1).any(|line| is_mark(before.text(line).trim(), language));
@@ -18,44 +18,50 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         return Vec::new();
     }
     let new = symbols(scene.after, language);
-    let kept = Kept::new(scene, &new);
+    let kept = DecoratedSymbols::new(scene, &new);
     let old = symbols(before, language);
-    let mut spots: Vec<Spot> = old.iter().filter_map(|symbol| lost(scene, before, symbol, &kept)).collect();
+    let mut spots: Vec<DamageFinding> =
+        old.iter().filter_map(|symbol| lost(scene, before, symbol, &kept)).collect();
     spots.dedup_by_key(|spot| spot.line);
     spots
 }
 
 /// The symbols after the edit, by their line and by their name.
-struct Kept<'k, 't> {
-    by_line: HashMap<usize, &'k Symbol<'t>>,
-    by_name: HashMap<&'t str, Vec<&'k Symbol<'t>>>,
+struct DecoratedSymbols<'k, 't> {
+    by_line: HashMap<usize, &'k LineSymbol<'t>>,
+    by_name: HashMap<&'t str, Vec<&'k LineSymbol<'t>>>,
 }
 
-impl<'k, 't> Kept<'k, 't> {
-    fn new(scene: &Scene<'_>, new: &'k [Symbol<'t>]) -> Kept<'k, 't> {
-        let mut by_name: HashMap<&str, Vec<&Symbol<'_>>> = HashMap::new();
+impl<'k, 't> DecoratedSymbols<'k, 't> {
+    fn new(scene: &TextPair<'_>, new: &'k [LineSymbol<'t>]) -> DecoratedSymbols<'k, 't> {
+        let mut by_name: HashMap<&str, Vec<&LineSymbol<'_>>> = HashMap::new();
         for symbol in new.iter().filter(|symbol| scene.draft.wrote(symbol.line)) {
             by_name.entry(symbol.name).or_default().push(symbol);
         }
-        Kept { by_line: new.iter().map(|symbol| (symbol.line, symbol)).collect(), by_name }
+        DecoratedSymbols { by_line: new.iter().map(|symbol| (symbol.line, symbol)).collect(), by_name }
     }
 
     /// What became of a symbol: the one on its line, else the one of its name in what the edit put in its place.
-    fn partner(&self, scene: &Scene<'_>, old: &Symbol<'_>) -> Option<&'k Symbol<'t>> {
+    fn partner(&self, scene: &TextPair<'_>, old: &LineSymbol<'_>) -> Option<&'k LineSymbol<'t>> {
         if let Some(line) = scene.draft.map.carry(old.line) {
             return self.by_line.get(&line).copied().filter(|symbol| symbol.name == old.name);
         }
         let piece = scene.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&old.line))?;
-        let inside = |symbol: &&&Symbol<'_>| (piece.new.0..=piece.new.1).contains(&symbol.line);
+        let inside = |symbol: &&&LineSymbol<'_>| (piece.new.0..=piece.new.1).contains(&symbol.line);
         self.by_name.get(old.name)?.iter().find(inside).copied()
     }
 }
 
-fn lost(scene: &Scene<'_>, before: Lines<'_>, old: &Symbol<'_>, kept: &Kept<'_, '_>) -> Option<Spot> {
+fn lost(
+    scene: &TextPair<'_>,
+    before: Lines<'_>,
+    old: &LineSymbol<'_>,
+    kept: &DecoratedSymbols<'_, '_>,
+) -> Option<DamageFinding> {
     let gone = |(line, _): &&(usize, &str)| scene.draft.map.carry(*line).is_none();
     old.above.iter().find(gone)?;
     let new = kept.partner(scene, old)?;
-    if scene.part_of_line(new.line) != Part::Code {
+    if scene.part_of_line(new.line) != LexicalPart::Code {
         return None;
     }
     let named = |mark: &str| mark.split(['(', ' ', '=']).next().unwrap_or(mark).to_owned();
@@ -77,11 +83,11 @@ fn lost(scene: &Scene<'_>, before: Lines<'_>, old: &Symbol<'_>, kept: &Kept<'_, 
     );
     let text = scene.after.text(new.line);
     let column = scene.column(new.line, text.len() - text.trim_start().len());
-    Some(Spot { line: new.line, column, message })
+    Some(DamageFinding { line: new.line, column, message })
 }
 
 /// Whether the edit changed more of the symbol than what stands above it.
-fn wrote(scene: &Scene<'_>, before: Lines<'_>, old: &Symbol<'_>) -> bool {
+fn wrote(scene: &TextPair<'_>, before: Lines<'_>, old: &LineSymbol<'_>) -> bool {
     let body = (old.line, old.end);
     scene.pieces.iter().any(|piece| {
         let changed = (piece.old.0.max(body.0)..=piece.old.1.min(body.1))
@@ -92,6 +98,6 @@ fn wrote(scene: &Scene<'_>, before: Lines<'_>, old: &Symbol<'_>) -> bool {
 }
 
 /// Whether the mark now stands on the symbol's own line.
-fn same_line(scene: &Scene<'_>, new: &Symbol<'_>, mark: &str) -> bool {
+fn same_line(scene: &TextPair<'_>, new: &LineSymbol<'_>, mark: &str) -> bool {
     scene.after.text(new.line).contains(mark)
 }

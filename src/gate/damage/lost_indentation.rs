@@ -6,10 +6,10 @@
 
 use std::collections::HashSet;
 
-use super::lexis::Part;
-use super::scene::{Scene, Spot};
-use super::tongue::Sort;
-use crate::gate::delta::Piece;
+use super::lexical_syntax::Sort;
+use super::lexis::LexicalPart;
+use super::text_pair::{DamageFinding, TextPair};
+use crate::gate::delta::ReplacedLines;
 use crate::text::Lines;
 
 /// Languages whose blocks are told by their indentation.
@@ -25,12 +25,12 @@ const HEADS: [&str; 13] =
 const MOST_WORDS: usize = 100;
 const LEAST_GROWN: usize = 3;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = scene.before.filter(|_| scene.sort == Sort::Code) else { return Vec::new() };
     scene.pieces.iter().filter_map(|piece| left_block(scene, before, piece)).collect()
 }
 
-fn left_block(scene: &Scene<'_>, before: Lines<'_>, piece: &Piece) -> Option<Spot> {
+fn left_block(scene: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
     let after = scene.after;
     let is_text = |lines: Lines<'_>, line: usize| !lines.text(line).trim().is_empty();
     let old = (piece.old.0..=piece.old.1).find(|line| is_text(before, *line))?;
@@ -40,7 +40,7 @@ fn left_block(scene: &Scene<'_>, before: Lines<'_>, piece: &Piece) -> Option<Spo
     if !deep.starts_with(flat) || deep.len() == flat.len() || was.trim() == is.trim() || !is_alike(was, is) {
         return None;
     }
-    if scene.part_of_line(new) != Part::Code {
+    if scene.part_of_line(new) != LexicalPart::Code {
         return None;
     }
     let above = (1..piece.new.0).rev().find(|line| is_text(after, *line))?;
@@ -70,7 +70,7 @@ fn left_block(scene: &Scene<'_>, before: Lines<'_>, piece: &Piece) -> Option<Spo
         flat.chars().count(),
         deep.chars().count(),
     );
-    leaves.then(|| Spot { line: new, column: scene.column(new, flat.len()), message })
+    leaves.then(|| DamageFinding { line: new, column: scene.column(new, flat.len()), message })
 }
 
 /// Tells whether one of the lines above, before the block ends, has this indentation.

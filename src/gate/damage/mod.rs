@@ -12,29 +12,29 @@ mod dropped_definitions;
 mod elided_code;
 mod elided_words;
 mod escaped_newlines;
+mod lexical_syntax;
 mod lexis;
 mod line_prefixes;
 mod lost_decorators;
 mod lost_indentation;
 mod nul_bytes;
-mod scene;
 mod shrunk_file;
 mod symbols;
 mod tabs_to_spaces;
 #[cfg(test)]
 mod tests;
-mod tongue;
+mod text_pair;
 mod typographic_quotes;
 mod used_definitions;
 
 use regex::Regex;
 
-use self::scene::{Scene, Spot};
-use super::delta::Mark;
+use self::text_pair::{DamageFinding, TextPair};
+use super::delta::ComparedFinding;
 use super::draft::Draft;
 use super::finding::Severity;
 use super::lost::Lost;
-use super::syntax::Trouble;
+use super::syntax::ParseFailure;
 use super::watch::Limit;
 use crate::policy::{Accident, Damage, Weight};
 use crate::text::Buffer;
@@ -43,7 +43,7 @@ use crate::text::Buffer;
 const MOST_FINDINGS: usize = 50;
 
 /// Who looks for which accident.
-const fn rule(accident: Accident) -> fn(&Scene<'_>) -> Vec<Spot> {
+const fn rule(accident: Accident) -> fn(&TextPair<'_>) -> Vec<DamageFinding> {
     match accident {
         Accident::LinePrefixes => line_prefixes::look,
         Accident::ElidedCode => elided_code::look,
@@ -69,11 +69,11 @@ pub(super) fn judge(
     damage: &Damage,
     lost: &Lost,
     limit: Limit<'_>,
-) -> Result<Vec<(Mark, bool)>, Trouble> {
+) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
     if draft.changes_nothing() {
         return Ok(Vec::new());
     }
-    let scene = Scene::new(draft, lost).formatted(own);
+    let scene = TextPair::new(draft, lost).formatted(own);
     let mut marks = Vec::new();
     for (accident, _) in Accident::ALL {
         let severity = match damage.weight(accident) {
@@ -82,7 +82,7 @@ pub(super) fn judge(
             Weight::Off => continue,
         };
         if let Some(halt) = limit.reached() {
-            return Err(Trouble::Halted(halt));
+            return Err(ParseFailure::Halted(halt));
         }
         let spots = rule(accident)(&scene).into_iter().take(MOST_FINDINGS);
         marks.extend(spots.map(|spot| (mark(&scene, accident, severity, spot), true)));
@@ -100,7 +100,12 @@ fn compiled(pattern: &str) -> Regex {
     }
 }
 
-fn mark(scene: &Scene<'_>, accident: Accident, severity: Severity, spot: Spot) -> Mark {
-    let mark = Mark::new(scene.after, (spot.line, spot.column), spot.message);
-    Mark { code: Some(accident.name().to_owned()), severity, ..mark }
+fn mark(
+    scene: &TextPair<'_>,
+    accident: Accident,
+    severity: Severity,
+    spot: DamageFinding,
+) -> ComparedFinding {
+    let mark = ComparedFinding::new(scene.after, (spot.line, spot.column), spot.message);
+    ComparedFinding { code: Some(accident.name().to_owned()), severity, ..mark }
 }

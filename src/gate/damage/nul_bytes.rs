@@ -1,8 +1,8 @@
 //! NUL bytes in lines that the edit wrote.
 
-use super::scene::{Scene, Spot};
+use super::text_pair::{DamageFinding, TextPair};
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let holds = |text: Option<&str>| text.is_some_and(|text| text.contains('\0'));
     if !holds(Some(scene.draft.after.view())) {
         return Vec::new();
@@ -18,7 +18,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         let noun = if count == 1 { "a NUL byte" } else { "NUL bytes" };
         let message =
             format!("{noun} in new text; write `\\0` where a string needs one, and nothing elsewhere");
-        Spot { line, column: scene.column(line, at), message }
+        DamageFinding { line, column: scene.column(line, at), message }
     };
     new.map(spot).collect()
 }

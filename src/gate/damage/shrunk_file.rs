@@ -1,12 +1,12 @@
 //! A file that shrank to under a quarter: what was sent may be a part that was taken for the whole.
 
-use super::scene::{Scene, Spot};
+use super::text_pair::{DamageFinding, TextPair};
 
 /// A file with fewer lines, or fewer bytes, may shrink as it likes.
 const LEAST_LINES: usize = 20;
 const LEAST_BYTES: usize = 600;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = scene.before else { return Vec::new() };
     let (old, new) = (before.count(), scene.after.count());
     let old_bytes = scene.draft.before.map_or(0, |before| before.view().len());
@@ -18,5 +18,5 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
     let message = format!(
         "the file shrank from {old} to {new} lines; send all of it, or say with an edit of lines what goes"
     );
-    vec![Spot { line: 1, column: 1, message }]
+    vec![DamageFinding { line: 1, column: 1, message }]
 }

@@ -12,7 +12,7 @@ use crate::text::Lines;
 
 /// A symbol, by its lines from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Symbol<'t> {
+pub(super) struct LineSymbol<'t> {
     pub(super) name: &'t str,
     /// The line with its name.
     pub(super) line: usize,
@@ -36,7 +36,7 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The symbols of a text that have something above them or are named there, in its order.
-pub(super) fn symbols<'t>(lines: Lines<'t>, language: &str) -> Vec<Symbol<'t>> {
+pub(super) fn symbols<'t>(lines: Lines<'t>, language: &str) -> Vec<LineSymbol<'t>> {
     let mut symbols = Vec::new();
     let mut above: Vec<(usize, &'t str)> = Vec::new();
     let mut open = 0_i64;
@@ -49,14 +49,14 @@ pub(super) fn symbols<'t>(lines: Lines<'t>, language: &str) -> Vec<Symbol<'t>> {
             open = balance(body).max(0);
             if let Some(rest) = after_mark(body, language) {
                 let above = std::mem::take(&mut above);
-                symbols.extend(name(rest, language).map(|name| Symbol { name, line, end: line, above }));
+                symbols.extend(name(rest, language).map(|name| LineSymbol { name, line, end: line, above }));
             }
         } else if body.is_empty() || is_comment(body, language) {
             if body.is_empty() && language == "go" {
                 above.clear();
             }
         } else if let Some(name) = name(text, language) {
-            symbols.push(Symbol { name, line, end: line, above: std::mem::take(&mut above) });
+            symbols.push(LineSymbol { name, line, end: line, above: std::mem::take(&mut above) });
         } else {
             above.clear();
         }
@@ -125,7 +125,7 @@ fn balance(body: &str) -> i64 {
 }
 
 /// Finds where the bodies end: before the next line that is indented no deeper and closes nothing.
-fn end_all(symbols: &mut [Symbol<'_>], lines: Lines<'_>) {
+fn end_all(symbols: &mut [LineSymbol<'_>], lines: Lines<'_>) {
     let mut open: Vec<(usize, usize)> = Vec::new();
     let mut starts = symbols.iter().map(|symbol| symbol.line).enumerate().peekable();
     let mut ends = vec![lines.count(); symbols.len()];

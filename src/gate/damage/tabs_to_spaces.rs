@@ -1,8 +1,8 @@
 //! Lines indented with spaces in a file that is indented with tabs, and the other way round.
 
-use super::lexis::Part;
-use super::scene::{Scene, Spot};
-use super::tongue::Sort;
+use super::lexical_syntax::Sort;
+use super::lexis::LexicalPart;
+use super::text_pair::{DamageFinding, TextPair};
 use crate::text::Lines;
 
 /// So many indented lines tell how a file is indented.
@@ -23,7 +23,7 @@ impl Indent {
     }
 }
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = scene.before else { return Vec::new() };
     match scene.sort {
         Sort::Prose | Sort::Patch => return Vec::new(),
@@ -34,7 +34,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         indent(scene.after.text(line)).is_some_and(|here| here != usual)
             && scene.is_own(line)
             && !continues(scene, line)
-            && scene.part_of_line(line) == Part::Code
+            && scene.part_of_line(line) == LexicalPart::Code
     };
     let mut spots = Vec::new();
     for piece in &scene.pieces {
@@ -46,7 +46,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
             count(1 + lines.count()),
             usual.words(),
         );
-        spots.push(Spot { line, column: 1, message });
+        spots.push(DamageFinding { line, column: 1, message });
     }
     spots
 }
@@ -86,6 +86,6 @@ fn usual(lines: Lines<'_>) -> Option<Indent> {
 }
 
 /// Whether a line goes on with the one above, which may be aligned as it likes.
-fn continues(scene: &Scene<'_>, line: usize) -> bool {
+fn continues(scene: &TextPair<'_>, line: usize) -> bool {
     scene.after.text(line.saturating_sub(1)).trim_end().ends_with('\\')
 }

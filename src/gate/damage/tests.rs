@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::scene::Spot;
-use super::{Scene, judge, rule};
+use super::text_pair::DamageFinding;
+use super::{TextPair, judge, rule};
 use crate::gate::watch::processor_time;
-use crate::gate::{Draft, Lost, LostDefinition, Stands, Watch};
+use crate::gate::{Draft, InputLocation, Lost, LostDefinition, Watch};
 use crate::policy::{Accident, Damage, language_of};
 use crate::text::{Buffer, Hints};
 
@@ -16,8 +16,8 @@ fn buffer(text: &str) -> Buffer {
 }
 
 /// What one rule finds in an edit.
-pub(super) fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<Spot> {
-    with_draft(path, before, after, |draft| rule(accident)(&Scene::new(draft, Lost::none())))
+pub(super) fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<DamageFinding> {
+    with_draft(path, before, after, |draft| rule(accident)(&TextPair::new(draft, Lost::none())))
 }
 
 fn with_draft<T>(path: &str, before: Option<&str>, after: &str, look: impl FnOnce(&Draft<'_>) -> T) -> T {
@@ -29,7 +29,7 @@ fn with_draft<T>(path: &str, before: Option<&str>, after: &str, look: impl FnOnc
         before: before.is_some().then_some(&old),
         after: &new,
         map: &plan.line_map(&old, &new),
-        stands: Stands::of_file(before.map(|_| &old)),
+        stands: InputLocation::of_file(before.map(|_| &old)),
         beside: &|_| false,
     })
 }
@@ -231,7 +231,7 @@ fn definitions_that_others_use_are_told_with_three_of_their_uses() {
     let lost = Lost { used: vec![used(&uses), used(&uses[..1])], dropped: vec![used(&[]); 7] };
     let told = |accident, lost: &Lost| {
         with_draft("a.py", Some("x = 1\ny = 2\n"), "x = 1\nz = 2\n", |draft| {
-            let spots = rule(accident)(&Scene::new(draft, lost));
+            let spots = rule(accident)(&TextPair::new(draft, lost));
             spots.into_iter().map(|spot| (spot.line, spot.message)).collect::<Vec<_>>()
         })
     };
@@ -257,7 +257,7 @@ proptest! {
             let count = after.lines().count().max(1);
             with_draft(&path, old, &after, |draft| {
                 for (accident, _) in Accident::ALL {
-                    for spot in rule(accident)(&Scene::new(draft, Lost::none())) {
+                    for spot in rule(accident)(&TextPair::new(draft, Lost::none())) {
                         prop_assert!(spot.line >= 1 && spot.line <= count && spot.column >= 1, "{accident:?} {spot:?}");
                     }
                 }

@@ -1,12 +1,12 @@
 //! Typographic quotes where the language wants plain ones.
 
-use super::scene::{Scene, Spot};
-use super::tongue::Sort;
-use crate::gate::delta::Piece;
+use super::lexical_syntax::Sort;
+use super::text_pair::{DamageFinding, TextPair};
+use crate::gate::delta::ReplacedLines;
 
 const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     match scene.sort {
         Sort::Code | Sort::Data | Sort::Prose => {}
         Sort::Patch | Sort::Unknown => return Vec::new(),
@@ -25,7 +25,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         let Some((at, quote)) = places.find(|(at, _)| is_meant(scene, text, start, *at)) else { continue };
         let plain = if matches!(quote, "\u{2018}" | "\u{2019}") { "'" } else { "\"" };
         let message = format!("the typographic quote {quote} in code; write {plain}");
-        spots.push(Spot { line, column: scene.column(line, at), message });
+        spots.push(DamageFinding { line, column: scene.column(line, at), message });
     }
     spots
 }
@@ -35,13 +35,13 @@ fn has_any(text: &str) -> bool {
 }
 
 /// Whether what was replaced had such quotes: then they are no news.
-fn had(scene: &Scene<'_>, piece: &Piece) -> bool {
+fn had(scene: &TextPair<'_>, piece: &ReplacedLines) -> bool {
     let Some(before) = scene.before else { return false };
     (piece.old.0..=piece.old.1).any(|line| has_any(before.text(line)))
 }
 
 /// Whether a plain quote could stand there.
-fn is_meant(scene: &Scene<'_>, text: &str, start: usize, at: usize) -> bool {
+fn is_meant(scene: &TextPair<'_>, text: &str, start: usize, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_end();
     match scene.language() {
         // Most of their text is a value without quotes, in which anything may stand.

@@ -1,11 +1,11 @@
 //! A definition that is gone while other files of the project use its name.
 
-use super::scene::{Scene, Spot};
+use super::text_pair::{DamageFinding, TextPair};
 
 /// The uses that are named.
 const MOST_USES: usize = 3;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let spot = |lost: &crate::gate::LostDefinition| {
         let named: Vec<String> =
             lost.uses.iter().take(MOST_USES).map(|(path, line)| format!("{path}:{line}")).collect();
@@ -19,7 +19,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
             lost.count,
             named.join(", "),
         );
-        Spot { line: scene.line_after(lost.line), column: 1, message }
+        DamageFinding { line: scene.line_after(lost.line), column: 1, message }
     };
     scene.lost.used.iter().map(spot).collect()
 }

@@ -3,59 +3,59 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use super::baseline::{TextBefore, Weights};
 use super::consult::{Consulted, Findings, consult};
-use super::count::Count;
+use super::count::GateCounter;
 use super::fix::{Mended, fix};
-use super::program::{Among, Program};
+use super::plan::{External, InProcess, PlannedGate};
+use super::program::{GateProgram, ProgramContext};
 use super::repair::Repair;
-use super::seats::{Here, Seat, Tool};
-use super::told::Told;
-use super::weigh::{Past, Scales};
-use super::{Board, Case};
-use crate::gate::delta::{self, Mark};
+use super::report::GateReport;
+use super::{Case, GateResults};
+use crate::gate::delta::{self, ComparedFinding};
 use crate::gate::draft::Draft;
+use crate::gate::error::GateError;
 use crate::gate::finding::Finding;
-use crate::gate::pattern::Page;
-use crate::gate::silence::Silence;
+use crate::gate::pattern::PatternInput;
 use crate::gate::watch::{Halt, Limit, Watch};
 use crate::gate::{damage, links, pattern, syntax};
 use crate::policy::{Isolation, PatternRules, Rule};
 use crate::text::Buffer;
 
 /// What a gate found, each with whether the edit brought it.
-type Said = Result<Vec<(Mark, bool)>, Silence>;
+type MarkedFindings = Result<Vec<(ComparedFinding, bool)>, GateError>;
 
 /// A draft that a program is asked about, and for which of its gates.
 pub(super) struct Member<'a, 'd> {
-    pub(super) call: &'d Call<'a>,
-    pub(super) seat: &'d Seat<'a, Tool<'a>>,
+    pub(super) call: &'d JudgeCall<'a>,
+    pub(super) seat: &'d PlannedGate<'a, External<'a>>,
     pub(super) draft: &'d Draft<'d>,
     pub(super) repair: &'d Repair<'d>,
 }
 
 /// How a program was asked.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Asked {
+pub(super) struct ProgramCall {
     ran: Duration,
     isolation: Isolation,
 }
 
 /// What all gates share that judge one draft.
-pub(super) struct Call<'a> {
+pub(super) struct JudgeCall<'a> {
     pub(super) case: &'a Case<'a>,
     watch: &'a Watch,
     limit: Limit<'a>,
-    count: &'a Count<'a>,
+    count: &'a GateCounter<'a>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> JudgeCall<'a> {
     pub(super) fn new(
         case: &'a Case<'a>,
         watch: &'a Watch,
         began: Instant,
-        count: &'a Count<'a>,
-    ) -> Call<'a> {
-        Call { case, watch, limit: watch.until(began + case.terms.total), count }
+        count: &'a GateCounter<'a>,
+    ) -> JudgeCall<'a> {
+        JudgeCall { case, watch, limit: watch.until(began + case.terms.total), count }
     }
 
     /// What is known of the text before, asked for only when it matters.
@@ -67,8 +67,8 @@ impl<'a> Call<'a> {
     }
 
     /// Asks the gates that need no program, in order.
-    pub(super) fn in_process(&self, seats: &[Seat<'_, Here<'_>>]) -> Board {
-        let told = |seat: &Seat<'_, Here<'_>>| {
+    pub(super) fn in_process(&self, seats: &[PlannedGate<'_, InProcess<'_>>]) -> GateResults {
+        let told = |seat: &PlannedGate<'_, InProcess<'_>>| {
             self.count.start(&seat.rule.gate.name);
             let told = self.look(&self.case.draft, seat, None);
             self.count.end();
@@ -78,25 +78,32 @@ impl<'a> Call<'a> {
     }
 
     /// Has a gate in process look at a draft; `own` is the text as the edit left it, where a program formatted that since.
-    fn look(&self, draft: &Draft<'_>, seat: &Seat<'_, Here<'_>>, own: Option<&Buffer>) -> Told {
+    fn look(
+        &self,
+        draft: &Draft<'_>,
+        seat: &PlannedGate<'_, InProcess<'_>>,
+        own: Option<&Buffer>,
+    ) -> GateReport {
         let start = Instant::now();
         let limit = self.limit.within(seat.rule.timeout);
         let mut note = None;
         let said = self.guarded(|| match seat.how {
-            Here::Syntax => {
+            InProcess::Syntax => {
                 let judged = syntax::report(draft, limit)?;
                 note = judged.note;
                 Ok(judged.marks)
             }
-            Here::Damage => Ok(damage::judge(draft, own, &self.case.terms.damage, self.case.lost, limit)?),
-            Here::Pattern(PatternRules::Markdown) => {
+            InProcess::Damage => {
+                Ok(damage::judge(draft, own, &self.case.terms.damage, self.case.lost, limit)?)
+            }
+            InProcess::Pattern(PatternRules::Markdown) => {
                 let dead = links::marks(self.case.dead_links, draft, seat.rule);
                 let found = patterns(draft, &PatternRules::Markdown, limit)?;
                 Ok(found.into_iter().chain(dead.into_iter().map(|mark| (mark, true))).collect())
             }
-            Here::Pattern(rules) => patterns(draft, rules, limit),
+            InProcess::Pattern(rules) => patterns(draft, rules, limit),
         });
-        let told = self.weighed(draft, seat.rule, said, Past::Plain, start.elapsed());
+        let told = self.weighed(draft, seat.rule, said, TextBefore::Plain, start.elapsed());
         match note {
             Some(note) => told.noting(note),
             None => told,
@@ -106,16 +113,16 @@ impl<'a> Call<'a> {
     /// Has the gates that mend go over the draft, each over what the one before left.
     pub(super) fn mend(
         &self,
-        fixers: &[Seat<'_, Tool<'_>>],
-        here: &[Seat<'_, Here<'_>>],
-        board: &mut Board,
+        fixers: &[PlannedGate<'_, External<'_>>],
+        here: &[PlannedGate<'_, InProcess<'_>>],
+        board: &mut GateResults,
     ) -> Option<Mended> {
         let draft = &self.case.draft;
         let mut mended: Option<Mended> = None;
         for seat in fixers {
             self.count.start(&seat.rule.gate.name);
             let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
-            let among = Among { company: &[], past: &[] };
+            let among = ProgramContext { company: &[], past: &[] };
             let program = self.program(&[left], seat.rule, seat.how, among);
             let isolation = program.isolation();
             let accept = |new: Mended| self.accepted(new, draft, here);
@@ -127,12 +134,14 @@ impl<'a> Call<'a> {
                         Some((new, again)) => {
                             board.extend(again);
                             mended = Some(new);
-                            Told::fixed(seat.rule, what.unwrap_or_default(), ran)
+                            GateReport::fixed(seat.rule, what.unwrap_or_default(), ran)
                         }
-                        None => what.into_iter().fold(Told::found(seat.rule, Vec::new(), ran), Told::noting),
+                        None => what
+                            .into_iter()
+                            .fold(GateReport::found(seat.rule, Vec::new(), ran), GateReport::noting),
                     }
                 }
-                Err(silence) => Told::silent(seat.rule, &silence, program.ran()),
+                Err(silence) => GateReport::silent(seat.rule, &silence, program.ran()),
             };
             board.insert(seat.at, told.kept_apart(isolation));
             self.count.end();
@@ -145,13 +154,14 @@ impl<'a> Call<'a> {
         &self,
         new: Mended,
         draft: &Draft<'_>,
-        here: &[Seat<'_, Here<'_>>],
-    ) -> Result<(Mended, Board), Silence> {
+        here: &[PlannedGate<'_, InProcess<'_>>],
+    ) -> Result<(Mended, GateResults), GateError> {
         let own = draft.after;
         let draft = new.draft(draft);
-        let again: Board = here.iter().map(|seat| (seat.at, self.look(&draft, seat, Some(own)))).collect();
-        match again.values().find_map(Told::refusal) {
-            Some(why) => Err(Silence::Broken(format!("gave a text that is refused by {why}"))),
+        let again: GateResults =
+            here.iter().map(|seat| (seat.at, self.look(&draft, seat, Some(own)))).collect();
+        match again.values().find_map(GateReport::refusal) {
+            Some(why) => Err(GateError::Broken(format!("gave a text that is refused by {why}"))),
             None => Ok((new, again)),
         }
     }
@@ -162,18 +172,18 @@ impl<'a> Call<'a> {
     /// Errors: why its server could not be asked.
     pub(super) fn consulted(
         &self,
-        tool: Tool<'a>,
+        tool: External<'a>,
         members: &[&Member<'a, '_>],
         repairs: &[&Repair<'_>],
-        among: Among<'_>,
-    ) -> Result<(Consulted, Asked), String> {
-        let Some(first) = members.first() else { return Ok((Vec::new(), Asked::default())) };
+        among: ProgramContext<'_>,
+    ) -> Result<(Consulted, ProgramCall), String> {
+        let Some(first) = members.first() else { return Ok((Vec::new(), ProgramCall::default())) };
         let drafts: Vec<Draft<'_>> = members.iter().map(|member| *member.draft).collect();
         let program = self.program(&drafts, first.seat.rule, tool, among);
         let said = self.guarded(|| consult(&program, repairs));
-        let asked = Asked { ran: program.ran(), isolation: program.isolation() };
+        let asked = ProgramCall { ran: program.ran(), isolation: program.isolation() };
         match said {
-            Err(Silence::Away(why)) => Err(why),
+            Err(GateError::Away(why)) => Err(why),
             Err(silence) => Ok((members.iter().map(|_| Err(silence.clone())).collect(), asked)),
             Ok(consulted) => Ok((consulted, asked)),
         }
@@ -184,12 +194,12 @@ impl<'a> Call<'a> {
     pub(super) fn tell(
         &self,
         member: &Member<'_, '_>,
-        said: Result<Findings, Silence>,
-        asked: Asked,
-        past_of_run: &dyn Fn() -> Past,
-        told_elsewhere: &dyn Fn(&Mark) -> bool,
-    ) -> Told {
-        let (rule, mut past, mut note) = (member.seat.rule, Past::Plain, None);
+        said: Result<Findings, GateError>,
+        asked: ProgramCall,
+        past_of_run: &dyn Fn() -> TextBefore,
+        told_elsewhere: &dyn Fn(&ComparedFinding) -> bool,
+    ) -> GateReport {
+        let (rule, mut past, mut note) = (member.seat.rule, TextBefore::Plain, None);
         let said = said.map(|Findings { mut marks, note: beside }| {
             marks.retain(|(mark, _)| !told_elsewhere(mark));
             if marks.iter().any(|(_, fresh)| *fresh) {
@@ -217,15 +227,22 @@ impl<'a> Call<'a> {
         &'p self,
         drafts: &[Draft<'p>],
         rule: &'p Rule,
-        tool: Tool<'p>,
-        among: Among<'p>,
-    ) -> Program<'p> {
+        tool: External<'p>,
+        among: ProgramContext<'p>,
+    ) -> GateProgram<'p> {
         let limits = (self.limit, self.case.terms.total);
-        Program::new(rule, tool, drafts, &self.case.means, among, limits)
+        GateProgram::new(rule, tool, drafts, &self.case.means, among, limits)
     }
 
-    fn weighed(&self, draft: &Draft<'_>, rule: &Rule, said: Said, past: Past, took: Duration) -> Told {
-        let scales = Scales {
+    fn weighed(
+        &self,
+        draft: &Draft<'_>,
+        rule: &Rule,
+        said: MarkedFindings,
+        past: TextBefore,
+        took: Duration,
+    ) -> GateReport {
+        let scales = Weights {
             rule,
             level: self.case.terms.level(rule),
             baseline: self.case.terms.baseline,
@@ -235,31 +252,32 @@ impl<'a> Call<'a> {
         };
         match said {
             Ok(marks) if self.case.terms.softens(rule) => {
-                let strict = Scales { level: rule.level, ..scales };
+                let strict = Weights { level: rule.level, ..scales };
                 let would_refuse = strict.weigh(marks.clone()).iter().any(|finding| finding.blocking);
-                let told = Told::found(rule, scales.weigh(marks), took);
+                let told = GateReport::found(rule, scales.weigh(marks), took);
                 if would_refuse { told.softened() } else { told }
             }
-            Ok(marks) => Told::found(rule, scales.weigh(marks), took),
-            Err(silence) => Told::silent(rule, &silence, took),
+            Ok(marks) => GateReport::found(rule, scales.weigh(marks), took),
+            Err(silence) => GateReport::silent(rule, &silence, took),
         }
     }
 
     /// Runs a gate's work, unless the caller has gone; a panic is the gate's own trouble.
-    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Silence>) -> Result<T, Silence> {
+    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, GateError>) -> Result<T, GateError> {
         if self.watch.cancelled() {
-            return Err(Silence::Halted(Halt::Cancelled));
+            return Err(GateError::Halted(Halt::Cancelled));
         }
         catch_unwind(AssertUnwindSafe(work))
-            .unwrap_or_else(|_| Err(Silence::Broken("the gate panicked".to_owned())))
+            .unwrap_or_else(|_| Err(GateError::Broken("the gate panicked".to_owned())))
     }
 }
 
 /// Looks for patterns in both texts; the one before is looked at only when there is something to compare.
-fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Said {
-    let look = |buffer: &Buffer| -> Result<Vec<Mark>, Silence> {
+fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> MarkedFindings {
+    let look = |buffer: &Buffer| -> Result<Vec<ComparedFinding>, GateError> {
         let language = draft.language.map_or("", |language| &language.name);
-        let page = Page { path: draft.path, language, text: buffer.view(), beside: draft.beside, limit };
+        let page =
+            PatternInput { path: draft.path, language, text: buffer.view(), beside: draft.beside, limit };
         let findings = pattern::check(rules, page)?.into_iter();
         Ok(findings.map(|finding| mark(finding, buffer)).collect())
     };
@@ -279,7 +297,7 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Said {
     Ok(after.into_iter().zip(new).collect())
 }
 
-fn mark(finding: Finding, buffer: &Buffer) -> Mark {
-    let mark = Mark::new(buffer.lines(), (finding.line, finding.column), finding.message);
-    Mark { code: finding.code, severity: finding.severity, ..mark }
+fn mark(finding: Finding, buffer: &Buffer) -> ComparedFinding {
+    let mark = ComparedFinding::new(buffer.lines(), (finding.line, finding.column), finding.message);
+    ComparedFinding { code: finding.code, severity: finding.severity, ..mark }
 }

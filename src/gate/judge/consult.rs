@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use super::program::{Program, Proven};
+use super::program::{GateProgram, Proven};
 use super::repair::Repair;
-use crate::gate::delta::{self, Mark};
+use crate::gate::delta::{self, ComparedFinding};
 use crate::gate::draft::Draft;
-use crate::gate::output::Seen;
-use crate::gate::silence::Silence;
+use crate::gate::error::GateError;
+use crate::gate::output::ToolFinding;
 use crate::policy::Baseline;
 use crate::text::Buffer;
 
@@ -19,25 +19,25 @@ use crate::text::Buffer;
 #[derive(Debug)]
 pub(super) struct Findings {
     /// Each finding with whether the edit brought it.
-    pub(super) marks: Vec<(Mark, bool)>,
+    pub(super) marks: Vec<(ComparedFinding, bool)>,
     /// What is to be said beside them.
     pub(super) note: Option<&'static str>,
 }
 
 /// What a program found in each draft that it was asked about, or why it gave no answer.
-pub(super) type Consulted = Vec<Result<Findings, Silence>>;
+pub(super) type Consulted = Vec<Result<Findings, GateError>>;
 
 /// Has a program look at the drafts; `repairs` are those of all drafts that it sees, be it asked about them or not.
 ///
 /// Errors: where there is no answer about any of them.
-pub(super) fn consult(program: &Program<'_>, repairs: &[&Repair<'_>]) -> Result<Consulted, Silence> {
+pub(super) fn consult(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Consulted, GateError> {
     let seen = program.look()?;
     let drafts = program.drafts();
-    let after: Vec<Vec<Mark>> =
+    let after: Vec<Vec<ComparedFinding>> =
         drafts.iter().zip(seen.iter()).map(|(draft, seen)| marks(seen, draft.after)).collect();
     // Whatever was there before: nobody asks for it.
     let counts_all = program.rule().baseline == Some(Baseline::All);
-    let is_compared = |draft: &Draft<'_>, after: &[Mark]| {
+    let is_compared = |draft: &Draft<'_>, after: &[ComparedFinding]| {
         let own = draft.before.is_some() && !draft.changes_nothing() && !after.is_empty();
         own || after.iter().any(|mark| mark.elsewhere.is_some())
     };
@@ -49,7 +49,7 @@ pub(super) fn consult(program: &Program<'_>, repairs: &[&Repair<'_>]) -> Result<
         Some(Err(silence)) => return Err(silence.on("the text before the edit")),
         None => Vec::new(),
     };
-    let mut found: Vec<Vec<(Mark, bool)>> = Vec::new();
+    let mut found: Vec<Vec<(ComparedFinding, bool)>> = Vec::new();
     for (at, (draft, after)) in drafts.iter().zip(after).enumerate() {
         let new = if counts_all {
             vec![true; after.len()]
@@ -61,12 +61,13 @@ pub(super) fn consult(program: &Program<'_>, repairs: &[&Repair<'_>]) -> Result<
         found.push(after.into_iter().zip(new).collect());
     }
     // What was there before says nothing of the draft: a program that reads the file on disk finds it, too.
-    let unproven =
-        |found: &Vec<(Mark, bool)>| !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none());
+    let unproven = |found: &Vec<(ComparedFinding, bool)>| {
+        !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none())
+    };
     let left: BTreeSet<usize> =
         found.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
     let proven = program.prove(&seen, left);
-    let told = |(marks, proven): (Vec<(Mark, bool)>, Result<Proven, Silence>)| {
+    let told = |(marks, proven): (Vec<(ComparedFinding, bool)>, Result<Proven, GateError>)| {
         proven.map(|proven| Findings { marks, note: proven.note() })
     };
     Ok(found.into_iter().zip(proven).map(told).collect())
@@ -74,7 +75,7 @@ pub(super) fn consult(program: &Program<'_>, repairs: &[&Repair<'_>]) -> Result<
 
 /// Which findings of a draft the edit brought. What a new file holds is new, and what was found in other files before is
 /// not, whatever the draft.
-fn brought(draft: &Draft<'_>, before: &[Mark], after: &[Mark]) -> Vec<bool> {
+fn brought(draft: &Draft<'_>, before: &[ComparedFinding], after: &[ComparedFinding]) -> Vec<bool> {
     match draft.before {
         Some(old) => {
             let lines = (old.lines().count(), draft.after.lines().count());
@@ -89,32 +90,32 @@ fn brought(draft: &Draft<'_>, before: &[Mark], after: &[Mark]) -> Vec<bool> {
 
 /// What was found before, in each text. A program that did not look at such texts, or fails over one that does not
 /// parse, found nothing there that it could name.
-fn past(program: &Program<'_>, repairs: &[&Repair<'_>]) -> Result<Vec<Vec<Mark>>, Silence> {
+fn past(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Vec<Vec<ComparedFinding>>, GateError> {
     let nothing = || program.drafts().iter().map(|_| Vec::new()).collect();
     match program.look_before() {
         Ok(seen) => {
             let both = program.drafts().iter().zip(seen.iter());
             Ok(both.map(|(draft, seen)| marks(seen, draft.before.unwrap_or(draft.after))).collect())
         }
-        Err(Silence::Skipped(_)) => Ok(nothing()),
-        Err(Silence::Broken(_)) if repairs.iter().any(|repair| !repair.parsed_before()) => Ok(nothing()),
+        Err(GateError::Skipped(_)) => Ok(nothing()),
+        Err(GateError::Broken(_)) if repairs.iter().any(|repair| !repair.parsed_before()) => Ok(nothing()),
         Err(silence) => Err(silence),
     }
 }
 
-fn marks(seen: &[Seen], text: &Buffer) -> Vec<Mark> {
+fn marks(seen: &[ToolFinding], text: &Buffer) -> Vec<ComparedFinding> {
     seen.iter().map(|seen| mark(seen, text)).collect()
 }
 
-fn mark(seen: &Seen, text: &Buffer) -> Mark {
+fn mark(seen: &ToolFinding, text: &Buffer) -> ComparedFinding {
     let (place, message) = ((seen.line, seen.column), seen.message.clone());
     let mark = match &seen.elsewhere {
-        None => Mark::new(text.lines(), place, message),
-        Some(path) => Mark::elsewhere(path.clone(), place, message),
+        None => ComparedFinding::new(text.lines(), place, message),
+        Some(path) => ComparedFinding::elsewhere(path.clone(), place, message),
     };
     let end_line = seen.end_line.unwrap_or(seen.line);
     let is_stretch = seen.end_line.is_some() && seen.elsewhere.is_none();
-    Mark {
+    ComparedFinding {
         end_line,
         is_stretch,
         code: seen.code.clone(),

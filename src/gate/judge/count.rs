@@ -7,22 +7,22 @@ use std::sync::{Mutex, PoisonError};
 use crate::gate::watch::Watch;
 
 /// Counts the gates that are done.
-pub(super) struct Count<'a> {
+pub(super) struct GateCounter<'a> {
     watch: &'a Watch,
     total: usize,
-    steps: Mutex<Steps>,
+    steps: Mutex<CountedSteps>,
 }
 
 #[derive(Default)]
-struct Steps {
+struct CountedSteps {
     done: usize,
     /// The number that was reported last, and one.
     told: usize,
 }
 
-impl<'a> Count<'a> {
-    pub(super) fn new(watch: &'a Watch, total: usize) -> Count<'a> {
-        Count { watch, total, steps: Mutex::default() }
+impl<'a> GateCounter<'a> {
+    pub(super) fn new(watch: &'a Watch, total: usize) -> GateCounter<'a> {
+        GateCounter { watch, total, steps: Mutex::default() }
     }
 
     /// Notes that a gate starts.

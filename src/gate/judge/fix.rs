@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use super::Board;
+use super::GateResults;
 use super::partial::{Changes, writes_most};
-use super::program::{Program, Proven};
+use super::program::{GateProgram, Proven};
 use crate::error::Error;
 use crate::gate::draft::Draft;
-use crate::gate::silence::Silence;
+use crate::gate::error::GateError;
 use crate::policy::FixScope;
 use crate::text::{Buffer, LineMap};
 
@@ -47,7 +47,7 @@ impl Mended {
 /// A draft after a program, and how many lines outside of the edit were left that it would change.
 pub(super) struct Fixed {
     /// The draft as it is now, with what the gates in process say of it; nothing where it stays as it was.
-    pub(super) mended: Option<(Mended, Board)>,
+    pub(super) mended: Option<(Mended, GateResults)>,
     /// The number of lines.
     pub(super) left: usize,
 }
@@ -66,17 +66,21 @@ impl Fixed {
 }
 
 /// Has the gates in process judge a text that a program made; an error where they refuse it.
-pub(super) type Accept<'f> = &'f dyn Fn(Mended) -> Result<(Mended, Board), Silence>;
+pub(super) type Accept<'f> = &'f dyn Fn(Mended) -> Result<(Mended, GateResults), GateError>;
 
 /// Has a program mend a draft, as far as its rule lets it.
-pub(super) fn fix(program: &Program<'_>, draft: &Draft<'_>, accept: Accept<'_>) -> Result<Fixed, Silence> {
+pub(super) fn fix(
+    program: &GateProgram<'_>,
+    draft: &Draft<'_>,
+    accept: Accept<'_>,
+) -> Result<Fixed, GateError> {
     let view = program.mend()?;
     if view == draft.after.view() {
         let proven = program.prove(&[], BTreeSet::from([0])).pop();
         return proven.unwrap_or(Ok(Proven::Works)).map(|_| Fixed { mended: None, left: 0 });
     }
     if view.trim().is_empty() && !draft.after.view().trim().is_empty() {
-        return Err(Silence::Broken("gave an empty text for one that is not".to_owned()));
+        return Err(GateError::Broken("gave an empty text for one that is not".to_owned()));
     }
     let whole = |view: &str| {
         let mended = accept(taken(draft, view)?)?;
@@ -92,7 +96,7 @@ pub(super) fn fix(program: &Program<'_>, draft: &Draft<'_>, accept: Accept<'_>) 
     let made_of_before = match program.formatted(before) {
         Ok(made) => Some(made),
         // Nobody knows what it would have changed in a text that it cannot read.
-        Err(Silence::Skipped(_) | Silence::Broken(_)) => None,
+        Err(GateError::Skipped(_) | GateError::Broken(_)) => None,
         Err(silence) => return Err(silence),
     };
     let due = made_of_before.as_deref().map(|made| Changes::new(before.view(), made));
@@ -112,39 +116,39 @@ pub(super) fn fix(program: &Program<'_>, draft: &Draft<'_>, accept: Accept<'_>) 
             return Ok(Fixed { mended: Some(mended), left });
         }
     }
-    Err(Silence::Partial(ALL_OR_NOTHING))
+    Err(GateError::Partial(ALL_OR_NOTHING))
 }
 
 /// Takes a part of what a program made, where that is as good as all of it: the gates in process take it, and the
 /// program makes the same of it as of the draft. So it means what the draft means.
 fn stable(
-    program: &Program<'_>,
+    program: &GateProgram<'_>,
     draft: &Draft<'_>,
     (part, view): (&str, &str),
     accept: Accept<'_>,
-) -> Result<Option<(Mended, Board)>, Silence> {
+) -> Result<Option<(Mended, GateResults)>, GateError> {
     let Ok(mended) = taken(draft, part) else { return Ok(None) };
     let (mended, board) = match accept(mended) {
         Ok(accepted) => accepted,
-        Err(Silence::Broken(_)) => return Ok(None),
+        Err(GateError::Broken(_)) => return Ok(None),
         Err(silence) => return Err(silence),
     };
     match program.formatted(&mended.text) {
         Ok(again) if *again == *view => Ok(Some((mended, board))),
-        Ok(_) | Err(Silence::Skipped(_) | Silence::Broken(_)) => Ok(None),
+        Ok(_) | Err(GateError::Skipped(_) | GateError::Broken(_)) => Ok(None),
         Err(silence) => Err(silence),
     }
 }
 
 /// Takes a text that a program made for the draft.
-fn taken(draft: &Draft<'_>, view: &str) -> Result<Mended, Silence> {
-    let mended = take(draft, view).map_err(|error| Silence::Broken(error.message))?;
+fn taken(draft: &Draft<'_>, view: &str) -> Result<Mended, GateError> {
+    let mended = take(draft, view).map_err(|error| GateError::Broken(error.message))?;
     if mended.text.view() != view {
-        return Err(Silence::Broken("gave a text with line ends of its own".to_owned()));
+        return Err(GateError::Broken("gave a text with line ends of its own".to_owned()));
     }
     if !mended.text.reads_back() {
         let why = format!("gave a text that would no longer be read as {}", draft.after.encoding());
-        return Err(Silence::Broken(why));
+        return Err(GateError::Broken(why));
     }
     Ok(mended)
 }

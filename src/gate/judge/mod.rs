@@ -6,39 +6,39 @@
 //! Invariant: a judgement cannot fail. Whatever goes wrong in a gate is that gate's [`Outcome`](super::Outcome), and a
 //! gate that did not look never counts as one that found nothing.
 
+mod baseline;
 mod call;
 mod consult;
 mod count;
 mod fix;
 mod partial;
+mod plan;
 mod program;
 mod repair;
+mod report;
 mod runs;
-mod seats;
 #[cfg(test)]
 mod tests;
-mod told;
-mod weigh;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use self::call::{Call, Member};
-use self::count::Count;
+use self::call::{JudgeCall, Member};
+use self::count::GateCounter;
 use self::fix::Mended;
+use self::plan::GatePlan;
 use self::repair::Repair;
+use self::report::GateReport;
 use self::runs::Runs;
-use self::seats::Seats;
-use self::told::Told;
 use super::draft::Draft;
+use super::env::GateEnv;
+use super::error::GateError;
 use super::links::DeadLinks;
 use super::lost::Lost;
-use super::means::Means;
 use super::parallel::parallel;
-use super::silence::Silence;
 use super::verdict::Verdict;
 use super::watch::Watch;
-use crate::policy::Terms;
+use crate::policy::EffectiveRules;
 
 /// One draft of a call, with what it is judged by.
 #[derive(Debug)]
@@ -46,9 +46,9 @@ pub struct Case<'a> {
     /// The draft.
     pub draft: Draft<'a>,
     /// What it is judged by.
-    pub terms: Terms<'a>,
+    pub terms: EffectiveRules<'a>,
     /// What its programs may use.
-    pub means: Means<'a>,
+    pub means: GateEnv<'a>,
     /// Whether the file goes, so that there is no text after the edit.
     pub removed: bool,
     /// Drafts of one number lie beside each other, by their roots and paths; others never meet.
@@ -74,13 +74,13 @@ pub enum OnDisk {
 const LEAST_THREADS: usize = 8;
 
 /// What each gate said, by its place in the policy.
-type Board = BTreeMap<usize, Told>;
+type GateResults = BTreeMap<usize, GateReport>;
 
 /// Asks each rule's gate about one draft, and weighs what they say by the terms.
 ///
 /// When a gate in process refuses the draft, no program is asked. Where gates mended the draft, the verdict has the new
 /// text, and that is what was judged.
-pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Watch) -> Verdict {
+pub fn judge(draft: &Draft<'_>, terms: &EffectiveRules<'_>, means: &GateEnv<'_>, watch: &Watch) -> Verdict {
     let case = Case {
         draft: *draft,
         terms: terms.clone(),
@@ -97,18 +97,19 @@ pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Wa
 /// Judges the drafts of one call together; gives a verdict for each, in their order.
 pub fn judge_all(cases: &[Case<'_>], watch: &Watch) -> Vec<Verdict> {
     let began = Instant::now();
-    let seats: Vec<Seats<'_>> =
-        cases.iter().map(|case| Seats::of(&case.terms, &case.draft, &case.means)).collect();
-    let count = Count::new(watch, seats.iter().map(Seats::count).sum());
+    let seats: Vec<GatePlan<'_>> =
+        cases.iter().map(|case| GatePlan::new(&case.terms, &case.draft, &case.means)).collect();
+    let count = GateCounter::new(watch, seats.iter().map(GatePlan::count).sum());
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let asked: Vec<_> = cases.iter().zip(&seats).collect();
     let boards = parallel(&asked, cores, |(case, seats)| {
-        Call::new(case, watch, began, &count).in_process(&seats.here)
+        JudgeCall::new(case, watch, began, &count).in_process(&seats.here)
     });
-    let round = |((case, seats), board)| Round::new(Call::new(case, watch, began, &count), seats, board);
-    let mut rounds: Vec<Round<'_>> = cases.iter().zip(seats).zip(boards).map(round).collect();
+    let round =
+        |((case, seats), board)| JudgeJob::new(JudgeCall::new(case, watch, began, &count), seats, board);
+    let mut rounds: Vec<JudgeJob<'_>> = cases.iter().zip(seats).zip(boards).map(round).collect();
     // A draft that is refused has all drafts of an edit refused; what is on disk is judged all the same.
-    let refusals: Vec<_> = rounds.iter().map(Round::refusal).collect();
+    let refusals: Vec<_> = rounds.iter().map(JudgeJob::refusal).collect();
     let refused = cases.iter().zip(&refusals).filter(|(case, _)| case.on_disk == OnDisk::Before);
     let first = refused.filter_map(|(_, refusal)| refusal.clone()).next();
     for (round, own) in rounds.iter_mut().zip(refusals) {
@@ -119,23 +120,23 @@ pub fn judge_all(cases: &[Case<'_>], watch: &Watch) -> Vec<Verdict> {
     mend(&mut rounds, cores);
     let said = check(&rounds, cores);
     rounds.iter_mut().zip(said).for_each(|(round, said)| round.board.extend(said));
-    rounds.into_iter().map(Round::verdict).collect()
+    rounds.into_iter().map(JudgeJob::verdict).collect()
 }
 
 /// One draft on its way through the gates.
-struct Round<'a> {
-    call: Call<'a>,
-    seats: Seats<'a>,
-    board: Board,
+struct JudgeJob<'a> {
+    call: JudgeCall<'a>,
+    seats: GatePlan<'a>,
+    board: GateResults,
     mended: Option<Mended>,
 }
 
-impl<'a> Round<'a> {
+impl<'a> JudgeJob<'a> {
     /// Begins with what the gates in process said.
-    fn new(call: Call<'a>, mut seats: Seats<'a>, said: Board) -> Round<'a> {
-        let mut board: Board = std::mem::take(&mut seats.silent).into_iter().collect();
+    fn new(call: JudgeCall<'a>, mut seats: GatePlan<'a>, said: GateResults) -> JudgeJob<'a> {
+        let mut board: GateResults = std::mem::take(&mut seats.silent).into_iter().collect();
         board.extend(said);
-        Round { call, seats, board, mended: None }
+        JudgeJob { call, seats, board, mended: None }
     }
 
     /// The file and the gate in process that refuses it, if one does.
@@ -151,15 +152,15 @@ impl<'a> Round<'a> {
         } else {
             format!("{gate} refuses {path} already")
         };
-        let why = Silence::Skipped(why);
-        let Seats { fixers, checks, .. } = &mut self.seats;
+        let why = GateError::Skipped(why);
+        let GatePlan { fixers, checks, .. } = &mut self.seats;
         let rest = fixers.drain(..).chain(checks.drain(..));
-        self.board.extend(rest.map(|seat| (seat.at, Told::silent(seat.rule, &why, Duration::ZERO))));
+        self.board.extend(rest.map(|seat| (seat.at, GateReport::silent(seat.rule, &why, Duration::ZERO))));
     }
 
     /// Has the gates that mend go over the draft.
-    fn mend(&self) -> (Option<Mended>, Board) {
-        let mut board = Board::new();
+    fn mend(&self) -> (Option<Mended>, GateResults) {
+        let mut board = GateResults::new();
         let mended = self.call.mend(&self.seats.fixers, &self.seats.here, &mut board);
         (mended, board)
     }
@@ -171,13 +172,16 @@ impl<'a> Round<'a> {
     }
 
     fn verdict(self) -> Verdict {
-        Verdict { mended: self.mended.map(|mended| mended.text), ..Told::verdict(self.board.into_values()) }
+        Verdict {
+            mended: self.mended.map(|mended| mended.text),
+            ..GateReport::verdict(self.board.into_values())
+        }
     }
 }
 
 /// Has the gates that mend go over all drafts, several at a time.
-fn mend(rounds: &mut [Round<'_>], cores: usize) {
-    let mended = parallel(rounds, cores, Round::mend);
+fn mend(rounds: &mut [JudgeJob<'_>], cores: usize) {
+    let mended = parallel(rounds, cores, JudgeJob::mend);
     for (round, (mended, board)) in rounds.iter_mut().zip(mended) {
         round.mended = mended;
         round.board.extend(board);
@@ -186,8 +190,8 @@ fn mend(rounds: &mut [Round<'_>], cores: usize) {
 
 /// Asks all programs that check about all drafts: one run for all drafts that share one, and the runs side by side. Gives
 /// what each said of each draft.
-fn check(rounds: &[Round<'_>], cores: usize) -> Vec<Board> {
-    let drafts: Vec<Draft<'_>> = rounds.iter().map(Round::left).collect();
+fn check(rounds: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
+    let drafts: Vec<Draft<'_>> = rounds.iter().map(JudgeJob::left).collect();
     let repairs: Vec<Repair<'_>> =
         rounds.iter().zip(&drafts).map(|(round, draft)| round.call.repair(draft)).collect();
     let parts = rounds.iter().zip(&drafts).zip(&repairs);
@@ -204,7 +208,7 @@ fn check(rounds: &[Round<'_>], cores: usize) -> Vec<Board> {
     // Those that wait for a server or for a slot are not to keep the others from going on.
     let threads = cores.saturating_mul(2).max(LEAST_THREADS);
     let said = parallel(runs.all(), threads, |run| runs.ask(run));
-    let mut boards: Vec<Board> = rounds.iter().map(|_| Board::new()).collect();
+    let mut boards: Vec<GateResults> = rounds.iter().map(|_| GateResults::new()).collect();
     for (at, place, told) in said.into_iter().flatten() {
         if let Some(board) = boards.get_mut(at) {
             board.insert(place, told);

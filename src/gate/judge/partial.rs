@@ -358,7 +358,7 @@ fn without_common_blanks(stretch: Stretch, old: &[&str], new: &[&str]) -> Stretc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::draft::Stands;
+    use crate::gate::draft::InputLocation;
     use crate::text::Hints;
 
     /// What is taken of a fixer's text, in the better indentation, and how many lines are left.
@@ -372,7 +372,7 @@ mod tests {
             before: Some(&old),
             after: &new,
             map: &map,
-            stands: Stands::OverFile,
+            stands: InputLocation::OverFile,
             beside: &|_| false,
         };
         let changes = Changes::new(after, made);

@@ -7,20 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::seats::{Tool, Voice};
-use crate::gate::command::{self, Ask};
-use crate::gate::company::{self, Companion, Company};
-use crate::gate::draft::{Draft, Stands};
-use crate::gate::means::Means;
-use crate::gate::output::Seen;
+use super::plan::{External, ProgramMode};
+use crate::gate::command::{self, ProgramInput};
+use crate::gate::draft::{Draft, InputLocation};
+use crate::gate::env::GateEnv;
+use crate::gate::error::GateError;
+use crate::gate::output::ToolFinding;
+use crate::gate::overlay::{self, DraftOverlay, DraftOverlays};
 use crate::gate::packages;
+use crate::gate::runtime::{CacheInputs, CacheKey, CachedFindings, Proof, Subject, Traits};
 use crate::gate::server;
-use crate::gate::silence::Silence;
 use crate::gate::stage;
 use crate::gate::watch::{Halt, Limit};
-use crate::gate::workshop::{Answer, Basis, Proof, Rests, Subject, Traits};
-use crate::policy::{Attempt, Canary, Isolation, Rule, Scope, Severity, Shows};
-use crate::text::{Buffer, Hints, Stamp};
+use crate::policy::{CacheScope, Canary, CanaryText, Isolation, Rule, Severity, Shows};
+use crate::text::{Buffer, Hints, Version};
 
 /// What is said of a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
@@ -50,53 +50,53 @@ impl Proven {
 }
 
 /// A gate's program, ready to be asked.
-pub(super) struct Program<'a> {
+pub(super) struct GateProgram<'a> {
     rule: &'a Rule,
-    tool: Tool<'a>,
+    tool: External<'a>,
     /// The drafts that one run is asked about.
     drafts: Vec<Draft<'a>>,
-    means: &'a Means<'a>,
-    company: Company<'a>,
+    means: &'a GateEnv<'a>,
+    company: DraftOverlays<'a>,
     /// The other drafts of the call as they were, where that is not what is on disk.
-    past: Company<'a>,
+    past: DraftOverlays<'a>,
     limit: Limit<'a>,
     /// How long all gates may take.
     total: Duration,
-    basis: Option<Basis<'a>>,
+    basis: Option<CacheKey<'a>>,
     ran: Cell<Duration>,
 }
 
 /// What a program is asked beside.
 #[derive(Clone, Copy)]
-pub(super) struct Among<'a> {
+pub(super) struct ProgramContext<'a> {
     /// The other drafts of the call.
-    pub(super) company: Company<'a>,
+    pub(super) company: DraftOverlays<'a>,
     /// The same as they were, where that is not what is on disk.
-    pub(super) past: Company<'a>,
+    pub(super) past: DraftOverlays<'a>,
 }
 
 /// What a canary showed of one draft, beside it what was found in another file; or why it showed nothing.
-type Tried = Result<(Proof, Option<String>), Silence>;
+type Tried = Result<(Proof, Option<String>), GateError>;
 
-impl<'a> Program<'a> {
+impl<'a> GateProgram<'a> {
     /// Makes it ready to be asked about these drafts; `limit` is that of all gates together, who have `total`.
     pub(super) fn new(
         rule: &'a Rule,
-        tool: Tool<'a>,
+        tool: External<'a>,
         drafts: &[Draft<'a>],
-        means: &'a Means<'a>,
-        among: Among<'a>,
+        means: &'a GateEnv<'a>,
+        among: ProgramContext<'a>,
         (limit, total): (Limit<'a>, Duration),
-    ) -> Program<'a> {
+    ) -> GateProgram<'a> {
         let (rests, program) = match tool.voice {
-            Voice::Command(command, program) => (Rests::Command(command), program),
-            Voice::Server(server, program) => (Rests::Server(server), program),
+            ProgramMode::Command(command, program) => (CacheInputs::Command(command), program),
+            ProgramMode::Server(server, program) => (CacheInputs::Server(server), program),
         };
         let paths: Vec<&str> = drafts.iter().map(|draft| draft.path).collect();
-        let basis = Basis::of(rule, rests, program, means.root, &paths);
-        let Among { company, past } = among;
+        let basis = CacheKey::new(rule, rests, program, means.root, &paths);
+        let ProgramContext { company, past } = among;
         let (drafts, ran) = (drafts.to_vec(), Cell::default());
-        Program { rule, tool, drafts, means, company, past, limit, total, basis, ran }
+        GateProgram { rule, tool, drafts, means, company, past, limit, total, basis, ran }
     }
 
     pub(super) fn rule(&self) -> &'a Rule {
@@ -109,29 +109,33 @@ impl<'a> Program<'a> {
     }
 
     /// What it finds in the drafts: what it found when it was asked before, where that is still true.
-    pub(super) fn look(&self) -> Result<Answer, Silence> {
+    pub(super) fn look(&self) -> Result<CachedFindings, GateError> {
         let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| Some(draft.after)).collect();
         self.seen(&texts, self.company)
     }
 
     /// What it finds in the texts before the edit, beside the other files as they were.
-    pub(super) fn look_before(&self) -> Result<Answer, Silence> {
+    pub(super) fn look_before(&self) -> Result<CachedFindings, GateError> {
         let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| draft.before).collect();
         self.seen(&texts, self.past)
     }
 
-    fn seen(&self, texts: &[Option<&Buffer>], company: Company<'_>) -> Result<Answer, Silence> {
+    fn seen(
+        &self,
+        texts: &[Option<&Buffer>],
+        company: DraftOverlays<'_>,
+    ) -> Result<CachedFindings, GateError> {
         let answers = &self.means.workshop.answers;
         let stamps: Vec<_> = texts.iter().map(|text| text.map(Buffer::stamp)).collect();
         let kept = self
             .basis
             .as_ref()
-            .and_then(|basis| Some((basis.of_texts(&stamps, company::stamp(company))?, basis.lives)));
+            .and_then(|basis| Some((basis.of_texts(&stamps, overlay::stamp(company))?, basis.lives)));
         if let Some(answer) = kept.and_then(|(key, _)| answers.get(key, Instant::now())) {
             return Ok(answer);
         }
         let asked = Instant::now();
-        let answer: Answer = self.asked(texts, company)?.into();
+        let answer: CachedFindings = self.asked(texts, company)?.into();
         if let Some((key, lives)) = kept {
             answers.keep(key, &answer, asked + lives);
         }
@@ -139,7 +143,7 @@ impl<'a> Program<'a> {
     }
 
     /// The view of the draft as it would have it.
-    pub(super) fn mend(&self) -> Result<String, Silence> {
+    pub(super) fn mend(&self) -> Result<String, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(unasked()) };
         let _slot = self.means.workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
         let limit = self.limit.within(self.rule.timeout);
@@ -148,11 +152,11 @@ impl<'a> Program<'a> {
     }
 
     /// The view of another text of the draft's file as it would have it: what it gave before, where that is still true.
-    pub(super) fn formatted(&self, text: &Buffer) -> Result<Arc<str>, Silence> {
+    pub(super) fn formatted(&self, text: &Buffer) -> Result<Arc<str>, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(unasked()) };
         let workshop = self.means.workshop;
         let kept = self.basis.as_ref().and_then(|basis| {
-            Some((basis.of_texts(&[Some(text.stamp())], company::stamp(self.company))?, basis.lives))
+            Some((basis.of_texts(&[Some(text.stamp())], overlay::stamp(self.company))?, basis.lives))
         });
         if let Some(made) = kept.and_then(|(key, _)| workshop.formatted.get(key, Instant::now())) {
             return Ok(made);
@@ -172,16 +176,16 @@ impl<'a> Program<'a> {
     /// draft.
     pub(super) fn prove(
         &self,
-        found: &[Vec<Seen>],
+        found: &[Vec<ToolFinding>],
         mut left: BTreeSet<usize>,
-    ) -> Vec<Result<Proven, Silence>> {
-        let mut proven: Vec<Result<Proven, Silence>> =
+    ) -> Vec<Result<Proven, GateError>> {
+        let mut proven: Vec<Result<Proven, GateError>> =
             self.drafts.iter().map(|_| Ok(Proven::Works)).collect();
         let Some(canary) = &self.rule.gate.canary else { return proven };
         if left.is_empty() {
             return proven;
         }
-        let mut set = |at: usize, what: Result<Proven, Silence>| {
+        let mut set = |at: usize, what: Result<Proven, GateError>| {
             if let Some(place) = proven.get_mut(at) {
                 *place = what;
             }
@@ -191,7 +195,7 @@ impl<'a> Program<'a> {
         let subject = |at: usize| Some((at, self.subject(at, &traits)?));
         let (places, subjects): (Vec<usize>, Vec<Subject<'_>>) =
             left.iter().copied().filter_map(subject).unzip();
-        for (at, proof) in places.into_iter().zip(proofs.of(&subjects)) {
+        for (at, proof) in places.into_iter().zip(proofs.proof(&subjects)) {
             if let Some(proof) = proof {
                 set(at, told(proof, None));
                 left.remove(&at);
@@ -229,9 +233,9 @@ impl<'a> Program<'a> {
         let company = self.company.iter().map(|other| (other.path, other.text.map(Buffer::view)));
         let drafts: Vec<(&str, Option<&str>)> = own.chain(company).collect();
         let scope = match self.tool.voice {
-            Voice::Command(command, _) => command.scope,
+            ProgramMode::Command(command, _) => command.scope,
             // A server is another process each time, which is to be tried.
-            Voice::Server(..) => Scope::File,
+            ProgramMode::Server(..) => CacheScope::File,
         };
         Traits::new(&self.rule.gate, self.means.root, scope, &drafts)
     }
@@ -240,7 +244,7 @@ impl<'a> Program<'a> {
     fn subject<'s>(&'s self, at: usize, traits: &'s Traits) -> Option<Subject<'s>> {
         let (basis, draft) = (self.basis.as_ref()?, self.drafts.get(at)?);
         let run = (self.means.workshop.isolation().name(), self.tool.search, stage::temporary());
-        let key = Stamp::of_value(&(basis.of_file(at)?.bytes(), run));
+        let key = Version::of_value(&(basis.of_file(at)?.bytes(), run));
         Some(Subject { key, root: self.means.root, traits, path: draft.path })
     }
 
@@ -249,22 +253,23 @@ impl<'a> Program<'a> {
     fn try_canary(
         &self,
         canary: &Canary,
-        found: &[Vec<Seen>],
+        found: &[Vec<ToolFinding>],
         mut left: BTreeSet<usize>,
     ) -> BTreeMap<usize, Tried> {
-        let attempts: Vec<Vec<Attempt>> =
+        let attempts: Vec<Vec<CanaryText>> =
             self.drafts.iter().map(|draft| canary.attempts(draft.after.view())).collect();
         let kinds = attempts.iter().map(Vec::len).max().unwrap_or_default();
         let mut tried = BTreeMap::new();
         let (mut beside, mut broken) = (BTreeMap::new(), None);
         for kind in 0..kinds {
-            let texts: Vec<Option<&Attempt>> = attempts.iter().map(|attempts| attempts.get(kind)).collect();
+            let texts: Vec<Option<&CanaryText>> =
+                attempts.iter().map(|attempts| attempts.get(kind)).collect();
             // A file whose canary keeps another's from being read has its turn first.
             while !left.is_empty() {
                 let seen = match self.look_at_canaries(&texts, &left) {
                     Ok(seen) => seen,
-                    Err(Silence::Broken(why)) => {
-                        broken.get_or_insert(Silence::Broken(why));
+                    Err(GateError::Broken(why)) => {
+                        broken.get_or_insert(GateError::Broken(why));
                         break;
                     }
                     Err(other) => {
@@ -305,15 +310,15 @@ impl<'a> Program<'a> {
     /// What it finds where the drafts at these places are replaced by texts of their canary.
     fn look_at_canaries(
         &self,
-        texts: &[Option<&Attempt>],
+        texts: &[Option<&CanaryText>],
         places: &BTreeSet<usize>,
-    ) -> Result<Vec<Vec<Seen>>, Silence> {
+    ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
         let canaries = texts.iter().enumerate().map(|(at, attempt)| {
             let Some(attempt) = attempt.filter(|_| places.contains(&at)) else { return Ok(None) };
             let text = Buffer::read(attempt.text.clone().into_bytes(), Hints::default());
-            text.map(Some).map_err(|error| Silence::Broken(error.message))
+            text.map(Some).map_err(|error| GateError::Broken(error.message))
         });
-        let canaries = canaries.collect::<Result<Vec<_>, Silence>>()?;
+        let canaries = canaries.collect::<Result<Vec<_>, GateError>>()?;
         let texts: Vec<Option<&Buffer>> = self
             .drafts
             .iter()
@@ -325,10 +330,10 @@ impl<'a> Program<'a> {
 
     /// What it found in another file than the draft's at this place: one that it was not asked about, or an error in
     /// another draft.
-    fn elsewhere(&self, seen: &[Vec<Seen>], at: usize) -> Option<String> {
-        let said = |file: &str, seen: &Seen| format!("{file}:{}: {}", seen.line, seen.message);
+    fn elsewhere(&self, seen: &[Vec<ToolFinding>], at: usize) -> Option<String> {
+        let said = |file: &str, seen: &ToolFinding| format!("{file}:{}: {}", seen.line, seen.message);
         let other = seen.iter().flatten().find_map(|seen| Some(said(seen.elsewhere.as_deref()?, seen)));
-        let in_draft = |(place, (draft, seen)): (usize, (&Draft<'_>, &Vec<Seen>))| {
+        let in_draft = |(place, (draft, seen)): (usize, (&Draft<'_>, &Vec<ToolFinding>))| {
             let error = seen.iter().find(|seen| is_error(seen)).filter(|_| place != at)?;
             Some(said(draft.path, error))
         };
@@ -346,32 +351,36 @@ impl<'a> Program<'a> {
     }
 
     /// Asks about these texts, nothing for a draft that is not there: what it finds in each.
-    fn asked(&self, texts: &[Option<&Buffer>], company: Company<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
+    fn asked(
+        &self,
+        texts: &[Option<&Buffer>],
+        company: DraftOverlays<'_>,
+    ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
         let there = self.drafts.iter().zip(texts).enumerate();
         let mut there = there.filter_map(|(at, (draft, text))| Some((at, draft, (*text)?)));
-        let mut answers: Vec<Vec<Seen>> = texts.iter().map(|_| Vec::new()).collect();
+        let mut answers: Vec<Vec<ToolFinding>> = texts.iter().map(|_| Vec::new()).collect();
         let first = match (there.next(), self.drafts.first(), self.tool.voice) {
             (Some((at, draft, text)), ..) => (at, draft, Some(text)),
             // The project without any of these files.
-            (None, Some(draft), Voice::Command(command, _)) if command::runs_without_file(command) => {
+            (None, Some(draft), ProgramMode::Command(command, _)) if command::runs_without_file(command) => {
                 (0, draft, None)
             }
             (None, ..) => return Ok(answers),
         };
-        let rest: Vec<(usize, Companion<'_>)> =
+        let rest: Vec<(usize, DraftOverlay<'_>)> =
             there.map(|(at, draft, text)| (at, self.companion(draft, Some(text)))).collect();
         let is_missing = |(draft, text): &(&Draft<'a>, &Option<&Buffer>)| {
-            text.is_none() && draft.stands == Stands::OverFile && draft.path != first.1.path
+            text.is_none() && draft.stands == InputLocation::OverFile && draft.path != first.1.path
         };
-        let missing: Vec<Companion<'_>> = self
+        let missing: Vec<DraftOverlay<'_>> = self
             .drafts
             .iter()
             .zip(texts)
             .filter(is_missing)
             .map(|(draft, _)| self.companion(draft, None))
             .collect();
-        let also: Vec<&Companion<'_>> = rest.iter().map(|(_, other)| other).collect();
-        let all: Vec<&Companion<'_>> =
+        let also: Vec<&DraftOverlay<'_>> = rest.iter().map(|(_, other)| other).collect();
+        let all: Vec<&DraftOverlay<'_>> =
             also.iter().copied().chain(&missing).chain(company.iter().copied()).collect();
         let (at, draft, text) = first;
         let ask = self.ask(draft, text, &all, &also);
@@ -385,16 +394,16 @@ impl<'a> Program<'a> {
         Ok(answers)
     }
 
-    fn run(&self, ask: &Ask<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
+    fn run(&self, ask: &ProgramInput<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
         let workshop = self.means.workshop;
         let said = match self.tool.voice {
-            Voice::Command(..) => {
+            ProgramMode::Command(..) => {
                 let _slot = workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
                 let limit = self.limit.within(self.rule.timeout);
                 self.timed(|| command::look_all(ask, limit))
             }
             // A server takes its slot when it is its turn.
-            Voice::Server(server, _) => self.timed(|| server::look(ask, server, workshop, self.limit)),
+            ProgramMode::Server(server, _) => self.timed(|| server::look(ask, server, workshop, self.limit)),
         };
         let mut said = said.map_err(|silence| self.halted(silence))?;
         packages::explain(ask, &mut said);
@@ -402,7 +411,7 @@ impl<'a> Program<'a> {
     }
 
     /// The same, where the time was up with the limit that ran out.
-    fn halted(&self, silence: Silence) -> Silence {
+    fn halted(&self, silence: GateError) -> GateError {
         let name = &self.rule.gate.name;
         let limit = if Instant::now() >= self.limit.end() {
             format!("all gates of the call have {:?} (`limits.total`)", self.total)
@@ -410,8 +419,8 @@ impl<'a> Program<'a> {
             format!("the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
         };
         match silence {
-            Silence::Halted(Halt::TimedOut) => Silence::Late(format!("no answer in time: {limit}")),
-            Silence::Late(why) => Silence::Late(format!("{why}: {limit}")),
+            GateError::Halted(Halt::TimedOut) => GateError::Late(format!("no answer in time: {limit}")),
+            GateError::Late(why) => GateError::Late(format!("{why}: {limit}")),
             other => other,
         }
     }
@@ -420,11 +429,11 @@ impl<'a> Program<'a> {
         &'s self,
         draft: &Draft<'s>,
         text: Option<&'s Buffer>,
-        company: Company<'s>,
-        also: Company<'s>,
-    ) -> Ask<'s> {
-        let (Voice::Command(_, program) | Voice::Server(_, program)) = self.tool.voice;
-        Ask {
+        company: DraftOverlays<'s>,
+        also: DraftOverlays<'s>,
+    ) -> ProgramInput<'s> {
+        let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = self.tool.voice;
+        ProgramInput {
             rule: self.rule,
             program,
             search: self.tool.search,
@@ -432,7 +441,7 @@ impl<'a> Program<'a> {
             path: draft.path,
             language: draft.language,
             text: text.unwrap_or(draft.after),
-            on_disk: draft.stands == Stands::OverFile,
+            on_disk: draft.stands == InputLocation::OverFile,
             gone: text.is_none(),
             company,
             also,
@@ -443,12 +452,12 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn companion<'s>(&'s self, draft: &Draft<'s>, text: Option<&'s Buffer>) -> Companion<'s> {
+    fn companion<'s>(&'s self, draft: &Draft<'s>, text: Option<&'s Buffer>) -> DraftOverlay<'s> {
         let (root, path, language) = (self.means.root, draft.path, draft.language);
-        Companion { root, path, language, text }
+        DraftOverlay { root, path, language, text }
     }
 
-    fn timed<T>(&self, work: impl FnOnce() -> Result<T, Silence>) -> Result<T, Silence> {
+    fn timed<T>(&self, work: impl FnOnce() -> Result<T, GateError>) -> Result<T, GateError> {
         let start = Instant::now();
         let said = work();
         self.ran.set(self.ran.get() + start.elapsed());
@@ -457,8 +466,8 @@ impl<'a> Program<'a> {
 }
 
 /// Whether what it finds in a canary is what was put there. What it finds in every text is that which stands on disk.
-fn is_shown(canary: &Canary, shows: Shows, seen: &[&Seen], found: &[&Seen]) -> bool {
-    let shows_it = |seen: &&Seen| {
+fn is_shown(canary: &Canary, shows: Shows, seen: &[&ToolFinding], found: &[&ToolFinding]) -> bool {
+    let shows_it = |seen: &&ToolFinding| {
         canary.is_found_by(shows, seen.code.as_deref(), &seen.message)
             && (canary.append.is_none() || !found.contains(seen))
     };
@@ -466,34 +475,34 @@ fn is_shown(canary: &Canary, shows: Shows, seen: &[&Seen], found: &[&Seen]) -> b
 }
 
 /// What it finds in the text itself: what it finds in other files says nothing of whether it looked at this one.
-fn own(seen: &[Vec<Seen>], at: usize) -> Vec<&Seen> {
+fn own(seen: &[Vec<ToolFinding>], at: usize) -> Vec<&ToolFinding> {
     seen.get(at).into_iter().flatten().filter(|seen| seen.elsewhere.is_none()).collect()
 }
 
 /// Whether it found errors in other files than this one.
-fn fails_elsewhere(found: &[Vec<Seen>], at: usize) -> bool {
-    let other = |(place, seen): (usize, &Vec<Seen>)| {
+fn fails_elsewhere(found: &[Vec<ToolFinding>], at: usize) -> bool {
+    let other = |(place, seen): (usize, &Vec<ToolFinding>)| {
         seen.iter().any(|seen| is_error(seen) && (place != at || seen.elsewhere.is_some()))
     };
     found.iter().enumerate().any(other)
 }
 
-fn is_error(seen: &Seen) -> bool {
+fn is_error(seen: &ToolFinding) -> bool {
     seen.severity == Severity::Error
 }
 
 /// What a proof is told as; `beside` is what was found in another file where nothing was in this one.
-fn told(proof: Proof, beside: Option<String>) -> Result<Proven, Silence> {
+fn told(proof: Proof, beside: Option<String>) -> Result<Proven, GateError> {
     match (proof, beside) {
         (Proof::Works, _) => Ok(Proven::Works),
-        (Proof::Off, None) => Err(Silence::Skipped(OFF.to_owned())),
-        (Proof::Blind, None) => Err(Silence::Broken(BLIND.to_owned())),
+        (Proof::Off, None) => Err(GateError::Skipped(OFF.to_owned())),
+        (Proof::Blind, None) => Err(GateError::Broken(BLIND.to_owned())),
         (Proof::Off | Proof::Blind, Some(other)) => {
-            Err(Silence::Broken(format!("{BLIND}, but in another file: {other}")))
+            Err(GateError::Broken(format!("{BLIND}, but in another file: {other}")))
         }
     }
 }
 
-fn unasked() -> Silence {
-    Silence::Broken("was asked about nothing".to_owned())
+fn unasked() -> GateError {
+    GateError::Broken("was asked about nothing".to_owned())
 }

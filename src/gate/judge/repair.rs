@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::weigh::Past;
-use crate::gate::delta::{self, Belief, Mark};
+use super::baseline::TextBefore;
+use crate::gate::delta::{self, Belief, ComparedFinding};
 use crate::gate::draft::Draft;
 use crate::gate::syntax;
 use crate::gate::watch::Limit;
@@ -13,13 +13,13 @@ use crate::text::Buffer;
 pub(super) struct Repair<'a> {
     draft: &'a Draft<'a>,
     limit: Limit<'a>,
-    known: OnceLock<Known>,
+    known: OnceLock<RepairedText>,
 }
 
 #[derive(Clone, Copy)]
-struct Known {
+struct RepairedText {
     parsed: bool,
-    past: Past,
+    past: TextBefore,
 }
 
 impl<'a> Repair<'a> {
@@ -33,16 +33,18 @@ impl<'a> Repair<'a> {
     }
 
     /// What could be seen of the text before: not all where a fault of its syntax is gone, and none was added.
-    pub(super) fn past(&self) -> Past {
+    pub(super) fn past(&self) -> TextBefore {
         self.known().past
     }
 
-    fn known(&self) -> Known {
-        *self.known.get_or_init(|| self.look().unwrap_or(Known { parsed: true, past: Past::Plain }))
+    fn known(&self) -> RepairedText {
+        *self
+            .known
+            .get_or_init(|| self.look().unwrap_or(RepairedText { parsed: true, past: TextBefore::Plain }))
     }
 
     /// Looks at both texts; nothing where nobody here reads the language, or there was no text.
-    fn look(&self) -> Option<Known> {
+    fn look(&self) -> Option<RepairedText> {
         let before = self.faults(self.draft.before?)?;
         if before.is_empty() {
             return None;
@@ -51,10 +53,13 @@ impl<'a> Repair<'a> {
         let mended = delta::unmatched(&before, &after, self.draft.map).gone.contains(&true);
         let brought = syntax::judge(self.draft, self.limit).ok()?.marks;
         let adds = brought.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
-        Some(Known { parsed: false, past: if mended && !adds { Past::Hidden } else { Past::Plain } })
+        Some(RepairedText {
+            parsed: false,
+            past: if mended && !adds { TextBefore::Hidden } else { TextBefore::Plain },
+        })
     }
 
-    fn faults(&self, text: &Buffer) -> Option<Vec<Mark>> {
+    fn faults(&self, text: &Buffer) -> Option<Vec<ComparedFinding>> {
         let alone = Draft { before: None, after: text, ..*self.draft };
         let faults = syntax::judge(&alone, self.limit).ok()?.marks;
         Some(faults.into_iter().map(|(mark, _)| mark).collect())

@@ -11,21 +11,21 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
+use super::baseline::TextBefore;
 use super::call::Member;
-use super::program::Among;
+use super::plan::{External, ProgramMode};
+use super::program::ProgramContext;
 use super::repair::Repair;
-use super::seats::{Tool, Voice};
-use super::told::Told;
-use super::weigh::Past;
+use super::report::GateReport;
 use super::{Case, OnDisk};
-use crate::gate::command::{self, Shared};
-use crate::gate::company::Companion;
-use crate::gate::delta::Mark;
+use crate::gate::command::{self, SharedPart};
+use crate::gate::delta::ComparedFinding;
 use crate::gate::draft::Draft;
+use crate::gate::error::GateError;
+use crate::gate::overlay::DraftOverlay;
 use crate::gate::server;
-use crate::gate::silence::Silence;
-use crate::policy::{Baseline, Isolation, Level, Scope};
-use crate::text::Stamp;
+use crate::policy::{Baseline, CacheScope, Isolation, Level};
+use crate::text::Version;
 
 /// How often the list of a run that fails is halved, at most: a program that fails on every file is not run for each.
 const MOST_SPLITS: usize = 32;
@@ -34,22 +34,22 @@ const MOST_SPLITS: usize = 32;
 pub(super) struct Runs<'a, 'd> {
     cases: &'d [(&'d Case<'a>, &'d Draft<'d>)],
     members: &'d [(usize, Member<'a, 'd>)],
-    all: Vec<Run>,
+    all: Vec<SharedRun>,
     /// Which gate judges which draft itself.
     judged: HashSet<(&'d str, &'d Path, usize, &'d str)>,
 }
 
 /// The members that share a run, by their places in the list; the first speaks for all.
 #[derive(Debug, Clone)]
-pub(super) struct Run(Vec<usize>);
+pub(super) struct SharedRun(Vec<usize>);
 
 /// What is said of a draft: its place among the drafts, that of the gate in its policy, and what the gate said.
-type Said = (usize, usize, Told);
+type GateReply = (usize, usize, GateReport);
 
 /// What members must have in common to share a run.
 #[derive(PartialEq, Eq, Hash)]
-struct Key<'d> {
-    gate: (&'d str, Stamp),
+struct RunKey<'d> {
+    gate: (&'d str, Version),
     program: &'d Path,
     search: &'d OsStr,
     root: &'d Path,
@@ -65,7 +65,7 @@ struct Key<'d> {
 /// How a program answers for several files.
 #[derive(PartialEq, Eq, Hash)]
 enum How {
-    Command(Shared),
+    Command(SharedPart),
     /// A server of this folder, relative to the root.
     Server(String),
     /// It does not.
@@ -91,7 +91,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         Runs { all, ..runs }
     }
 
-    pub(super) fn all(&self) -> &[Run] {
+    pub(super) fn all(&self) -> &[SharedRun] {
         &self.all
     }
 
@@ -99,18 +99,22 @@ impl<'a, 'd> Runs<'a, 'd> {
         self.members.get(place).map(|(_, member)| member)
     }
 
-    fn grouped(&self, places: &[usize], voice: impl Fn(&Member<'a, 'd>) -> Voice<'a>) -> Vec<Run> {
-        let mut known: HashMap<Key<'_>, usize> = HashMap::new();
-        let mut runs: Vec<Run> = Vec::new();
+    fn grouped(
+        &self,
+        places: &[usize],
+        voice: impl Fn(&Member<'a, 'd>) -> ProgramMode<'a>,
+    ) -> Vec<SharedRun> {
+        let mut known: HashMap<RunKey<'_>, usize> = HashMap::new();
+        let mut runs: Vec<SharedRun> = Vec::new();
         for &place in places {
             let Some(member) = self.member(place) else { continue };
             let at = *known.entry(key(member, voice(member), place)).or_insert(runs.len());
             match runs.get_mut(at) {
-                Some(Run(others)) => others.push(place),
-                None => runs.push(Run(vec![place])),
+                Some(SharedRun(others)) => others.push(place),
+                None => runs.push(SharedRun(vec![place])),
             }
         }
-        for Run(places) in &mut runs {
+        for SharedRun(places) in &mut runs {
             // What is found in other files is weighed as it is for the first: the strictest, and one with a text before.
             places.sort_by_key(|place| {
                 let member = self.member(*place);
@@ -122,13 +126,13 @@ impl<'a, 'd> Runs<'a, 'd> {
         runs
     }
 
-    fn looks_at_project(&self, Run(places): &Run) -> bool {
+    fn looks_at_project(&self, SharedRun(places): &SharedRun) -> bool {
         let first = places.first().and_then(|place| self.member(*place));
-        first.is_some_and(|member| scope(member.seat.how.voice) != Scope::File)
+        first.is_some_and(|member| scope(member.seat.how.voice) != CacheScope::File)
     }
 
     /// Asks a program about the drafts that share a run; what it says of each.
-    pub(super) fn ask(&self, Run(places): &Run) -> Vec<Said> {
+    pub(super) fn ask(&self, SharedRun(places): &SharedRun) -> Vec<GateReply> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let started = members.iter().map(|member| (member, &member.seat.rule.gate.name));
         started.clone().for_each(|(member, gate)| member.call.start(gate));
@@ -141,7 +145,7 @@ impl<'a, 'd> Runs<'a, 'd> {
     ///
     /// One folder or file that a program cannot look at keeps it from all of a list. So a list that fails is halved, and each
     /// half is asked about; the longer parts come first, so that the number of runs is well spent where it is limited.
-    fn asked(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> Tool<'a>) -> Vec<Said> {
+    fn asked(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
         let (mut parts, mut splits, mut said) = (VecDeque::from([places]), 0, Vec::new());
         while let Some(part) = parts.pop_front() {
             match self.asked_at_once(part, tool, splits < MOST_SPLITS) {
@@ -160,37 +164,38 @@ impl<'a, 'd> Runs<'a, 'd> {
     fn asked_at_once(
         &self,
         places: &[usize],
-        tool: &dyn Fn(&Member<'a, 'd>) -> Tool<'a>,
+        tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>,
         may_split: bool,
-    ) -> Option<Vec<Said>> {
+    ) -> Option<Vec<GateReply>> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let Some(first) = members.first() else { return Some(Vec::new()) };
         let how = tool(first);
         let (company, past) = self.others(places, first, how.voice);
         let (company, past) = (company.iter().collect::<Vec<_>>(), past.iter().collect::<Vec<_>>());
-        let among = Among { company: &company, past: &past };
+        let among = ProgramContext { company: &company, past: &past };
         let repairs = self.repairs(&members, how.voice);
         let (consulted, asked) = match (first.call.consulted(how, &members, &repairs, among), how.instead) {
             (Ok(said), _) => said,
             (Err(why), Some(_)) => return Some(self.instead(places, &why)),
             (Err(why), None) => {
                 let silent = |(place, member): (&usize, &&Member<'a, 'd>)| {
-                    let away = Silence::Unavailable(why.clone());
-                    let told = Told::silent(member.seat.rule, &away, Duration::ZERO);
+                    let away = GateError::Unavailable(why.clone());
+                    let told = GateReport::silent(member.seat.rule, &away, Duration::ZERO);
                     self.said(*place, member, told)
                 };
                 return Some(places.iter().zip(&members).filter_map(silent).collect());
             }
         };
-        let fails = |said: &Result<_, Silence>| matches!(said, Err(Silence::Skipped(_) | Silence::Broken(_)));
+        let fails =
+            |said: &Result<_, GateError>| matches!(said, Err(GateError::Skipped(_) | GateError::Broken(_)));
         let list_fails = lists_files(how.voice) && members.len() > 1 && consulted.iter().all(fails);
         if list_fails && may_split {
             return None;
         }
-        let is_hidden = || repairs.iter().any(|repair| repair.past() == Past::Hidden);
-        let past = || if is_hidden() { Past::Hidden } else { Past::Plain };
+        let is_hidden = || repairs.iter().any(|repair| repair.past() == TextBefore::Hidden);
+        let past = || if is_hidden() { TextBefore::Hidden } else { TextBefore::Plain };
         let told = |((place, member), said): ((&usize, &&Member<'a, 'd>), _)| {
-            let elsewhere = |mark: &Mark| self.is_told_elsewhere(mark, member);
+            let elsewhere = |mark: &ComparedFinding| self.is_told_elsewhere(mark, member);
             self.said(*place, member, member.call.tell(member, said, asked, &past, &elsewhere))
         };
         let list = format!("a list of {} files", members.len());
@@ -203,7 +208,7 @@ impl<'a, 'd> Runs<'a, 'd> {
 
     /// What is known of the texts before that a run looked at: a program that stops at a fault of syntax in one of them says
     /// nothing of the others. Where its answer depends on other files, those are the drafts of all that the gate judges.
-    fn repairs(&self, members: &[&Member<'a, 'd>], voice: Voice<'a>) -> Vec<&'d Repair<'d>> {
+    fn repairs(&self, members: &[&Member<'a, 'd>], voice: ProgramMode<'a>) -> Vec<&'d Repair<'d>> {
         let Some(first) = members.first() else { return Vec::new() };
         let own = first.call.case;
         let sees = |other: &&Member<'a, 'd>| {
@@ -214,24 +219,26 @@ impl<'a, 'd> Runs<'a, 'd> {
         };
         let others = self.members.iter().map(|(_, other)| other);
         match scope(voice) {
-            Scope::File => members.iter().map(|member| member.repair).collect(),
-            Scope::Package | Scope::Project => others.filter(sees).map(|other| other.repair).collect(),
+            CacheScope::File => members.iter().map(|member| member.repair).collect(),
+            CacheScope::Package | CacheScope::Project => {
+                others.filter(sees).map(|other| other.repair).collect()
+            }
         }
     }
 
     /// Asks the commands that stand in for a server.
-    fn instead(&self, places: &[usize], why: &str) -> Vec<Said> {
+    fn instead(&self, places: &[usize], why: &str) -> Vec<GateReply> {
         let command = |member: &Member<'a, 'd>| {
             let how = member.seat.how;
-            Tool { voice: how.instead.unwrap_or(how.voice), instead: None, ..how }
+            External { voice: how.instead.unwrap_or(how.voice), instead: None, ..how }
         };
         let runs = self.grouped(places, |member| command(member).voice);
-        let said = runs.iter().flat_map(|Run(places)| self.asked(places, &command));
+        let said = runs.iter().flat_map(|SharedRun(places)| self.asked(places, &command));
         let why = format!("{why}; its command was asked instead");
         said.map(|(at, place, told)| (at, place, told.noting(why.clone()))).collect()
     }
 
-    fn said(&self, place: usize, member: &Member<'a, 'd>, told: Told) -> Option<Said> {
+    fn said(&self, place: usize, member: &Member<'a, 'd>, told: GateReport) -> Option<GateReply> {
         self.members.get(place).map(|(at, _)| (*at, member.seat.at, told))
     }
 
@@ -241,10 +248,10 @@ impl<'a, 'd> Runs<'a, 'd> {
         &self,
         places: &[usize],
         first: &Member<'a, 'd>,
-        voice: Voice<'a>,
-    ) -> (Vec<Companion<'d>>, Vec<Companion<'d>>) {
+        voice: ProgramMode<'a>,
+    ) -> (Vec<DraftOverlay<'d>>, Vec<DraftOverlay<'d>>) {
         let own = first.call.case;
-        if scope(voice) == Scope::File {
+        if scope(voice) == CacheScope::File {
             return (Vec::new(), Vec::new());
         }
         let asked: HashSet<&str> =
@@ -254,8 +261,12 @@ impl<'a, 'd> Runs<'a, 'd> {
         };
         let (mut company, mut past) = (Vec::new(), Vec::new());
         for (case, draft) in self.cases.iter().filter(|(case, draft)| beside(case, draft)) {
-            let companion =
-                |text| Companion { root: case.means.root, path: draft.path, language: draft.language, text };
+            let companion = |text| DraftOverlay {
+                root: case.means.root,
+                path: draft.path,
+                language: draft.language,
+                text,
+            };
             match case.on_disk {
                 OnDisk::Before => company.push(companion((!case.removed).then_some(draft.after))),
                 OnDisk::After => past.push(companion(draft.before)),
@@ -265,22 +276,24 @@ impl<'a, 'd> Runs<'a, 'd> {
     }
 
     /// Whether a finding is about a file that the same gate judges for itself in this call.
-    fn is_told_elsewhere(&self, mark: &Mark, member: &Member<'a, 'd>) -> bool {
+    fn is_told_elsewhere(&self, mark: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
         let (case, gate) = (member.call.case, member.seat.rule.gate.name.as_str());
         let told = |path: &str| self.judged.contains(&(gate, case.means.root, case.among, path));
         mark.elsewhere.as_deref().is_some_and(told)
     }
 }
 
-fn key<'d>(member: &'d Member<'_, 'd>, voice: Voice<'d>, place: usize) -> Key<'d> {
+fn key<'d>(member: &'d Member<'_, 'd>, voice: ProgramMode<'d>, place: usize) -> RunKey<'d> {
     let (rule, means, case) = (member.seat.rule, &member.call.case.means, member.call.case);
-    let (Voice::Command(_, program) | Voice::Server(_, program)) = voice;
+    let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = voice;
     let how = match voice {
-        Voice::Command(command, _) => command::shared(rule, command, means.root, member.draft.path)
+        ProgramMode::Command(command, _) => command::shared(rule, command, means.root, member.draft.path)
             .map_or(How::Alone(place), How::Command),
-        Voice::Server(server, _) => How::Server(server::folder_of(means.root, server, member.draft.path)),
+        ProgramMode::Server(server, _) => {
+            How::Server(server::folder_of(means.root, server, member.draft.path))
+        }
     };
-    Key {
+    RunKey {
         gate: (&rule.gate.name, rule.gate.stamp),
         program,
         search: member.seat.how.search,
@@ -295,16 +308,16 @@ fn key<'d>(member: &'d Member<'_, 'd>, voice: Voice<'d>, place: usize) -> Key<'d
     }
 }
 
-fn scope(voice: Voice<'_>) -> Scope {
+fn scope(voice: ProgramMode<'_>) -> CacheScope {
     match voice {
-        Voice::Command(command, _) => command.scope,
-        Voice::Server(server, _) => server.scope,
+        ProgramMode::Command(command, _) => command.scope,
+        ProgramMode::Server(server, _) => server.scope,
     }
 }
 
-fn lists_files(voice: Voice<'_>) -> bool {
+fn lists_files(voice: ProgramMode<'_>) -> bool {
     match voice {
-        Voice::Command(command, _) => command::lists_files(command),
-        Voice::Server(..) => false,
+        ProgramMode::Command(command, _) => command::lists_files(command),
+        ProgramMode::Server(..) => false,
     }
 }

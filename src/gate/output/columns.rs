@@ -7,7 +7,7 @@ use crate::text::Lines;
 
 /// A walk over the lines of a text.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct ColumnWalk<'a> {
     lines: Lines<'a>,
     /// The line that is walked.
     line: usize,
@@ -18,10 +18,10 @@ pub(super) struct Walk<'a> {
     units: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ColumnWalk<'a> {
     /// Begins before the first line.
-    pub(super) fn over(lines: Lines<'a>) -> Walk<'a> {
-        Walk { lines, line: 0, columns: Columns::Characters, bytes: 0, characters: 0, units: 0 }
+    pub(super) fn over(lines: Lines<'a>) -> ColumnWalk<'a> {
+        ColumnWalk { lines, line: 0, columns: Columns::Characters, bytes: 0, characters: 0, units: 0 }
     }
 
     /// Gives the line and the column in characters of a 1-based place; the nearest one where the text has none such.
@@ -32,7 +32,7 @@ impl<'a> Walk<'a> {
         let wanted = if line > last { usize::MAX } else { column.saturating_sub(1) };
         let line = line.min(last);
         if (line, columns) != (self.line, self.columns) || wanted < self.units {
-            *self = Walk { line, columns, ..Walk::over(self.lines) };
+            *self = ColumnWalk { line, columns, ..ColumnWalk::over(self.lines) };
         }
         self.go(wanted);
         (line, self.characters + 1)
@@ -71,7 +71,7 @@ mod tests {
     }
 
     fn place(text: &str, place: (usize, usize), columns: Columns) -> (usize, usize) {
-        Walk::over(buffer(text).lines()).place(place, columns)
+        ColumnWalk::over(buffer(text).lines()).place(place, columns)
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_walk_goes_back_where_it_must() {
         let text = buffer("aéb\ncéd\n");
-        let mut walk = Walk::over(text.lines());
+        let mut walk = ColumnWalk::over(text.lines());
         for (asked, columns, wanted) in [
             ((1, 4), Columns::Bytes, (1, 3)),
             ((1, 2), Columns::Bytes, (1, 2)),

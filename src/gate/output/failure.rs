@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex, RegexSet};
 
-use super::seen::Raw;
-use super::{Said, notes};
+use super::raw_finding::RawFinding;
+use super::{ProgramOutput, notes};
 use crate::gate::finding::{LONGEST_MESSAGE, clean};
 use crate::policy::Stream;
 
@@ -98,7 +98,7 @@ static VARYING_REGEX: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!("{}|(?P<name>{})", VARYING.join("|"), NAMES.join("|"))));
 
 /// The finding that a program failed with this exit code and output.
-pub(super) fn failure(run: &Said<'_>) -> Raw {
+pub(super) fn failure(run: &ProgramOutput<'_>) -> RawFinding {
     let output = run.on(Stream::Both);
     let said: Vec<&str> = notes::lines(&output, None).filter(|line| !notes::is_note(line)).collect();
     let shown = |lines: Vec<&str>| -> Vec<String> {
@@ -108,7 +108,7 @@ pub(super) fn failure(run: &Said<'_>) -> Raw {
     let named = shown(naming(&said));
     let lines = shown(said);
     let identity = identity(run.code, &named, &lines);
-    Raw { identity, ..Raw::whole_text(message(run.code, &named, &lines)) }
+    RawFinding { identity, ..RawFinding::whole_text(message(run.code, &named, &lines)) }
 }
 
 /// The lines that name a failure, with the line behind one that says where a program panicked.

@@ -9,12 +9,12 @@ use std::collections::HashSet;
 
 use regex::Regex;
 
-use super::seen::Raw;
+use super::raw_finding::RawFinding;
 use super::value::excerpt;
-use super::{MOST_READ, Said, lines, looked, notes, uncrashed};
+use super::{MOST_READ, ProgramOutput, lines, looked, notes, uncrashed};
+use crate::gate::error::GateError;
 use crate::gate::finding::clean;
-use crate::gate::silence::Silence;
-use crate::policy::{Columns, Command, Form};
+use crate::policy::{Columns, CommandSpec, OutputForm};
 use crate::text::{Buffer, Hints, Region};
 
 /// A result has at least one part in so many of the draft's characters that are no space.
@@ -30,30 +30,30 @@ const LEAST_LETTERS: usize = 3;
 ///
 /// Skipped where the program says that it could not read the text, which is for the checks to find.
 pub(in crate::gate) fn formatted(
-    command: &Command,
-    said: &Said<'_>,
+    command: &CommandSpec,
+    said: &ProgramOutput<'_>,
     text: &Buffer,
-) -> Result<String, Silence> {
-    let Form::Formatted { errors } = &command.output.form else {
-        return Err(Silence::Broken("gives no text, as its definition has it".to_owned()));
+) -> Result<String, GateError> {
+    let OutputForm::Formatted { errors } = &command.output.form else {
+        return Err(GateError::Broken("gives no text, as its definition has it".to_owned()));
     };
     looked(command, said)?;
     uncrashed(command, said)?;
     if said.code == 0 {
         return made(said, text.view()).map_err(|why| said.broken(why));
     }
-    let errors = refusals(command, errors.as_ref(), said).map_err(Silence::Broken)?;
+    let errors = refusals(command, errors.as_ref(), said).map_err(GateError::Broken)?;
     let first = errors.first().map_or_else(String::new, |error| clean(&error.message));
-    Err(Silence::Skipped(format!("could not read the draft: {first}")))
+    Err(GateError::Skipped(format!("could not read the draft: {first}")))
 }
 
 /// Gives each stretch of lines that the program would change, or what it says against the text.
 pub(super) fn findings(
-    command: &Command,
+    command: &CommandSpec,
     errors: Option<&Regex>,
-    said: &Said<'_>,
+    said: &ProgramOutput<'_>,
     text: &Buffer,
-) -> Result<Vec<Raw>, String> {
+) -> Result<Vec<RawFinding>, String> {
     if said.code != 0 {
         return refusals(command, errors, said);
     }
@@ -61,14 +61,18 @@ pub(super) fn findings(
 }
 
 /// What a program said on standard error about a text that it could not read.
-fn refusals(command: &Command, errors: Option<&Regex>, said: &Said<'_>) -> Result<Vec<Raw>, String> {
+fn refusals(
+    command: &CommandSpec,
+    errors: Option<&Regex>,
+    said: &ProgramOutput<'_>,
+) -> Result<Vec<RawFinding>, String> {
     let text = String::from_utf8_lossy(said.stderr).replace("\r\n", "\n");
     let errors = errors.map_or(Ok(Vec::new()), |errors| lines::among(&text, errors, command.columns))?;
     if errors.is_empty() { Err(said.trouble()) } else { Ok(errors) }
 }
 
 /// What the program wrote, where that can be the draft in another dress.
-fn made(said: &Said<'_>, view: &str) -> Result<String, String> {
+fn made(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
     let text = std::str::from_utf8(said.stdout).map_err(|_| "gave a text that is not UTF-8")?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // A carriage return of the view's own, before a line end, is no part of that line end.
@@ -151,17 +155,17 @@ fn words(text: &str) -> HashSet<String> {
 }
 
 /// One finding for each stretch of lines that differs, at its first line.
-fn hunks(view: &str, made: &str, program: &str) -> Result<Vec<Raw>, String> {
+fn hunks(view: &str, made: &str, program: &str) -> Result<Vec<RawFinding>, String> {
     let before = Buffer::read(view.into(), Hints::default()).map_err(|error| error.message)?;
     let plan = before.rewrite(made).map_err(|error| error.message)?;
     let after = before.apply(&plan).map_err(|error| error.message)?;
     let regions = plan.regions(&before, &after).into_iter().take(MOST_READ);
-    let raw = |region: Region| Raw {
+    let raw = |region: Region| RawFinding {
         line: Some(region.start_line),
         end_line: (region.end_line >= region.start_line).then_some(region.end_line),
         code: Some("format".to_owned()),
         columns: Columns::Characters,
-        ..Raw::whole_text(format!(
+        ..RawFinding::whole_text(format!(
             "not formatted as {program} would: {}",
             difference(&region, &before, &after)
         ))

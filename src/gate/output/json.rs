@@ -5,25 +5,34 @@ use std::collections::BTreeSet;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::seen::Raw;
+use super::raw_finding::RawFinding;
 use super::value::{self, at, name_of, number_at, parsed, text_at, way};
 use super::word::severity_in;
 use super::{MOST_READ, notes};
-use crate::policy::{Columns, Place, Pointer};
+use crate::policy::{Columns, FindingPaths, Pointer};
 
 /// Reads one JSON value, which other lines may surround.
-pub(super) fn document(text: &str, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
+pub(super) fn document(
+    text: &str,
+    place: &FindingPaths,
+    columns: Columns,
+) -> Result<Vec<RawFinding>, String> {
     value::document(text, |root| findings(root, place, columns))
 }
 
-fn findings(root: &Value, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
+fn findings(root: &Value, place: &FindingPaths, columns: Columns) -> Result<Vec<RawFinding>, String> {
     let items = items(root, place)?;
     items.iter().take(MOST_READ).map(|item| item.raw(place, columns)).collect()
 }
 
 /// Reads one JSON value on each line that begins as one. Other lines are passed over where a value was read, and after
 /// the exit code 0; a value that is cut off, a crash and, after another exit code, an error are not understood.
-pub(super) fn lines(text: &str, code: i32, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
+pub(super) fn lines(
+    text: &str,
+    code: i32,
+    place: &FindingPaths,
+    columns: Columns,
+) -> Result<Vec<RawFinding>, String> {
     let mut raws = Vec::new();
     let (mut is_read, mut unknown) = (false, None);
     for line in notes::lines(text.trim_start_matches('\u{feff}'), None) {
@@ -56,16 +65,16 @@ fn is_value(line: &str) -> bool {
 
 /// A finding, and the item that holds the list in which it stands.
 #[derive(Debug, Clone, Copy)]
-struct Item<'v> {
+struct JsonItem<'v> {
     own: &'v Value,
     above: Option<&'v Value>,
 }
 
 /// Finds the list of findings. Lists on the way are gone through; `null` stands for an empty one, as Go writes it, and
 /// one that is missing is not understood.
-fn items<'v>(root: &'v Value, place: &Place) -> Result<Vec<Item<'v>>, String> {
+fn items<'v>(root: &'v Value, place: &FindingPaths) -> Result<Vec<JsonItem<'v>>, String> {
     let keys = place.items.as_ref().map_or(&[][..], |items| &items.keys);
-    let mut here = Item { own: root, above: None }.spread();
+    let mut here = JsonItem { own: root, above: None }.spread();
     for key in keys {
         let mut next = Vec::new();
         for item in here {
@@ -75,7 +84,7 @@ fn items<'v>(root: &'v Value, place: &Place) -> Result<Vec<Item<'v>>, String> {
             let Some(own) = fields.get(key) else {
                 return Err(format!("wrote no list of findings, `{}`", way(keys)));
             };
-            next.extend(Item { own, above: Some(item.own) }.spread());
+            next.extend(JsonItem { own, above: Some(item.own) }.spread());
         }
         here = next;
     }
@@ -85,20 +94,20 @@ fn items<'v>(root: &'v Value, place: &Place) -> Result<Vec<Item<'v>>, String> {
     }
 }
 
-impl<'v> Item<'v> {
+impl<'v> JsonItem<'v> {
     /// The items of a list, or the one that it is itself.
-    fn spread(self) -> Vec<Item<'v>> {
+    fn spread(self) -> Vec<JsonItem<'v>> {
         match self.own {
             Value::Null => Vec::new(),
-            Value::Array(list) => list.iter().map(|own| Item { own, ..self }).collect(),
+            Value::Array(list) => list.iter().map(|own| JsonItem { own, ..self }).collect(),
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![self],
         }
     }
 
-    fn raw(&self, place: &Place, columns: Columns) -> Result<Raw, String> {
+    fn raw(&self, place: &FindingPaths, columns: Columns) -> Result<RawFinding, String> {
         let message = self.text(&place.message)?;
         let missing = || format!("wrote a finding without `{}`", way(&place.message.keys));
-        Ok(Raw {
+        Ok(RawFinding {
             file: place.file.as_ref().map_or(Ok(None), |file| self.text(file))?,
             line: self.number(&place.line)?,
             end_line: None,

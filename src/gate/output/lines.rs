@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use regex::{Captures, Regex};
 
-use super::seen::Raw;
+use super::raw_finding::RawFinding;
 use super::value::{excerpt, no_number, number};
 use super::word::severity;
 use super::{MOST_READ, notes};
@@ -21,7 +21,7 @@ pub(super) fn findings(
     ignore: Option<&Regex>,
     columns: Columns,
     is_ours: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Raw>, String> {
+) -> Result<Vec<RawFinding>, String> {
     let is_finding = |line: &str| pattern.is_match(line);
     let is_own = |line: &str| {
         let file = |groups: Captures<'_>| groups.name("file").is_some_and(|file| is_ours(file.as_str()));
@@ -36,18 +36,18 @@ pub(super) fn findings(
 }
 
 /// Reads a finding from each match, which may be of several lines, and passes over what is between them.
-pub(super) fn among(text: &str, pattern: &Regex, columns: Columns) -> Result<Vec<Raw>, String> {
+pub(super) fn among(text: &str, pattern: &Regex, columns: Columns) -> Result<Vec<RawFinding>, String> {
     let matches = pattern.captures_iter(text).filter(|groups| !groups.get_match().as_str().trim().is_empty());
     matches.take(MOST_READ).map(|groups| raw(&groups, groups.get_match().as_str(), columns)).collect()
 }
 
 /// A finding whose words are `whole` where no group has them.
-fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<Raw, String> {
+fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<RawFinding, String> {
     let text = |name: &str| groups.name(name).map(|group| group.as_str()).filter(|text| !text.is_empty());
     let count = |name: &str| -> Result<Option<usize>, String> {
         text(name).map(|digits| number(digits).ok_or_else(|| no_number(name, digits))).transpose()
     };
-    Ok(Raw {
+    Ok(RawFinding {
         file: text("file").map(str::to_owned),
         line: count("line")?,
         end_line: None,

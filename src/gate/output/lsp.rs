@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::seen::{Raw, landed};
-use super::{MOST_FINDINGS, Seen, Whose};
-use crate::gate::silence::Silence;
-use crate::policy::{Columns, Message, Server, Severity};
+use super::raw_finding::{RawFinding, landed};
+use super::{MOST_FINDINGS, ToolFinding, Whose};
+use crate::gate::error::GateError;
+use crate::policy::{Columns, Message, ServerSpec, Severity};
 use crate::text::Buffer;
 
 /// Gives the findings that these diagnostics are, in the order of the text; columns are counted as the server does.
@@ -15,22 +15,22 @@ use crate::text::Buffer;
 /// Hints are none: they grey out what an editor shows, and no command has them.
 pub(in crate::gate) fn diagnosed(
     items: &[Value],
-    server: &Server,
+    server: &ServerSpec,
     columns: Columns,
     text: &Buffer,
-) -> Result<Vec<Seen>, Silence> {
+) -> Result<Vec<ToolFinding>, GateError> {
     if items.len() > MOST_FINDINGS {
-        return Err(Silence::Broken(format!(
+        return Err(GateError::Broken(format!(
             "found more than {MOST_FINDINGS} things, which are not told apart"
         )));
     }
     let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
-    let raws = raws.collect::<Result<Vec<_>, _>>().map_err(Silence::Broken)?;
+    let raws = raws.collect::<Result<Vec<_>, _>>().map_err(GateError::Broken)?;
     Ok(landed(raws, Severity::Error, text, &|_| Whose::Edited))
 }
 
 /// One diagnostic; nothing for one that does not count.
-fn raw(item: &Value, server: &Server, columns: Columns) -> Result<Option<Raw>, String> {
+fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<RawFinding>, String> {
     let severity = match item.get("severity").and_then(Value::as_u64) {
         Some(4) => return Ok(None),
         Some(2) => Severity::Warning,
@@ -57,7 +57,7 @@ fn raw(item: &Value, server: &Server, columns: Columns) -> Result<Option<Raw>, S
         Message::Whole => message,
         Message::FirstLine => message.lines().next().unwrap_or_default(),
     };
-    Ok(Some(Raw {
+    Ok(Some(RawFinding {
         file: None,
         line: Some(line),
         end_line: None,

@@ -16,9 +16,9 @@ mod json;
 mod lines;
 mod lsp;
 pub(super) mod notes;
+mod raw_finding;
 mod rdjson;
 mod sarif;
-mod seen;
 #[cfg(test)]
 mod tests;
 pub(super) mod uri;
@@ -28,15 +28,15 @@ mod word;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use self::seen::Raw;
+use self::raw_finding::RawFinding;
+use super::error::GateError;
 use super::finding::clean;
-use super::silence::Silence;
-use crate::policy::{Command, Form, Stream};
+use crate::policy::{CommandSpec, OutputForm, Stream};
 use crate::text::Buffer;
 
 pub(super) use self::formatted::formatted;
 pub(super) use self::lsp::diagnosed;
-pub(super) use self::seen::{Seen, Whose};
+pub(super) use self::raw_finding::{ToolFinding, Whose};
 
 /// The most findings that one output may have: those that are left out could be the ones that an edit brought.
 const MOST_FINDINGS: usize = 10_000;
@@ -45,7 +45,7 @@ const MOST_READ: usize = MOST_FINDINGS + 1;
 
 /// What a program that ended by itself left behind.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said<'a> {
+pub(super) struct ProgramOutput<'a> {
     /// Its exit code.
     pub(super) code: i32,
     /// What it wrote to standard output.
@@ -54,7 +54,7 @@ pub(super) struct Said<'a> {
     pub(super) stderr: &'a [u8],
 }
 
-impl<'a> Said<'a> {
+impl<'a> ProgramOutput<'a> {
     /// Gives what it wrote where its findings are read from; bytes that are not UTF-8 are shown as U+FFFD.
     fn on(&self, stream: Stream) -> Cow<'a, str> {
         match stream {
@@ -77,9 +77,9 @@ impl<'a> Said<'a> {
     }
 
     /// Breaks off for a reason, beside which stands what the program itself says on standard error.
-    fn broken(&self, why: String) -> Silence {
+    fn broken(&self, why: String) -> GateError {
         let line = telling(&String::from_utf8_lossy(self.stderr)).filter(|line| !why.contains(line.as_str()));
-        Silence::Broken(match line {
+        GateError::Broken(match line {
             Some(line) => format!("{why}; it said: {line}"),
             None => why,
         })
@@ -119,27 +119,27 @@ fn telling(text: &str) -> Option<String> {
 ///
 /// `whose` tells which file a name in the output means.
 pub(super) fn read(
-    command: &Command,
-    said: &Said<'_>,
+    command: &CommandSpec,
+    said: &ProgramOutput<'_>,
     text: &Buffer,
     whose: &dyn Fn(&str) -> Whose,
-) -> Result<Vec<Seen>, Silence> {
+) -> Result<Vec<ToolFinding>, GateError> {
     let raws = checked(command, said, text, &|name| whose(name) == Whose::Edited)?;
-    Ok(seen::landed(raws, command.output.severity, text, whose))
+    Ok(raw_finding::landed(raws, command.output.severity, text, whose))
 }
 
 /// Gives the findings of a run over several texts, each at the path at which `whose` knows it: those in each text, in this
 /// order, and with the first what was found in other files or in none; or why there is no answer.
 pub(super) fn read_all(
-    command: &Command,
-    said: &Said<'_>,
+    command: &CommandSpec,
+    said: &ProgramOutput<'_>,
     texts: &[(&str, &Buffer)],
     whose: &dyn Fn(&str) -> Whose,
-) -> Result<Vec<Vec<Seen>>, Silence> {
+) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let Some((_, first)) = texts.first() else { return Ok(Vec::new()) };
     let places: HashMap<&str, usize> = texts.iter().enumerate().map(|(at, (path, _))| (*path, at)).collect();
     let mut known: HashMap<String, Whose> = HashMap::new();
-    let mut sorted: Vec<Vec<(Raw, Whose)>> = texts.iter().map(|_| Vec::new()).collect();
+    let mut sorted: Vec<Vec<(RawFinding, Whose)>> = texts.iter().map(|_| Vec::new()).collect();
     let is_ours = |name: &str| match whose(name) {
         Whose::Edited => true,
         Whose::Other(path) => places.contains_key(path.as_str()),
@@ -160,28 +160,28 @@ pub(super) fn read_all(
             own.push((raw, meant));
         }
     }
-    let landed = |(raws, (_, text)): (Vec<(Raw, Whose)>, &(&str, &Buffer))| {
-        seen::landed_at(raws, command.output.severity, text)
+    let landed = |(raws, (_, text)): (Vec<(RawFinding, Whose)>, &(&str, &Buffer))| {
+        raw_finding::landed_at(raws, command.output.severity, text)
     };
     Ok(sorted.into_iter().zip(texts).map(landed).collect())
 }
 
 /// Reads the findings in the program's own terms, where the run did its work; `is_ours` knows the names of the edited texts.
 fn checked(
-    command: &Command,
-    said: &Said<'_>,
+    command: &CommandSpec,
+    said: &ProgramOutput<'_>,
     text: &Buffer,
     is_ours: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Raw>, Silence> {
+) -> Result<Vec<RawFinding>, GateError> {
     looked(command, said)?;
     let raws = raws(command, said, text, is_ours).map_err(|why| said.broken(why))?;
     if raws.len() > MOST_FINDINGS {
-        return Err(Silence::Broken(format!(
+        return Err(GateError::Broken(format!(
             "found more than {MOST_FINDINGS} things, which are not told apart"
         )));
     }
     if raws.is_empty() && said.code != 0 {
-        return Err(Silence::Broken(format!("found nothing, yet {}", said.trouble())));
+        return Err(GateError::Broken(format!("found nothing, yet {}", said.trouble())));
     }
     uncrashed(command, said)?;
     Ok(raws)
@@ -189,26 +189,26 @@ fn checked(
 
 /// Makes sure that the program looked at the text: it does not say that it passed over it, and its exit code is one that
 /// its definition names.
-fn looked(command: &Command, said: &Said<'_>) -> Result<(), Silence> {
+fn looked(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
     for stream in [Stream::Stdout, Stream::Stderr] {
         if let Some(unseen) = passed_over(command, said, stream) {
-            return Err(Silence::Skipped(format!("passed over the file: {unseen}")));
+            return Err(GateError::Skipped(format!("passed over the file: {unseen}")));
         }
     }
     if let Some(why) = lacking(command, said) {
-        return Err(Silence::Unavailable(why));
+        return Err(GateError::Unavailable(why));
     }
-    if command.ran.contains(&said.code) { Ok(()) } else { Err(Silence::Broken(said.trouble())) }
+    if command.ran.contains(&said.code) { Ok(()) } else { Err(GateError::Broken(said.trouble())) }
 }
 
 /// Returns the words on this stream that say that the program passed over the file.
 ///
 /// A formatter writes the text to standard output, which may quote such words. There they count only where they are the whole
 /// output.
-fn passed_over(command: &Command, said: &Said<'_>, stream: Stream) -> Option<String> {
+fn passed_over(command: &CommandSpec, said: &ProgramOutput<'_>, stream: Stream) -> Option<String> {
     let output = said.on(stream);
     let words = command.unseen.as_ref()?.find(&output)?.as_str();
-    let is_text = matches!((&command.output.form, stream), (Form::Formatted { .. }, Stream::Stdout));
+    let is_text = matches!((&command.output.form, stream), (OutputForm::Formatted { .. }, Stream::Stdout));
     let counts = !(is_text && notes::is_on()) || words.trim() == output.trim();
     counts.then(|| clean(words))
 }
@@ -217,25 +217,25 @@ fn passed_over(command: &Command, said: &Said<'_>, stream: Stream) -> Option<Str
 ///
 /// The readers of each form look for such a line on the other stream. What a formatter writes beside a text that it refuses may
 /// quote that text.
-fn uncrashed(command: &Command, said: &Said<'_>) -> Result<(), Silence> {
+fn uncrashed(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
     let stream = match (&command.output.form, command.output.from) {
-        (Form::Exit(_), _) | (_, Stream::Both) => return Ok(()),
-        (Form::Formatted { .. }, _) if said.code != 0 => return Ok(()),
-        (Form::Formatted { .. }, _) | (_, Stream::Stdout) => Stream::Stderr,
+        (OutputForm::Exit(_), _) | (_, Stream::Both) => return Ok(()),
+        (OutputForm::Formatted { .. }, _) if said.code != 0 => return Ok(()),
+        (OutputForm::Formatted { .. }, _) | (_, Stream::Stdout) => Stream::Stderr,
         (_, Stream::Stderr) => Stream::Stdout,
     };
     let output = said.on(stream);
     match notes::crash(&output).filter(|_| notes::is_on()) {
         Some(line) => {
             let line = telling(&output).unwrap_or_else(|| clean(line));
-            Err(Silence::Broken(format!("reports a crash beside its answer: {line}")))
+            Err(GateError::Broken(format!("reports a crash beside its answer: {line}")))
         }
         None => Ok(()),
     }
 }
 
 /// Returns the dependencies that a program failed without, and the command that fetches them.
-fn lacking(command: &Command, said: &Said<'_>) -> Option<String> {
+fn lacking(command: &CommandSpec, said: &ProgramOutput<'_>) -> Option<String> {
     let output = if said.code == 0 { return None } else { said.on(Stream::Both) };
     command.missing.iter().find_map(|missing| {
         let said = missing.pattern.find(&output)?;
@@ -249,30 +249,30 @@ fn lacking(command: &Command, said: &Said<'_>) -> Option<String> {
 
 /// Says what is to be said of a program that left a part of the draft unread: what it says itself, where its exit code
 /// shows that it failed.
-pub(super) fn unread(command: &Command, code: i32, stderr: &[u8]) -> Silence {
-    let said = Said { code, stdout: b"", stderr };
+pub(super) fn unread(command: &CommandSpec, code: i32, stderr: &[u8]) -> GateError {
+    let said = ProgramOutput { code, stdout: b"", stderr };
     looked(command, &said).err().unwrap_or_else(|| said.broken("did not read the whole draft".to_owned()))
 }
 
 /// Reads the findings in the program's own terms.
 fn raws(
-    command: &Command,
-    said: &Said<'_>,
+    command: &CommandSpec,
+    said: &ProgramOutput<'_>,
     text: &Buffer,
     is_ours: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Raw>, String> {
+) -> Result<Vec<RawFinding>, String> {
     let output = || said.on(command.output.from);
     match &command.output.form {
-        Form::Json(place) => json::document(&output(), place, command.columns),
-        Form::Jsonl(place) => json::lines(&output(), said.code, place, command.columns),
-        Form::Sarif => sarif::findings(&output(), command.columns),
-        Form::Rdjson => rdjson::findings(&output()),
-        Form::Regex { pattern, ignore } => {
+        OutputForm::Json(place) => json::document(&output(), place, command.columns),
+        OutputForm::Jsonl(place) => json::lines(&output(), said.code, place, command.columns),
+        OutputForm::Sarif => sarif::findings(&output(), command.columns),
+        OutputForm::Rdjson => rdjson::findings(&output()),
+        OutputForm::Regex { pattern, ignore } => {
             lines::findings(&output(), pattern, ignore.as_ref(), command.columns, is_ours)
         }
-        Form::Exit(_) if said.code == 0 => Ok(Vec::new()),
-        Form::Exit(message) if message.is_empty() => Ok(vec![failure::failure(said)]),
-        Form::Exit(message) => Ok(vec![Raw::whole_text(message)]),
-        Form::Formatted { errors } => formatted::findings(command, errors.as_ref(), said, text),
+        OutputForm::Exit(_) if said.code == 0 => Ok(Vec::new()),
+        OutputForm::Exit(message) if message.is_empty() => Ok(vec![failure::failure(said)]),
+        OutputForm::Exit(message) => Ok(vec![RawFinding::whole_text(message)]),
+        OutputForm::Formatted { errors } => formatted::findings(command, errors.as_ref(), said, text),
     }
 }

@@ -6,30 +6,31 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::MOST_READ;
-use super::seen::Raw;
+use super::raw_finding::RawFinding;
 use super::value::{at, document, name_of, number_at, text_at};
 use super::word;
 use crate::policy::{Columns, Severity};
 
 /// Reads a `DiagnosticResult`. Its columns are counted in bytes of UTF-8, as the format has it.
-pub(super) fn findings(text: &str) -> Result<Vec<Raw>, String> {
+pub(super) fn findings(text: &str) -> Result<Vec<RawFinding>, String> {
     document(text, result)
 }
 
-fn result(root: &Value) -> Result<Vec<Raw>, String> {
+fn result(root: &Value) -> Result<Vec<RawFinding>, String> {
     let Some(Value::Array(diagnostics)) = root.get("diagnostics") else {
         return Err("wrote no list of findings, `diagnostics`".to_owned());
     };
     let overall = severity(root);
-    let read = |diagnostic| raw(diagnostic).map(|raw| Raw { severity: raw.severity.or(overall), ..raw });
+    let read =
+        |diagnostic| raw(diagnostic).map(|raw| RawFinding { severity: raw.severity.or(overall), ..raw });
     diagnostics.iter().take(MOST_READ).map(read).collect()
 }
 
-fn raw(diagnostic: &Value) -> Result<Raw, String> {
+fn raw(diagnostic: &Value) -> Result<RawFinding, String> {
     let start = ["location", "range", "start"];
     let [line, column] = ["line", "column"].map(|part| [start.as_slice(), &[part]].concat());
     let message = text_at(diagnostic, &["message"])?.ok_or("wrote a finding without `message`")?;
-    Ok(Raw {
+    Ok(RawFinding {
         file: text_at(diagnostic, &["location", "path"])?.map(str::to_owned),
         line: number_at(diagnostic, &line, 0)?,
         end_line: None,

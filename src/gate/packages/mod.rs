@@ -15,10 +15,10 @@ use std::path::Path;
 
 use regex::Regex;
 
-use super::command::{Ask, project};
+use super::command::{ProgramInput, project};
 use super::finding::{LONGEST_MESSAGE, clean};
-use super::output::Seen;
-use crate::policy::{Command, Manager, Severity};
+use super::output::ToolFinding;
+use crate::policy::{CommandSpec, Manager, Severity};
 
 /// The bytes that are read of a manifest or a lock file.
 const MOST_READ: u64 = 1 << 20;
@@ -47,7 +47,7 @@ impl Uninstalled {
 }
 
 /// Has each finding that is due to such a package warn, and say how it is installed.
-pub(super) fn explain(ask: &Ask<'_>, lists: &mut [Vec<Seen>]) {
+pub(super) fn explain(ask: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) {
     let Some(packages) = ask.rule.gate.command().and_then(|command| command.packages.as_ref()) else {
         return;
     };
@@ -66,7 +66,7 @@ pub(super) fn explain(ask: &Ask<'_>, lists: &mut [Vec<Seen>]) {
 }
 
 /// Returns why a run failed that printed this, where that is such a package.
-pub(super) fn failure(ask: &Ask<'_>, command: &Command, output: &str) -> Option<String> {
+pub(super) fn failure(ask: &ProgramInput<'_>, command: &CommandSpec, output: &str) -> Option<String> {
     let packages = command.packages.as_ref()?;
     let name = named(&packages.failures, output)?;
     Some(uninstalled(ask, ask.path, packages.manager, name)?.describe())
@@ -76,7 +76,7 @@ fn named<'t>(patterns: &[Regex], text: &'t str) -> Option<&'t str> {
     patterns.iter().find_map(|pattern| Some(pattern.captures(text)?.name("package")?.as_str()))
 }
 
-fn uninstalled(ask: &Ask<'_>, path: &str, manager: Manager, name: &str) -> Option<Uninstalled> {
+fn uninstalled(ask: &ProgramInput<'_>, path: &str, manager: Manager, name: &str) -> Option<Uninstalled> {
     let files = Files { ask };
     match manager {
         Manager::Npm => npm::uninstalled(&files, path, name),
@@ -86,7 +86,7 @@ fn uninstalled(ask: &Ask<'_>, path: &str, manager: Manager, name: &str) -> Optio
 
 /// The files of the project as the call would leave them.
 struct Files<'a> {
-    ask: &'a Ask<'a>,
+    ask: &'a ProgramInput<'a>,
 }
 
 impl Files<'_> {

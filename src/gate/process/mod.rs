@@ -11,16 +11,16 @@
 //!
 //! Invariant: what a program does makes neither `run` fail nor its answer come later than two seconds after the limit.
 
-mod bounds;
-mod cage;
-mod ends;
+mod daemon;
 mod environment;
-mod lasting;
+mod head_and_tail;
+mod limits;
+mod orphans;
 mod pipes;
 mod proc;
 mod roll;
 mod running;
-mod strays;
+mod sandbox;
 #[cfg(test)]
 mod tests;
 
@@ -30,16 +30,16 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use self::bounds::Bounds;
+use self::limits::ProcessLimits;
 use self::pipes::{Pipes, TooMuch};
 use self::running::{Exit, Running};
 use super::watch::{Halt, Limit};
 use crate::policy::Isolation;
 
-pub use self::cage::close_inherited_on_exec;
-pub(super) use self::cage::{Cage, Ceiling, Layer, lack, shortfall, strongest};
-pub(super) use self::lasting::Lasting;
+pub(super) use self::daemon::Daemon;
 pub use self::roll::adopt_orphans;
+pub use self::sandbox::close_inherited_on_exec;
+pub(super) use self::sandbox::{Ceiling, Sandbox, SandboxLayer, lack, shortfall, strongest};
 
 /// How long the program is served before the limit is looked at again.
 const TURN: Duration = Duration::from_millis(20);
@@ -58,7 +58,7 @@ pub(super) struct Order<'a> {
     /// What it reads on standard input; without it, that is empty.
     pub(super) input: Option<&'a [u8]>,
     /// What it is kept in.
-    pub(super) cage: Cage,
+    pub(super) cage: Sandbox,
 }
 
 /// How a run ended.
@@ -92,10 +92,10 @@ pub(super) enum Ended {
 /// its own process ends, the run ends: what is in the pipes by then is its answer, and what it left behind is killed.
 /// At the limit it is asked to end, and killed 200 ms later.
 pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> Ended {
-    run_within(order, limit, Bounds::of_machine(&order.cage))
+    run_within(order, limit, ProcessLimits::of_machine(&order.cage))
 }
 
-fn run_within(order: &Order<'_>, limit: Limit<'_>, mut bounds: Bounds) -> Ended {
+fn run_within(order: &Order<'_>, limit: Limit<'_>, mut bounds: ProcessLimits) -> Ended {
     if let Some(halt) = limit.reached() {
         return Ended::Halted(halt);
     }
@@ -114,22 +114,22 @@ fn run_within(order: &Order<'_>, limit: Limit<'_>, mut bounds: Bounds) -> Ended 
 }
 
 /// Why a program is not waited for any more.
-enum Stop {
+enum StopReason {
     TooMuch(String),
     Halted(Halt),
 }
 
-impl From<TooMuch> for Stop {
-    fn from(TooMuch: TooMuch) -> Stop {
-        Stop::TooMuch("wrote more than 16 MiB".to_owned())
+impl From<TooMuch> for StopReason {
+    fn from(TooMuch: TooMuch) -> StopReason {
+        StopReason::TooMuch("wrote more than 16 MiB".to_owned())
     }
 }
 
-impl From<Stop> for Ended {
-    fn from(stop: Stop) -> Ended {
+impl From<StopReason> for Ended {
+    fn from(stop: StopReason) -> Ended {
         match stop {
-            Stop::TooMuch(what) => Ended::Broken(what),
-            Stop::Halted(halt) => Ended::Halted(halt),
+            StopReason::TooMuch(what) => Ended::Broken(what),
+            StopReason::Halted(halt) => Ended::Halted(halt),
         }
     }
 }
@@ -139,8 +139,8 @@ fn follow(
     running: &Running,
     pipes: &mut Pipes<'_>,
     limit: Limit<'_>,
-    bounds: &mut Bounds,
-) -> Result<Exit, Stop> {
+    bounds: &mut ProcessLimits,
+) -> Result<Exit, StopReason> {
     loop {
         if let Some(exit) = running.ended() {
             pipes.drain()?;
@@ -148,10 +148,10 @@ fn follow(
         }
         pipes.serve()?;
         if let Some(halt) = limit.reached() {
-            return Err(Stop::Halted(halt));
+            return Err(StopReason::Halted(halt));
         }
         if let Some(what) = bounds.exceeded(running.leader()) {
-            return Err(Stop::TooMuch(what));
+            return Err(StopReason::TooMuch(what));
         }
         let left = limit.end().saturating_duration_since(Instant::now());
         pipes.wait(running.pidfd(), left.min(TURN));
@@ -159,10 +159,10 @@ fn follow(
 }
 
 fn told(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> Ended {
-    if let Some(why) = cage::unstarted(level, exit, pipes.complaint()) {
+    if let Some(why) = sandbox::unstarted(level, exit, pipes.complaint()) {
         return Ended::Broken(format!("could not be started: {why}"));
     }
-    match cage::told(level, exit) {
+    match sandbox::told(level, exit) {
         Exit::Code(code) if pipes.unread() => Ended::Deaf { code, stderr: pipes.into_said().1 },
         Exit::Code(code) => {
             let (stdout, stderr) = pipes.into_said();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
 
-use super::ends::Ends;
+use super::head_and_tail::HeadAndTail;
 
 /// The bytes of standard output that a program may write.
 const MOST_OUTPUT: usize = 16 * 1024 * 1024;
@@ -32,7 +32,7 @@ pub(super) struct Pipes<'a> {
     /// What is still to be written.
     input: &'a [u8],
     output: Vec<u8>,
-    complaint: Ends,
+    complaint: HeadAndTail,
     chunk: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Pipes<'a> {
             stderr: child.stderr.take(),
             input,
             output: Vec::new(),
-            complaint: Ends::default(),
+            complaint: HeadAndTail::default(),
             chunk: vec![0; CHUNK],
         };
         pipes.open().into_iter().try_for_each(|(pipe, _)| ioctl_fionbio(pipe, true))?;

@@ -34,14 +34,14 @@ pub(super) fn hold() -> MutexGuard<'static, Roll> {
 /// What is known of the children of this process.
 #[derive(Debug, Default)]
 pub(super) struct Roll {
-    running: HashMap<Pid, Entry>,
+    running: HashMap<Pid, ProcessEntry>,
     /// Children that are nobody's strays: they were there before, or would not be ended.
     spared: HashSet<Pid>,
     adopts: bool,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ProcessEntry {
     mark: String,
     /// As [`Process::started`].
     started: u64,
@@ -51,7 +51,7 @@ impl Roll {
     /// Enters a program that was just started.
     pub(super) fn enter(&mut self, leader: Pid, mark: &str) {
         let started = Process::read(leader).map_or(0, |leader| leader.started);
-        self.running.insert(leader, Entry { mark: mark.to_owned(), started });
+        self.running.insert(leader, ProcessEntry { mark: mark.to_owned(), started });
     }
 
     /// Strikes a program off, and spares what could not be ended of it: it would hold up every later one.

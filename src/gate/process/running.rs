@@ -16,11 +16,11 @@ use rustix::process::{
 };
 
 use super::Order;
-use super::bounds;
-use super::cage;
+use super::limits;
+use super::orphans::{self, Orphans};
 use super::pipes::Pipes;
 use super::roll;
-use super::strays::{self, Strays};
+use super::sandbox;
 
 /// How long a program may take to end when it is asked to.
 const GRACE: Duration = Duration::from_millis(200);
@@ -66,11 +66,11 @@ impl Running {
     pub(super) fn spawn(order: &Order<'_>) -> Result<(Running, Child), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
         let mut roll = roll::hold();
-        let child = cage::start(order, &mark).map_err(|error| unstarted(order, &error))?;
+        let child = sandbox::start(order, &mark).map_err(|error| unstarted(order, &error))?;
         let leader = Pid::from_child(&child);
         roll.enter(leader, &mark);
         drop(roll);
-        bounds::hold(leader);
+        limits::hold(leader);
         let running = Running { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
         Ok((running, child))
     }
@@ -111,7 +111,7 @@ impl Running {
     }
 
     /// Kills whatever is there now, and tells what that was.
-    fn kill(&self, until: Instant) -> Strays {
+    fn kill(&self, until: Instant) -> Orphans {
         self.signal_group(Signal::KILL);
         self.wait(until);
         let strays = self.strays();
@@ -122,8 +122,8 @@ impl Running {
         strays
     }
 
-    fn strays(&self) -> Strays {
-        Strays::find(&roll::hold(), self.leader, &self.mark)
+    fn strays(&self) -> Orphans {
+        Orphans::find(&roll::hold(), self.leader, &self.mark)
     }
 
     /// The group's number is the leader's, and nobody else's as long as the leader is not reaped.
@@ -135,7 +135,7 @@ impl Running {
 
     fn wait(&self, until: Instant) {
         if let Some(pidfd) = &self.pidfd {
-            strays::wait(pidfd, until);
+            orphans::wait(pidfd, until);
             return;
         }
         while self.ended().is_none() && Instant::now() < until {
@@ -156,7 +156,7 @@ impl Drop for Running {
         };
         let mut roll = roll::hold();
         let alive = self.ended().is_none().then_some(self.leader);
-        strays::reap(WaitId::Pid(self.leader));
+        orphans::reap(WaitId::Pid(self.leader));
         roll.strike(self.leader, left.lasting().chain(alive));
     }
 }

@@ -24,7 +24,7 @@ const CLOSED: [(&str, &str); 5] =
 
 /// A header, and where it stands.
 #[derive(Debug)]
-pub(super) struct Header<'t> {
+pub(super) struct FoundHeader<'t> {
     /// Where its line begins in the text.
     pub(super) start: usize,
     /// Where in the line its fields begin, and what they are.
@@ -36,17 +36,17 @@ pub(super) struct Header<'t> {
 
 /// What is wrong with a header, and where in its line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Trouble {
+pub(super) struct HeaderProblem {
     pub(super) at: usize,
     pub(super) message: String,
 }
 
-impl<'t> Header<'t> {
+impl<'t> FoundHeader<'t> {
     /// The header of a text, where it has one.
-    pub(super) fn of(text: &'t str) -> Option<Header<'t>> {
+    pub(super) fn parse(text: &'t str) -> Option<FoundHeader<'t>> {
         let mut start = 0;
         for line in text.split_inclusive('\n').take(FIRST_LINES) {
-            if let Some(header) = Header::read(start, line.trim_end()) {
+            if let Some(header) = FoundHeader::read(start, line.trim_end()) {
                 return Some(header);
             }
             start += line.len();
@@ -54,7 +54,7 @@ impl<'t> Header<'t> {
         None
     }
 
-    fn read(start: usize, line: &'t str) -> Option<Header<'t>> {
+    fn read(start: usize, line: &'t str) -> Option<FoundHeader<'t>> {
         if line.len() > LONGEST {
             return None;
         }
@@ -76,7 +76,7 @@ impl<'t> Header<'t> {
         let place = |word: &'t str| (word.as_ptr() as usize - line.as_ptr() as usize, word);
         let fields = rest.split_whitespace().map(place).collect();
         let colon = word.is_none_or(|word| word.as_str().ends_with(':'));
-        Some(Header { start, fields, unclosed, colon })
+        Some(FoundHeader { start, fields, unclosed, colon })
     }
 
     /// The value of a field.
@@ -85,10 +85,10 @@ impl<'t> Header<'t> {
     }
 
     /// All that is wrong with it, in its order.
-    pub(super) fn troubles(&self) -> Vec<Trouble> {
+    pub(super) fn troubles(&self) -> Vec<HeaderProblem> {
         let mut troubles = Vec::new();
         if !self.colon {
-            troubles.push(Trouble { at: 0, message: "`SCAFFOLD` needs a colon behind it".to_owned() });
+            troubles.push(HeaderProblem { at: 0, message: "`SCAFFOLD` needs a colon behind it".to_owned() });
         }
         let mut seen: Vec<&str> = Vec::new();
         for (at, field) in &self.fields {
@@ -105,18 +105,18 @@ impl<'t> Header<'t> {
                     faulty(name, value)
                 }
             };
-            troubles.extend(message.map(|message| Trouble { at: *at, message }));
+            troubles.extend(message.map(|message| HeaderProblem { at: *at, message }));
         }
         for name in ["template", "version"] {
             if !seen.contains(&name) {
-                troubles.push(Trouble { at: 0, message: format!("the header lacks `{name}=...`") });
+                troubles.push(HeaderProblem { at: 0, message: format!("the header lacks `{name}=...`") });
             }
         }
         if troubles.is_empty() {
             troubles.extend(self.order());
         }
         if let Some(close) = self.unclosed {
-            troubles.push(Trouble {
+            troubles.push(HeaderProblem {
                 at: 0,
                 message: format!(
                     "the comment of the header is not closed on its line; end it with `{close}`"
@@ -127,12 +127,12 @@ impl<'t> Header<'t> {
     }
 
     /// A file is not updated before it is created.
-    fn order(&self) -> Option<Trouble> {
+    fn order(&self) -> Option<HeaderProblem> {
         let day = |name: &str| self.value(name).and_then(|value| value.get(..10));
         let (created, updated) = (day("created")?, day("updated")?);
         let at = self.fields.iter().find(|(_, field)| field.starts_with("updated=")).map_or(0, |(at, _)| *at);
         let message = format!("updated on {updated}, before it was created on {created}");
-        (updated < created).then_some(Trouble { at, message })
+        (updated < created).then_some(HeaderProblem { at, message })
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
             "/* template=style version=abcdef */\n",
             "\"\"\"SCAFFOLD: template=tool version=1.0\"\"\"\n",
         ] {
-            let header = Header::of(text).expect(text);
+            let header = FoundHeader::parse(text).expect(text);
             assert_eq!(header.troubles(), [], "{text}");
             assert!(header.value("template").is_some(), "{text}");
         }
@@ -229,7 +229,7 @@ mod tests {
             "\n\n\n\n\n# template=a version=1.0\n",
             "# SCAFFOLDING\n",
         ] {
-            assert!(Header::of(text).is_none(), "{text}");
+            assert!(FoundHeader::parse(text).is_none(), "{text}");
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
             ("# template=module version=1.0 path=/etc/a\n", 30, "path must be"),
             ("<!-- template=module version=1.0\n", 0, "not closed"),
         ] {
-            let troubles = Header::of(text).expect(text).troubles();
+            let troubles = FoundHeader::parse(text).expect(text).troubles();
             assert_eq!(troubles.len(), 1, "{text}: {troubles:?}");
             assert!(troubles[0].at == at && troubles[0].message.contains(said), "{text}: {troubles:?}");
         }
@@ -259,7 +259,7 @@ mod tests {
         #[test]
         fn any_text_is_read(fields in "[a-z=\\-0-9T:+.é ]{0,60}") {
             for open in ["# SCAFFOLD:", "<!-- template=", "\"\"\"SCAFFOLD "] {
-                if let Some(header) = Header::of(&format!("{open}{fields}")) {
+                if let Some(header) = FoundHeader::parse(&format!("{open}{fields}")) {
                     header.troubles();
                 }
             }

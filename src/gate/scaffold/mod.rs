@@ -11,20 +11,20 @@ use std::collections::HashSet;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use self::header::{Header, Trouble};
+use self::header::{FoundHeader, HeaderProblem};
+use super::error::GateError;
 use super::finding::Severity;
-use super::pattern::{Fault, MOST_MATCHES, Page, QUERY_STEPS, unread, unreadable};
-use super::silence::Silence;
+use super::pattern::{MOST_MATCHES, PatternInput, QUERY_STEPS, RuleMatch, unread, unreadable};
 use super::syntax::child::{self, Reply, Task};
-use crate::grammar::{self, Next};
-use crate::policy::{self, Demand, Layout, Scaffold};
+use crate::grammar::{self, WalkStep};
+use crate::policy::{self, Demand, Scaffold, ScaffoldLayout};
 
 /// Finds what is wrong with a file by its header; why nobody looked, where it has none and needs none.
-pub(super) fn faults(rules: &Scaffold, page: Page<'_>) -> Result<Vec<Fault>, Silence> {
-    let Some(header) = Header::of(page.text) else {
+pub(super) fn faults(rules: &Scaffold, page: PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
+    let Some(header) = FoundHeader::parse(page.text) else {
         return match rules.header {
-            policy::Header::Optional => Err(Silence::Skipped("has no scaffold header".to_owned())),
-            policy::Header::Required => {
+            policy::HeaderRule::Optional => Err(GateError::Skipped("has no scaffold header".to_owned())),
+            policy::HeaderRule::Required => {
                 let message =
                     "no scaffold header in the first lines, as in `SCAFFOLD: template=module version=1.0.0`";
                 Ok(vec![fault(0, "scaffold-header", message.to_owned())])
@@ -33,7 +33,7 @@ pub(super) fn faults(rules: &Scaffold, page: Page<'_>) -> Result<Vec<Fault>, Sil
     };
     let troubles = header.troubles();
     if !troubles.is_empty() {
-        let told = |Trouble { at, message }| fault(header.start + at, "scaffold-header", message);
+        let told = |HeaderProblem { at, message }| fault(header.start + at, "scaffold-header", message);
         return Ok(troubles.into_iter().map(told).collect());
     }
     let template = header.value("template").unwrap_or_default();
@@ -43,12 +43,16 @@ pub(super) fn faults(rules: &Scaffold, page: Page<'_>) -> Result<Vec<Fault>, Sil
     Ok(if structure.is_empty() { advice(&header, Some(layout), page) } else { structure })
 }
 
-fn fault(offset: usize, code: &'static str, message: String) -> Fault {
-    Fault { offset, code: Some(code), severity: Severity::Error, message }
+fn fault(offset: usize, code: &'static str, message: String) -> RuleMatch {
+    RuleMatch { offset, code: Some(code), severity: Severity::Error, message }
 }
 
 /// What the template asks for and the text does not have; each stands at the header.
-fn structure(header: &Header<'_>, layout: &Layout, page: Page<'_>) -> Result<Vec<Fault>, Silence> {
+fn structure(
+    header: &FoundHeader<'_>,
+    layout: &ScaffoldLayout,
+    page: PatternInput<'_>,
+) -> Result<Vec<RuleMatch>, GateError> {
     let template = header.value("template").unwrap_or_default();
     let mut faults = Vec::new();
     if !layout.sections.is_empty() {
@@ -79,8 +83,12 @@ fn structure(header: &Header<'_>, layout: &Layout, page: Page<'_>) -> Result<Vec
 }
 
 /// What the template only advises, and a path that is another's.
-fn advice(header: &Header<'_>, layout: Option<&Layout>, page: Page<'_>) -> Vec<Fault> {
-    let warning = |(offset, message)| Fault {
+fn advice(
+    header: &FoundHeader<'_>,
+    layout: Option<&ScaffoldLayout>,
+    page: PatternInput<'_>,
+) -> Vec<RuleMatch> {
+    let warning = |(offset, message)| RuleMatch {
         severity: Severity::Warning,
         ..fault(offset, "scaffold-guideline", message)
     };
@@ -93,7 +101,7 @@ fn advice(header: &Header<'_>, layout: Option<&Layout>, page: Page<'_>) -> Vec<F
 }
 
 /// Where a demand is not met.
-fn demanded(demand: &Demand, header: &Header<'_>, page: Page<'_>) -> Vec<(usize, String)> {
+fn demanded(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'_>) -> Vec<(usize, String)> {
     let told = |offset| (offset, demand.message.clone());
     match demand.wanted {
         true if demand.pattern.is_match(page.text) => Vec::new(),
@@ -105,7 +113,7 @@ fn demanded(demand: &Demand, header: &Header<'_>, page: Page<'_>) -> Vec<(usize,
 }
 
 /// The headings of a page; of any other text the lines that are nothing but a comment.
-fn sections(page: Page<'_>) -> Result<HashSet<String>, Silence> {
+fn sections(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
     if page.language != "markdown" {
         let bare = |line: &str| plain(line.trim_matches(|c: char| "#/*-=;%<!> \t".contains(c)));
         return Ok(page.text.lines().map(bare).collect());
@@ -142,7 +150,7 @@ fn plain(heading: &str) -> String {
 }
 
 /// The names that a text defines: those of all nodes with a field `name`.
-fn symbols(page: Page<'_>) -> Result<HashSet<String>, Silence> {
+fn symbols(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
     let tree = grammar::read(page.language, page.path, page.text, QUERY_STEPS).map_err(unreadable)?;
     let mut names = HashSet::new();
     grammar::walk(&tree, |node, _| {
@@ -154,7 +162,7 @@ fn symbols(page: Page<'_>) -> Result<HashSet<String>, Silence> {
         {
             names.extend(name.map(str::to_owned));
         }
-        Next::Inside
+        WalkStep::Inside
     });
     Ok(names)
 }

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::state::State;
+use super::state::ServerState;
 use crate::gate::{percent, regular};
-use crate::text::{Buffer, Hints, Stamp};
+use crate::text::{Buffer, Hints, Version};
 
 /// The most documents that stay open between questions.
 const MOST_OPEN: usize = 16;
@@ -27,14 +27,14 @@ pub(super) struct Documents {
 #[derive(Debug)]
 struct Document {
     /// What the server was told last.
-    text: Stamp,
+    text: Version,
     /// The version of that.
     version: i64,
 }
 
 impl Documents {
     /// Has the server see a text at an absolute path, as a new version; gives that.
-    pub(super) fn show(&mut self, state: &mut State, path: &str, language: &str, text: &str) -> i64 {
+    pub(super) fn show(&mut self, state: &mut ServerState, path: &str, language: &str, text: &str) -> i64 {
         self.version += 1;
         let (uri, version) = (uri(path), self.version);
         if self.open.contains_key(path) {
@@ -48,15 +48,15 @@ impl Documents {
         }
         // What was told before is about an older text.
         state.published.remove(path);
-        self.open.insert(path.to_owned(), Document { text: Stamp::of(text.as_bytes()), version });
+        self.open.insert(path.to_owned(), Document { text: Version::hash(text.as_bytes()), version });
         version
     }
 
     /// Gives the server what is on disk in the place of a text that was shown; without a file, the document is closed.
-    pub(super) fn restore(&mut self, state: &mut State, path: &str) {
+    pub(super) fn restore(&mut self, state: &mut ServerState, path: &str) {
         let Some(document) = self.open.get(path) else { return };
         match on_disk(Path::new(path)) {
-            Some(text) if Stamp::of(text.as_bytes()) == document.text => {}
+            Some(text) if Version::hash(text.as_bytes()) == document.text => {}
             Some(text) => {
                 self.show(state, path, "", &text);
             }
@@ -66,7 +66,7 @@ impl Documents {
 
     /// Gives the server what is on disk now in the place of all documents, and closes those that were not used for
     /// longest where they are many.
-    pub(super) fn settle(&mut self, state: &mut State) {
+    pub(super) fn settle(&mut self, state: &mut ServerState) {
         let mut all: Vec<(i64, String)> =
             self.open.iter().map(|(path, document)| (document.version, path.clone())).collect();
         all.sort_unstable();
@@ -80,7 +80,7 @@ impl Documents {
         }
     }
 
-    fn close(&mut self, state: &mut State, path: &str) {
+    fn close(&mut self, state: &mut ServerState, path: &str) {
         self.open.remove(path);
         state.open.remove(path);
         state.published.remove(path);

@@ -17,13 +17,13 @@ pub(super) fn framed(message: &Value) -> Vec<u8> {
 
 /// Reads messages out of what a server writes.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
+pub(super) struct LspReader {
     kept: Vec<u8>,
     /// The length of the body whose headers were read.
     body: Option<usize>,
 }
 
-impl Frames {
+impl LspReader {
     /// Takes what was written next.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.kept.extend_from_slice(bytes);
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8], step: usize) -> Result<Vec<Value>, String> {
-        let (mut frames, mut all) = (Frames::default(), Vec::new());
+        let (mut frames, mut all) = (LspReader::default(), Vec::new());
         for piece in bytes.chunks(step) {
             frames.feed(piece);
             while let Some(message) = frames.next()? {

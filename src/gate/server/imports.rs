@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::gate::command::Ask;
-use crate::gate::company::Companion;
+use crate::gate::command::ProgramInput;
+use crate::gate::overlay::DraftOverlay;
 use crate::gate::regular;
-use crate::policy::{Language, Server, language_of};
-use crate::text::Stamp;
+use crate::policy::{Language, ServerSpec, language_of};
+use crate::text::Version;
 
 /// The most bytes of the project's files that are read for imports.
 const MOST_READ: u64 = 64 << 20;
@@ -31,8 +31,8 @@ struct Unresolved<'a> {
 /// Returns why the server would not resolve an import as the command does, as the end of a sentence that begins with
 /// `the language server cannot be shown`; `resolves_new_file` tells of each new file whether the server finds it.
 pub(super) fn unresolved_import(
-    ask: &Ask<'_>,
-    files: &BTreeMap<String, Stamp>,
+    ask: &ProgramInput<'_>,
+    files: &BTreeMap<String, Version>,
     resolves_new_file: impl Fn(&Path) -> bool,
 ) -> Option<String> {
     let unresolved = unresolved_files(ask, resolves_new_file);
@@ -77,11 +77,14 @@ pub(super) fn unresolved_import(
 }
 
 /// The files of the call that the server does not find where the drafts have them.
-fn unresolved_files<'a>(ask: &Ask<'a>, resolves_new_file: impl Fn(&Path) -> bool) -> Vec<Unresolved<'a>> {
+fn unresolved_files<'a>(
+    ask: &ProgramInput<'a>,
+    resolves_new_file: impl Fn(&Path) -> bool,
+) -> Vec<Unresolved<'a>> {
     let is_found = |root: &Path, path: &str| resolves_new_file(&root.join(path));
     let own = (!ask.on_disk && !is_found(ask.root, ask.path))
         .then_some(Unresolved { path: ask.path, why: "is not on disk" });
-    let other = |other: &&Companion<'a>| {
+    let other = |other: &&DraftOverlay<'a>| {
         let why = match other.text {
             None => "the call removes",
             Some(_) if !ask.rule.gate.covers(other.language) => "it reads on disk only",
@@ -94,12 +97,12 @@ fn unresolved_files<'a>(ask: &Ask<'a>, resolves_new_file: impl Fn(&Path) -> bool
 }
 
 /// Tells whether a file is on disk at the path of a draft.
-pub(super) fn is_on_disk(other: &Companion<'_>) -> bool {
+pub(super) fn is_on_disk(other: &DraftOverlay<'_>) -> bool {
     other.root.join(other.path).symlink_metadata().is_ok()
 }
 
 /// Tells whether a draft is of a file that configures the server, which reads it on disk only.
-pub(super) fn is_configuration(server: &Server, other: &Companion<'_>) -> bool {
+pub(super) fn is_configuration(server: &ServerSpec, other: &DraftOverlay<'_>) -> bool {
     let name = other.path.rsplit('/').next().unwrap_or_default();
     server.config.iter().filter(|file| file.name == name).any(|file| {
         let on_disk = || regular::read(&other.root.join(other.path), MOST_READ).unwrap_or_default();

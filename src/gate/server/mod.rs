@@ -7,13 +7,13 @@
 //! Invariant: only what a server said of the very text counts. One that said nothing in time is late, one that cannot be
 //! asked is [`Silence::Away`], and neither is ever taken for one that found nothing.
 
+mod capabilities;
 mod documents;
-mod fleet;
 mod frame;
 mod imports;
-mod link;
+mod pool;
+mod running;
 mod session;
-mod spoken;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -24,40 +24,41 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use self::fleet::Key;
-use self::link::Launch;
-use self::session::{Question, Text};
-use self::spoken::Manners;
-use super::command::{Ask, project};
-use super::company::Companion;
-use super::output::{Seen, diagnosed};
-use super::process::{Cage, shortfall, strongest};
-use super::silence::Silence;
+use self::capabilities::Capabilities;
+use self::pool::ServerKey;
+use self::running::Launch;
+use self::session::{DiagnosticsRequest, DocumentText};
+use super::command::{ProgramInput, project};
+use super::error::GateError;
+use super::output::{ToolFinding, diagnosed};
+use super::overlay::DraftOverlay;
+use super::process::{Sandbox, shortfall, strongest};
+use super::runtime::{self, GateRuntime};
 use super::stage::{Stage, private_folder};
 use super::watch::Limit;
-use super::workshop::{self, Workshop};
-use crate::policy::{Hole, Isolation, Language, NewFiles, Piece, Server, Template};
-use crate::text::{Buffer, Stamp};
+use crate::policy::{CommandWord, Hole, Isolation, Language, NewFiles, ServerSpec, WordPart};
+use crate::text::{Buffer, Version};
 
-pub(super) use self::fleet::{Fleet, Hours};
+pub(super) use self::pool::{Hours, ServerPool};
 
 /// Has the server look at the text and at the others that it is asked about, which waits for its turn and for a slot; from
 /// there on it has the time of the gate. Gives what it finds in each, in this order.
 pub(super) fn look(
-    ask: &Ask<'_>,
-    server: &Server,
-    workshop: &Workshop,
+    ask: &ProgramInput<'_>,
+    server: &ServerSpec,
+    workshop: &GateRuntime,
     limit: Limit<'_>,
-) -> Result<Vec<Vec<Seen>>, Silence> {
+) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let folder = folder(ask, server);
     let files = files(ask, server, &folder)?;
     let path = sees(ask, server, &files)?;
     let own = (path, language_id(server, ask.language, ask.path), ask.text.view());
     let also = ask.also.iter().map(|other| shown(server, other)).collect::<Option<Vec<_>>>();
-    let also = also.ok_or_else(|| Silence::Away("the language server cannot be shown a path".to_owned()))?;
+    let also =
+        also.ok_or_else(|| GateError::Away("the language server cannot be shown a path".to_owned()))?;
     let asked: Vec<_> = std::iter::once(own).chain(also).collect();
     let company = company(ask);
-    let question = Question {
+    let question = DiagnosticsRequest {
         texts: asked.iter().map(text).collect(),
         company: company.iter().map(text).collect(),
         files,
@@ -76,26 +77,30 @@ pub(super) fn look(
 }
 
 /// The folder, relative to the root, of the server that would be asked about a file.
-pub(super) fn folder_of(root: &Path, server: &Server, path: &str) -> String {
+pub(super) fn folder_of(root: &Path, server: &ServerSpec, path: &str) -> String {
     project::folder_of(root, path, &server.cwd).to_owned()
 }
 
 /// Starts the server that would look at the text, where it does not run yet.
-pub(super) fn prewarm(ask: &Ask<'_>, server: &Server, fleet: &Fleet) {
+pub(super) fn prewarm(ask: &ProgramInput<'_>, server: &ServerSpec, fleet: &ServerPool) {
     let folder = folder(ask, server);
     fleet.prewarm(&key(ask, server, &folder), || launch(ask, server, &folder, fleet.hours));
 }
 
 /// The absolute path of the text, where the server can see it and all beside it as the command would.
-fn sees(ask: &Ask<'_>, server: &Server, files: &BTreeMap<String, Stamp>) -> Result<String, Silence> {
-    let away = |why: &str| Err(Silence::Away(format!("the language server cannot be shown {why}")));
+fn sees(
+    ask: &ProgramInput<'_>,
+    server: &ServerSpec,
+    files: &BTreeMap<String, Version>,
+) -> Result<String, GateError> {
+    let away = |why: &str| Err(GateError::Away(format!("the language server cannot be shown {why}")));
     if let Some(other) = ask.company.iter().find(|other| imports::is_configuration(server, other)) {
         return away(&format!("the draft of its configuration {}", other.path));
     }
     if !ask.on_disk && server.new_files == NewFiles::None {
         return away("a file that is not on disk");
     }
-    let is_new = |other: &&Companion<'_>| other.text.is_some() && !imports::is_on_disk(other);
+    let is_new = |other: &&DraftOverlay<'_>| other.text.is_some() && !imports::is_on_disk(other);
     match server.new_files {
         NewFiles::None | NewFiles::Alone | NewFiles::All => {
             if ask.company.iter().any(|other| other.text.is_none()) {
@@ -124,25 +129,25 @@ fn sees(ask: &Ask<'_>, server: &Server, files: &BTreeMap<String, Stamp>) -> Resu
 }
 
 /// The other drafts that the server can read and is not asked about: path, language and text.
-fn company<'a>(ask: &Ask<'a>) -> Vec<(String, String, &'a str)> {
+fn company<'a>(ask: &ProgramInput<'a>) -> Vec<(String, String, &'a str)> {
     let Some(server) = ask.rule.gate.server() else { return Vec::new() };
-    let asked = |other: &&&Companion<'a>| !ask.also.iter().any(|also| also.path == other.path);
-    let reads = |other: &&&Companion<'a>| ask.rule.gate.covers(other.language);
+    let asked = |other: &&&DraftOverlay<'a>| !ask.also.iter().any(|also| also.path == other.path);
+    let reads = |other: &&&DraftOverlay<'a>| ask.rule.gate.covers(other.language);
     ask.company.iter().filter(asked).filter(reads).filter_map(|other| shown(server, other)).collect()
 }
 
-fn text<'t>((path, language, view): &'t (String, String, &'t str)) -> Text<'t> {
-    Text { path, language, view }
+fn text<'t>((path, language, view): &'t (String, String, &'t str)) -> DocumentText<'t> {
+    DocumentText { path, language, view }
 }
 
 /// A draft as the server is shown it: path, language and text.
-fn shown<'a>(server: &Server, other: &Companion<'a>) -> Option<(String, String, &'a str)> {
+fn shown<'a>(server: &ServerSpec, other: &DraftOverlay<'a>) -> Option<(String, String, &'a str)> {
     let path = other.root.join(other.path).to_str()?.to_owned();
     Some((path, language_id(server, other.language, other.path), other.text?.view()))
 }
 
 /// The language of a file as the server calls it: LSP 3.17, `TextDocumentItem`.
-fn language_id(server: &Server, language: Option<&Language>, path: &str) -> String {
+fn language_id(server: &ServerSpec, language: Option<&Language>, path: &str) -> String {
     let name = language.map_or("plaintext", |language| language.name.as_str());
     let own = server.language_ids.iter().find(|(known, _)| known == name).map(|(_, id)| id.as_str());
     match (own, path.rsplit_once('.')) {
@@ -154,32 +159,41 @@ fn language_id(server: &Server, language: Option<&Language>, path: &str) -> Stri
 }
 
 /// The folder that the server is started for.
-fn folder(ask: &Ask<'_>, server: &Server) -> PathBuf {
+fn folder(ask: &ProgramInput<'_>, server: &ServerSpec) -> PathBuf {
     project::below(ask.root, project::folder_of(ask.root, ask.path, &server.cwd))
 }
 
 /// The files of the project, by their absolute paths.
-fn files(ask: &Ask<'_>, server: &Server, folder: &Path) -> Result<BTreeMap<String, Stamp>, Silence> {
+fn files(
+    ask: &ProgramInput<'_>,
+    server: &ServerSpec,
+    folder: &Path,
+) -> Result<BTreeMap<String, Version>, GateError> {
     let named: Vec<&str> = server.config.iter().map(|file| file.name.as_str()).collect();
-    workshop::survey(&ask.rule.gate, folder, &named)
-        .ok_or_else(|| Silence::Away("the language server cannot be told of so many files".to_owned()))
+    runtime::survey(&ask.rule.gate, folder, &named)
+        .ok_or_else(|| GateError::Away("the language server cannot be told of so many files".to_owned()))
 }
 
-fn key(ask: &Ask<'_>, server: &Server, folder: &Path) -> Key {
+fn key(ask: &ProgramInput<'_>, server: &ServerSpec, folder: &Path) -> ServerKey {
     let place = (&ask.rule.gate.name, folder);
-    let tool = workshop::configured(&ask.rule.gate, server, ask.program, folder);
-    Key { place: Stamp::of_value(&place), tool }
+    let tool = runtime::configured(&ask.rule.gate, server, ask.program, folder);
+    ServerKey { place: Version::of_value(&place), tool }
 }
 
-fn launch(ask: &Ask<'_>, server: &Server, folder: &Path, hours: Hours) -> Result<Launch, Silence> {
+fn launch(
+    ask: &ProgramInput<'_>,
+    server: &ServerSpec,
+    folder: &Path,
+    hours: Hours,
+) -> Result<Launch, GateError> {
     if let Some(why) = shortfall(ask.isolation, ask.ceiling) {
-        return Err(Silence::Unavailable(why));
+        return Err(GateError::Unavailable(why));
     }
     let level = strongest(ask.ceiling);
     // Landlock gives a program no private folders but one of its own.
     let stage = (level == Isolation::Landlock).then(Stage::new).transpose();
     let stage =
-        stage.map_err(|error| Silence::Away(format!("the language server has no folder: {error}")))?;
+        stage.map_err(|error| GateError::Away(format!("the language server has no folder: {error}")))?;
     let uri = documents::uri(&folder.to_string_lossy());
     Ok(Launch {
         cage: cage(ask, server, level, stage.as_ref()),
@@ -189,7 +203,7 @@ fn launch(ask: &Ask<'_>, server: &Server, folder: &Path, hours: Hours) -> Result
         folder: folder.to_owned(),
         env: env(ask, server, folder)?,
         greeting: greeting(&uri, folder, server),
-        manners: Manners {
+        manners: Capabilities {
             settings: server.settings.clone(),
             ready: server.ready.clone(),
             ill: server.ill.clone(),
@@ -200,20 +214,24 @@ fn launch(ask: &Ask<'_>, server: &Server, folder: &Path, hours: Hours) -> Result
 }
 
 /// What the server is kept in: as a run of the gate's command is, but for the draft, which it is told.
-fn cage(ask: &Ask<'_>, server: &Server, level: Isolation, stage: Option<&Stage>) -> Cage {
+fn cage(ask: &ProgramInput<'_>, server: &ServerSpec, level: Isolation, stage: Option<&Stage>) -> Sandbox {
     let caches = server.env.iter().any(|(_, value)| value.has(Hole::Cache));
     let words = server.words.iter().map(PathBuf::from);
-    Cage {
+    Sandbox {
         level,
         tree: Some(ask.root.to_owned()),
         shown: words.filter(|word| word.is_absolute()).collect(),
         own: stage.map(|stage| stage.home().to_owned()),
         cache: ask.cache.filter(|_| caches).map(Path::to_owned),
-        ..Cage::default()
+        ..Sandbox::default()
     }
 }
 
-fn env(ask: &Ask<'_>, server: &Server, folder: &Path) -> Result<Vec<(OsString, OsString)>, Silence> {
+fn env(
+    ask: &ProgramInput<'_>,
+    server: &ServerSpec,
+    folder: &Path,
+) -> Result<Vec<(OsString, OsString)>, GateError> {
     let mut env = vec![(OsString::from("PATH"), ask.search.to_owned())];
     env.extend(project::python(ask.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())));
     for (name, value) in &server.env {
@@ -222,19 +240,19 @@ fn env(ask: &Ask<'_>, server: &Server, folder: &Path) -> Result<Vec<(OsString, O
     Ok(env)
 }
 
-fn filled(template: &Template, ask: &Ask<'_>, folder: &Path) -> Result<OsString, Silence> {
+fn filled(template: &CommandWord, ask: &ProgramInput<'_>, folder: &Path) -> Result<OsString, GateError> {
     let mut word = OsString::new();
     for piece in &template.pieces {
         match (piece, ask.cache) {
-            (Piece::Text(text), _) => word.push(text),
-            (Piece::Hole(Hole::Root), _) => word.push(folder),
-            (Piece::Hole(Hole::Cache), Some(cache)) => {
-                let unmade = |error| Silence::Away(format!("the language server has no cache: {error}"));
+            (WordPart::Text(text), _) => word.push(text),
+            (WordPart::Hole(Hole::Root), _) => word.push(folder),
+            (WordPart::Hole(Hole::Cache), Some(cache)) => {
+                let unmade = |error| GateError::Away(format!("the language server has no cache: {error}"));
                 private_folder(cache).map_err(unmade)?;
                 word.push(cache);
             }
-            (Piece::Hole(_) | Piece::Value(_), _) => {
-                return Err(Silence::Away("the language server has no cache here".to_owned()));
+            (WordPart::Hole(_) | WordPart::Value(_), _) => {
+                return Err(GateError::Away("the language server has no cache here".to_owned()));
             }
         }
     }
@@ -242,7 +260,7 @@ fn filled(template: &Template, ask: &Ask<'_>, folder: &Path) -> Result<OsString,
 }
 
 /// The parameters of `initialize`. No process is named: a server that is kept apart sees other numbers.
-fn greeting(uri: &str, folder: &Path, server: &Server) -> Value {
+fn greeting(uri: &str, folder: &Path, server: &ServerSpec) -> Value {
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     json!({
         "processId": null,

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::documents::{Documents, uri};
-use super::link::{Launch, Link, Look};
-use super::state::{Published, State};
-use crate::gate::silence::Silence;
+use super::running::{Launch, RunningServer, WaitOutcome};
+use super::state::{PublishedDiagnostics, ServerState};
+use crate::gate::error::GateError;
 use crate::gate::watch::{Halt, Limit};
 use crate::policy::{Columns, Offer};
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// How long a server is waited for that does not say which version it speaks of, after it spoke.
 const SETTLE: Duration = Duration::from_millis(250);
@@ -32,7 +32,7 @@ const BROKEN_OFF: [i64; 3] = [-32800, -32801, -32802];
 
 /// A text at an absolute path.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text<'a> {
+pub(super) struct DocumentText<'a> {
     pub(super) path: &'a str,
     /// The language as the server calls it.
     pub(super) language: &'a str,
@@ -41,13 +41,13 @@ pub(super) struct Text<'a> {
 
 /// What a server is asked.
 #[derive(Debug)]
-pub(super) struct Question<'a> {
+pub(super) struct DiagnosticsRequest<'a> {
     /// The texts that it is asked about.
-    pub(super) texts: Vec<Text<'a>>,
+    pub(super) texts: Vec<DocumentText<'a>>,
     /// The other drafts.
-    pub(super) company: Vec<Text<'a>>,
+    pub(super) company: Vec<DocumentText<'a>>,
     /// The files of the project as they are now, by their absolute paths.
-    pub(super) files: BTreeMap<String, Stamp>,
+    pub(super) files: BTreeMap<String, Version>,
     /// Whether one of the drafts is of a file that is not on disk.
     pub(super) has_new: bool,
     /// How it says what it finds, where its definition says so.
@@ -56,20 +56,20 @@ pub(super) struct Question<'a> {
 
 /// A server that runs, and what it was told.
 #[derive(Debug)]
-pub(super) struct Session {
-    pub(super) link: Link,
+pub(super) struct ServerSession {
+    pub(super) link: RunningServer,
     documents: Documents,
     /// The files of the project as the server knows them.
-    files: Option<BTreeMap<String, Stamp>>,
+    files: Option<BTreeMap<String, Version>>,
     /// How often in a row it gave no answer in time.
     late: usize,
 }
 
-impl Session {
+impl ServerSession {
     /// Starts a server.
-    pub(super) fn start(launch: Launch) -> Result<Session, String> {
-        let link = Link::start(launch)?;
-        Ok(Session { link, documents: Documents::default(), files: None, late: 0 })
+    pub(super) fn start(launch: Launch) -> Result<ServerSession, String> {
+        let link = RunningServer::start(launch)?;
+        Ok(ServerSession { link, documents: Documents::default(), files: None, late: 0 })
     }
 
     /// Whether it is taken for one that hangs.
@@ -80,21 +80,21 @@ impl Session {
     /// Gives its diagnostics of each text, and in what their columns are counted.
     pub(super) fn ask(
         &mut self,
-        question: &Question<'_>,
+        question: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
-    ) -> Result<(Vec<Vec<Value>>, Columns), Silence> {
-        let mut shown = Shown::begin(self);
+    ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
+        let mut shown = ShownDocuments::begin(self);
         let said = shown.ask(question, limit);
         let session = &mut *shown.session;
         match &said {
-            Err(Silence::Halted(Halt::TimedOut)) => session.late += 1,
+            Err(GateError::Halted(Halt::TimedOut)) => session.late += 1,
             Ok(_) | Err(_) => session.late = 0,
         }
         said
     }
 
     /// Tells of the files that changed since the last question.
-    fn catch_up(&mut self, files: &BTreeMap<String, Stamp>) {
+    fn catch_up(&mut self, files: &BTreeMap<String, Version>) {
         let mut changes = Vec::new();
         if let Some(known) = &self.files {
             for (path, stamp) in files {
@@ -127,24 +127,24 @@ struct Request {
 }
 
 /// What is shown to a server while it is asked; dropping it takes that back.
-struct Shown<'s> {
-    session: &'s mut Session,
+struct ShownDocuments<'s> {
+    session: &'s mut ServerSession,
     paths: Vec<String>,
 }
 
-impl<'s> Shown<'s> {
-    fn begin(session: &'s mut Session) -> Shown<'s> {
+impl<'s> ShownDocuments<'s> {
+    fn begin(session: &'s mut ServerSession) -> ShownDocuments<'s> {
         session.link.with(|state| state.busy = true);
-        Shown { session, paths: Vec::new() }
+        ShownDocuments { session, paths: Vec::new() }
     }
 
     fn ask(
         &mut self,
-        question: &Question<'_>,
+        question: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
-    ) -> Result<(Vec<Vec<Value>>, Columns), Silence> {
-        let greeted = |state: &mut State| {
-            if state.greeted && state.ready { Look::Done(state.columns) } else { Look::Wait }
+    ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
+        let greeted = |state: &mut ServerState| {
+            if state.greeted && state.ready { WaitOutcome::Done(state.columns) } else { WaitOutcome::Wait }
         };
         let columns = self.session.link.wait(limit, greeted)?;
         self.session.catch_up(&question.files);
@@ -161,12 +161,12 @@ impl<'s> Shown<'s> {
         let versions: Vec<i64> = question.texts.iter().rev().map(|text| self.show(text)).collect();
         let items = self.diagnosed(question, versions.into_iter().rev().collect(), limit)?;
         match self.session.link.with(|state| state.ill.clone()) {
-            Some(why) => Err(Silence::Broken(format!("cannot read its configuration: {why}"))),
+            Some(why) => Err(GateError::Broken(format!("cannot read its configuration: {why}"))),
             None => Ok((items, columns)),
         }
     }
 
-    fn show(&mut self, text: &Text<'_>) -> i64 {
+    fn show(&mut self, text: &DocumentText<'_>) -> i64 {
         self.paths.push(text.path.to_owned());
         let documents = &mut self.session.documents;
         self.session.link.with(|state| documents.show(state, text.path, text.language, text.view))
@@ -176,12 +176,12 @@ impl<'s> Shown<'s> {
     /// them before any answer is awaited.
     fn diagnosed(
         &self,
-        question: &Question<'_>,
+        question: &DiagnosticsRequest<'_>,
         versions: Vec<i64>,
         limit: Limit<'_>,
-    ) -> Result<Vec<Vec<Value>>, Silence> {
+    ) -> Result<Vec<Vec<Value>>, GateError> {
         let mut requests: HashMap<&str, Request> = HashMap::new();
-        let mut diagnosed = |(text, version): (&Text<'_>, i64)| {
+        let mut diagnosed = |(text, version): (&DocumentText<'_>, i64)| {
             if let Some(items) = self.published(text.path, question.offer, version, limit)? {
                 return Ok(items);
             }
@@ -204,15 +204,15 @@ impl<'s> Shown<'s> {
         offer: Option<Offer>,
         version: i64,
         limit: Limit<'_>,
-    ) -> Result<Option<Vec<Value>>, Silence> {
+    ) -> Result<Option<Vec<Value>>, GateError> {
         self.session.link.wait(limit, |state| match state.offers(offer) {
-            Some(Offer::Pull) => Look::Done(None),
+            Some(Offer::Pull) => WaitOutcome::Done(None),
             Some(Offer::Push | Offer::Versioned) | None => {
                 let names_all = state.versions || offer == Some(Offer::Versioned);
                 match state.published.get(path).map(|told| heard(told, version, names_all)) {
-                    Some(Look::Done(items)) => Look::Done(Some(items)),
-                    Some(Look::Until(moment)) => Look::Until(moment),
-                    Some(Look::Wait) | None => Look::Wait,
+                    Some(WaitOutcome::Done(items)) => WaitOutcome::Done(Some(items)),
+                    Some(WaitOutcome::Until(moment)) => WaitOutcome::Until(moment),
+                    Some(WaitOutcome::Wait) | None => WaitOutcome::Wait,
                 }
             }
         })
@@ -228,15 +228,15 @@ impl<'s> Shown<'s> {
     }
 
     /// Waits for the answer to a request for the diagnostics of a document, and asks again where it must.
-    fn pulled(&self, path: &str, request: Request, limit: Limit<'_>) -> Result<Vec<Value>, Silence> {
+    fn pulled(&self, path: &str, request: Request, limit: Limit<'_>) -> Result<Vec<Value>, GateError> {
         let link = &self.session.link;
         let (mut again, mut broken_off) = (0, 0);
         let mut first = Some(request);
         loop {
             let Request { id, refreshes } = first.take().unwrap_or_else(|| self.request(path));
             let answer = link.wait(limit, |state| match state.answer(id) {
-                Some(answer) => Look::Done((answer, state.refreshes)),
-                None => Look::Wait,
+                Some(answer) => WaitOutcome::Done((answer, state.refreshes)),
+                None => WaitOutcome::Wait,
             });
             let (answer, refreshed) = answer.inspect_err(|_| link.with(|state| state.cancel(id)))?;
             match answer {
@@ -248,16 +248,16 @@ impl<'s> Shown<'s> {
                     let (until, mut waited) = (Instant::now() + PAUSE, false);
                     link.wait(limit, |_| {
                         waited = Instant::now() >= until;
-                        if waited { Look::Done(()) } else { Look::Until(until) }
+                        if waited { WaitOutcome::Done(()) } else { WaitOutcome::Until(until) }
                     })?;
                 }
-                Err(code) => return Err(Silence::Broken(format!("answered with the error {code}"))),
+                Err(code) => return Err(GateError::Broken(format!("answered with the error {code}"))),
             }
         }
     }
 }
 
-impl Drop for Shown<'_> {
+impl Drop for ShownDocuments<'_> {
     fn drop(&mut self) {
         let (documents, paths) = (&mut self.session.documents, std::mem::take(&mut self.paths));
         self.session.link.with(|state| {
@@ -268,22 +268,22 @@ impl Drop for Shown<'_> {
 }
 
 /// What diagnostics that a server told by itself say of a version; `names_all`, when it names the version otherwise.
-fn heard(told: &Published, version: i64, names_all: bool) -> Look<Vec<Value>> {
+fn heard(told: &PublishedDiagnostics, version: i64, names_all: bool) -> WaitOutcome<Vec<Value>> {
     match told.version {
-        Some(of) if of == version => Look::Done(told.items.clone()),
+        Some(of) if of == version => WaitOutcome::Done(told.items.clone()),
         // About an older text.
-        Some(_) => Look::Wait,
-        None if names_all => Look::Wait,
-        None if told.at.elapsed() >= SETTLE => Look::Done(told.items.clone()),
-        None => Look::Until(told.at + SETTLE),
+        Some(_) => WaitOutcome::Wait,
+        None if names_all => WaitOutcome::Wait,
+        None if told.at.elapsed() >= SETTLE => WaitOutcome::Done(told.items.clone()),
+        None => WaitOutcome::Until(told.at + SETTLE),
     }
 }
 
 /// The diagnostics of a report that is whole.
-fn items(report: &Value) -> Result<Vec<Value>, Silence> {
+fn items(report: &Value) -> Result<Vec<Value>, GateError> {
     let items = report.get("items").and_then(Value::as_array);
     match (report.get("kind").and_then(Value::as_str), items) {
         (Some("full"), Some(items)) => Ok(items.clone()),
-        _ => Err(Silence::Broken("answered with no list of diagnostics".to_owned())),
+        _ => Err(GateError::Broken("answered with no list of diagnostics".to_owned())),
     }
 }

@@ -13,7 +13,7 @@ use crate::policy::{Columns, Offer};
 
 /// Why a server is no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ServerExit {
     /// Nobody asked it for long, or nobody will.
     Stopped,
     /// It failed; how, as the end of a sentence that begins with its name.
@@ -24,7 +24,7 @@ pub(super) enum End {
 
 /// Diagnostics that a server told by itself.
 #[derive(Debug, Clone)]
-pub(super) struct Published {
+pub(super) struct PublishedDiagnostics {
     /// The version of the document that they are about, where it says so.
     pub(super) version: Option<i64>,
     pub(super) items: Vec<Value>,
@@ -33,12 +33,12 @@ pub(super) struct Published {
 
 /// What is known of a server.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct ServerState {
     /// What it is still to be told.
     pub(super) outbox: Vec<u8>,
     /// Whether it is to be ended.
     pub(super) stop: bool,
-    pub(super) ended: Option<End>,
+    pub(super) ended: Option<ServerExit>,
     /// Whether it has answered the greeting.
     pub(super) greeted: bool,
     /// Whether it has said that it loaded the project, where it says so.
@@ -51,7 +51,7 @@ pub(super) struct State {
     pub(super) refreshes: u64,
     /// The documents whose diagnostics are kept, by their paths.
     pub(super) open: HashSet<String>,
-    pub(super) published: HashMap<String, Published>,
+    pub(super) published: HashMap<String, PublishedDiagnostics>,
     /// Whether it has named the version of a text that it spoke of.
     pub(super) versions: bool,
     awaited: HashMap<u64, Option<Result<Value, i64>>>,
@@ -65,9 +65,9 @@ pub(super) struct State {
     pub(super) ill: Option<String>,
 }
 
-impl State {
-    pub(super) fn new() -> State {
-        State {
+impl ServerState {
+    pub(super) fn new() -> ServerState {
+        ServerState {
             outbox: Vec::new(),
             stop: false,
             ended: None,

@@ -13,8 +13,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Stage, Staged, entries, parts, write, write_new};
-use crate::gate::process::Layer;
+use super::{Stage, StagedPath, entries, parts, write, write_new};
+use crate::gate::process::SandboxLayer;
 
 /// The most entries of all folders that are replaced: each is a mount of its own.
 const MOST_SEEN: usize = 300;
@@ -46,7 +46,7 @@ impl Dated<'_> {
 
 /// What is laid for one run.
 #[derive(Default)]
-struct Plan {
+struct StagePlan {
     /// The drafts that cover a place, by that place.
     drafts: BTreeMap<PathBuf, PathBuf>,
     /// The folders that are replaced, with the names that are not seen in them.
@@ -59,15 +59,15 @@ impl Stage {
     pub(in crate::gate) fn lay(
         &self,
         root: &Path,
-        staged: &[Staged<'_>],
+        staged: &[StagedPath<'_>],
         dated: Dated<'_>,
-    ) -> io::Result<Option<Vec<Layer>>> {
+    ) -> io::Result<Option<Vec<SandboxLayer>>> {
         // Each is a mount of its own.
         if staged.len() > MOST_SEEN {
             return Ok(None);
         }
         let folder = self.folder("laid")?;
-        let mut plan = Plan::default();
+        let mut plan = StagePlan::default();
         for (at, staged) in staged.iter().enumerate() {
             parts(staged.path)?;
             let Some(place) = plan.place(root, staged)? else { return Ok(None) };
@@ -81,9 +81,9 @@ impl Stage {
     }
 }
 
-impl Plan {
+impl StagePlan {
     /// Where a text is to be seen, behind all links; nothing where that is not below the root, or no file.
-    fn place(&mut self, root: &Path, staged: &Staged<'_>) -> io::Result<Option<PathBuf>> {
+    fn place(&mut self, root: &Path, staged: &StagedPath<'_>) -> io::Result<Option<PathBuf>> {
         let named = root.join(staged.path);
         match (staged.text, named.canonicalize()) {
             (Some(_), Ok(place)) => Ok((place.starts_with(root) && place.is_file()).then_some(place)),
@@ -116,24 +116,25 @@ impl Plan {
     }
 
     /// The layers, folders before what lies in them.
-    fn layers(&self, stage: &Stage) -> io::Result<Option<Vec<Layer>>> {
+    fn layers(&self, stage: &Stage) -> io::Result<Option<Vec<SandboxLayer>>> {
         let (mut layers, mut seen) = (Vec::new(), 0);
         for (folder, gone) in &self.replaced {
-            layers.push(Layer::Empty(folder.clone()));
+            layers.push(SandboxLayer::Empty(folder.clone()));
             let Ok(entries) = entries(folder, MOST_SEEN) else { return Ok(None) };
             seen += entries.len();
             for entry in entries.iter().filter(|entry| !gone.contains(&entry.file_name())) {
                 let (path, kind) = (entry.path(), entry.file_type()?);
                 if kind.is_symlink() {
-                    layers.push(Layer::Link { to: fs::read_link(&path)?, at: path });
+                    layers.push(SandboxLayer::Link { to: fs::read_link(&path)?, at: path });
                 } else if !kind.is_socket() && !stage.home.starts_with(&path) {
-                    layers.push(Layer::Seen { from: path.clone(), at: path });
+                    layers.push(SandboxLayer::Seen { from: path.clone(), at: path });
                 }
             }
         }
-        let drafts = self.drafts.iter().map(|(at, from)| Layer::Seen { from: from.clone(), at: at.clone() });
+        let drafts =
+            self.drafts.iter().map(|(at, from)| SandboxLayer::Seen { from: from.clone(), at: at.clone() });
         layers.extend(drafts);
-        layers.extend(self.replaced.keys().cloned().map(Layer::Sealed));
+        layers.extend(self.replaced.keys().cloned().map(SandboxLayer::Sealed));
         Ok((seen <= MOST_SEEN).then_some(layers))
     }
 }

@@ -25,19 +25,19 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::{Builder, TempDir};
 
-use crate::text::Stamp;
+use crate::text::Version;
 
 pub(super) use self::laid::Dated;
 pub(super) use self::notes::{Note, Notes};
 pub(super) use self::owner::temporary;
-pub(super) use self::shown::{Shown, TARGET};
+pub(super) use self::shown::{ShownTexts, TARGET};
 
 /// The most entries that a folder on the way to the file may have.
 const MOST_ENTRIES: usize = 20_000;
 
 /// What is to be seen at a path of the project.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Staged<'a> {
+pub(super) struct StagedPath<'a> {
     /// The path, relative to the root.
     pub(super) path: &'a str,
     /// The text; nothing where no file is to be seen.
@@ -90,9 +90,9 @@ impl Stage {
     }
 
     /// Writes the texts of a draft's company to files of their own; gives their absolute paths.
-    pub(super) fn company(&self, others: &[Staged<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
+    pub(super) fn company(&self, others: &[StagedPath<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
         let folder = self.folder("company")?;
-        let write = |(at, other): (usize, &Staged<'_>)| {
+        let write = |(at, other): (usize, &StagedPath<'_>)| {
             let name = parts(other.path)?.last().copied().unwrap_or_default();
             let Some(text) = other.text else { return Ok(None) };
             let own = folder.join(at.to_string());
@@ -117,17 +117,29 @@ impl Stage {
 
     /// Copies the project at this absolute root by links, with these texts at their paths; gives the absolute path of the
     /// copy's root, which has the same name.
-    pub(super) fn copy(&self, root: &Path, staged: &[Staged<'_>], dated: Dated<'_>) -> io::Result<PathBuf> {
+    pub(super) fn copy(
+        &self,
+        root: &Path,
+        staged: &[StagedPath<'_>],
+        dated: Dated<'_>,
+    ) -> io::Result<PathBuf> {
         let top = self.folder("project")?.join(root.file_name().unwrap_or(OsStr::new("root")));
         let ways = staged.iter().map(|staged| Ok((parts(staged.path)?, *staged)));
         let ways = ways.collect::<io::Result<Vec<_>>>()?;
-        let ways: Vec<Way<'_>> = ways.iter().map(|(parts, staged)| (parts.as_slice(), *staged)).collect();
+        let ways: Vec<PathToText<'_>> =
+            ways.iter().map(|(parts, staged)| (parts.as_slice(), *staged)).collect();
         self.copy_folder(root, &top, &ways, dated)?;
         Ok(top)
     }
 
-    fn copy_folder(&self, real: &Path, copy: &Path, ways: &[Way<'_>], dated: Dated<'_>) -> io::Result<()> {
-        let mut below: BTreeMap<&OsStr, Vec<Way<'_>>> = BTreeMap::new();
+    fn copy_folder(
+        &self,
+        real: &Path,
+        copy: &Path,
+        ways: &[PathToText<'_>],
+        dated: Dated<'_>,
+    ) -> io::Result<()> {
+        let mut below: BTreeMap<&OsStr, Vec<PathToText<'_>>> = BTreeMap::new();
         for (parts, staged) in ways {
             if let Some((first, rest)) = parts.split_first() {
                 below.entry(first).or_default().push((rest, *staged));
@@ -138,8 +150,8 @@ impl Stage {
         for (name, ways) in below {
             let place = copy.join(name);
             match ways.as_slice() {
-                [([], Staged { path, text: Some(text) })] => dated.write(&place, path, text)?,
-                [([], Staged { path: _, text: None })] => {}
+                [([], StagedPath { path, text: Some(text) })] => dated.write(&place, path, text)?,
+                [([], StagedPath { path: _, text: None })] => {}
                 ways => self.copy_folder(&real.join(name), &place, ways, dated)?,
             }
         }
@@ -160,7 +172,7 @@ impl Stage {
 }
 
 /// The names that are left on the way to a text, and that text.
-type Way<'a> = (&'a [&'a OsStr], Staged<'a>);
+type PathToText<'a> = (&'a [&'a OsStr], StagedPath<'a>);
 
 /// What a folder holds, when that is not more than so much; nothing where there is no such folder.
 fn entries(folder: &Path, most: usize) -> io::Result<Vec<DirEntry>> {
@@ -207,7 +219,7 @@ fn write_new(path: &Path, text: &[u8]) -> io::Result<File> {
 pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text)?;
-    let hex = Stamp::of(text).hex();
+    let hex = Version::hash(text).hex();
     let seconds = hex.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default();
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds % (1 << 30)))
 }
@@ -219,8 +231,8 @@ mod tests {
 
     use super::*;
 
-    fn new<'a>(path: &'a str, text: &'a [u8]) -> Staged<'a> {
-        Staged { path, text: Some(text) }
+    fn new<'a>(path: &'a str, text: &'a [u8]) -> StagedPath<'a> {
+        StagedPath { path, text: Some(text) }
     }
 
     #[test]
@@ -233,7 +245,7 @@ mod tests {
             fs::write(root.path().join(text(path).unwrap()), "old").unwrap();
         }
         let staged =
-            [new("a/b/old.py", b"1"), new("a/new/x.py", b"2"), Staged { path: "a/gone.py", text: None }];
+            [new("a/b/old.py", b"1"), new("a/new/x.py", b"2"), StagedPath { path: "a/gone.py", text: None }];
         let stage = Stage::new().unwrap();
         let copy = stage.copy(root.path(), &staged, Dated::Now).unwrap();
         let read = |path: &str| fs::read_to_string(copy.join(path)).ok();

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::private_folder;
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// The most notes of a root; the oldest make room.
 const MOST_NOTES: usize = 4096;
@@ -71,7 +71,7 @@ impl Notes {
     }
 
     fn file(&self, root: &Path) -> PathBuf {
-        let name = Stamp::of(root.as_os_str().as_encoded_bytes()).hex();
+        let name = Version::hash(root.as_os_str().as_encoded_bytes()).hex();
         self.0.join(format!("{name}.json"))
     }
 }

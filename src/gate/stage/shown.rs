@@ -22,10 +22,10 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Staged, private_folder};
+use super::{StagedPath, private_folder};
 use crate::gate::regular;
 use crate::gate::watch::{Halt, Limit};
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// The variable by which cargo is told where it keeps what it compiled.
 pub(in crate::gate) const TARGET: &str = "CARGO_TARGET_DIR";
@@ -51,7 +51,7 @@ const SKEW: Duration = Duration::from_secs(2);
 
 /// The texts that were shown to the runs in a target folder, while one of them goes on.
 #[derive(Debug)]
-pub(in crate::gate) struct Shown {
+pub(in crate::gate) struct ShownTexts {
     target: PathBuf,
     record: Record,
     _lock: File,
@@ -62,7 +62,7 @@ pub(in crate::gate) struct Shown {
 struct Record {
     /// A moment before the last run began to look at the files; nothing before the first.
     last: Option<SystemTime>,
-    texts: BTreeMap<String, Text>,
+    texts: BTreeMap<String, ShownText>,
 }
 
 impl Record {
@@ -73,7 +73,7 @@ impl Record {
 
 /// What was shown last at a path below the root.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Text {
+struct ShownText {
     hash: String,
     /// When this text was shown first, after another one.
     since: SystemTime,
@@ -89,11 +89,11 @@ pub(in crate::gate) struct Showing {
     pub(in crate::gate) since: SystemTime,
 }
 
-impl Shown {
+impl ShownTexts {
     /// Waits until no other run uses the target folder, and reads what it was shown.
     ///
     /// Errors: those of the limit inside, those of the disk outside.
-    pub(in crate::gate) fn open(target: &Path, limit: Limit<'_>) -> io::Result<Result<Shown, Halt>> {
+    pub(in crate::gate) fn open(target: &Path, limit: Limit<'_>) -> io::Result<Result<ShownTexts, Halt>> {
         private_folder(target)?;
         let mut options = OpenOptions::new();
         let lock = options.create(true).append(true).mode(0o600).open(target.join(".lockgate-lock"))?;
@@ -121,12 +121,16 @@ impl Shown {
                 Record::default()
             }
         };
-        Ok(Ok(Shown { target: target.to_owned(), record, _lock: lock }))
+        Ok(Ok(ShownTexts { target: target.to_owned(), record, _lock: lock }))
     }
 
     /// Gives what a run is to be shown that is asked about these texts: those, and what was shown before and is not on disk.
     /// It is written down before it is given.
-    pub(in crate::gate) fn plan(&mut self, root: &Path, staged: &[Staged<'_>]) -> io::Result<Vec<Showing>> {
+    pub(in crate::gate) fn plan(
+        &mut self,
+        root: &Path,
+        staged: &[StagedPath<'_>],
+    ) -> io::Result<Vec<Showing>> {
         self.plan_with(root, staged, |last| replaced(root, last, MOST_ENTRIES))
     }
 
@@ -134,7 +138,7 @@ impl Shown {
     fn plan_with(
         &mut self,
         root: &Path,
-        staged: &[Staged<'_>],
+        staged: &[StagedPath<'_>],
         find: impl FnOnce(SystemTime) -> Option<Vec<String>>,
     ) -> io::Result<Vec<Showing>> {
         let mut plan: Vec<Showing> = Vec::new();
@@ -149,7 +153,7 @@ impl Shown {
             }
         };
         self.record.last = Some(began);
-        for Staged { path, text } in staged {
+        for StagedPath { path, text } in staged {
             let since = self.since(path, &text.map_or_else(String::new, hash));
             plan.push(Showing { path: (*path).to_owned(), text: text.map(<[u8]>::to_vec), since });
         }
@@ -178,7 +182,7 @@ impl Shown {
         let known = self.record.texts.get(path).filter(|known| known.hash == hash).map(|known| known.since);
         known.unwrap_or_else(|| {
             let since = SystemTime::now();
-            self.record.texts.insert(path.to_owned(), Text { hash: hash.to_owned(), since });
+            self.record.texts.insert(path.to_owned(), ShownText { hash: hash.to_owned(), since });
             since
         })
     }
@@ -233,7 +237,7 @@ fn forget(target: &Path) -> io::Result<()> {
 }
 
 fn hash(text: &[u8]) -> String {
-    Stamp::of(text).hex()
+    Version::hash(text).hex()
 }
 
 #[cfg(test)]
@@ -243,16 +247,18 @@ mod tests {
     use super::*;
     use crate::gate::Watch;
 
-    fn staged<'a>(path: &'a str, text: &'a str) -> Staged<'a> {
-        Staged { path, text: Some(text.as_bytes()) }
+    fn staged<'a>(path: &'a str, text: &'a str) -> StagedPath<'a> {
+        StagedPath { path, text: Some(text.as_bytes()) }
     }
 
-    fn opened(target: &Path) -> Shown {
-        Shown::open(target, Watch::idle().until(Instant::now() + Duration::from_secs(9))).unwrap().unwrap()
+    fn opened(target: &Path) -> ShownTexts {
+        ShownTexts::open(target, Watch::idle().until(Instant::now() + Duration::from_secs(9)))
+            .unwrap()
+            .unwrap()
     }
 
     /// The paths and texts that a run is shown.
-    fn shown(target: &Path, root: &Path, staged: &[Staged<'_>]) -> Vec<(String, String, SystemTime)> {
+    fn shown(target: &Path, root: &Path, staged: &[StagedPath<'_>]) -> Vec<(String, String, SystemTime)> {
         let text = |showing: Showing| {
             let text = String::from_utf8(showing.text.unwrap_or_default()).unwrap();
             (showing.path, text, showing.since)
@@ -290,7 +296,7 @@ mod tests {
         let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (target, root) = (target.path(), root.path());
         let names: Vec<String> = (0..=MOST_TEXTS).map(|number| format!("{number}.rs")).collect();
-        let many: Vec<Staged<'_>> = names.iter().map(|name| staged(name, "draft")).collect();
+        let many: Vec<StagedPath<'_>> = names.iter().map(|name| staged(name, "draft")).collect();
         let compiled = || {
             fs::create_dir_all(target.join("debug")).unwrap();
             drop(opened(target));
@@ -428,7 +434,7 @@ mod tests {
         let first = opened(target.path());
         let watch = Watch::idle();
         let soon = watch.until(Instant::now() + Duration::from_millis(30));
-        assert_eq!(Shown::open(target.path(), soon).unwrap().unwrap_err(), Halt::TimedOut);
+        assert_eq!(ShownTexts::open(target.path(), soon).unwrap().unwrap_err(), Halt::TimedOut);
         drop(first);
         drop(opened(target.path()));
     }

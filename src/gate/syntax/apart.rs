@@ -32,7 +32,7 @@ static LEFT_BEHIND: AtomicUsize = AtomicUsize::new(0);
 
 /// How a job ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum End<T> {
+pub(super) enum JobOutcome<T> {
     /// With a result.
     Done(T),
     /// With a panic, and what it said.
@@ -48,9 +48,9 @@ pub(super) fn run<T: Send + 'static>(
     stack: usize,
     limit: Limit<'_>,
     job: impl FnOnce() -> T + Send + 'static,
-) -> End<T> {
+) -> JobOutcome<T> {
     if LEFT_BEHIND.load(Ordering::Relaxed) >= MOST_LEFT_BEHIND {
-        return End::NoThread;
+        return JobOutcome::NoThread;
     }
     let parted = Arc::new(AtomicBool::new(false));
     let leaving = Leaving(Arc::clone(&parted));
@@ -62,11 +62,16 @@ pub(super) fn run<T: Send + 'static>(
     };
     match Builder::new().name("lockgate-parser".to_owned()).stack_size(stack).spawn(work) {
         Ok(thread) => wait(&receive, thread, limit, &parted),
-        Err(_) => End::NoThread,
+        Err(_) => JobOutcome::NoThread,
     }
 }
 
-fn wait<T>(receive: &Receiver<T>, thread: JoinHandle<()>, limit: Limit<'_>, parted: &AtomicBool) -> End<T> {
+fn wait<T>(
+    receive: &Receiver<T>,
+    thread: JoinHandle<()>,
+    limit: Limit<'_>,
+    parted: &AtomicBool,
+) -> JobOutcome<T> {
     loop {
         let left = limit.end().saturating_duration_since(Instant::now());
         let heard = receive.recv_timeout(left.min(GLANCE));
@@ -77,13 +82,13 @@ fn wait<T>(receive: &Receiver<T>, thread: JoinHandle<()>, limit: Limit<'_>, part
             } else {
                 let _ended = thread.join();
             }
-            return End::Halted(halt);
+            return JobOutcome::Halted(halt);
         }
         // It ends at once, and its stack is given back before the next one is asked for.
         return match (heard, thread.join()) {
-            (Ok(result), _) => End::Done(result),
-            (Err(_), Err(panic)) => End::Panicked(last_words(panic.as_ref())),
-            (Err(_), Ok(())) => End::Panicked(String::new()),
+            (Ok(result), _) => JobOutcome::Done(result),
+            (Err(_), Err(panic)) => JobOutcome::Panicked(last_words(panic.as_ref())),
+            (Err(_), Ok(())) => JobOutcome::Panicked(String::new()),
         };
     }
 }
@@ -135,28 +140,28 @@ mod tests {
     #[test]
     fn gives_the_result_or_the_last_words() {
         let watch = Watch::idle();
-        assert_eq!(run(STACK, watch.until(later()), || 7), End::Done(7));
+        assert_eq!(run(STACK, watch.until(later()), || 7), JobOutcome::Done(7));
         let panicked = run(STACK, watch.until(later()), || panic!("bad {}", 3));
-        assert_eq!(panicked, End::<()>::Panicked("bad 3".to_owned()));
+        assert_eq!(panicked, JobOutcome::<()>::Panicked("bad 3".to_owned()));
     }
 
     #[test]
     fn does_not_wait_beyond_the_limit_nor_for_a_caller_that_has_gone() {
         let (go, gate) = sync_channel::<()>(0);
         let end = run(STACK, Watch::idle().until(soon()), move || gate.recv().is_ok());
-        assert_eq!(end, End::Halted(Halt::TimedOut));
+        assert_eq!(end, JobOutcome::Halted(Halt::TimedOut));
         drop(go);
         let token = CancellationToken::new();
         token.cancel();
         let (go, gate) = sync_channel::<()>(0);
         let gone = Watch::new(token, None);
         let end = run(STACK, gone.until(later()), move || gate.recv().is_ok());
-        assert_eq!(end, End::Halted(Halt::Cancelled));
+        assert_eq!(end, JobOutcome::Halted(Halt::Cancelled));
         drop(go);
     }
 
     #[test]
     fn a_stack_that_cannot_be_had_is_no_panic() {
-        assert_eq!(run(usize::MAX / 4, Watch::idle().until(later()), || 7), End::NoThread);
+        assert_eq!(run(usize::MAX / 4, Watch::idle().until(later()), || 7), JobOutcome::NoThread);
     }
 }

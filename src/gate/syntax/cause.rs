@@ -6,8 +6,8 @@
 //!
 //! Invariant: nothing that was found is lost without being counted.
 
-use super::super::delta::{Belief, Mark};
-use super::fault::Fault;
+use super::super::delta::{Belief, ComparedFinding};
+use super::fault::SyntaxFault;
 use crate::text::{Buffer, LineMap};
 
 /// How many lines a fault may stand from its cause to be told in its place.
@@ -35,7 +35,7 @@ struct Open {
 impl Nesting {
     /// Takes the next token of this text; all but brackets are ignored.
     pub(super) fn see(&mut self, token: &str, at: usize, text: &str) {
-        let open = |close| Open { close, at, indent: Line::of(text, at).map(|line| line.indent) };
+        let open = |close| Open { close, at, indent: Line::containing(text, at).map(|line| line.indent) };
         match token {
             "(" => self.open.push(open(')')),
             "[" => self.open.push(open(']')),
@@ -55,7 +55,7 @@ impl Nesting {
     }
 
     fn close(&mut self, close: char, at: usize, text: &str) {
-        let first = Line::of(text, at).filter(|line| line.is_first).map(|line| line.indent);
+        let first = Line::containing(text, at).filter(|line| line.is_first).map(|line| line.indent);
         let start = self.open.len().saturating_sub(DEEPEST);
         let near = || self.open.iter().enumerate().skip(start).rev();
         let alike = first.and_then(|indent| {
@@ -82,7 +82,7 @@ struct Line {
 
 impl Line {
     /// Nothing for an offset far from the start of its line.
-    fn of(text: &str, at: usize) -> Option<Line> {
+    fn containing(text: &str, at: usize) -> Option<Line> {
         let bytes = text.as_bytes();
         let from = at.saturating_sub(LONGEST_LINE);
         let start = match memchr::memrchr(b'\n', bytes.get(from..at)?) {
@@ -111,7 +111,7 @@ pub(super) fn cause(
     (before, old): (Option<&Buffer>, &Unclosed),
     (after, new): (&Buffer, &Unclosed),
     map: &LineMap,
-) -> Option<Mark> {
+) -> Option<ComparedFinding> {
     if new.lone != old.lone + 1 {
         return None;
     }
@@ -122,7 +122,7 @@ pub(super) fn cause(
     let lines = after.lines();
     let at = *new.open.iter().find(|&&at| !old_lines.contains(&lines.at(at)))?;
     let bracket = after.view().get(at..at + 1)?;
-    Some(Fault::new(at, at + 1, format!("\"{bracket}\" is not closed")).mark(lines, after.view()))
+    Some(SyntaxFault::new(at, at + 1, format!("\"{bracket}\" is not closed")).mark(lines, after.view()))
 }
 
 /// Which of the new faults an unclosed bracket explains.
@@ -136,12 +136,18 @@ pub(super) enum Explains {
 
 /// Tells the cause of new faults first and the others as one, which counts them. Where a fault stands beside the cause, it is
 /// told in its place.
-pub(super) fn folded(found: Vec<(Mark, bool)>, cause: Option<Mark>, explains: Explains) -> Vec<(Mark, bool)> {
+pub(super) fn folded(
+    found: Vec<(ComparedFinding, bool)>,
+    cause: Option<ComparedFinding>,
+    explains: Explains,
+) -> Vec<(ComparedFinding, bool)> {
     let Some(cause) = cause else { return found };
-    let follows =
-        |(mark, fresh): &(Mark, bool)| *fresh && (explains == Explains::All || mark.line >= cause.line);
+    let follows = |(mark, fresh): &(ComparedFinding, bool)| {
+        *fresh && (explains == Explains::All || mark.line >= cause.line)
+    };
     let (mut follow, others): (Vec<_>, Vec<_>) = found.into_iter().partition(follows);
-    let is_near = |mark: &Mark| mark.belief == Belief::Certain && mark.line.abs_diff(cause.line) < NEAR;
+    let is_near =
+        |mark: &ComparedFinding| mark.belief == Belief::Certain && mark.line.abs_diff(cause.line) < NEAR;
     if !follow.iter().any(|(mark, _)| mark.belief == Belief::Certain) {
         return others.into_iter().chain(follow).collect();
     }
@@ -290,7 +296,7 @@ mod tests {
                 before: None,
                 after: &text,
                 map: &map,
-                stands: crate::gate::Stands::of_file(None),
+                stands: crate::gate::InputLocation::of_file(None),
                 beside: &|_| false,
             };
             let watch = crate::gate::Watch::idle();

@@ -21,11 +21,11 @@ use std::thread::Builder;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::super::process::{Cage, Ended, Order, run as run_program};
+use super::super::process::{Ended, Order, Sandbox, run as run_program};
 use super::super::watch::{Halt, Limit};
 use super::super::{markdown, scaffold};
 use super::apart::last_words;
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 use super::table::{self, Own};
 use super::tree::MOST_FAULTS;
 use super::{Parse, doubled, wait_for_slot, yaml};
@@ -88,17 +88,17 @@ impl Task {
 /// What a process says of its text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::gate) enum Reply {
-    Faults { faults: Vec<Place>, keys: Option<Vec<Place>> },
+    Faults { faults: Vec<WireFault>, keys: Option<Vec<WireFault>> },
     TooDeep,
-    Keys(Vec<Place>),
-    Page(markdown::Page),
+    Keys(Vec<WireFault>),
+    Page(markdown::MarkdownPage),
     Headings(HashSet<String>),
     Panicked(String),
 }
 
 /// A fault on its way between two processes.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::gate) struct Place {
+pub(in crate::gate) struct WireFault {
     at: usize,
     end: usize,
     pass: u8,
@@ -134,7 +134,7 @@ pub(in crate::gate) fn ask(
         folder: Path::new("/"),
         env: Vec::new(),
         input: Some(text.as_bytes()),
-        cage: Cage::default(),
+        cage: Sandbox::default(),
     };
     let too_large = || NoReply::Failed(format!("does not read it with {} of memory", MemoryLimit(memory)));
     match run_program(&order, limit) {
@@ -182,7 +182,7 @@ fn reply(task: Task, language: &str, path: &str, memory: &str) -> Result<(), Box
     let read = || match task {
         Task::Faults => table::row(language)?.parser.as_ref().map(|own| faults(own, language, &text, path)),
         Task::Keys => Some(Reply::Keys(places(doubled::keys(language, &text)))),
-        Task::Page => Some(Reply::Page(markdown::Page::read(&text))),
+        Task::Page => Some(Reply::Page(markdown::MarkdownPage::read(&text))),
         Task::Headings => Some(Reply::Headings(scaffold::headings(&text))),
     };
     let reply = std::thread::scope(|scope| {
@@ -209,7 +209,7 @@ fn faults(own: &Own, language: &str, text: &str, path: &str) -> Reply {
     told(parse, || None)
 }
 
-fn told(parse: Parse, keys: impl FnOnce() -> Option<Vec<Place>>) -> Reply {
+fn told(parse: Parse, keys: impl FnOnce() -> Option<Vec<WireFault>>) -> Reply {
     match parse {
         Parse::Read(faults) if faults.is_empty() => Reply::Faults { faults: Vec::new(), keys: keys() },
         Parse::Read(faults) => Reply::Faults { faults: places(faults), keys: None },
@@ -217,8 +217,8 @@ fn told(parse: Parse, keys: impl FnOnce() -> Option<Vec<Place>>) -> Reply {
     }
 }
 
-fn places(faults: Vec<Fault>) -> Vec<Place> {
-    faults.into_iter().take(MOST_FAULTS).map(Place::from).collect()
+fn places(faults: Vec<SyntaxFault>) -> Vec<WireFault> {
+    faults.into_iter().take(MOST_FAULTS).map(WireFault::from).collect()
 }
 
 /// Limits what this process may take from now on. The kernel counts the stack of a thread as memory.
@@ -236,17 +236,17 @@ fn bound(memory: usize) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-impl From<Fault> for Place {
-    fn from(fault: Fault) -> Place {
+impl From<SyntaxFault> for WireFault {
+    fn from(fault: SyntaxFault) -> WireFault {
         let doubtful = fault.belief == Belief::Doubtful;
-        Place { at: fault.at, end: fault.end, pass: fault.pass, doubtful, message: fault.message }
+        WireFault { at: fault.at, end: fault.end, pass: fault.pass, doubtful, message: fault.message }
     }
 }
 
-impl From<Place> for Fault {
-    fn from(place: Place) -> Fault {
+impl From<WireFault> for SyntaxFault {
+    fn from(place: WireFault) -> SyntaxFault {
         let belief = if place.doubtful { Belief::Doubtful } else { Belief::Certain };
-        Fault { pass: place.pass, belief, ..Fault::new(place.at, place.end, place.message) }
+        SyntaxFault { pass: place.pass, belief, ..SyntaxFault::new(place.at, place.end, place.message) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use granit_parser::{Event, ScalarStyle};
 
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 use super::yaml;
 
 /// The languages whose maps are looked through.
@@ -14,7 +14,7 @@ pub(super) const LANGUAGES: [&str; 3] = ["yaml", "json", "jsonc"];
 const MOST: usize = 100;
 
 /// Finds the keys of a text without faults that stand twice in one map.
-pub(super) fn keys(language: &str, text: &str) -> Vec<Fault> {
+pub(super) fn keys(language: &str, text: &str) -> Vec<SyntaxFault> {
     match language {
         "yaml" => in_yaml(text),
         "json" | "jsonc" => in_json(text),
@@ -22,26 +22,26 @@ pub(super) fn keys(language: &str, text: &str) -> Vec<Fault> {
     }
 }
 
-fn doubled(at: usize, length: usize, key: &str) -> Fault {
+fn doubled(at: usize, length: usize, key: &str) -> SyntaxFault {
     let shown: String = key.chars().take(60).collect();
-    Fault::new(at, at + length, format!("the key `{shown}` stands twice in this map"))
+    SyntaxFault::new(at, at + length, format!("the key `{shown}` stands twice in this map"))
 }
 
 /// A container that is open, with the keys that it has so far.
-enum Open {
+enum OpenContainer {
     Map { seen: HashSet<String>, at_key: bool },
     List,
 }
 
-impl Open {
-    fn map() -> Open {
-        Open::Map { seen: HashSet::new(), at_key: true }
+impl OpenContainer {
+    fn map() -> OpenContainer {
+        OpenContainer::Map { seen: HashSet::new(), at_key: true }
     }
 }
 
 /// Goes past one node of the innermost container; a key that it has already is told.
-fn pass(open: &mut [Open], key: Option<&str>) -> bool {
-    let Some(Open::Map { seen, at_key }) = open.last_mut() else { return false };
+fn pass(open: &mut [OpenContainer], key: Option<&str>) -> bool {
+    let Some(OpenContainer::Map { seen, at_key }) = open.last_mut() else { return false };
     let is_key = std::mem::replace(at_key, !*at_key);
     match key.filter(|_| is_key) {
         // Merge keys may be many.
@@ -50,7 +50,7 @@ fn pass(open: &mut [Open], key: Option<&str>) -> bool {
     }
 }
 
-fn in_yaml(text: &str) -> Vec<Fault> {
+fn in_yaml(text: &str) -> Vec<SyntaxFault> {
     let mut keys = YamlKeys::default();
     let _parse = yaml::read_events(text, &mut |event, at| keys.see(event, at));
     keys.faults(text)
@@ -59,7 +59,7 @@ fn in_yaml(text: &str) -> Vec<Fault> {
 /// The keys of a YAML text, as its events are read.
 #[derive(Default)]
 pub(super) struct YamlKeys {
-    open: Vec<Open>,
+    open: Vec<OpenContainer>,
     /// The keys that stand twice, each with the number of its first character.
     places: Vec<(usize, String)>,
 }
@@ -71,11 +71,11 @@ impl YamlKeys {
         match event {
             Event::MappingStart(..) => {
                 pass(open, None);
-                open.push(Open::map());
+                open.push(OpenContainer::map());
             }
             Event::SequenceStart(..) => {
                 pass(open, None);
-                open.push(Open::List);
+                open.push(OpenContainer::List);
             }
             Event::MappingEnd | Event::SequenceEnd => drop(open.pop()),
             Event::Alias(..) => drop(pass(open, None)),
@@ -93,7 +93,7 @@ impl YamlKeys {
     }
 
     /// Returns a fault for each key that stands twice.
-    pub(super) fn faults(self, text: &str) -> Vec<Fault> {
+    pub(super) fn faults(self, text: &str) -> Vec<SyntaxFault> {
         // The parser counts characters; both go forward.
         let (mut characters, mut faults) = (text.char_indices().enumerate(), Vec::new());
         for (index, key) in self.places {
@@ -113,18 +113,18 @@ fn is_typed(value: &str) -> bool {
         || words.iter().any(|word| unsigned.eq_ignore_ascii_case(word))
 }
 
-fn in_json(text: &str) -> Vec<Fault> {
+fn in_json(text: &str) -> Vec<SyntaxFault> {
     let bytes = text.as_bytes();
-    let (mut open, mut faults, mut at) = (Vec::<Open>::new(), Vec::new(), 0);
+    let (mut open, mut faults, mut at) = (Vec::<OpenContainer>::new(), Vec::new(), 0);
     while let Some(byte) = bytes.get(at).filter(|_| faults.len() < MOST) {
         let rest = text.get(at..).unwrap_or_default();
         at += match byte {
             b'{' => {
-                open.push(Open::map());
+                open.push(OpenContainer::map());
                 1
             }
             b'[' => {
-                open.push(Open::List);
+                open.push(OpenContainer::List);
                 1
             }
             b'}' | b']' => {
@@ -132,14 +132,14 @@ fn in_json(text: &str) -> Vec<Fault> {
                 1
             }
             b':' | b',' => {
-                if let Some(Open::Map { at_key, .. }) = open.last_mut() {
+                if let Some(OpenContainer::Map { at_key, .. }) = open.last_mut() {
                     *at_key = *byte == b',';
                 }
                 1
             }
             b'"' => {
                 let length = string(rest);
-                if let (Some(Open::Map { seen, at_key: true }), Some(key)) =
+                if let (Some(OpenContainer::Map { seen, at_key: true }), Some(key)) =
                     (open.last_mut(), rest.get(1..length.saturating_sub(1)))
                     && !seen.insert(key.to_owned())
                 {
@@ -177,8 +177,9 @@ mod tests {
     use super::*;
 
     fn told(language: &str, text: &str) -> Vec<String> {
-        let told =
-            |fault: Fault| format!("{} {}", fault.at, fault.message.split('`').nth(1).unwrap_or_default());
+        let told = |fault: SyntaxFault| {
+            format!("{} {}", fault.at, fault.message.split('`').nth(1).unwrap_or_default())
+        };
         keys(language, text).into_iter().map(told).collect()
     }
 

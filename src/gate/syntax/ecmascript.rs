@@ -6,7 +6,7 @@ use oxc_parser::{ParseOptions, Parser};
 use oxc_span::SourceType;
 
 use super::Parse;
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 
 /// Reads JavaScript: a file whose name says neither module nor script is whichever its statements make it.
 pub(super) fn read_javascript(text: &str, path: &str) -> Parse {
@@ -42,11 +42,11 @@ fn dialect(path: &str) -> Option<SourceType> {
     SourceType::from_path(path.to_lowercase()).ok()
 }
 
-fn fault(error: &OxcDiagnostic, end: usize) -> Fault {
+fn fault(error: &OxcDiagnostic, end: usize) -> SyntaxFault {
     let label = error.labels.iter().find(|label| label.primary()).or_else(|| error.labels.first());
     let at = label.map_or(end, |label| label.offset() as usize);
     let length = label.map_or(0, |label| label.len() as usize);
-    Fault::new(at, at.saturating_add(length), error.message.clone())
+    SyntaxFault::new(at, at.saturating_add(length), error.message.clone())
 }
 
 #[cfg(test)]

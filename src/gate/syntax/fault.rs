@@ -1,6 +1,6 @@
 //! What a parser says, before it is known what it means for the edit.
 
-use super::super::delta::{Belief, Mark};
+use super::super::delta::{Belief, ComparedFinding};
 use crate::text::Lines;
 
 /// A fault that goes on for more lines than this says where something begins, not how far it is wrong.
@@ -8,7 +8,7 @@ const LONGEST: usize = 3;
 
 /// A place that a parser cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct SyntaxFault {
     /// Where it begins, as an offset of the text.
     pub(super) at: usize,
     /// Where it ends.
@@ -21,16 +21,16 @@ pub(super) struct Fault {
     pub(super) belief: Belief,
 }
 
-impl Fault {
+impl SyntaxFault {
     /// Notes one place.
-    pub(super) fn new(at: usize, end: usize, message: impl Into<String>) -> Fault {
-        Fault { at, end: end.max(at), pass: 0, message: message.into(), belief: Belief::Certain }
+    pub(super) fn new(at: usize, end: usize, message: impl Into<String>) -> SyntaxFault {
+        SyntaxFault { at, end: end.max(at), pass: 0, message: message.into(), belief: Belief::Certain }
     }
 
     /// Turns offsets into lines and columns; what lies beyond the last line is put at its end.
-    pub(super) fn mark(&self, lines: Lines<'_>, text: &str) -> Mark {
+    pub(super) fn mark(&self, lines: Lines<'_>, text: &str) -> ComparedFinding {
         let (line, column) = place(lines, text, self.at);
-        let mut mark = Mark::new(lines, (line, column), self.message.clone());
+        let mut mark = ComparedFinding::new(lines, (line, column), self.message.clone());
         // The byte before the end: a fault up to the end of a line does not reach into the next one.
         let end_line = lines.at(self.end.saturating_sub(1)).min(lines.count()).max(line);
         mark.belief = self.belief;
@@ -75,7 +75,7 @@ mod tests {
     fn a_fault_up_to_a_line_end_stays_on_its_line() {
         let buffer = Buffer::read(b"ab\ncd\n".to_vec(), Hints::default()).unwrap();
         let lines = |at, end| {
-            let mark = Fault::new(at, end, "x").mark(buffer.lines(), buffer.view());
+            let mark = SyntaxFault::new(at, end, "x").mark(buffer.lines(), buffer.view());
             (mark.line, mark.end_line)
         };
         assert_eq!([lines(0, 3), lines(0, 4), lines(3, 3), lines(6, 6)], [(1, 1), (1, 2), (2, 2), (2, 2)]);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::cases::{buffer, judged, judged_by};
-use super::{Eye, LEAST_STACK, MOST_STACK, table, tokens};
+use super::{LEAST_STACK, LanguageReaders, MOST_STACK, table, tokens};
 use crate::gate::{Outcome, Watch};
 use crate::policy::Level;
 
@@ -117,7 +117,7 @@ fn a_large_text_goes_to_its_parser_only_when_it_is_flat() {
         [("a.py", "-", "a = (1)\n"), ("a.rs", "!", "use a;\n"), ("a.ts", "[", "a = [1]\n")]
     {
         let language = crate::policy::language_of(path, None).unwrap();
-        let eye = Eye::new(table::row(&language.name).unwrap(), path, limit);
+        let eye = LanguageReaders::new(table::row(&language.name).unwrap(), path, limit);
         let own = eye.row.parser.as_ref().unwrap();
         assert!(
             own.stack_at_once(&large(deep)).is_none() && own.stack_at_once(&large(flat)).is_none(),

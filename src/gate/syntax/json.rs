@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 
 use super::super::delta::Belief;
 use super::Parse;
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 
 /// Reads one value up to the first fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
@@ -21,14 +21,14 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     }
 }
 
-fn fault(error: &serde_json::Error, text: &str) -> Fault {
+fn fault(error: &serde_json::Error, text: &str) -> SyntaxFault {
     let whole = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     let message = whole.strip_suffix(&position).unwrap_or(&whole);
     let at = if error.is_eof() { text.len() } else { offset(text, error.line(), error.column()) };
     // serde_json points before a control character, and at every other fault.
     let at = if message.starts_with("control character") { at + 1 } else { at };
-    Fault::new(at, at, message)
+    SyntaxFault::new(at, at, message)
 }
 
 /// The offset of serde_json's place: lines count from 1, columns count bytes up to and with the one at fault.

@@ -34,18 +34,18 @@ use std::time::Duration;
 
 pub use self::child::{parse_for_parent, parse_large_texts_with};
 
-use self::apart::End;
+use self::apart::JobOutcome;
 use self::cause::{Explains, Unclosed};
 use self::child::{NoReply, Reply, Task};
-use self::fault::Fault;
-use self::since::{Opinion, Sides};
-use self::table::{Own, Row, Stops};
-use self::tree::Survey;
-use super::delta::{self, Belief, Mark};
+use self::fault::SyntaxFault;
+use self::since::{BeforeAfter, Opinion};
+use self::table::{LanguageParsers, Own, Stops};
+use self::tree::TreeReport;
+use super::delta::{self, Belief, ComparedFinding};
 use super::draft::Draft;
 use super::pattern::TOO_DEEP;
 use super::watch::{Halt, Limit};
-use crate::grammar::{self, Slot};
+use crate::grammar::{self, ParseSlot};
 use crate::text::{Buffer, Hints};
 
 /// The most stack that a parser is given, in bytes; it is reserved, and at most half of it is used, where a text nests
@@ -60,14 +60,14 @@ const LEAST_STACK: usize = 8 << 20;
 #[derive(Debug, PartialEq, Eq)]
 enum Parse {
     /// It read it, and found these faults.
-    Read(Vec<Fault>),
+    Read(Vec<SyntaxFault>),
     /// It does not read texts that nest that deep; this one may be good.
     TooDeep,
 }
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum ParseFailure {
     /// Nobody here reads the language.
     Unknown(&'static str),
     /// Nobody here can read this text, and why.
@@ -80,15 +80,15 @@ pub(super) enum Trouble {
     Broken(String),
 }
 
-impl From<Halt> for Trouble {
-    fn from(halt: Halt) -> Trouble {
-        Trouble::Halted(halt)
+impl From<Halt> for ParseFailure {
+    fn from(halt: Halt) -> ParseFailure {
+        ParseFailure::Halted(halt)
     }
 }
 
 /// Who read a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reader {
+enum ParserKind {
     /// The language's own parser.
     Own(Stops),
     /// Tree-sitter.
@@ -96,21 +96,21 @@ enum Reader {
 }
 
 /// What was read in a text.
-struct Reading {
-    by: Reader,
-    marks: Vec<(Mark, u8)>,
+struct ParseResult {
+    by: ParserKind,
+    marks: Vec<(ComparedFinding, u8)>,
     /// The keys that stand twice, where they were looked for.
-    keys: Option<Vec<Mark>>,
+    keys: Option<Vec<ComparedFinding>>,
 }
 
 /// Reads the draft as [`judge`] does, for an answer: where the edit left a bracket open, that is told first, and the faults
 /// that follow from it as one.
-pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Trouble> {
+pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, ParseFailure> {
     let found = judge(draft, limit)?;
     let is_broken = found.marks.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
     let row = draft.language.and_then(|language| table::row(&language.name));
     let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
-    let eye = Eye::new(row, draft.path, limit);
+    let eye = LanguageReaders::new(row, draft.path, limit);
     // A text that the grammar cannot read has no cause that could be told.
     let unclosed = |buffer: &Buffer| {
         let survey = eye.survey(buffer.view()).ok()?;
@@ -133,36 +133,36 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Trou
 #[derive(Debug)]
 pub(super) struct Judged {
     /// Each fault with whether the edit brought it.
-    pub(super) marks: Vec<(Mark, bool)>,
+    pub(super) marks: Vec<(ComparedFinding, bool)>,
     /// What was not done as usual, and why.
     pub(super) note: Option<String>,
 }
 
 /// Reads the draft, and where it has faults the text before it too.
-pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Trouble> {
+pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, ParseFailure> {
     let row = draft.language.and_then(|language| table::row(&language.name));
-    let row = row.ok_or(Trouble::Unknown("no parser for this language"))?;
-    let eye = Eye::new(row, draft.path, limit);
+    let row = row.ok_or(ParseFailure::Unknown("no parser for this language"))?;
+    let eye = LanguageReaders::new(row, draft.path, limit);
     match (marks(draft, &eye), eye.unread.take()) {
         (Ok(marks), Some(why)) => {
             Ok(Judged { marks, note: Some(format!("{why}; tree-sitter read the text instead")) })
         }
         (Ok(marks), None) => Ok(Judged { marks, note: eye.unsearched.take() }),
-        (Err(Trouble::Unreadable(why)), Some(unread)) => {
-            Err(Trouble::Unreadable(format!("{unread}, and {why}")))
+        (Err(ParseFailure::Unreadable(why)), Some(unread)) => {
+            Err(ParseFailure::Unreadable(format!("{unread}, and {why}")))
         }
         (Err(trouble), _) => Err(trouble),
     }
 }
 
-fn marks(draft: &Draft<'_>, eye: &Eye<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
+fn marks(draft: &Draft<'_>, eye: &LanguageReaders<'_>) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
     let row = eye.row;
     let after = eye.read(draft.after)?;
     if eye.is_template(draft, &after)? {
-        return Err(Trouble::Template);
+        return Err(ParseFailure::Template);
     }
     if !after.marks.is_empty() && row.name == "javascript" && ecmascript::is_flow(draft.after.view()) {
-        return Err(Trouble::Unreadable(
+        return Err(ParseFailure::Unreadable(
             "has type annotations of Flow, which no parser here reads".to_owned(),
         ));
     }
@@ -199,8 +199,8 @@ fn pace(text: &str) -> Duration {
 }
 
 /// One language's readers at one path.
-struct Eye<'a> {
-    row: &'static Row,
+struct LanguageReaders<'a> {
+    row: &'static LanguageParsers,
     path: &'a str,
     limit: Limit<'a>,
     /// Why the language's own parser did not read a text.
@@ -209,21 +209,25 @@ struct Eye<'a> {
     unsearched: RefCell<Option<String>>,
 }
 
-impl<'a> Eye<'a> {
-    fn new(row: &'static Row, path: &'a str, limit: Limit<'a>) -> Eye<'a> {
-        Eye { row, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
+impl<'a> LanguageReaders<'a> {
+    fn new(row: &'static LanguageParsers, path: &'a str, limit: Limit<'a>) -> LanguageReaders<'a> {
+        LanguageReaders { row, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
     }
 
-    fn read(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
+    fn read(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
         if self.row.accepts_every_text() {
-            return Ok(Reading { by: Reader::Own(Stops::Never), marks: Vec::new(), keys: None });
+            return Ok(ParseResult { by: ParserKind::Own(Stops::Never), marks: Vec::new(), keys: None });
         }
         let own = self.row.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         own.map_or_else(|| self.read_tree(buffer), Ok)
     }
 
     /// The keys that stand twice in a text without faults, each with whether the edit brought it; they only warn.
-    fn doubled(&self, draft: &Draft<'_>, after: Option<Vec<Mark>>) -> Result<Vec<(Mark, bool)>, Trouble> {
+    fn doubled(
+        &self,
+        draft: &Draft<'_>,
+        after: Option<Vec<ComparedFinding>>,
+    ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
         if !doubled::LANGUAGES.contains(&self.row.name) {
             return Ok(Vec::new());
         }
@@ -238,15 +242,15 @@ impl<'a> Eye<'a> {
         Ok(after.into_iter().zip(new).collect())
     }
 
-    fn keys(&self, buffer: &Buffer) -> Result<Vec<Mark>, Trouble> {
+    fn keys(&self, buffer: &Buffer) -> Result<Vec<ComparedFinding>, ParseFailure> {
         let (name, text) = (self.row.name, buffer.view());
         if let Some(program) = child::program_for(text.len()) {
             return match child::ask(program, Task::Keys, (name, self.path), text, self.limit) {
                 Ok(Reply::Keys(keys)) => Ok(doubtful(keys, buffer)),
-                Ok(_) => Err(Trouble::Broken("the search for keys gave another answer".to_owned())),
-                Err(NoReply::Halted(halt)) => Err(Trouble::Halted(halt)),
+                Ok(_) => Err(ParseFailure::Broken("the search for keys gave another answer".to_owned())),
+                Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
                 Err(NoReply::Panicked(words)) => {
-                    Err(Trouble::Broken(format!("the search for keys panicked: {words}")))
+                    Err(ParseFailure::Broken(format!("the search for keys panicked: {words}")))
                 }
                 Err(NoReply::Failed(why)) => {
                     self.unsearched.replace(Some(format!("what looks for keys that stand twice {why}")));
@@ -256,17 +260,19 @@ impl<'a> Eye<'a> {
         }
         let text = text.to_owned();
         match apart::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
-            End::Done(keys) => Ok(doubtful(keys, buffer)),
-            End::NoThread => Ok(Vec::new()),
-            End::Panicked(words) => Err(Trouble::Broken(format!("the search for keys panicked: {words}"))),
-            End::Halted(halt) => Err(Trouble::Halted(halt)),
+            JobOutcome::Done(keys) => Ok(doubtful(keys, buffer)),
+            JobOutcome::NoThread => Ok(Vec::new()),
+            JobOutcome::Panicked(words) => {
+                Err(ParseFailure::Broken(format!("the search for keys panicked: {words}")))
+            }
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
         }
     }
 
     /// True for a text whose tags are what the parser stops at, and that is marked as a template: by its path, by a tag
     /// there that only templates have, or because the text before the edit did not parse either.
-    fn is_template(&self, draft: &Draft<'_>, after: &Reading) -> Result<bool, Trouble> {
-        let first = |reading: &Reading| {
+    fn is_template(&self, draft: &Draft<'_>, after: &ParseResult) -> Result<bool, ParseFailure> {
+        let first = |reading: &ParseResult| {
             let certain = reading.marks.iter().filter(|(mark, _)| mark.belief == Belief::Certain);
             certain.map(|(mark, _)| mark.line).min()
         };
@@ -288,21 +294,21 @@ impl<'a> Eye<'a> {
         draft.before.map_or(Ok(false), |before| Ok(first(&self.read(before)?).is_some()))
     }
 
-    fn read_tree(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
+    fn read_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
         let marks = marked(&self.survey(buffer.view())?.faults, buffer);
-        Ok(Reading { by: Reader::Tree, marks, keys: None })
+        Ok(ParseResult { by: ParserKind::Tree, marks, keys: None })
     }
 
     /// Reads with the language's own parser; nothing where that could not be done safely.
-    fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
-        let by = Reader::Own(own.stops);
+    fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<ParseResult>, ParseFailure> {
+        let by = ParserKind::Own(own.stops);
         let text = buffer.view();
         if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
             return self.read_elsewhere(program, own, buffer);
         }
         let levels = own.levels.filter(|_| own.stack_at_once(buffer.view()).is_none());
         let stack = match levels.map(|levels| levels(buffer.view())).transpose() {
-            Err(fault) => return Ok(Some(Reading { by, marks: marked(&[fault], buffer), keys: None })),
+            Err(fault) => return Ok(Some(ParseResult { by, marks: marked(&[fault], buffer), keys: None })),
             Ok(levels) => levels.map(|levels| own.stack_for(levels)).filter(|stack| *stack <= MOST_STACK),
         };
         let stack = match stack {
@@ -315,18 +321,27 @@ impl<'a> Eye<'a> {
     }
 
     /// Has a process read a text with the language's own parser; nothing where that could not be done within its limits.
-    fn read_elsewhere(&self, program: &Path, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
+    fn read_elsewhere(
+        &self,
+        program: &Path,
+        own: &Own,
+        buffer: &Buffer,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
         match child::ask(program, Task::Faults, (self.row.name, self.path), buffer.view(), self.limit) {
             Ok(Reply::Faults { faults, keys }) => {
-                let faults: Vec<Fault> = faults.into_iter().map(Fault::from).collect();
+                let faults: Vec<SyntaxFault> = faults.into_iter().map(SyntaxFault::from).collect();
                 let marks = marked(&faults, buffer);
                 let keys = keys.map(|keys| doubtful(keys, buffer));
-                Ok(Some(Reading { by: Reader::Own(own.stops), marks, keys }))
+                Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys }))
             }
             Ok(Reply::TooDeep) => Ok(None),
-            Ok(_) => Err(Trouble::Broken(format!("{} gave another answer than was asked for", own.name))),
-            Err(NoReply::Halted(halt)) => Err(Trouble::Halted(halt)),
-            Err(NoReply::Panicked(words)) => Err(Trouble::Broken(format!("{} panicked: {words}", own.name))),
+            Ok(_) => {
+                Err(ParseFailure::Broken(format!("{} gave another answer than was asked for", own.name)))
+            }
+            Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
+            Err(NoReply::Panicked(words)) => {
+                Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
+            }
             Err(NoReply::Failed(why)) => {
                 self.unread.replace(Some(format!("{} {why}", own.name)));
                 Ok(None)
@@ -335,21 +350,27 @@ impl<'a> Eye<'a> {
     }
 
     /// What a parser's end says of a text; nothing where it could not read it.
-    fn reading(own: &Own, buffer: &Buffer, end: End<Parse>) -> Result<Option<Reading>, Trouble> {
-        let by = Reader::Own(own.stops);
+    fn reading(
+        own: &Own,
+        buffer: &Buffer,
+        end: JobOutcome<Parse>,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        let by = ParserKind::Own(own.stops);
         match end {
-            End::Done(Parse::Read(faults)) => {
-                Ok(Some(Reading { by, marks: marked(&faults, buffer), keys: None }))
+            JobOutcome::Done(Parse::Read(faults)) => {
+                Ok(Some(ParseResult { by, marks: marked(&faults, buffer), keys: None }))
             }
-            End::Done(Parse::TooDeep) | End::NoThread => Ok(None),
-            End::Panicked(words) => Err(Trouble::Broken(format!("{} panicked: {words}", own.name))),
-            End::Halted(halt) => Err(Trouble::Halted(halt)),
+            JobOutcome::Done(Parse::TooDeep) | JobOutcome::NoThread => Ok(None),
+            JobOutcome::Panicked(words) => {
+                Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
+            }
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
         }
     }
 
     /// Gives the stack that suffices for a text. Every level of nesting takes a token of the text and a level of the
     /// tree, so a small text needs no look at its tree.
-    fn stack(&self, own: &Own, text: &str) -> Result<Option<usize>, Trouble> {
+    fn stack(&self, own: &Own, text: &str) -> Result<Option<usize>, ParseFailure> {
         if let Some(stack) = own.stack_at_once(text) {
             return Ok(Some(stack));
         }
@@ -357,49 +378,55 @@ impl<'a> Eye<'a> {
         Ok((stack <= MOST_STACK).then_some(stack))
     }
 
-    fn survey(&self, text: &str) -> Result<Survey, Trouble> {
-        let grammar = self.row.grammar().ok_or(Trouble::Unknown("no grammar for this language"))?;
+    fn survey(&self, text: &str) -> Result<TreeReport, ParseFailure> {
+        let grammar = self.row.grammar().ok_or(ParseFailure::Unknown("no grammar for this language"))?;
         if !grammar.holds(text) {
-            return Err(Trouble::Unreadable(TOO_DEEP.to_owned()));
+            return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
         }
         let _slot = wait_for_slot(text, self.limit)?;
         let (row, path, limit) = (self.row, self.path, self.limit.within_processor_time(pace(text)));
         let look = || tree::survey(row, grammar, path, text, limit);
-        grammar::on_stack(look).map_err(Trouble::Broken)?
+        grammar::on_stack(look).map_err(ParseFailure::Broken)?
     }
 
     fn compare(
         &self,
         draft: &Draft<'_>,
         before: &Buffer,
-        after: Reading,
-    ) -> Result<Vec<(Mark, bool)>, Trouble> {
+        after: ParseResult,
+    ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
         let (old, after) = match self.read(before) {
             Ok(old) if old.by == after.by => (old, after),
-            Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
+            Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),
             // Two readers cannot be compared: tree-sitter reads both sides.
             Ok(_)
-            | Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_) | Trouble::Template) => {
-                (self.read_tree(before)?, self.read_tree(draft.after)?)
-            }
+            | Err(
+                ParseFailure::Broken(_)
+                | ParseFailure::Unknown(_)
+                | ParseFailure::Unreadable(_)
+                | ParseFailure::Template,
+            ) => (self.read_tree(before)?, self.read_tree(draft.after)?),
         };
         if old.marks.is_empty() {
             return Ok(since::all_new(after.marks));
         }
-        let sides = Sides { before, after: draft.after, map: draft.map, by: after.by };
+        let sides = BeforeAfter { before, after: draft.after, map: draft.map, by: after.by };
         let opinion = self.opinion(before, draft.after)?;
         Ok(sides.judge(&old.marks, after.marks, &opinion))
     }
 
     /// Tree-sitter's view of both sides; an empty one where it cannot read them.
-    fn opinion(&self, before: &Buffer, after: &Buffer) -> Result<Opinion, Trouble> {
-        let mut views = [Survey::default(), Survey::default()];
+    fn opinion(&self, before: &Buffer, after: &Buffer) -> Result<Opinion, ParseFailure> {
+        let mut views = [TreeReport::default(), TreeReport::default()];
         for (view, buffer) in views.iter_mut().zip([before, after]) {
             match self.survey(buffer.view()) {
                 Ok(survey) => *view = survey,
-                Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
+                Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),
                 Err(
-                    Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_) | Trouble::Template,
+                    ParseFailure::Broken(_)
+                    | ParseFailure::Unknown(_)
+                    | ParseFailure::Unreadable(_)
+                    | ParseFailure::Template,
                 ) => {
                     return Ok(Opinion::default());
                 }
@@ -416,9 +443,9 @@ impl<'a> Eye<'a> {
 }
 
 /// Waits for the right to read a text.
-fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<Slot, Halt> {
+fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<ParseSlot, Halt> {
     let mut halt = None;
-    let slot = Slot::wait(text.len(), || {
+    let slot = ParseSlot::wait(text.len(), || {
         halt = limit.reached();
         halt.is_some()
     });
@@ -426,9 +453,15 @@ fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<Slot, Halt> {
 }
 
 /// Marks that only warn, at faults of a text.
-fn doubtful(faults: impl IntoIterator<Item = impl Into<Fault>>, buffer: &Buffer) -> Vec<Mark> {
-    let mark = |fault: Fault| fault.mark(buffer.lines(), buffer.view());
-    faults.into_iter().map(|fault| Mark { belief: Belief::Doubtful, ..mark(fault.into()) }).collect()
+fn doubtful(
+    faults: impl IntoIterator<Item = impl Into<SyntaxFault>>,
+    buffer: &Buffer,
+) -> Vec<ComparedFinding> {
+    let mark = |fault: SyntaxFault| fault.mark(buffer.lines(), buffer.view());
+    faults
+        .into_iter()
+        .map(|fault| ComparedFinding { belief: Belief::Doubtful, ..mark(fault.into()) })
+        .collect()
 }
 
 /// Counts what could be a token: runs of letters and digits, and every other character that is no white space.
@@ -445,10 +478,10 @@ fn tokens(text: &str) -> usize {
 
 /// Places faults in the order of the text. Only the first one of a line is kept, a certain one where there is one:
 /// the others mostly follow from it, and a line with many would be read as often.
-fn marked(faults: &[Fault], buffer: &Buffer) -> Vec<(Mark, u8)> {
+fn marked(faults: &[SyntaxFault], buffer: &Buffer) -> Vec<(ComparedFinding, u8)> {
     let (lines, text) = (buffer.lines(), buffer.view());
     let mut faults: Vec<_> = faults.iter().collect();
-    let line = |fault: &Fault| lines.at(fault.at).min(lines.count());
+    let line = |fault: &SyntaxFault| lines.at(fault.at).min(lines.count());
     faults.sort_by_key(|fault| (line(fault), fault.belief, fault.at));
     faults.dedup_by_key(|fault| line(fault));
     faults.into_iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect()

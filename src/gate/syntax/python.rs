@@ -5,7 +5,7 @@ use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::Parse;
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 
 /// As many brackets may be open at once, and one less than as many indents: `MAXLEVEL` and `MAXINDENT` of CPython's
 /// tokenizer. Ruff's has no such limit.
@@ -17,7 +17,7 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
     let faults = parsed.errors().iter().map(|error| {
         let range = error.location;
-        Fault::new(range.start().to_usize(), range.end().to_usize(), error.error.to_string())
+        SyntaxFault::new(range.start().to_usize(), range.end().to_usize(), error.error.to_string())
     });
     let tokens = parsed.tokens().iter().map(|token| token.as_tuple());
     let deep = too_deep(tokens.map(|(kind, range)| (kind, range.start().to_usize())));
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
 }
 
 /// Gives the most levels that a text can nest, without nesting on the way; a fault where Python does not go as deep.
-pub(super) fn levels(text: &str) -> Result<usize, Fault> {
+pub(super) fn levels(text: &str) -> Result<usize, SyntaxFault> {
     let mut lexer = lex(text, Mode::Module);
     let mut depth = Depth::default();
     loop {
@@ -35,15 +35,15 @@ pub(super) fn levels(text: &str) -> Result<usize, Fault> {
         }
         // The lexer does not tell where a token stands: the finding speaks of the text as a whole.
         if let Some(words) = depth.see(kind) {
-            return Err(Fault::new(0, 0, words));
+            return Err(SyntaxFault::new(0, 0, words));
         }
     }
 }
 
 /// The first token that nests deeper than CPython's tokenizer goes.
-fn too_deep(mut tokens: impl Iterator<Item = (TokenKind, usize)>) -> Option<Fault> {
+fn too_deep(mut tokens: impl Iterator<Item = (TokenKind, usize)>) -> Option<SyntaxFault> {
     let mut depth = Depth::default();
-    tokens.find_map(|(kind, at)| depth.see(kind).map(|words| Fault::new(at, at, words)))
+    tokens.find_map(|(kind, at)| depth.see(kind).map(|words| SyntaxFault::new(at, at, words)))
 }
 
 /// How deep the tokens seen so far can nest: whatever is not a bracket nests only until a comma, a bracket of its

@@ -1,7 +1,7 @@
 //! Rust, read by syn.
 
 use super::Parse;
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 
 /// Says that the tokens cannot be read; syn has no more to say of them.
 const UNREADABLE: &str = "cannot parse string into token stream";
@@ -28,16 +28,19 @@ fn without_shebang(text: &str) -> (usize, &str) {
     }
 }
 
-fn fault(error: &syn::Error, code: &str, shebang: usize) -> Fault {
+fn fault(error: &syn::Error, code: &str, shebang: usize) -> SyntaxFault {
     let message = error.to_string();
     let range = error.span().byte_range();
     // At the end of a file there is no token to point at, and syn points at its start.
     if range.end == 0 && message.starts_with(AT_THE_END) {
-        return Fault { pass: 1, ..Fault::new(shebang + code.len(), shebang + code.len(), message) };
+        return SyntaxFault {
+            pass: 1,
+            ..SyntaxFault::new(shebang + code.len(), shebang + code.len(), message)
+        };
     }
     let (at, end) = (shebang + range.start, shebang + range.end);
     if message != UNREADABLE {
-        return Fault { pass: 1, ..Fault::new(at, end, message) };
+        return SyntaxFault { pass: 1, ..SyntaxFault::new(at, end, message) };
     }
     let message = match code.get(range.start..).and_then(|rest| rest.chars().next()) {
         Some(open @ ('(' | '[' | '{')) => format!("\"{open}\" is never closed"),
@@ -46,5 +49,5 @@ fn fault(error: &syn::Error, code: &str, shebang: usize) -> Fault {
         Some(other) => format!("unreadable token at \"{other}\""),
         None => "unreadable token".to_owned(),
     };
-    Fault::new(at, end, message)
+    SyntaxFault::new(at, end, message)
 }

@@ -13,10 +13,10 @@
 //!
 //! Invariant: an edit that leaves the faults as they were, and one that only takes faults away, brings nothing new.
 
-use super::super::delta::{self, Belief, Mark, Piece};
+use super::super::delta::{self, Belief, ComparedFinding, ReplacedLines};
 use super::brackets::balance;
 use super::table::Stops;
-use super::{Reader, fault, tree};
+use super::{ParserKind, fault, tree};
 use crate::text::{Buffer, LineMap};
 
 /// How long a piece may be, in lines, to count as one place: what was wrong in it before excuses whatever is now.
@@ -24,10 +24,10 @@ use crate::text::{Buffer, LineMap};
 const ONE_PLACE: usize = 12;
 
 /// The reader whose word is final.
-const REPORTS_ALL: Reader = Reader::Own(Stops::Never);
+const REPORTS_ALL: ParserKind = ParserKind::Own(Stops::Never);
 
 /// Faults in the order of the text, each with the pass over the text that found it.
-pub(super) type Faults = Vec<(Mark, u8)>;
+pub(super) type Faults = Vec<(ComparedFinding, u8)>;
 
 /// What tree-sitter says of both sides.
 #[derive(Debug, Default)]
@@ -39,24 +39,30 @@ pub(super) struct Opinion {
 }
 
 /// The text before and after the edit.
-pub(super) struct Sides<'a> {
+pub(super) struct BeforeAfter<'a> {
     pub(super) before: &'a Buffer,
     pub(super) after: &'a Buffer,
     pub(super) map: &'a LineMap,
-    pub(super) by: Reader,
+    pub(super) by: ParserKind,
 }
 
 /// A file that parsed before, or was not there: every fault is new.
-pub(super) fn all_new(after: Faults) -> Vec<(Mark, bool)> {
+pub(super) fn all_new(after: Faults) -> Vec<(ComparedFinding, bool)> {
     after.into_iter().map(|(mark, _)| (mark, true)).collect()
 }
 
-impl Sides<'_> {
+impl BeforeAfter<'_> {
     /// Tells which faults the edit brought; one that only tree-sitter sees is added to them.
-    pub(super) fn judge(&self, before: &Faults, after: Faults, opinion: &Opinion) -> Vec<(Mark, bool)> {
+    pub(super) fn judge(
+        &self,
+        before: &Faults,
+        after: Faults,
+        opinion: &Opinion,
+    ) -> Vec<(ComparedFinding, bool)> {
         let scene = self.scene([before, &opinion.old], [&after, &opinion.new]);
         let fresh = scene.fresh(self, before, &after);
-        let certain = |(mark, fresh): (&(Mark, u8), &bool)| *fresh && mark.0.belief == Belief::Certain;
+        let certain =
+            |(mark, fresh): (&(ComparedFinding, u8), &bool)| *fresh && mark.0.belief == Belief::Certain;
         let seen = after.iter().zip(&fresh).any(certain);
         let mut judged: Vec<_> = after.into_iter().map(|(mark, _)| mark).zip(fresh).collect();
         if !seen {
@@ -65,25 +71,29 @@ impl Sides<'_> {
         judged
     }
 
-    fn scene(&self, [old_faults, second_old]: [&Faults; 2], [new_faults, second_new]: [&Faults; 2]) -> Scene {
+    fn scene(
+        &self,
+        [old_faults, second_old]: [&Faults; 2],
+        [new_faults, second_new]: [&Faults; 2],
+    ) -> EditContext {
         let (old, new) = (self.before.lines().count(), self.after.lines().count());
-        let trouble = |before: &Faults, after: &Faults| -> Vec<(Mark, bool)> {
+        let trouble = |before: &Faults, after: &Faults| -> Vec<(ComparedFinding, bool)> {
             let (old, new) = (marks(before), marks(after));
             let gone = delta::unmatched(&old, &new, self.map).gone;
             old.into_iter().zip(gone).collect()
         };
         // A parser that reports every fault needs no second opinion on where they were.
         let second = if self.by == REPORTS_ALL { Vec::new() } else { trouble(second_old, second_new) };
-        Scene {
+        EditContext {
             pieces: delta::pieces(self.map, old, new),
             trouble: [trouble(old_faults, new_faults), second],
             last_line: new,
         }
     }
 
-    fn second_look(&self, scene: &Scene, opinion: &Opinion) -> Vec<Mark> {
+    fn second_look(&self, scene: &EditContext, opinion: &Opinion) -> Vec<ComparedFinding> {
         let mut found = Vec::new();
-        let ends_early = self.by != Reader::Tree && self.by != REPORTS_ALL;
+        let ends_early = self.by != ParserKind::Tree && self.by != REPORTS_ALL;
         if ends_early && opinion.new.len() > opinion.old.len() {
             let (old, new) = (marks(&opinion.old), marks(&opinion.new));
             let unmatched = delta::unmatched(&old, &new, self.map).new;
@@ -97,7 +107,7 @@ impl Sides<'_> {
     }
 
     /// Tells whether a piece opens more or fewer brackets than what stood there.
-    fn brackets_changed(&self, scene: &Scene) -> bool {
+    fn brackets_changed(&self, scene: &EditContext) -> bool {
         let text = |buffer: &Buffer, (first, last): (usize, usize)| {
             balance(buffer.view().get(buffer.lines().block(first, last)).unwrap_or_default())
         };
@@ -105,7 +115,7 @@ impl Sides<'_> {
     }
 
     /// The first bracket without a partner that is one too many.
-    fn new_lone(&self, opinion: &Opinion) -> Option<Mark> {
+    fn new_lone(&self, opinion: &Opinion) -> Option<ComparedFinding> {
         if opinion.new_lone.len() <= opinion.old_lone.len() {
             return None;
         }
@@ -117,16 +127,16 @@ impl Sides<'_> {
 }
 
 /// Where the edit was, and what was wrong there.
-struct Scene {
-    pieces: Vec<Piece>,
+struct EditContext {
+    pieces: Vec<ReplacedLines>,
     /// The parser's faults before, and tree-sitter's, each with whether it is gone.
-    trouble: [Vec<(Mark, bool)>; 2],
+    trouble: [Vec<(ComparedFinding, bool)>; 2],
     /// The last line after.
     last_line: usize,
 }
 
-impl Scene {
-    fn fresh(&self, sides: &Sides<'_>, before: &Faults, after: &Faults) -> Vec<bool> {
+impl EditContext {
+    fn fresh(&self, sides: &BeforeAfter<'_>, before: &Faults, after: &Faults) -> Vec<bool> {
         let (old, new) = (marks(before), marks(after));
         let unmatched = delta::unmatched(&old, &new, sides.map);
         let struck = self.struck(&new, &unmatched.new);
@@ -143,8 +153,8 @@ impl Scene {
 
     /// How far the parser came before, as pass and line of now. What it says at the end of a file may have its
     /// cause anywhere, so that counts for nothing.
-    fn reach(&self, sides: &Sides<'_>, before: &Faults) -> Option<(u8, usize)> {
-        if sides.by != Reader::Own(Stops::AtFirst) {
+    fn reach(&self, sides: &BeforeAfter<'_>, before: &Faults) -> Option<(u8, usize)> {
+        if sides.by != ParserKind::Own(Stops::AtFirst) {
             return None;
         }
         let (mark, pass) = before.iter().max_by_key(|(mark, pass)| (*pass, mark.line))?;
@@ -158,7 +168,7 @@ impl Scene {
     }
 
     /// Tells for each candidate whether the edit struck it.
-    fn struck(&self, marks: &[Mark], candidates: &[bool]) -> Vec<bool> {
+    fn struck(&self, marks: &[ComparedFinding], candidates: &[bool]) -> Vec<bool> {
         let mut struck = vec![false; marks.len()];
         for piece in &self.pieces {
             let mut excused = match self.trouble_in(piece) {
@@ -177,12 +187,12 @@ impl Scene {
     }
 
     /// Tells whether a fault stands in a piece where something was wrong before.
-    fn is_excused(&self, mark: &Mark) -> bool {
+    fn is_excused(&self, mark: &ComparedFinding) -> bool {
         self.pieces.iter().any(|piece| self.wrote(piece, mark) && self.trouble_in(piece) > 0)
     }
 
     /// Tells whether a fault is in lines that the edit wrote, or beside those that it took away.
-    fn wrote(&self, piece: &Piece, mark: &Mark) -> bool {
+    fn wrote(&self, piece: &ReplacedLines, mark: &ComparedFinding) -> bool {
         let (first, last) = piece.new;
         let (first, last) = if first <= last { piece.new } else { (last, first.min(self.last_line)) };
         mark.line <= last && mark.end_line >= first
@@ -190,23 +200,26 @@ impl Scene {
 
     /// How much was wrong before in the lines of a piece, and beside them where that is gone: what still stands
     /// beside a piece is not what was mended in it.
-    fn trouble_in(&self, piece: &Piece) -> usize {
-        let meets = |mark: &Mark, first: usize, last: usize| mark.line <= last && mark.end_line >= first;
+    fn trouble_in(&self, piece: &ReplacedLines) -> usize {
+        let meets =
+            |mark: &ComparedFinding, first: usize, last: usize| mark.line <= last && mark.end_line >= first;
         let (first, last) = piece.old;
-        let counts = |(mark, gone): &&(Mark, bool)| {
+        let counts = |(mark, gone): &&(ComparedFinding, bool)| {
             meets(mark, first, last) || (*gone && meets(mark, first.saturating_sub(1), last + 1))
         };
         self.trouble.iter().map(|faults| faults.iter().filter(counts).count()).max().unwrap_or_default()
     }
 }
 
-fn marks(faults: &Faults) -> Vec<Mark> {
+fn marks(faults: &Faults) -> Vec<ComparedFinding> {
     faults.iter().map(|(mark, _)| mark.clone()).collect()
 }
 
-fn lone(buffer: &Buffer, offsets: &[usize]) -> Vec<Mark> {
+fn lone(buffer: &Buffer, offsets: &[usize]) -> Vec<ComparedFinding> {
     let (lines, text) = (buffer.lines(), buffer.view());
-    let mark = |&at: &usize| Mark::new(lines, fault::place(lines, text, at), tree::lone_bracket(text, at));
+    let mark = |&at: &usize| {
+        ComparedFinding::new(lines, fault::place(lines, text, at), tree::lone_bracket(text, at))
+    };
     offsets.iter().map(mark).collect()
 }
 

@@ -1,11 +1,11 @@
 //! The one table of parsers, and of how far grammars are believed.
 
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 use super::{Parse, ecmascript, json, python, rust, toml, yaml};
 use crate::grammar::{self, Grammar};
 
 /// Who reads a language.
-pub(super) struct Row {
+pub(super) struct LanguageParsers {
     /// The language's name in the catalogue.
     pub(super) name: &'static str,
     /// Its own parser, where there is one in process.
@@ -14,10 +14,10 @@ pub(super) struct Row {
     pub(super) credit: Credit,
 }
 
-impl Row {
+impl LanguageParsers {
     /// Gives the language's grammar.
     pub(super) fn grammar(&self) -> Option<&'static Grammar> {
-        grammar::of(self.name)
+        grammar::find(self.name)
     }
 
     /// True for a language in which no text is wrong: any sequence of characters is a document (CommonMark 0.31.2, 2.1).
@@ -45,7 +45,7 @@ pub(super) struct Own {
 }
 
 /// Measures how deep a text can nest; a fault where that is deeper than its language goes.
-pub(super) type Levels = fn(&str) -> Result<usize, Fault>;
+pub(super) type Levels = fn(&str) -> Result<usize, SyntaxFault>;
 
 /// How far a parser reads on after a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(super) enum Stops {
 /// two of three good files, as they know no macros, that of HTML in one of two, that of bash in one of twelve, and that of CSS does not know its newer rules; to
 /// Markdown every text is good. Their faults only warn, but for those that no good file had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum GrammarTrust {
     /// All are certain.
     Whole,
     /// Certain are brackets without a partner, where the language has them, and these tokens when they are missing.
@@ -74,7 +74,7 @@ pub(super) struct Credit {
     /// Whether brackets that stand alone are faults in the language.
     pub(super) brackets: bool,
     /// Which of its faults are certain.
-    pub(super) trust: Trust,
+    pub(super) trust: GrammarTrust,
     /// Whether a comma before a closing bracket is good.
     pub(super) trailing_commas: bool,
     /// True where a preprocessor reads the text first, so that brackets are counted without the grammar.
@@ -83,10 +83,10 @@ pub(super) struct Credit {
 
 /// Every fault is one.
 const FULL: Credit =
-    Credit { brackets: true, trust: Trust::Whole, trailing_commas: false, preprocessor: false };
+    Credit { brackets: true, trust: GrammarTrust::Whole, trailing_commas: false, preprocessor: false };
 
 const fn doubted(brackets: bool, sure: &'static [&'static str]) -> Credit {
-    Credit { brackets, trust: Trust::Only(sure), ..FULL }
+    Credit { brackets, trust: GrammarTrust::Only(sure), ..FULL }
 }
 
 /// Its brackets are counted as a compiler reads them.
@@ -127,12 +127,12 @@ const fn own(
 }
 
 /// Gives who reads this language.
-pub(super) fn row(name: &str) -> Option<&'static Row> {
+pub(super) fn row(name: &str) -> Option<&'static LanguageParsers> {
     TABLE.iter().find(|row| row.name == name)
 }
 
-pub(super) static TABLE: [Row; 16] = [
-    Row {
+pub(super) static TABLE: [LanguageParsers; 16] = [
+    LanguageParsers {
         name: "python",
         parser: Some(Own {
             name: "ruff",
@@ -144,33 +144,33 @@ pub(super) static TABLE: [Row; 16] = [
         }),
         credit: FULL,
     },
-    Row {
+    LanguageParsers {
         name: "javascript",
         parser: own("oxc", ecmascript::read_javascript, (frame::OXC, heap::OXC), Stops::AtFirst),
         credit: FULL,
     },
-    Row {
+    LanguageParsers {
         name: "typescript",
         parser: own("oxc", ecmascript::read_typescript, (frame::OXC, heap::OXC), Stops::AtFirst),
         credit: FULL,
     },
-    Row {
+    LanguageParsers {
         name: "rust",
         parser: own("syn", rust::read, (frame::SYN, heap::SYN), Stops::AtFirst),
         credit: FULL,
     },
-    Row {
+    LanguageParsers {
         name: "json",
         parser: own("serde_json", json::read, (frame::NONE, heap::SERDE_JSON), Stops::AtFirst),
         credit: FULL,
     },
     tree("jsonc", Credit { trailing_commas: true, ..FULL }),
-    Row {
+    LanguageParsers {
         name: "toml",
         parser: own("toml_edit", toml::read, (frame::NONE, heap::TOML_EDIT), Stops::InPasses),
         credit: FULL,
     },
-    Row {
+    LanguageParsers {
         name: "yaml",
         parser: own("granit-parser", yaml::read, (frame::NONE, heap::GRANIT), Stops::AtFirst),
         credit: FULL,
@@ -185,8 +185,8 @@ pub(super) static TABLE: [Row; 16] = [
     tree("markdown", doubted(false, &[])),
 ];
 
-const fn tree(name: &'static str, credit: Credit) -> Row {
-    Row { name, parser: None, credit }
+const fn tree(name: &'static str, credit: Credit) -> LanguageParsers {
+    LanguageParsers { name, parser: None, credit }
 }
 
 #[cfg(test)]
@@ -219,11 +219,11 @@ mod tests {
     }
 
     /// What a fault does at level `block`: which ones refuse the edit, and which ones are only reported.
-    fn grip(row: &Row) -> (String, &'static str) {
+    fn grip(row: &LanguageParsers) -> (String, &'static str) {
         match (&row.parser, row.credit.trust) {
-            (Some(_), _) | (None, Trust::Whole) => ("every fault".to_owned(), "nothing"),
-            (None, Trust::Only([])) if !row.credit.brackets => ("nothing".to_owned(), "every fault"),
-            (None, Trust::Only(sure)) => {
+            (Some(_), _) | (None, GrammarTrust::Whole) => ("every fault".to_owned(), "nothing"),
+            (None, GrammarTrust::Only([])) if !row.credit.brackets => ("nothing".to_owned(), "every fault"),
+            (None, GrammarTrust::Only(sure)) => {
                 let missing = sure.iter().map(|word| format!("a missing `{word}`"));
                 let lone = row.credit.brackets.then(|| "a bracket without a partner".to_owned());
                 (missing.chain(lone).collect::<Vec<_>>().join(", "), "all others")

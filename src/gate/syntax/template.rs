@@ -21,13 +21,13 @@ const LONGEST: usize = 2_000;
 
 /// A tag of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tag {
+pub(super) struct TemplateTag {
     span: Range<usize>,
-    kind: Kind,
+    kind: TagKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TagKind {
     /// A statement, a comment, or a value that trims the space around it: nothing but a template has it.
     Statement,
     /// A value by a path that only Go's templates write, as in `{{ .Values.name }}`.
@@ -37,7 +37,7 @@ enum Kind {
 }
 
 /// Finds the tags of a text; `${{` is no tag, as expressions of workflows are values of YAML.
-pub(super) fn tags(text: &str) -> Vec<Tag> {
+pub(super) fn tags(text: &str) -> Vec<TemplateTag> {
     let mut tags = Vec::new();
     let mut from = 0;
     while tags.len() < MOST_TAGS
@@ -56,7 +56,7 @@ pub(super) fn tags(text: &str) -> Vec<Tag> {
     tags
 }
 
-fn tag_at(text: &str, at: usize) -> Option<Tag> {
+fn tag_at(text: &str, at: usize) -> Option<TemplateTag> {
     let rest = text.get(at..)?;
     let close = match rest.as_bytes().get(1)? {
         b'{' => "}}",
@@ -70,33 +70,33 @@ fn tag_at(text: &str, at: usize) -> Option<Tag> {
     }
     let end = rest.get(..reach)?.get(2..)?.find(close)? + 2;
     let inside = rest.get(2..end)?;
-    let kind = if close == "}}" { value(inside)? } else { Kind::Statement };
-    Some(Tag { span: at..at + end + 2, kind })
+    let kind = if close == "}}" { value(inside)? } else { TagKind::Statement };
+    Some(TemplateTag { span: at..at + end + 2, kind })
 }
 
 /// The kind of a tag between two pairs of braces; nothing for what is a map of the language itself.
-fn value(inside: &str) -> Option<Kind> {
+fn value(inside: &str) -> Option<TagKind> {
     let trims = inside.starts_with('-') || inside.ends_with('-') || inside.starts_with("/*");
     let said = inside.trim_matches(['-', '~']).trim();
     let word = said.split(|character: char| !character.is_alphanumeric() && character != '_').next()?;
     let is_map = said.contains(['{', '}']) || said.replace(":=", "").contains(':');
     match said.chars().next()? {
-        _ if trims || STATEMENTS.contains(&word) => Some(Kind::Statement),
-        '.' | '$' => Some(Kind::Path),
-        first if (first.is_alphabetic() || first == '_') && !is_map => Some(Kind::Value),
+        _ if trims || STATEMENTS.contains(&word) => Some(TagKind::Statement),
+        '.' | '$' => Some(TagKind::Path),
+        first if (first.is_alphabetic() || first == '_') && !is_map => Some(TagKind::Value),
         _ => None,
     }
 }
 
 /// The text with its tags taken out: statements and tags that have a line for themselves become blank, every other
 /// one what may stand for a value. Lines keep their numbers.
-pub(super) fn filled(language: &str, text: &str, tags: &[Tag]) -> String {
+pub(super) fn filled(language: &str, text: &str, tags: &[TemplateTag]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut at = 0;
     for tag in tags {
         filled.push_str(text.get(at..tag.span.start).unwrap_or_default());
         let inside = text.get(tag.span.clone()).unwrap_or_default();
-        let blank = tag.kind == Kind::Statement || is_alone(text, &tag.span);
+        let blank = tag.kind == TagKind::Statement || is_alone(text, &tag.span);
         let (first, rest) = match (blank, language) {
             (true, _) => (' ', ' '),
             (false, "json" | "jsonc" | "toml") => ('0', ' '),
@@ -126,16 +126,16 @@ pub(super) fn is_named(path: &str) -> bool {
 }
 
 /// True where one of two neighbouring lines has a tag that only templates have; the offsets are those of the lines.
-pub(super) fn is_marked(tags: &[Tag], lines: &Range<usize>) -> bool {
-    let near = |tag: &&Tag| tag.span.start < lines.end && tag.span.end > lines.start;
-    tags.iter().filter(near).any(|tag| tag.kind != Kind::Value)
+pub(super) fn is_marked(tags: &[TemplateTag], lines: &Range<usize>) -> bool {
+    let near = |tag: &&TemplateTag| tag.span.start < lines.end && tag.span.end > lines.start;
+    tags.iter().filter(near).any(|tag| tag.kind != TagKind::Value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<Kind> {
+    fn kinds(text: &str) -> Vec<TagKind> {
         tags(text).into_iter().map(|tag| tag.kind).collect()
     }
 
@@ -149,13 +149,13 @@ mod tests {
             "{{/* c */}}",
             "{{ include \"a\" . }}",
         ] {
-            assert_eq!(kinds(text), [Kind::Statement], "{text}");
+            assert_eq!(kinds(text), [TagKind::Statement], "{text}");
         }
         for text in ["{{ .Values.a }}", "{{.a}}", "{{ $x }}"] {
-            assert_eq!(kinds(text), [Kind::Path], "{text}");
+            assert_eq!(kinds(text), [TagKind::Path], "{text}");
         }
         for text in ["{{ a }}", "{{a.b | upper}}", "{{ a(1, 2) }}"] {
-            assert_eq!(kinds(text), [Kind::Value], "{text}");
+            assert_eq!(kinds(text), [TagKind::Value], "{text}");
         }
         for text in ["${{ a }}", "{{\"a\": 1}}", "{{a: 1}}", "{{}}", "{{ a", "{a}", "{", "{{ {a} }}", "é{"] {
             assert_eq!(kinds(text), [], "{text}");

@@ -1,7 +1,7 @@
 //! TOML, read by toml_edit.
 
 use super::Parse;
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 
 /// What toml_edit says where it does not read on; the text may be good.
 const TOO_DEEP: [&str; 2] = ["recursion limit", "max recursion depth"];
@@ -15,5 +15,5 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
         return Parse::TooDeep;
     }
     let range = error.span().unwrap_or(text.len()..text.len());
-    Parse::Read(vec![Fault::new(range.start, range.end, error.message())])
+    Parse::Read(vec![SyntaxFault::new(range.start, range.end, error.message())])
 }

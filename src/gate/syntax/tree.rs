@@ -11,13 +11,13 @@ use std::ops::ControlFlow;
 use super::super::delta::Belief;
 use super::super::pattern::TOO_DEEP;
 use super::super::watch::{Halt, Limit};
-use super::Trouble;
+use super::ParseFailure;
 use super::brackets::Brackets;
 use super::cause::Nesting;
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 use super::preprocessor;
-use super::table::{Credit, Row, Trust};
-use crate::grammar::{Grammar, Language, Next, Node, Stop, Tree, parse, walk};
+use super::table::{Credit, GrammarTrust, LanguageParsers};
+use crate::grammar::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
 
 /// The most faults that are kept of a text: more follow from these, and nobody reads them.
 pub(super) const MOST_FAULTS: usize = 20_000;
@@ -26,9 +26,9 @@ const LONGEST_QUOTE: usize = 30;
 
 /// What tree-sitter says about a text.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Survey {
+pub(super) struct TreeReport {
     /// The innermost places that it could not read, and the tokens that it missed.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<SyntaxFault>,
     /// Offsets of the brackets that have no partner.
     pub(super) lone: Vec<usize>,
     /// Offsets of the brackets that are not closed where their indentation ends.
@@ -39,14 +39,14 @@ pub(super) struct Survey {
 
 /// Reads a text by the language's grammar; stopped when the limit is reached.
 pub(super) fn survey(
-    row: &Row,
+    row: &LanguageParsers,
     grammar: &Grammar,
     path: &str,
     text: &str,
     limit: Limit<'_>,
-) -> Result<Survey, Trouble> {
+) -> Result<TreeReport, ParseFailure> {
     let text = &*grammar.ended(text);
-    let mut best: Option<Survey> = None;
+    let mut best: Option<TreeReport> = None;
     for language in grammar.dialects(path) {
         let survey = read(&language, &row.credit, text, limit)?;
         if best.as_ref().is_none_or(|best| survey.faults.len() < best.faults.len()) {
@@ -55,28 +55,33 @@ pub(super) fn survey(
     }
     let best = best.unwrap_or_default();
     if !best.faults.is_empty() && grammar.forgets(text) {
-        return Err(Trouble::Unreadable(TOO_DEEP.to_owned()));
+        return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
     }
     Ok(best)
 }
 
-fn read(language: &Language, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Trouble> {
+fn read(
+    language: &Language,
+    credit: &Credit,
+    text: &str,
+    limit: Limit<'_>,
+) -> Result<TreeReport, ParseFailure> {
     let mut halt = None;
     let tree = parse(language, text, &mut || {
         halt = limit.reached();
         halt.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
     let tree = tree.map_err(|stop| match stop {
-        Stop::Told => Trouble::Halted(halt.unwrap_or(Halt::TimedOut)),
-        Stop::Memory(shortage) => Trouble::Unreadable(shortage.to_string()),
+        ParseStop::Told => ParseFailure::Halted(halt.unwrap_or(Halt::TimedOut)),
+        ParseStop::Memory(shortage) => ParseFailure::Unreadable(shortage.to_string()),
     })?;
     Ok(look(&tree, credit, text, limit)?)
 }
 
 /// Walks a tree once.
-fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
-    let (survey, brackets, nesting) = (Survey::default(), Brackets::default(), Nesting::default());
-    let mut eye = Eye { credit, text, survey, brackets, nesting, loose: 0 };
+fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
+    let (survey, brackets, nesting) = (TreeReport::default(), Brackets::default(), Nesting::default());
+    let mut eye = TreeWalk { credit, text, survey, brackets, nesting, loose: 0 };
     if credit.preprocessor {
         for (token, at) in preprocessor::brackets(text) {
             eye.see_bracket(token, at);
@@ -90,23 +95,23 @@ fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Su
         }
         deepest = deepest.max(level);
         eye.see(node);
-        if halt.is_some() { Next::End } else { Next::Inside }
+        if halt.is_some() { WalkStep::End } else { WalkStep::Inside }
     });
     halt.map_or_else(|| Ok(eye.finish(deepest)), Err)
 }
 
 /// What a walk has seen so far.
-struct Eye<'a> {
+struct TreeWalk<'a> {
     credit: &'a Credit,
     text: &'a str,
-    survey: Survey,
+    survey: TreeReport,
     brackets: Brackets,
     nesting: Nesting,
     /// Tokens, and bytes that are no token, which the grammar could not nest: each may be a level to another parser.
     loose: usize,
 }
 
-impl Eye<'_> {
+impl TreeWalk<'_> {
     fn see(&mut self, node: Node<'_>) {
         if node.is_error() {
             self.loose += node.child_count() as usize;
@@ -132,7 +137,7 @@ impl Eye<'_> {
         self.nesting.see(token, at, self.text);
     }
 
-    fn fault(&self, node: Node<'_>) -> Option<Fault> {
+    fn fault(&self, node: Node<'_>) -> Option<SyntaxFault> {
         let (at, end) = (node.start_byte(), node.end_byte());
         let seen = self.text.get(at..end).unwrap_or_default();
         if self.credit.trailing_commas && is_trailing_comma(node, seen) {
@@ -141,36 +146,36 @@ impl Eye<'_> {
         if node.is_missing() {
             let kind = node.kind();
             let belief = self.belief(|sure| sure.contains(&kind));
-            return Some(Fault { belief, ..Fault::new(at, end, format!("missing \"{kind}\"")) });
+            return Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, format!("missing \"{kind}\"")) });
         }
         let belief = self.belief(|_| false);
         if node.kind() == "erroneous_end_tag" {
             let message = format!("no element is open for \"{}\"", quote(seen));
-            return Some(Fault { belief, ..Fault::new(at, end, message) });
+            return Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) });
         }
         if !node.is_error() {
             return None;
         }
         let near = if seen.trim().is_empty() { "syntax error".to_owned() } else { near(seen) };
-        Some(Fault { belief, ..Fault::new(at, end, near) })
+        Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, near) })
     }
 
     fn belief(&self, is_sure: impl Fn(&[&str]) -> bool) -> Belief {
         match self.credit.trust {
-            Trust::Whole => Belief::Certain,
-            Trust::Only(sure) if is_sure(sure) => Belief::Certain,
-            Trust::Only(_) => Belief::Doubtful,
+            GrammarTrust::Whole => Belief::Certain,
+            GrammarTrust::Only(sure) if is_sure(sure) => Belief::Certain,
+            GrammarTrust::Only(_) => Belief::Doubtful,
         }
     }
 
     /// Where the grammar is not believed, brackets are still counted.
-    fn finish(mut self, deepest: usize) -> Survey {
+    fn finish(mut self, deepest: usize) -> TreeReport {
         self.survey.depth = deepest + self.loose;
         self.survey.lone = self.brackets.lone();
         self.survey.unclosed = self.nesting.unclosed();
-        if self.credit.trust != Trust::Whole {
+        if self.credit.trust != GrammarTrust::Whole {
             let text = self.text;
-            let lone = |&at: &usize| Fault::new(at, at + 1, lone_bracket(text, at));
+            let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));
             self.survey.faults.extend(self.survey.lone.iter().take(MOST_FAULTS).map(lone));
         }
         self.survey

@@ -3,7 +3,7 @@
 use granit_parser::{Event, Parser};
 
 use super::Parse;
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 
 /// What granit says where it does not read on; the text may be good.
 const TOO_DEEP: &str = "recursion limit";
@@ -30,7 +30,7 @@ pub(super) fn read_events(text: &str, see: &mut dyn FnMut(Event<'_>, usize)) -> 
             return Parse::TooDeep;
         }
         let at = text.char_indices().nth(error.marker().index()).map_or(text.len(), |(at, _)| at);
-        return Parse::Read(vec![Fault::new(at, at, said)]);
+        return Parse::Read(vec![SyntaxFault::new(at, at, said)]);
     }
     Parse::Read(Vec::new())
 }

@@ -15,7 +15,7 @@ use tree_sitter::{Language, QueryCursor, QueryCursorOptions, QueryCursorState, S
 
 use self::fault::fault;
 use self::needs::needs;
-use super::{Deep, Unreadable, deep, of, read_on};
+use super::{Deep, Unreadable, deep, find, read_on};
 
 pub use self::fault::QueryFault;
 
@@ -37,11 +37,11 @@ pub struct Query {
     /// What every match holds.
     needs: Vec<String>,
     /// Where it matched in the texts that were looked through last.
-    seen: Box<Mutex<LruCache<Seen, Vec<usize>>>>,
+    seen: Box<Mutex<LruCache<QueriedText, Vec<usize>>>>,
 }
 
 /// A text that was looked through: its hash, and how it was read.
-type Seen = (blake3::Hash, String, String);
+type QueriedText = (blake3::Hash, String, String);
 
 /// The first predicate that nothing here keeps.
 fn unknown_predicate(query: &tree_sitter::Query) -> Option<String> {
@@ -61,7 +61,7 @@ impl Query {
         }
         let mut dialects: Vec<(Language, tree_sitter::Query)> = Vec::new();
         for name in languages {
-            let grammar = of(name).ok_or_else(|| whole(format!("there is no grammar for {name}")))?;
+            let grammar = find(name).ok_or_else(|| whole(format!("there is no grammar for {name}")))?;
             for language in PATHS.iter().flat_map(|path| grammar.dialects(path)) {
                 if dialects.iter().any(|(known, _)| *known == language) {
                     continue;
@@ -101,7 +101,7 @@ impl Query {
         steps: usize,
     ) -> Result<Vec<usize>, Unreadable> {
         let is_known = |language: &Language| self.dialects.iter().any(|(known, _)| known == language);
-        if !of(language).is_some_and(|grammar| grammar.dialects(path).iter().any(is_known)) {
+        if !find(language).is_some_and(|grammar| grammar.dialects(path).iter().any(is_known)) {
             return Err(Unreadable::Unknown);
         }
         if self.needs.iter().any(|needed| !text.contains(needed.as_str())) {

@@ -13,7 +13,7 @@ use tree_sitter::{Language, Tree};
 
 use super::parse::Deep;
 use super::query::captures;
-use super::{Next, Unreadable, of, walk};
+use super::{Unreadable, WalkStep, find, walk};
 
 /// Levels of a tree that is searched.
 const DEEPEST: usize = 1_000;
@@ -56,7 +56,7 @@ pub enum Use {
 }
 
 impl Use {
-    fn of(capture: &str) -> Use {
+    fn from_capture(capture: &str) -> Use {
         match capture {
             "reference.name" => Use::Name,
             "reference.type" => Use::Type,
@@ -111,7 +111,7 @@ pub fn uses(
         return Err(Unreadable::TooDeep);
     }
     let query = query(language, &tree.language()).ok_or(Unreadable::Unknown)?;
-    let meanings: Vec<Use> = query.capture_names().iter().map(|name| Use::of(name)).collect();
+    let meanings: Vec<Use> = query.capture_names().iter().map(|name| Use::from_capture(name)).collect();
     let mut found: Vec<(Range<usize>, Use)> = Vec::new();
     captures(&query, tree, text, (OPEN, steps), |capture, span| {
         let meaning = meanings.get(capture).copied().unwrap_or(Use::None);
@@ -133,7 +133,7 @@ fn nests_deep(tree: &Tree) -> bool {
     let mut deep = false;
     walk(tree, |_, level| {
         deep |= level > DEEPEST;
-        if deep { Next::End } else { Next::Inside }
+        if deep { WalkStep::End } else { WalkStep::Inside }
     });
     deep
 }
@@ -146,7 +146,7 @@ fn query(language: &str, dialect: &Language) -> Option<Arc<tree_sitter::Query>> 
         return Some(Arc::clone(query));
     }
     // A header in C may have been read as C++.
-    let is_cpp = of("cpp").is_some_and(|cpp| cpp.dialects("").contains(dialect));
+    let is_cpp = find("cpp").is_some_and(|cpp| cpp.dialects("").contains(dialect));
     let language = if is_cpp { "cpp" } else { language };
     let (_, [first, second]) = QUERIES.iter().find(|(name, _)| *name == language)?;
     let query = Arc::new(tree_sitter::Query::new(dialect, &format!("{first}\n{second}")).ok()?);
@@ -214,7 +214,11 @@ mod tests {
                 let query = tree_sitter::Query::new(&dialect, &format!("{first}\n{second}"));
                 let query = query.unwrap_or_else(|fault| panic!("{}: {fault}", grammar.language));
                 for name in query.capture_names() {
-                    assert!(*name == "none" || Use::of(name) != Use::None, "{}: @{name}", grammar.language);
+                    assert!(
+                        *name == "none" || Use::from_capture(name) != Use::None,
+                        "{}: @{name}",
+                        grammar.language
+                    );
                 }
                 assert!((0..query.pattern_count()).all(|at| query.general_predicates(at).is_empty()));
             }

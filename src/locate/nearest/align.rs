@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
-use super::alphabet::Symbol;
-use super::rows::{Block, Carry, ROWS, Rows};
+use super::alphabet::CharNumber;
+use super::rows::{BitBlock, Carry, ROWS, SymbolRows};
 use super::sheet::Sheet;
-use super::steps::{Spent, Steps};
+use super::steps::{NearestBudget, Spent};
 
 /// After how many columns an alignment is judged hopeless or not.
 const LOOK: usize = 32;
@@ -34,27 +34,27 @@ pub(super) enum Effort {
 
 /// The blocks of the column that lie within the band.
 struct Band<'a> {
-    rows: &'a Rows,
+    rows: &'a SymbolRows,
     width: usize,
-    column: Vec<Block>,
+    column: Vec<BitBlock>,
     first: usize,
     last: usize,
     bottom: usize,
 }
 
 impl<'a> Band<'a> {
-    fn new(rows: &'a Rows, width: usize) -> Band<'a> {
+    fn new(rows: &'a SymbolRows, width: usize) -> Band<'a> {
         let last = (width.saturating_sub(1) / ROWS).min(rows.blocks() - 1);
-        let column = vec![Block::STEEP; last + 1];
+        let column = vec![BitBlock::STEEP; last + 1];
         Band { rows, width, column, first: 0, last, bottom: (last + 1) * ROWS }
     }
 
-    fn step<S: Symbol>(&mut self, read: usize, symbol: S) {
+    fn step<S: CharNumber>(&mut self, read: usize, symbol: S) {
         self.first = read.saturating_sub(self.width + 1) / ROWS;
         if (read + self.width - 1) / ROWS > self.last && self.last + 1 < self.rows.blocks() {
             self.last += 1;
             self.bottom += ROWS;
-            self.column.push(Block::STEEP);
+            self.column.push(BitBlock::STEEP);
         }
         let blocks = self.column.get_mut(self.first..).unwrap_or_default();
         let equals = self.rows.of_symbol(symbol).get(self.first..).unwrap_or_default();
@@ -86,13 +86,13 @@ impl<'a> Band<'a> {
 }
 
 /// The best height of the blocks that start with the first of the lines and end at one of them.
-pub(super) fn align<S: Symbol>(
-    rows: &Rows,
+pub(super) fn align<S: CharNumber>(
+    rows: &SymbolRows,
     sheet: &Sheet<S>,
     lines: Range<usize>,
     width: usize,
     effort: Effort,
-    steps: &mut Steps,
+    steps: &mut NearestBudget,
 ) -> Result<Option<Height>, Spent> {
     let mut band = Band::new(rows, width);
     let (mut read, mut most) = (0, width);

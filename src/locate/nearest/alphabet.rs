@@ -9,22 +9,22 @@
 pub(super) const OTHER: u16 = 0;
 
 /// How a character's number is kept.
-pub(super) trait Symbol: Copy + Eq + Default {
+pub(super) trait CharNumber: Copy + Eq + Default {
     /// The mark of a character that is left out.
     const BLANK: Self;
     /// The width in bits.
     const BITS: u32;
     /// The symbol of a number that fits.
-    fn of(number: u16) -> Self;
+    fn from_number(number: u16) -> Self;
     /// The symbol's number.
     fn number(self) -> usize;
 }
 
-impl Symbol for u8 {
+impl CharNumber for u8 {
     const BLANK: u8 = u8::MAX;
     const BITS: u32 = 8;
 
-    fn of(number: u16) -> u8 {
+    fn from_number(number: u16) -> u8 {
         u8::try_from(number).unwrap_or_default()
     }
 
@@ -33,11 +33,11 @@ impl Symbol for u8 {
     }
 }
 
-impl Symbol for u16 {
+impl CharNumber for u16 {
     const BLANK: u16 = u16::MAX;
     const BITS: u32 = 16;
 
-    fn of(number: u16) -> u16 {
+    fn from_number(number: u16) -> u16 {
         number
     }
 
@@ -54,7 +54,7 @@ pub(super) struct Alphabet {
 
 impl Alphabet {
     /// Numbers the needle's characters; nothing for more than 65,533 different ones.
-    pub(super) fn of(needle: &str) -> Option<Alphabet> {
+    pub(super) fn new(needle: &str) -> Option<Alphabet> {
         let mut alphabet = Alphabet { numbers: vec![OTHER; 128], count: 0 };
         for c in needle.chars().filter(|c| !c.is_whitespace()) {
             alphabet.admit(c)?;
@@ -86,12 +86,12 @@ impl Alphabet {
     }
 
     /// The character's symbol; nothing for white space.
-    pub(super) fn symbol<S: Symbol>(&self, c: char) -> Option<S> {
-        (!c.is_whitespace()).then(|| S::of(self.numbers.get(c as usize).copied().unwrap_or(OTHER)))
+    pub(super) fn symbol<S: CharNumber>(&self, c: char) -> Option<S> {
+        (!c.is_whitespace()).then(|| S::from_number(self.numbers.get(c as usize).copied().unwrap_or(OTHER)))
     }
 
     /// The symbols of the bytes of an ASCII text.
-    pub(super) fn bytes<S: Symbol>(&self) -> [S; 256] {
+    pub(super) fn bytes<S: CharNumber>(&self) -> [S; 256] {
         let mut table = [S::BLANK; 256];
         for (byte, slot) in (0..128u8).zip(table.iter_mut()) {
             *slot = self.symbol(char::from(byte)).unwrap_or(S::BLANK);

@@ -4,7 +4,7 @@
 //!
 //! Invariant: every count is at least the true one, so no bound is above the true distance.
 
-use super::alphabet::Symbol;
+use super::alphabet::CharNumber;
 
 const WORDS: usize = 1024;
 const ROOMS: usize = 1 << 12;
@@ -17,7 +17,7 @@ pub(super) struct Fours {
 
 impl Fours {
     /// Marks the needle's runs.
-    pub(super) fn of<S: Symbol>(needle: &[S]) -> Fours {
+    pub(super) fn new<S: CharNumber>(needle: &[S]) -> Fours {
         let mut fours = Fours { bits: [0; WORDS], run: 0 };
         for run in needle.windows(4) {
             let key = run.iter().fold(0, |run, symbol| join::<S>(run, *symbol));
@@ -30,7 +30,7 @@ impl Fours {
     }
 
     /// How many runs that end in these symbols, which follow those of the last call, are the needle's.
-    pub(super) fn hits<S: Symbol>(&mut self, symbols: &[S]) -> u32 {
+    pub(super) fn hits<S: CharNumber>(&mut self, symbols: &[S]) -> u32 {
         let mut run = self.run;
         let mut hits = 0;
         for symbol in symbols {
@@ -43,7 +43,7 @@ impl Fours {
     }
 }
 
-fn join<S: Symbol>(run: u64, symbol: S) -> u64 {
+fn join<S: CharNumber>(run: u64, symbol: S) -> u64 {
     let run = (run << S::BITS) | symbol.number() as u64;
     if S::BITS == 16 { run } else { run & 0xFFFF_FFFF }
 }
@@ -62,7 +62,7 @@ pub(super) struct Twos<'a, S> {
     common: usize,
 }
 
-impl<'a, S: Symbol> Twos<'a, S> {
+impl<'a, S: CharNumber> Twos<'a, S> {
     /// An empty span of these symbols.
     pub(super) fn new(needle: &[S], symbols: &'a [S]) -> Twos<'a, S> {
         let mut twos = Twos { symbols, rooms: [0; ROOMS], from: 0, to: 0, common: 0 };
@@ -97,7 +97,7 @@ impl<'a, S: Symbol> Twos<'a, S> {
     }
 }
 
-fn pair_room<S: Symbol>(pair: &[S]) -> Option<usize> {
+fn pair_room<S: CharNumber>(pair: &[S]) -> Option<usize> {
     match pair {
         [first, second] => Some(((first.number() << 6) ^ second.number()) % ROOMS),
         _ => None,

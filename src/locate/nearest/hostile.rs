@@ -3,8 +3,8 @@
 use super::*;
 
 fn hostile(view: &str, needle: &str, cut: usize, margin: usize) -> Nearest {
-    let mut steps = Steps::new(Steps::SEARCH);
-    nearest(&Quest { view, window: 0..view.len(), needle }, cut, margin, &mut steps)
+    let mut steps = NearestBudget::new(NearestBudget::SEARCH);
+    nearest(&NearestQuery { view, window: 0..view.len(), needle }, cut, margin, &mut steps)
 }
 
 #[test]

@@ -23,12 +23,12 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-use alphabet::{Alphabet, Symbol};
+use alphabet::{Alphabet, CharNumber};
 use grams::Fours;
-use rows::Rows;
-use search::{Found, Search, Tuning};
+use rows::SymbolRows;
+use search::{Candidate, NearestSearch, Tuning};
 use sheet::Sheet;
-pub use steps::Steps;
+pub use steps::NearestBudget;
 
 /// A needle with fewer non-blank bytes is too short to be told from others.
 const SHORT: usize = 10;
@@ -38,7 +38,7 @@ const FAR: usize = 1 << 30;
 
 /// What is searched, among which lines.
 #[derive(Debug, Clone)]
-pub struct Quest<'a> {
+pub struct NearestQuery<'a> {
     /// The text, with plain line ends.
     pub view: &'a str,
     /// The bytes of the view to search in: whole lines.
@@ -77,35 +77,40 @@ pub struct Nearest {
 ///
 /// `cut` is the largest distance that is of interest; `margin`, how much farther than the best one a runner-up is. Of
 /// blocks as near, the one whose length is nearer to the needle's is taken, and of those the first.
-pub fn nearest(quest: &Quest<'_>, cut: usize, margin: usize, steps: &mut Steps) -> Nearest {
+pub fn nearest(quest: &NearestQuery<'_>, cut: usize, margin: usize, steps: &mut NearestBudget) -> Nearest {
     tuned(quest, (cut.min(FAR), margin.min(FAR)), Tuning::USUAL, steps)
 }
 
-fn tuned(quest: &Quest<'_>, reach: (usize, usize), tuning: Tuning, steps: &mut Steps) -> Nearest {
+fn tuned(
+    quest: &NearestQuery<'_>,
+    reach: (usize, usize),
+    tuning: Tuning,
+    steps: &mut NearestBudget,
+) -> Nearest {
     if steps.take(quest.needle.len()).is_err() {
         return Nearest::default();
     }
-    match Alphabet::of(quest.needle) {
+    match Alphabet::new(quest.needle) {
         Some(alphabet) if alphabet.is_narrow() => find::<u8>(quest, &alphabet, reach, tuning, steps),
         Some(alphabet) => find::<u16>(quest, &alphabet, reach, tuning, steps),
         None => Nearest::default(),
     }
 }
 
-fn find<S: Symbol>(
-    quest: &Quest<'_>,
+fn find<S: CharNumber>(
+    quest: &NearestQuery<'_>,
     alphabet: &Alphabet,
     (cut, margin): (usize, usize),
     tuning: Tuning,
-    steps: &mut Steps,
+    steps: &mut NearestBudget,
 ) -> Nearest {
     let needle: Vec<S> = quest.needle.chars().filter_map(|c| alphabet.symbol(c)).collect();
-    let sheet = Sheet::read(quest.view, quest.window.clone(), alphabet, &mut Fours::of(&needle), steps);
-    let rows = Rows::of(needle.iter().copied(), alphabet.count());
-    let back = Rows::of(needle.iter().copied().rev(), alphabet.count());
+    let sheet = Sheet::read(quest.view, quest.window.clone(), alphabet, &mut Fours::new(&needle), steps);
+    let rows = SymbolRows::new(needle.iter().copied(), alphabet.count());
+    let back = SymbolRows::new(needle.iter().copied().rev(), alphabet.count());
     let (Some(rows), Some(back)) = (rows, back) else { return Nearest::default() };
-    let search = Search { needle: &needle, rows: &rows, back: &back, sheet: &sheet, tuning };
-    let hit = |found: Found| Hit {
+    let search = NearestSearch { needle: &needle, rows: &rows, back: &back, sheet: &sheet, tuning };
+    let hit = |found: Candidate| Hit {
         span: sheet.place(quest.view, &found.lines),
         distance: found.distance,
         longer: sheet.length(&found.lines).max(needle.len()),

@@ -1,6 +1,6 @@
 //! The needle as rows of bits, and one column of an alignment in blocks of 64 rows (Myers 1999, Hyyrö 2003).
 
-use super::alphabet::Symbol;
+use super::alphabet::CharNumber;
 
 /// The rows of a block.
 pub(super) const ROWS: usize = 64;
@@ -9,15 +9,18 @@ pub(super) const ROWS: usize = 64;
 const MOST: usize = 1 << 21;
 
 /// Where each of the needle's symbols stands.
-pub(super) struct Rows {
+pub(super) struct SymbolRows {
     length: usize,
     blocks: usize,
     bits: Vec<u64>,
 }
 
-impl Rows {
+impl SymbolRows {
     /// The rows of a needle that is not empty; nothing for one that is too large.
-    pub(super) fn of<S: Symbol>(needle: impl ExactSizeIterator<Item = S>, count: usize) -> Option<Rows> {
+    pub(super) fn new<S: CharNumber>(
+        needle: impl ExactSizeIterator<Item = S>,
+        count: usize,
+    ) -> Option<SymbolRows> {
         let length = needle.len();
         let blocks = length.div_ceil(ROWS);
         let words = blocks.checked_mul(count + 1).filter(|words| (1..=MOST).contains(words))?;
@@ -26,7 +29,7 @@ impl Rows {
             let word = bits.get_mut(symbol.number() * blocks + row / ROWS)?;
             *word |= 1 << (row % ROWS);
         }
-        Some(Rows { length, blocks, bits })
+        Some(SymbolRows { length, blocks, bits })
     }
 
     /// How many rows there are.
@@ -40,7 +43,7 @@ impl Rows {
     }
 
     /// Where the symbol stands, block by block.
-    pub(super) fn of_symbol<S: Symbol>(&self, symbol: S) -> &[u64] {
+    pub(super) fn of_symbol<S: CharNumber>(&self, symbol: S) -> &[u64] {
         let start = symbol.number() * self.blocks;
         self.bits.get(start..start + self.blocks).unwrap_or_default()
     }
@@ -60,14 +63,14 @@ pub(super) struct Carry {
 
 /// 64 rows of a column: which are one more than the row above, which one less.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
+pub(super) struct BitBlock {
     more: u64,
     less: u64,
 }
 
-impl Block {
+impl BitBlock {
     /// Each row one more than the one above: the most that can be.
-    pub(super) const STEEP: Block = Block { more: u64::MAX, less: 0 };
+    pub(super) const STEEP: BitBlock = BitBlock { more: u64::MAX, less: 0 };
 
     /// Goes on to the next column.
     #[inline]
@@ -89,7 +92,7 @@ impl Block {
     }
 
     /// The distance at the needle's last row, from that of the last row of its last block.
-    pub(super) fn at_end(self, rows: &Rows, last: usize) -> usize {
+    pub(super) fn at_end(self, rows: &SymbolRows, last: usize) -> usize {
         climb(self.more & rows.beyond(), self.less & rows.beyond(), last)
     }
 

@@ -5,12 +5,12 @@
 use std::ops::Range;
 
 use super::align::{Effort, align};
-use super::alphabet::Symbol;
-use super::rows::Rows;
-use super::seen::Seen;
+use super::alphabet::CharNumber;
+use super::rows::SymbolRows;
+use super::seen::SpanCache;
 use super::sheet::Sheet;
-use super::starts::{Start, Starts};
-use super::steps::{Spent, Steps};
+use super::starts::{StartLine, Starts};
+use super::steps::{NearestBudget, Spent};
 
 /// How wide the first look at a start is.
 const NARROW: usize = 128;
@@ -38,13 +38,13 @@ impl Tuning {
 
 /// A block of lines and how far from the needle it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Candidate {
     pub(super) lines: Range<usize>,
     pub(super) distance: usize,
     pub(super) gap: usize,
 }
 
-impl Found {
+impl Candidate {
     /// Nearer, else nearer in length, else earlier.
     fn rank(&self) -> (usize, usize, usize) {
         (self.distance, self.gap, self.lines.start)
@@ -52,36 +52,36 @@ impl Found {
 }
 
 /// What is searched, and in what.
-pub(super) struct Search<'a, S> {
+pub(super) struct NearestSearch<'a, S> {
     pub(super) needle: &'a [S],
-    pub(super) rows: &'a Rows,
-    pub(super) back: &'a Rows,
+    pub(super) rows: &'a SymbolRows,
+    pub(super) back: &'a SymbolRows,
     pub(super) sheet: &'a Sheet<S>,
     pub(super) tuning: Tuning,
 }
 
-impl<S: Symbol> Search<'_, S> {
+impl<S: CharNumber> NearestSearch<'_, S> {
     /// The nearest block within the limit of those that lie in one of the areas; and whether it is proved.
     pub(super) fn nearest(
         &self,
         areas: &[Range<usize>],
         limit: usize,
-        steps: &mut Steps,
-    ) -> (Option<Found>, bool) {
-        let mut hunt = Hunt { search: self, limit, best: None, seen: Seen::default() };
+        steps: &mut NearestBudget,
+    ) -> (Option<Candidate>, bool) {
+        let mut hunt = Hunt { search: self, limit, best: None, seen: SpanCache::default() };
         let done = hunt.run(areas, steps);
         (hunt.best, done.is_ok())
     }
 
     /// A block that shares much with the needle; its distance may be too high.
-    pub(super) fn hint(&self, area: &Range<usize>, steps: &mut Steps) -> Option<Found> {
+    pub(super) fn hint(&self, area: &Range<usize>, steps: &mut NearestBudget) -> Option<Candidate> {
         let starts = Starts { search: self, limit: 0 };
         let seeds = starts.seeds(std::slice::from_ref(area), SEEDS / 2, steps).unwrap_or_default();
-        seeds.into_iter().map(|seed| self.measure(seed..area.end, steps)).min_by_key(Found::rank)
+        seeds.into_iter().map(|seed| self.measure(seed..area.end, steps)).min_by_key(Candidate::rank)
     }
 
     /// The line that shares most with the needle, if any shares anything.
-    pub(super) fn line(&self, steps: &mut Steps) -> Option<Found> {
+    pub(super) fn line(&self, steps: &mut NearestBudget) -> Option<Candidate> {
         let all = 0..self.sheet.lines();
         steps.take(all.len()).ok()?;
         let first = all.map(|line| (std::cmp::Reverse(self.sheet.hits(&(line..line + 1))), line)).min();
@@ -90,7 +90,7 @@ impl<S: Symbol> Search<'_, S> {
     }
 
     /// The best height from the first of the lines on, as exactly as the steps allow.
-    fn measure(&self, lines: Range<usize>, steps: &mut Steps) -> Found {
+    fn measure(&self, lines: Range<usize>, steps: &mut NearestBudget) -> Candidate {
         let mut width = NARROW;
         loop {
             let cost = (self.needle.len() + width) * (width / 16).min(self.rows.blocks() + 2);
@@ -99,7 +99,7 @@ impl<S: Symbol> Search<'_, S> {
             let height = align(self.rows, self.sheet, lines.clone(), width, effort, steps);
             if let Ok(Some(height)) = height {
                 let (distance, gap) = (height.distance, height.gap);
-                return Found { lines: lines.start..height.end, distance, gap };
+                return Candidate { lines: lines.start..height.end, distance, gap };
             }
             if effort == Effort::Rough || height.is_err() {
                 return self.guess(lines);
@@ -109,25 +109,25 @@ impl<S: Symbol> Search<'_, S> {
     }
 
     /// As many lines as the needle is long, as far away as they can be.
-    fn guess(&self, lines: Range<usize>) -> Found {
+    fn guess(&self, lines: Range<usize>) -> Candidate {
         let end = self.sheet.reach(lines.start, self.needle.len(), lines.end).max(lines.start + 1);
         let lines = lines.start..end;
         let length = self.sheet.length(&lines);
         let gap = length.abs_diff(self.needle.len());
-        Found { lines, distance: length.max(self.needle.len()), gap }
+        Candidate { lines, distance: length.max(self.needle.len()), gap }
     }
 }
 
 /// A search under way.
 struct Hunt<'a, S> {
-    search: &'a Search<'a, S>,
+    search: &'a NearestSearch<'a, S>,
     limit: usize,
-    best: Option<Found>,
-    seen: Seen,
+    best: Option<Candidate>,
+    seen: SpanCache,
 }
 
-impl<S: Symbol> Hunt<'_, S> {
-    fn run(&mut self, areas: &[Range<usize>], steps: &mut Steps) -> Result<(), Spent> {
+impl<S: CharNumber> Hunt<'_, S> {
+    fn run(&mut self, areas: &[Range<usize>], steps: &mut NearestBudget) -> Result<(), Spent> {
         let seeds = Starts { search: self.search, limit: self.limit }.seeds(areas, SEEDS, steps)?;
         let mut width = NARROW;
         while self.best.is_none() {
@@ -148,7 +148,7 @@ impl<S: Symbol> Hunt<'_, S> {
         Ok(())
     }
 
-    fn candidates(&self, areas: &[Range<usize>], steps: &mut Steps) -> Result<Vec<Start>, Spent> {
+    fn candidates(&self, areas: &[Range<usize>], steps: &mut NearestBudget) -> Result<Vec<StartLine>, Spent> {
         let starts = Starts { search: self.search, limit: self.limit };
         let mut left = starts.by_fours(areas, steps)?;
         if left.len() > self.search.tuning.few {
@@ -163,7 +163,12 @@ impl<S: Symbol> Hunt<'_, S> {
     }
 
     /// Finds the best height from a start on, unless it is beyond the limit.
-    fn settle(&mut self, line: usize, areas: &[Range<usize>], steps: &mut Steps) -> Result<(), Spent> {
+    fn settle(
+        &mut self,
+        line: usize,
+        areas: &[Range<usize>],
+        steps: &mut NearestBudget,
+    ) -> Result<(), Spent> {
         let mut width = NARROW;
         while width < self.limit {
             if self.look(line, areas, width, steps)? {
@@ -176,7 +181,7 @@ impl<S: Symbol> Hunt<'_, S> {
         let height = match self.seen.recall(self.search.sheet, &(line..reach), steps)? {
             Some(height) => height,
             None => {
-                let Search { rows, sheet, .. } = self.search;
+                let NearestSearch { rows, sheet, .. } = self.search;
                 let height = align(rows, sheet, line..stop, self.limit, Effort::Exact, steps)?;
                 self.seen.keep(sheet, line..reach, height);
                 height
@@ -184,7 +189,7 @@ impl<S: Symbol> Hunt<'_, S> {
         };
         if let Some(height) = height.filter(|height| height.distance <= self.limit) {
             let (distance, gap) = (height.distance, height.gap);
-            self.take(Found { lines: line..height.end, distance, gap });
+            self.take(Candidate { lines: line..height.end, distance, gap });
         }
         Ok(())
     }
@@ -195,18 +200,18 @@ impl<S: Symbol> Hunt<'_, S> {
         line: usize,
         areas: &[Range<usize>],
         width: usize,
-        steps: &mut Steps,
+        steps: &mut NearestBudget,
     ) -> Result<bool, Spent> {
-        let Search { rows, sheet, .. } = self.search;
+        let NearestSearch { rows, sheet, .. } = self.search;
         let width = width.min(self.limit);
         let Some(height) = align(rows, sheet, line..stop(areas, line), width, Effort::Exact, steps)? else {
             return Ok(false);
         };
-        self.take(Found { lines: line..height.end, distance: height.distance, gap: height.gap });
+        self.take(Candidate { lines: line..height.end, distance: height.distance, gap: height.gap });
         Ok(true)
     }
 
-    fn take(&mut self, found: Found) {
+    fn take(&mut self, found: Candidate) {
         if self.best.as_ref().is_none_or(|best| found.rank() < best.rank()) {
             self.limit = self.limit.min(found.distance);
             self.best = Some(found);

@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::align::Height;
-use super::alphabet::Symbol;
+use super::alphabet::CharNumber;
 use super::sheet::Sheet;
-use super::steps::{Spent, Steps};
+use super::steps::{NearestBudget, Spent};
 
 /// How many lines, and how many symbols, tell spans apart at first sight.
 const SIGHT: (usize, usize) = (8, 48);
 
 /// What was found in spans; of those that look alike at first sight, in the last one.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SpanCache {
     spans: BTreeMap<u64, (Range<usize>, Option<Height>)>,
 }
 
-impl Seen {
+impl SpanCache {
     /// What was found in a span with the same symbols and line ends, as if it had been this one.
-    pub(super) fn recall<S: Symbol>(
+    pub(super) fn recall<S: CharNumber>(
         &self,
         sheet: &Sheet<S>,
         lines: &Range<usize>,
-        steps: &mut Steps,
+        steps: &mut NearestBudget,
     ) -> Result<Option<Option<Height>>, Spent> {
         let Some((seen, height)) = self.spans.get(&sight(sheet, lines)) else { return Ok(None) };
         let other = seen.start..seen.start + lines.len();
@@ -39,12 +39,17 @@ impl Seen {
     }
 
     /// Keeps what was found in a span.
-    pub(super) fn keep<S: Symbol>(&mut self, sheet: &Sheet<S>, lines: Range<usize>, height: Option<Height>) {
+    pub(super) fn keep<S: CharNumber>(
+        &mut self,
+        sheet: &Sheet<S>,
+        lines: Range<usize>,
+        height: Option<Height>,
+    ) {
         self.spans.insert(sight(sheet, &lines), (lines, height));
     }
 }
 
-fn sight<S: Symbol>(sheet: &Sheet<S>, lines: &Range<usize>) -> u64 {
+fn sight<S: CharNumber>(sheet: &Sheet<S>, lines: &Range<usize>) -> u64 {
     let lengths = lines.clone().take(SIGHT.0).map(|line| sheet.length(&(line..line + 1)) as u64);
     let symbols = sheet.span(lines).iter().take(SIGHT.1).map(|symbol| symbol.number() as u64);
     lengths

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use super::alphabet::{Alphabet, Symbol};
+use super::alphabet::{Alphabet, CharNumber};
 use super::grams::Fours;
-use super::steps::Steps;
+use super::steps::NearestBudget;
 
 /// How many lines lie between two of which the place in the text is kept.
 const STRIDE: usize = 64;
@@ -30,14 +30,14 @@ pub(super) struct Sheet<S> {
     pub(super) whole: bool,
 }
 
-impl<S: Symbol> Sheet<S> {
+impl<S: CharNumber> Sheet<S> {
     /// Reads the lines of the window.
     pub(super) fn read(
         view: &str,
         window: Range<usize>,
         alphabet: &Alphabet,
         fours: &mut Fours,
-        steps: &mut Steps,
+        steps: &mut NearestBudget,
     ) -> Sheet<S> {
         let window = affordable(view, window, *steps);
         let text = view.get(window.1.clone()).unwrap_or_default();
@@ -148,7 +148,7 @@ impl<S: Symbol> Sheet<S> {
 }
 
 /// The lines of the window that the steps can read, and whether they are all.
-fn affordable(view: &str, window: Range<usize>, steps: Steps) -> (bool, Range<usize>) {
+fn affordable(view: &str, window: Range<usize>, steps: NearestBudget) -> (bool, Range<usize>) {
     let most = usize::try_from(steps.left() / 5 * 4).unwrap_or(usize::MAX).min(u32::MAX as usize / 2);
     if window.len() <= most {
         return (true, window);
@@ -158,7 +158,7 @@ fn affordable(view: &str, window: Range<usize>, steps: Steps) -> (bool, Range<us
     (false, window.start..window.start + end)
 }
 
-fn pack_bytes<S: Symbol>(line: &[u8], table: &[S; 256], room: &mut [S]) -> usize {
+fn pack_bytes<S: CharNumber>(line: &[u8], table: &[S; 256], room: &mut [S]) -> usize {
     let mut filled = 0;
     for byte in line {
         let symbol = table.get(usize::from(*byte)).copied().unwrap_or(S::BLANK);
@@ -170,7 +170,7 @@ fn pack_bytes<S: Symbol>(line: &[u8], table: &[S; 256], room: &mut [S]) -> usize
     filled
 }
 
-fn pack_chars<S: Symbol>(line: &str, alphabet: &Alphabet, room: &mut [S]) -> usize {
+fn pack_chars<S: CharNumber>(line: &str, alphabet: &Alphabet, room: &mut [S]) -> usize {
     let symbols = line.chars().filter_map(|c| alphabet.symbol(c));
     room.iter_mut().zip(symbols).map(|(slot, symbol)| *slot = symbol).count()
 }

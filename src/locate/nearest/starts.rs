@@ -4,32 +4,32 @@
 
 use std::ops::Range;
 
-use super::alphabet::Symbol;
+use super::alphabet::CharNumber;
 use super::grams::Twos;
-use super::search::{Search, stop};
-use super::steps::{Spent, Steps};
+use super::search::{NearestSearch, stop};
+use super::steps::{NearestBudget, Spent};
 use super::sweep::Sweep;
 
 /// A line to start at; the nearest possible first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Start {
+pub(super) struct StartLine {
     pub(super) bound: u32,
     pub(super) line: u32,
 }
 
 /// Rules out starts under a limit.
 pub(super) struct Starts<'a, S> {
-    pub(super) search: &'a Search<'a, S>,
+    pub(super) search: &'a NearestSearch<'a, S>,
     pub(super) limit: usize,
 }
 
-impl<S: Symbol> Starts<'_, S> {
+impl<S: CharNumber> Starts<'_, S> {
     /// The starts of the blocks, as long as the needle, that have most of its runs of four.
     pub(super) fn seeds(
         &self,
         areas: &[Range<usize>],
         most: usize,
-        steps: &mut Steps,
+        steps: &mut NearestBudget,
     ) -> Result<Vec<usize>, Spent> {
         let (sheet, length) = (self.search.sheet, self.search.needle.len());
         let mut seeds: Vec<(usize, usize)> = Vec::with_capacity(most + 1);
@@ -55,7 +55,11 @@ impl<S: Symbol> Starts<'_, S> {
     }
 
     /// The starts that the runs of four leave.
-    pub(super) fn by_fours(&self, areas: &[Range<usize>], steps: &mut Steps) -> Result<Vec<Start>, Spent> {
+    pub(super) fn by_fours(
+        &self,
+        areas: &[Range<usize>],
+        steps: &mut NearestBudget,
+    ) -> Result<Vec<StartLine>, Spent> {
         let mut left = Vec::new();
         for area in areas {
             steps.take(2 * area.len())?;
@@ -67,7 +71,7 @@ impl<S: Symbol> Starts<'_, S> {
                     end += 1;
                 }
                 if let Some(bound) = self.bound(line, end, steps)? {
-                    left.push(Start { bound: narrow(bound), line: narrow(line) });
+                    left.push(StartLine { bound: narrow(bound), line: narrow(line) });
                 }
             }
         }
@@ -79,8 +83,8 @@ impl<S: Symbol> Starts<'_, S> {
     }
 
     /// The least bound of the blocks that start at the line and end at most at `end`.
-    fn bound(&self, line: usize, end: usize, steps: &mut Steps) -> Result<Option<usize>, Spent> {
-        let Search { sheet, needle, tuning, .. } = self.search;
+    fn bound(&self, line: usize, end: usize, steps: &mut NearestBudget) -> Result<Option<usize>, Spent> {
+        let NearestSearch { sheet, needle, tuning, .. } = self.search;
         let missing = |length: usize, lines: &Range<usize>| {
             length.saturating_sub(3 + sheet.hits(lines)).div_ceil(tuning.four)
         };
@@ -104,11 +108,11 @@ impl<S: Symbol> Starts<'_, S> {
     /// Leaves the starts that the runs of two leave as well.
     pub(super) fn by_twos(
         &self,
-        starts: &mut Vec<Start>,
+        starts: &mut Vec<StartLine>,
         areas: &[Range<usize>],
-        steps: &mut Steps,
+        steps: &mut NearestBudget,
     ) -> Result<(), Spent> {
-        let Search { sheet, needle, tuning, .. } = self.search;
+        let NearestSearch { sheet, needle, tuning, .. } = self.search;
         let mut twos = Twos::new(needle, sheet.symbols());
         let mut spent = Ok(());
         starts.retain_mut(|start| {
@@ -126,12 +130,12 @@ impl<S: Symbol> Starts<'_, S> {
     /// The starts that a sweep leaves, where it is cheaper than to align them.
     pub(super) fn by_sweep(
         &self,
-        starts: Vec<Start>,
+        starts: Vec<StartLine>,
         areas: &[Range<usize>],
-        steps: &mut Steps,
-    ) -> Result<Vec<Start>, Spent> {
+        steps: &mut NearestBudget,
+    ) -> Result<Vec<StartLine>, Spent> {
         let mut left = Vec::new();
-        let mut group: Vec<Start> = Vec::new();
+        let mut group: Vec<StartLine> = Vec::new();
         let mut end = 0;
         for start in starts {
             let line = start.line as usize;
@@ -149,10 +153,10 @@ impl<S: Symbol> Starts<'_, S> {
     /// Sweeps the lines from the first of the starts to the end.
     fn sweep(
         &self,
-        group: &[Start],
+        group: &[StartLine],
         end: usize,
-        left: &mut Vec<Start>,
-        steps: &mut Steps,
+        left: &mut Vec<StartLine>,
+        steps: &mut NearestBudget,
     ) -> Result<(), Spent> {
         let Some(first) = group.first() else { return Ok(()) };
         let lines = first.line as usize..end;
@@ -167,7 +171,7 @@ impl<S: Symbol> Starts<'_, S> {
             sweep.read(self.search.sheet.span(&(next..line)), steps)?;
             line = next;
             if let Some(bound) = sweep.distance().filter(|bound| *bound <= self.limit) {
-                left.push(Start { bound: start.bound.max(narrow(bound)), ..*start });
+                left.push(StartLine { bound: start.bound.max(narrow(bound)), ..*start });
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 /// The work that is left; one step is about one block of 64 rows of an alignment, or one byte of a linear pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Steps {
+pub struct NearestBudget {
     left: u64,
 }
 
@@ -10,13 +10,13 @@ pub struct Steps {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spent;
 
-impl Steps {
+impl NearestBudget {
     /// What one search for the nearest block may take: under about 100 ms.
     pub const SEARCH: u64 = 25_000_000;
 
     /// Allows so many steps.
-    pub const fn new(left: u64) -> Steps {
-        Steps { left }
+    pub const fn new(left: u64) -> NearestBudget {
+        NearestBudget { left }
     }
 
     /// How many steps are left.
@@ -31,14 +31,14 @@ impl Steps {
     }
 
     /// Sets an eighth and so many steps aside, for work that must be left when all others are taken.
-    pub(super) fn aside(&mut self, least: usize) -> Steps {
-        let aside = Steps { left: self.left.min(self.left / 8 + least as u64) };
+    pub(super) fn aside(&mut self, least: usize) -> NearestBudget {
+        let aside = NearestBudget { left: self.left.min(self.left / 8 + least as u64) };
         self.left -= aside.left;
         aside
     }
 
     /// Gives back what was set aside.
-    pub(super) fn give(&mut self, aside: Steps) {
+    pub(super) fn give(&mut self, aside: NearestBudget) {
         self.left += aside.left;
     }
 }

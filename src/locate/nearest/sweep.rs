@@ -3,27 +3,31 @@
 //! The needle is aligned with its end free, so what is read at a start is the least distance of any text from there
 //! on, of whole lines or not: a bound that is rarely below the distance of the best block.
 
-use super::alphabet::Symbol;
-use super::rows::{Block, Carry, ROWS, Rows};
-use super::steps::{Spent, Steps};
+use super::alphabet::CharNumber;
+use super::rows::{BitBlock, Carry, ROWS, SymbolRows};
+use super::steps::{NearestBudget, Spent};
 
 /// The column of the needle backwards, as deep as it can still be within the limit.
 pub(super) struct Sweep<'a> {
-    rows: &'a Rows,
+    rows: &'a SymbolRows,
     limit: usize,
-    column: Vec<Block>,
+    column: Vec<BitBlock>,
     bottom: usize,
 }
 
 impl<'a> Sweep<'a> {
     /// A sweep with the rows of the needle backwards, for distances up to the limit.
-    pub(super) fn new(rows: &'a Rows, limit: usize) -> Sweep<'a> {
+    pub(super) fn new(rows: &'a SymbolRows, limit: usize) -> Sweep<'a> {
         let deep = (limit / ROWS + 1).min(rows.blocks());
-        Sweep { rows, limit: limit.max(1), column: vec![Block::STEEP; deep], bottom: deep * ROWS }
+        Sweep { rows, limit: limit.max(1), column: vec![BitBlock::STEEP; deep], bottom: deep * ROWS }
     }
 
     /// Reads the symbols, from the last to the first.
-    pub(super) fn read<S: Symbol>(&mut self, symbols: &[S], steps: &mut Steps) -> Result<(), Spent> {
+    pub(super) fn read<S: CharNumber>(
+        &mut self,
+        symbols: &[S],
+        steps: &mut NearestBudget,
+    ) -> Result<(), Spent> {
         for symbol in symbols.iter().rev() {
             steps.take(self.column.len() + 1)?;
             self.step(self.rows.of_symbol(*symbol));
@@ -47,7 +51,7 @@ impl<'a> Sweep<'a> {
         match equals.get(self.column.len()) {
             // All rows below are beyond the limit; only a step across, or a fall, brings the next one within.
             Some(equal) if before <= self.limit && (equal & 1 == 1 || carry.fall == 1) => {
-                let mut block = Block::STEEP;
+                let mut block = BitBlock::STEEP;
                 let carry = block.advance(*equal, carry);
                 self.column.push(block);
                 self.bottom = before + ROWS + carry.rise as usize - carry.fall as usize;

@@ -25,7 +25,7 @@ fn extend(row: &mut [usize], needle: &[char], x: char) {
 type Known = ((usize, usize, usize), Range<usize>, Hit);
 
 /// Every block with solid edges: rank, then lines.
-fn blocks(quest: &Quest<'_>) -> Vec<Known> {
+fn blocks(quest: &NearestQuery<'_>) -> Vec<Known> {
     let needle = solid(quest.needle);
     let mut lines = Vec::new();
     let mut start = quest.window.start;
@@ -66,10 +66,10 @@ fn expected(all: &[Known], cut: usize, margin: usize) -> Nearest {
 
 /// What differs from brute force, if anything.
 fn judge(case: &Case, tuning: Tuning, left: u64) -> Result<(), String> {
-    let quest = Quest { view: &case.view, window: case.window.clone(), needle: &case.needle };
+    let quest = NearestQuery { view: &case.view, window: case.window.clone(), needle: &case.needle };
     let known = blocks(&quest);
     let truth = expected(&known, case.cut, case.margin);
-    let mut steps = Steps::new(left);
+    let mut steps = NearestBudget::new(left);
     let mut seen = tuned(&quest, (case.cut, case.margin), tuning, &mut steps);
     for hit in seen.best.iter().chain(&seen.runner_up) {
         let same = known.iter().find(|block| block.2.span == hit.span).ok_or("no block")?;
@@ -246,7 +246,7 @@ fn more_letters_than_a_byte_has_numbers_as_brute_force() {
             needle.chars().enumerate().filter(|(i, _)| i % 31 != drop).map(|(_, c)| c).collect();
         let view = lines.join("\n") + "\n" + &lines[first..first + 44].join("\n");
         let case = Case { window: 0..view.len(), view, needle, cut: 60, margin: 60 };
-        assert!(!Alphabet::of(&case.needle).unwrap().is_narrow());
+        assert!(!Alphabet::new(&case.needle).unwrap().is_narrow());
         assert_eq!(judge(&case, Tuning::USUAL, u64::MAX), Ok(()));
         assert_eq!(judge(&case, EAGER, u64::MAX), Ok(()));
     }

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::comment::{speaks_of_the_whole, words};
 use super::extent::{lines, push_path};
-use super::kind::Kind;
-use super::minor::Names;
-use super::name::{self, Named};
-use super::part::{Part, Role, parts};
-use super::table::Row;
-use super::{Outline, Rank, Symbol};
-use crate::grammar::{Next, Node, Tree, walk};
+use super::kind::SymbolKind;
+use super::minor::MinorNames;
+use super::name::{self, NamedNode};
+use super::part::{NodePart, NodeRole, parts};
+use super::table::LanguageNodes;
+use super::{Outline, Symbol, SymbolRank};
+use crate::grammar::{Node, Tree, WalkStep, walk};
 
 /// Symbols that lie deeper belong to the one around them.
 const MOST_LEVELS: usize = 64;
@@ -20,21 +20,21 @@ const MOST_PATHS: usize = 32 << 20;
 const MOST_SIGNS: usize = 16;
 
 /// Gathers the symbols and comments of a tree; nothing where their paths are too long to be kept.
-pub(super) fn gather(row: &'static Row, tree: &Tree, view: &str) -> Option<Outline> {
+pub(super) fn gather(row: &'static LanguageNodes, tree: &Tree, view: &str) -> Option<Outline> {
     let parts = parts(row, tree);
     let mut gatherer = Gatherer::new(row, view);
     let mut fits = true;
     walk(tree, |node, level| {
         let part = parts.get(usize::from(node.kind_id())).copied().unwrap_or_default();
         fits = gatherer.outline.paths.len() <= MOST_PATHS;
-        if fits { gatherer.see(node, level, part) } else { Next::End }
+        if fits { gatherer.see(node, level, part) } else { WalkStep::End }
     });
     fits.then_some(gatherer.outline)
 }
 
 /// What was gathered so far.
 struct Gatherer<'a> {
-    row: &'static Row,
+    row: &'static LanguageNodes,
     view: &'a str,
     /// Where each line starts.
     starts: Vec<usize>,
@@ -61,7 +61,7 @@ struct Wrapper {
 }
 
 impl<'a> Gatherer<'a> {
-    fn new(row: &'static Row, view: &'a str) -> Gatherer<'a> {
+    fn new(row: &'static LanguageNodes, view: &'a str) -> Gatherer<'a> {
         let ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
         Gatherer {
             row,
@@ -76,7 +76,7 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    fn see(&mut self, node: Node<'_>, level: usize, part: Part) -> Next {
+    fn see(&mut self, node: Node<'_>, level: usize, part: NodePart) -> WalkStep {
         // Headings have no nodes for what they are above.
         if self.row.headings.is_empty() {
             self.leave(level);
@@ -88,25 +88,25 @@ impl<'a> Gatherer<'a> {
         next
     }
 
-    fn play(&mut self, node: Node<'_>, level: usize, part: Part) -> Next {
+    fn play(&mut self, node: Node<'_>, level: usize, part: NodePart) -> WalkStep {
         match part.role {
-            Role::None => self.minors(node, part.minor),
-            Role::Symbol(name, kind) => match name.of(node, self.view) {
+            NodeRole::None => self.minors(node, part.minor),
+            NodeRole::Symbol(name, kind) => match name.find(node, self.view) {
                 Some(named) => self.major(node, level, (&named, kind)),
                 None => self.minors(node, part.minor),
             },
-            Role::Wrapper => self.wrap(self.span(node), level),
-            Role::Attribute => return self.past(|this| this.lead(this.span(node))),
-            Role::Comment => return self.past(|this| this.comment(this.span(node))),
-            Role::Heading => return self.past(|this| this.heading(node)),
-            Role::Closed => return Next::Past,
+            NodeRole::Wrapper => self.wrap(self.span(node), level),
+            NodeRole::Attribute => return self.past(|this| this.lead(this.span(node))),
+            NodeRole::Comment => return self.past(|this| this.comment(this.span(node))),
+            NodeRole::Heading => return self.past(|this| this.heading(node)),
+            NodeRole::Closed => return WalkStep::Past,
         }
-        Next::Inside
+        WalkStep::Inside
     }
 
-    fn past(&mut self, done: impl FnOnce(&mut Self)) -> Next {
+    fn past(&mut self, done: impl FnOnce(&mut Self)) -> WalkStep {
         done(self);
-        Next::Past
+        WalkStep::Past
     }
 
     /// Closes what does not reach to this level of the tree.
@@ -130,7 +130,7 @@ impl<'a> Gatherer<'a> {
         start..start + whole.trim_end().len()
     }
 
-    fn major(&mut self, node: Node<'_>, level: usize, (named, kind): (&Named, Kind)) {
+    fn major(&mut self, node: Node<'_>, level: usize, (named, kind): (&NamedNode, SymbolKind)) {
         let kind = kind.refined(node, &named.name, self.around());
         let body = node.child_by_field_name("body").or_else(|| {
             let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
@@ -143,12 +143,19 @@ impl<'a> Gatherer<'a> {
     }
 
     /// What the innermost symbol is.
-    fn around(&self) -> Option<Kind> {
+    fn around(&self) -> Option<SymbolKind> {
         let (around, _) = self.open.last()?;
         self.outline.symbols.get(*around).map(|symbol| symbol.kind)
     }
 
-    fn open(&mut self, span: Range<usize>, level: usize, named: &Named, kind: Kind, head: Range<usize>) {
+    fn open(
+        &mut self,
+        span: Range<usize>,
+        level: usize,
+        named: &NamedNode,
+        kind: SymbolKind,
+        head: Range<usize>,
+    ) {
         let span = self.widened(&span);
         if let Some(wrapper) = self.wrappers.last_mut() {
             wrapper.fresh = false;
@@ -156,7 +163,7 @@ impl<'a> Gatherer<'a> {
         if self.open.len() >= MOST_LEVELS {
             return;
         }
-        let symbol = self.symbol(span, named, (kind, Rank::Major), head);
+        let symbol = self.symbol(span, named, (kind, SymbolRank::Major), head);
         self.open.push((self.outline.symbols.len(), level));
         self.outline.symbols.push(symbol);
     }
@@ -165,8 +172,8 @@ impl<'a> Gatherer<'a> {
     fn symbol(
         &mut self,
         span: Range<usize>,
-        named: &Named,
-        (kind, rank): (Kind, Rank),
+        named: &NamedNode,
+        (kind, rank): (SymbolKind, SymbolRank),
         head: Range<usize>,
     ) -> Symbol {
         let around = self.open.last().map(|(symbol, _)| *symbol);
@@ -181,15 +188,15 @@ impl<'a> Gatherer<'a> {
     }
 
     /// Notes the symbols of a node that hold none.
-    fn minors(&mut self, node: Node<'_>, minor: Option<(Names, Kind)>) {
+    fn minors(&mut self, node: Node<'_>, minor: Option<(MinorNames, SymbolKind)>) {
         let Some((names, kind)) = minor.filter(|_| self.body.is_none()) else { return };
         let own = self.span(node);
-        for named in names.of(node, self.view) {
+        for named in names.find(node, self.view) {
             let kind = kind.refined(node, &named.name, self.around());
-            let own = if matches!(names, Names::Each(_)) { named.at.clone() } else { own.clone() };
+            let own = if matches!(names, MinorNames::Each(_)) { named.at.clone() } else { own.clone() };
             let span = self.widened_minor(&own);
             let start = self.outline.symbols.last().map_or(0, |last| last.extent.start);
-            let mut symbol = self.symbol(span, &named, (kind, Rank::Minor), own);
+            let mut symbol = self.symbol(span, &named, (kind, SymbolRank::Minor), own);
             symbol.extent.start = symbol.extent.start.max(start);
             symbol.extent.end = symbol.extent.end.max(symbol.extent.start);
             self.outline.symbols.push(symbol);
@@ -211,7 +218,7 @@ impl<'a> Gatherer<'a> {
             symbol.lines = lines(&self.starts, self.view, symbol.extent.clone());
         }
         self.leave(rank);
-        self.open(start..self.view.trim_end().len(), rank, &named, Kind::Heading, head);
+        self.open(start..self.view.trim_end().len(), rank, &named, SymbolKind::Heading, head);
     }
 
     fn wrap(&mut self, span: Range<usize>, level: usize) {

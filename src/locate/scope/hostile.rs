@@ -30,7 +30,7 @@ const LANGUAGES: [&str; 16] = [
 #[expect(clippy::disallowed_methods, reason = "a test may look at the clock")]
 fn ask(language: &str, text: &str) -> Option<usize> {
     let begun = Instant::now();
-    let outline = Outline::of(language, "a.tsx", text);
+    let outline = Outline::parse(language, "a.tsx", text);
     let symbols = outline.as_ref().map(|outline| {
         for at in (0..=text.len()).step_by(text.len() / 50 + 1) {
             outline.enclosing(at);

@@ -5,7 +5,7 @@ use crate::grammar::Node;
 
 /// What a symbol is, as far as its declaration shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum SymbolKind {
     /// A function.
     Function,
     /// A function of a type.
@@ -46,52 +46,52 @@ pub enum Kind {
     Element,
 }
 
-impl Kind {
+impl SymbolKind {
     /// Every kind.
-    pub const ALL: [Kind; 19] = [
-        Kind::Function,
-        Kind::Method,
-        Kind::Class,
-        Kind::Struct,
-        Kind::Enum,
-        Kind::Variant,
-        Kind::Trait,
-        Kind::Interface,
-        Kind::Impl,
-        Kind::Type,
-        Kind::Module,
-        Kind::Constant,
-        Kind::Variable,
-        Kind::Field,
-        Kind::Macro,
-        Kind::Heading,
-        Kind::Key,
-        Kind::Rule,
-        Kind::Element,
+    pub const ALL: [SymbolKind; 19] = [
+        SymbolKind::Function,
+        SymbolKind::Method,
+        SymbolKind::Class,
+        SymbolKind::Struct,
+        SymbolKind::Enum,
+        SymbolKind::Variant,
+        SymbolKind::Trait,
+        SymbolKind::Interface,
+        SymbolKind::Impl,
+        SymbolKind::Type,
+        SymbolKind::Module,
+        SymbolKind::Constant,
+        SymbolKind::Variable,
+        SymbolKind::Field,
+        SymbolKind::Macro,
+        SymbolKind::Heading,
+        SymbolKind::Key,
+        SymbolKind::Rule,
+        SymbolKind::Element,
     ];
 
     /// Its name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Function => "function",
-            Kind::Method => "method",
-            Kind::Class => "class",
-            Kind::Struct => "struct",
-            Kind::Enum => "enum",
-            Kind::Variant => "variant",
-            Kind::Trait => "trait",
-            Kind::Interface => "interface",
-            Kind::Impl => "impl",
-            Kind::Type => "type",
-            Kind::Module => "module",
-            Kind::Constant => "constant",
-            Kind::Variable => "variable",
-            Kind::Field => "field",
-            Kind::Macro => "macro",
-            Kind::Heading => "heading",
-            Kind::Key => "key",
-            Kind::Rule => "rule",
-            Kind::Element => "element",
+            SymbolKind::Function => "function",
+            SymbolKind::Method => "method",
+            SymbolKind::Class => "class",
+            SymbolKind::Struct => "struct",
+            SymbolKind::Enum => "enum",
+            SymbolKind::Variant => "variant",
+            SymbolKind::Trait => "trait",
+            SymbolKind::Interface => "interface",
+            SymbolKind::Impl => "impl",
+            SymbolKind::Type => "type",
+            SymbolKind::Module => "module",
+            SymbolKind::Constant => "constant",
+            SymbolKind::Variable => "variable",
+            SymbolKind::Field => "field",
+            SymbolKind::Macro => "macro",
+            SymbolKind::Heading => "heading",
+            SymbolKind::Key => "key",
+            SymbolKind::Rule => "rule",
+            SymbolKind::Element => "element",
         }
     }
 
@@ -99,31 +99,37 @@ impl Kind {
     pub const fn has_members(self) -> bool {
         matches!(
             self,
-            Kind::Class | Kind::Struct | Kind::Enum | Kind::Trait | Kind::Interface | Kind::Impl | Kind::Type
+            SymbolKind::Class
+                | SymbolKind::Struct
+                | SymbolKind::Enum
+                | SymbolKind::Trait
+                | SymbolKind::Interface
+                | SymbolKind::Impl
+                | SymbolKind::Type
         )
     }
 
     /// Whether it runs.
     pub const fn runs(self) -> bool {
-        matches!(self, Kind::Function | Kind::Method)
+        matches!(self, SymbolKind::Function | SymbolKind::Method)
     }
 
     /// Whether its name is made of parts that are joined as paths are; the name of a heading or key may hold anything.
     pub const fn is_code(self) -> bool {
-        !matches!(self, Kind::Heading | Kind::Key | Kind::Rule | Kind::Element)
+        !matches!(self, SymbolKind::Heading | SymbolKind::Key | SymbolKind::Rule | SymbolKind::Element)
     }
 
     /// The kind of this very symbol: what its node, its name and what is around it show.
-    pub(super) fn refined(self, node: Node<'_>, name: &str, around: Option<Kind>) -> Kind {
-        let member = name.contains('.') || around.is_some_and(Kind::has_members);
+    pub(super) fn refined(self, node: Node<'_>, name: &str, around: Option<SymbolKind>) -> SymbolKind {
+        let member = name.contains('.') || around.is_some_and(SymbolKind::has_members);
         match self {
-            Kind::Function if member => Kind::Method,
-            Kind::Function => given(node).unwrap_or(Kind::Function),
-            Kind::Type => written(node).unwrap_or(Kind::Type),
-            Kind::Variable | Kind::Field if prototype(node) && member => Kind::Method,
-            Kind::Variable | Kind::Field if prototype(node) => Kind::Function,
-            Kind::Variable if member => Kind::Field,
-            Kind::Variable if shouts(name) => Kind::Constant,
+            SymbolKind::Function if member => SymbolKind::Method,
+            SymbolKind::Function => given(node).unwrap_or(SymbolKind::Function),
+            SymbolKind::Type => written(node).unwrap_or(SymbolKind::Type),
+            SymbolKind::Variable | SymbolKind::Field if prototype(node) && member => SymbolKind::Method,
+            SymbolKind::Variable | SymbolKind::Field if prototype(node) => SymbolKind::Function,
+            SymbolKind::Variable if member => SymbolKind::Field,
+            SymbolKind::Variable if shouts(name) => SymbolKind::Constant,
             kind => kind,
         }
     }
@@ -135,17 +141,17 @@ fn shouts(name: &str) -> bool {
 }
 
 /// What is given a name where not a function is.
-fn given(node: Node<'_>) -> Option<Kind> {
+fn given(node: Node<'_>) -> Option<SymbolKind> {
     let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
-    (value.kind() == "class").then_some(Kind::Class)
+    (value.kind() == "class").then_some(SymbolKind::Class)
 }
 
 /// What a type is by how it is written.
-fn written(node: Node<'_>) -> Option<Kind> {
+fn written(node: Node<'_>) -> Option<SymbolKind> {
     match node.child_by_field_name("type")?.kind() {
-        "struct_type" | "struct_specifier" | "union_specifier" => Some(Kind::Struct),
-        "interface_type" => Some(Kind::Interface),
-        "enum_specifier" => Some(Kind::Enum),
+        "struct_type" | "struct_specifier" | "union_specifier" => Some(SymbolKind::Struct),
+        "interface_type" => Some(SymbolKind::Interface),
+        "enum_specifier" => Some(SymbolKind::Enum),
         _ => None,
     }
 }
@@ -167,8 +173,8 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_own_name() {
-        let names: BTreeSet<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
-        assert_eq!(names.len(), Kind::ALL.len());
+        let names: BTreeSet<&str> = SymbolKind::ALL.into_iter().map(SymbolKind::name).collect();
+        assert_eq!(names.len(), SymbolKind::ALL.len());
     }
 
     #[test]

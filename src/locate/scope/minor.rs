@@ -2,7 +2,7 @@
 //!
 //! Invariant: they change nothing of what is told about the other symbols.
 
-use super::name::{Named, children, declared, named, plain, scoped, text};
+use super::name::{NamedNode, children, declared, named, plain, scoped, text};
 use crate::grammar::Node;
 
 /// Names that are taken from one node, and how deep patterns are looked into.
@@ -11,7 +11,7 @@ const MOST_LEVELS: usize = 8;
 
 /// What names the symbols of a node: there may be several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
+pub(super) enum MinorNames {
     /// The texts of a field, but for patterns.
     Field(&'static str),
     /// The same, where nothing but its name belongs to each.
@@ -22,19 +22,19 @@ pub(super) enum Names {
     Declarators,
 }
 
-impl Names {
+impl MinorNames {
     /// Gives the names of a node.
-    pub(super) fn of(self, node: Node<'_>, view: &str) -> Vec<Named> {
+    pub(super) fn find(self, node: Node<'_>, view: &str) -> Vec<NamedNode> {
         let mut found = Vec::new();
         match self {
-            Names::Field(field) | Names::Each(field) => {
+            MinorNames::Field(field) | MinorNames::Each(field) => {
                 let nodes = by_field(node, field).filter(|node| !node.kind().ends_with("_pattern"));
                 found.extend(nodes.filter_map(|node| named(&plain(node, view)?, node)));
             }
-            Names::Targets(field) => {
+            MinorNames::Targets(field) => {
                 by_field(node, field).for_each(|node| targets(node, view, 0, &mut found))
             }
-            Names::Declarators => {
+            MinorNames::Declarators => {
                 let nodes = by_field(node, "declarator").filter_map(|declarator| {
                     declarator.child_by_field_name("name").or_else(|| declared(declarator))
                 });
@@ -57,7 +57,7 @@ fn by_field<'t>(node: Node<'t>, field: &'static str) -> impl Iterator<Item = Nod
 }
 
 /// The names that a pattern binds.
-fn targets(node: Node<'_>, view: &str, level: usize, found: &mut Vec<Named>) {
+fn targets(node: Node<'_>, view: &str, level: usize, found: &mut Vec<NamedNode>) {
     match node.kind() {
         "identifier" => found.extend(plain(node, view).and_then(|name| named(&name, node))),
         "pattern_list" | "tuple_pattern" | "list_pattern" | "list_splat_pattern" if level < MOST_LEVELS => {

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::grammar::{self, Tree};
 
-pub use kind::Kind;
+pub use kind::SymbolKind;
 
 /// The steps that reading may take. Good text took 10,000 to 30,000 for each MiB; HTML takes more the more tags it has,
 /// and 8,000 tags in 300 KB are about as many as it can have.
@@ -41,8 +41,8 @@ struct Symbol {
     path: Range<usize>,
     /// The symbol around it.
     around: Option<usize>,
-    kind: Kind,
-    rank: Rank,
+    kind: SymbolKind,
+    rank: SymbolRank,
     /// Where its name stands.
     name: Range<usize>,
     /// Where its declaration begins, and where its body does, or its own last byte is.
@@ -51,7 +51,7 @@ struct Symbol {
 
 /// Whether a symbol can hold others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rank {
+enum SymbolRank {
     /// It can: what is in it is in no symbol around it.
     Major,
     /// It holds none, and is nothing but a name for its lines.
@@ -60,11 +60,11 @@ enum Rank {
 
 /// A symbol as it is seen from outside.
 #[derive(Debug, Clone)]
-pub struct Seen<'o> {
+pub struct OutlineSymbol<'o> {
     /// Its path, as in `Class.method`.
     pub path: &'o str,
     /// What it is.
-    pub kind: Kind,
+    pub kind: SymbolKind,
     /// The number of the symbol around it.
     pub around: Option<usize>,
     /// Where its name stands.
@@ -78,7 +78,7 @@ pub struct Seen<'o> {
 impl Outline {
     /// Reads the symbols and comments of a text; nothing where the language has no grammar, or the text cannot be
     /// read safely within the steps. Where the text is broken, they are those that the grammar could make out.
-    pub fn of(language: &str, path: &str, view: &str) -> Option<Outline> {
+    pub fn parse(language: &str, path: &str, view: &str) -> Option<Outline> {
         Outline::in_tree(language, &*grammar::read(language, path, view, STEPS).ok()?, view)
     }
 
@@ -88,8 +88,8 @@ impl Outline {
     }
 
     /// Gives every symbol, those that hold none among them, in the order of the text.
-    pub fn symbols(&self) -> impl Iterator<Item = Seen<'_>> {
-        self.symbols.iter().map(|symbol| Seen {
+    pub fn symbols(&self) -> impl Iterator<Item = OutlineSymbol<'_>> {
+        self.symbols.iter().map(|symbol| OutlineSymbol {
             path: self.path(symbol),
             kind: symbol.kind,
             around: symbol.around,
@@ -105,7 +105,7 @@ impl Outline {
         let before = self.symbols.partition_point(|symbol| symbol.extent.start <= offset);
         let mut around = before.checked_sub(1);
         while let Some(symbol) = self.symbols.get(around?) {
-            if offset < symbol.extent.end && symbol.rank == Rank::Major {
+            if offset < symbol.extent.end && symbol.rank == SymbolRank::Major {
                 return Some(self.path(symbol));
             }
             around = symbol.around;
@@ -128,8 +128,8 @@ impl Outline {
                 continue;
             }
             let (whole, parts) = match symbol.rank {
-                Rank::Major => (&mut *whole, &mut *parts),
-                Rank::Minor => (&mut *whole_minor, &mut *parts_minor),
+                SymbolRank::Major => (&mut *whole, &mut *parts),
+                SymbolRank::Minor => (&mut *whole_minor, &mut *parts_minor),
             };
             match folded(path).strip_suffix(name.as_str()) {
                 Some("") => whole.push(symbol.lines.clone()),
@@ -154,7 +154,7 @@ impl Outline {
 
     /// Gives the path of every symbol that can hold others, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.symbols.iter().filter(|symbol| symbol.rank == Rank::Major).map(|symbol| self.path(symbol))
+        self.symbols.iter().filter(|symbol| symbol.rank == SymbolRank::Major).map(|symbol| self.path(symbol))
     }
 
     /// Tells whether a span lies inside the words of one comment; its opening and closing signs are none.

@@ -11,7 +11,7 @@ const MOST_DECLARATORS: usize = 64;
 
 /// What names a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum NameRule {
     /// The text of a field.
     Field(&'static str),
     /// A path of the language in a field, with `.` for `::` and without its generic arguments.
@@ -39,21 +39,25 @@ pub(super) enum Name {
 
 /// A name, and where it stands.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct NamedNode {
     /// The name, on one line.
     pub(super) name: String,
     /// Where it stands.
     pub(super) at: Range<usize>,
 }
 
-impl Name {
+impl NameRule {
     /// Gives the name of a node; nothing where it has none.
-    pub(super) fn of(self, node: Node<'_>, view: &str) -> Option<Named> {
+    pub(super) fn find(self, node: Node<'_>, view: &str) -> Option<NamedNode> {
         let at = self.node(node, view)?;
         let name = match self {
-            Name::Field(_) | Name::Given { .. } | Name::Child(_) | Name::Key | Name::Id => plain(at, view)?,
-            Name::Scoped(_) | Name::Bodied(_) | Name::Declared => scoped(text(at, view)?),
-            Name::Received => received(node, view)?,
+            NameRule::Field(_)
+            | NameRule::Given { .. }
+            | NameRule::Child(_)
+            | NameRule::Key
+            | NameRule::Id => plain(at, view)?,
+            NameRule::Scoped(_) | NameRule::Bodied(_) | NameRule::Declared => scoped(text(at, view)?),
+            NameRule::Received => received(node, view)?,
         };
         named(&name, at)
     }
@@ -62,24 +66,26 @@ impl Name {
     fn node<'t>(self, node: Node<'t>, view: &str) -> Option<Node<'t>> {
         let field = |name: &str| node.child_by_field_name(name);
         match self {
-            Name::Field(name) | Name::Scoped(name) => field(name),
-            Name::Bodied(name) => field("body").and_then(|_| field(name)),
-            Name::Given { name, function } => field(function).filter(is_function).and_then(|_| field(name)),
-            Name::Received => field("name"),
-            Name::Declared => declared(field("declarator")?),
-            Name::Child(kind) => children(node).find(|child| child.kind() == kind),
-            Name::Key => children(node).find(Node::is_named),
-            Name::Id => id(node, view),
+            NameRule::Field(name) | NameRule::Scoped(name) => field(name),
+            NameRule::Bodied(name) => field("body").and_then(|_| field(name)),
+            NameRule::Given { name, function } => {
+                field(function).filter(is_function).and_then(|_| field(name))
+            }
+            NameRule::Received => field("name"),
+            NameRule::Declared => declared(field("declarator")?),
+            NameRule::Child(kind) => children(node).find(|child| child.kind() == kind),
+            NameRule::Key => children(node).find(Node::is_named),
+            NameRule::Id => id(node, view),
         }
     }
 }
 
-pub(super) fn named(name: &str, at: Node<'_>) -> Option<Named> {
-    Some(Named { name: on_one_line(name)?, at: at.byte_range() })
+pub(super) fn named(name: &str, at: Node<'_>) -> Option<NamedNode> {
+    Some(NamedNode { name: on_one_line(name)?, at: at.byte_range() })
 }
 
 /// Gives the rank of a heading, from 1, and its words.
-pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, Named)> {
+pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, NamedNode)> {
     let rank = |kind: &str| match kind {
         "atx_h1_marker" | "setext_h1_underline" => Some(1),
         "atx_h2_marker" | "setext_h2_underline" => Some(2),

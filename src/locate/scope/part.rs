@@ -1,27 +1,27 @@
 //! What each kind of node of a grammar is to an outline.
 
-use super::kind::Kind;
-use super::minor::Names;
-use super::name::Name;
-use super::table::Row;
+use super::kind::SymbolKind;
+use super::minor::MinorNames;
+use super::name::NameRule;
+use super::table::LanguageNodes;
 use crate::grammar::Tree;
 
 /// What a kind of node is to us.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Part {
-    pub(super) role: Role,
+pub(super) struct NodePart {
+    pub(super) role: NodeRole,
     /// The symbols that it declares and that hold none.
-    pub(super) minor: Option<(Names, Kind)>,
+    pub(super) minor: Option<(MinorNames, SymbolKind)>,
     /// Whether what is declared in it is nobody else's.
     pub(super) is_body: bool,
 }
 
 /// What it does.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) enum Role {
+pub(super) enum NodeRole {
     #[default]
     None,
-    Symbol(Name, Kind),
+    Symbol(NameRule, SymbolKind),
     Wrapper,
     Attribute,
     Comment,
@@ -30,22 +30,22 @@ pub(super) enum Role {
 }
 
 /// What each kind is, by its number.
-pub(super) fn parts(row: &Row, tree: &Tree) -> Vec<Part> {
+pub(super) fn parts(row: &LanguageNodes, tree: &Tree) -> Vec<NodePart> {
     let language = tree.language();
     let role = |kind: &str| {
         let named = row.symbols.iter().find(|(.., kinds)| kinds.contains(&kind));
         match named {
-            Some((name, what, _)) => Role::Symbol(*name, *what),
-            None if row.wrappers.contains(&kind) => Role::Wrapper,
-            None if row.attributes.contains(&kind) => Role::Attribute,
-            None if row.comments.contains(&kind) => Role::Comment,
-            None if row.headings.contains(&kind) => Role::Heading,
-            None if row.closed.contains(&kind) => Role::Closed,
-            None => Role::None,
+            Some((name, what, _)) => NodeRole::Symbol(*name, *what),
+            None if row.wrappers.contains(&kind) => NodeRole::Wrapper,
+            None if row.attributes.contains(&kind) => NodeRole::Attribute,
+            None if row.comments.contains(&kind) => NodeRole::Comment,
+            None if row.headings.contains(&kind) => NodeRole::Heading,
+            None if row.closed.contains(&kind) => NodeRole::Closed,
+            None => NodeRole::None,
         }
     };
     let minor = |kind: &str| row.minors.iter().find(|(.., kinds)| kinds.contains(&kind));
-    let part = |kind: &str| Part {
+    let part = |kind: &str| NodePart {
         role: role(kind),
         minor: minor(kind).map(|(names, what, _)| (*names, *what)),
         is_body: row.bodies.contains(&kind),
@@ -54,7 +54,7 @@ pub(super) fn parts(row: &Row, tree: &Tree) -> Vec<Part> {
         .map(|id| u16::try_from(id).unwrap_or(u16::MAX))
         .map(|id| match language.node_kind_for_id(id) {
             Some(kind) if language.node_kind_is_named(id) => part(kind),
-            Some(_) | None => Part::default(),
+            Some(_) | None => NodePart::default(),
         })
         .collect()
 }

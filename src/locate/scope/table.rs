@@ -1,17 +1,17 @@
 //! The one table of what opens a symbol, language by language.
 
-use super::kind::Kind;
-use super::minor::Names;
-use super::name::Name;
+use super::kind::SymbolKind;
+use super::minor::MinorNames;
+use super::name::NameRule;
 
 /// Where the symbols and comments of some languages are: kinds of nodes of their grammars.
-pub(super) struct Row {
+pub(super) struct LanguageNodes {
     /// The languages' names in the catalogue.
     languages: &'static [&'static str],
     /// What opens a symbol, what names it, and what it is.
-    pub(super) symbols: &'static [(Name, Kind, &'static [&'static str])],
+    pub(super) symbols: &'static [(NameRule, SymbolKind, &'static [&'static str])],
     /// What declares symbols that hold none, what names them, and what they are.
-    pub(super) minors: &'static [(Names, Kind, &'static [&'static str])],
+    pub(super) minors: &'static [(MinorNames, SymbolKind, &'static [&'static str])],
     /// In what the declared symbols that hold none are nobody else's.
     pub(super) bodies: &'static [&'static str],
     /// What may hold a symbol and its modifiers, and belongs to it then.
@@ -29,11 +29,11 @@ pub(super) struct Row {
 }
 
 /// Gives the row of a language.
-pub(super) fn row(language: &str) -> Option<&'static Row> {
+pub(super) fn row(language: &str) -> Option<&'static LanguageNodes> {
     TABLE.iter().find(|row| row.languages.contains(&language))
 }
 
-const PLAIN: Row = Row {
+const PLAIN: LanguageNodes = LanguageNodes {
     languages: &[],
     symbols: &[],
     minors: &[],
@@ -46,27 +46,31 @@ const PLAIN: Row = Row {
     inner: &[],
 };
 
-pub(super) static TABLE: [Row; 13] = [
-    Row {
+pub(super) static TABLE: [LanguageNodes; 13] = [
+    LanguageNodes {
         languages: &["python"],
         symbols: &[
-            (Name::Field("name"), Kind::Class, &["class_definition"]),
-            (Name::Field("name"), Kind::Function, &["function_definition"]),
+            (NameRule::Field("name"), SymbolKind::Class, &["class_definition"]),
+            (NameRule::Field("name"), SymbolKind::Function, &["function_definition"]),
         ],
-        minors: &[(Names::Targets("left"), Kind::Variable, &["assignment"])],
+        minors: &[(MinorNames::Targets("left"), SymbolKind::Variable, &["assignment"])],
         bodies: &["function_definition", "lambda"],
         wrappers: &["decorated_definition"],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["javascript", "typescript"],
         symbols: ECMASCRIPT,
         minors: &[
-            (Names::Field("name"), Kind::Variable, &["variable_declarator"]),
-            (Names::Field("name"), Kind::Field, &["public_field_definition", "property_signature"]),
-            (Names::Field("property"), Kind::Field, &["field_definition"]),
-            (Names::Each("name"), Kind::Variant, &["enum_body"]),
-            (Names::Field("name"), Kind::Variant, &["enum_assignment"]),
+            (MinorNames::Field("name"), SymbolKind::Variable, &["variable_declarator"]),
+            (
+                MinorNames::Field("name"),
+                SymbolKind::Field,
+                &["public_field_definition", "property_signature"],
+            ),
+            (MinorNames::Field("property"), SymbolKind::Field, &["field_definition"]),
+            (MinorNames::Each("name"), SymbolKind::Variant, &["enum_body"]),
+            (MinorNames::Field("name"), SymbolKind::Variant, &["enum_assignment"]),
         ],
         bodies: &["statement_block", "arrow_function", "class_static_block"],
         wrappers: &[
@@ -80,50 +84,50 @@ pub(super) static TABLE: [Row; 13] = [
         comments: &["comment", "html_comment"],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["rust"],
         symbols: RUST,
         minors: &[
-            (Names::Field("name"), Kind::Field, &["field_declaration"]),
-            (Names::Field("name"), Kind::Variant, &["enum_variant"]),
+            (MinorNames::Field("name"), SymbolKind::Field, &["field_declaration"]),
+            (MinorNames::Field("name"), SymbolKind::Variant, &["enum_variant"]),
         ],
         attributes: &["attribute_item"],
         comments: &["line_comment", "block_comment"],
         inner: &["//!", "/*!"],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["go"],
         symbols: &[
-            (Name::Field("name"), Kind::Function, &["function_declaration"]),
-            (Name::Field("name"), Kind::Type, &["type_spec", "type_alias"]),
-            (Name::Received, Kind::Method, &["method_declaration"]),
+            (NameRule::Field("name"), SymbolKind::Function, &["function_declaration"]),
+            (NameRule::Field("name"), SymbolKind::Type, &["type_spec", "type_alias"]),
+            (NameRule::Received, SymbolKind::Method, &["method_declaration"]),
         ],
         minors: &[
-            (Names::Field("name"), Kind::Constant, &["const_spec"]),
-            (Names::Field("name"), Kind::Variable, &["var_spec"]),
-            (Names::Field("name"), Kind::Field, &["field_declaration"]),
-            (Names::Field("name"), Kind::Method, &["method_elem"]),
+            (MinorNames::Field("name"), SymbolKind::Constant, &["const_spec"]),
+            (MinorNames::Field("name"), SymbolKind::Variable, &["var_spec"]),
+            (MinorNames::Field("name"), SymbolKind::Field, &["field_declaration"]),
+            (MinorNames::Field("name"), SymbolKind::Method, &["method_elem"]),
         ],
         bodies: &["block"],
         wrappers: &["type_declaration", "const_declaration", "var_declaration"],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["java"],
         symbols: JAVA,
         minors: &[
-            (Names::Declarators, Kind::Field, &["field_declaration"]),
-            (Names::Declarators, Kind::Constant, &["constant_declaration"]),
-            (Names::Field("name"), Kind::Variant, &["enum_constant"]),
-            (Names::Field("name"), Kind::Method, &["annotation_type_element_declaration"]),
+            (MinorNames::Declarators, SymbolKind::Field, &["field_declaration"]),
+            (MinorNames::Declarators, SymbolKind::Constant, &["constant_declaration"]),
+            (MinorNames::Field("name"), SymbolKind::Variant, &["enum_constant"]),
+            (MinorNames::Field("name"), SymbolKind::Method, &["annotation_type_element_declaration"]),
         ],
         bodies: &["block", "constructor_body", "lambda_expression"],
         comments: &["line_comment", "block_comment"],
         ..PLAIN
     },
-    Row { languages: &["c"], symbols: C, minors: C_MINORS, bodies: C_BODIES, ..PLAIN },
-    Row {
+    LanguageNodes { languages: &["c"], symbols: C, minors: C_MINORS, bodies: C_BODIES, ..PLAIN },
+    LanguageNodes {
         languages: &["cpp"],
         symbols: C,
         minors: C_MINORS,
@@ -131,38 +135,38 @@ pub(super) static TABLE: [Row; 13] = [
         wrappers: &["template_declaration"],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["bash"],
-        symbols: &[(Name::Field("name"), Kind::Function, &["function_definition"])],
-        minors: &[(Names::Field("name"), Kind::Variable, &["variable_assignment"])],
+        symbols: &[(NameRule::Field("name"), SymbolKind::Function, &["function_definition"])],
+        minors: &[(MinorNames::Field("name"), SymbolKind::Variable, &["variable_assignment"])],
         bodies: &["function_definition", "command"],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["css"],
         symbols: &[
-            (Name::Child("selectors"), Kind::Rule, &["rule_set"]),
-            (Name::Child("keyframes_name"), Kind::Rule, &["keyframes_statement"]),
+            (NameRule::Child("selectors"), SymbolKind::Rule, &["rule_set"]),
+            (NameRule::Child("keyframes_name"), SymbolKind::Rule, &["keyframes_statement"]),
         ],
         comments: &["comment", "js_comment"],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["html"],
-        symbols: &[(Name::Id, Kind::Element, &["element", "script_element", "style_element"])],
+        symbols: &[(NameRule::Id, SymbolKind::Element, &["element", "script_element", "style_element"])],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["json", "jsonc", "yaml"],
-        symbols: &[(Name::Field("key"), Kind::Key, &["pair", "block_mapping_pair", "flow_pair"])],
+        symbols: &[(NameRule::Field("key"), SymbolKind::Key, &["pair", "block_mapping_pair", "flow_pair"])],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["toml"],
-        symbols: &[(Name::Key, Kind::Key, &["table", "table_array_element", "pair"])],
+        symbols: &[(NameRule::Key, SymbolKind::Key, &["table", "table_array_element", "pair"])],
         ..PLAIN
     },
-    Row {
+    LanguageNodes {
         languages: &["markdown"],
         headings: &["atx_heading", "setext_heading"],
         closed: &["block_quote", "list"],
@@ -171,10 +175,10 @@ pub(super) static TABLE: [Row; 13] = [
     },
 ];
 
-const ECMASCRIPT: &[(Name, Kind, &[&str])] = &[
+const ECMASCRIPT: &[(NameRule, SymbolKind, &[&str])] = &[
     (
-        Name::Field("name"),
-        Kind::Function,
+        NameRule::Field("name"),
+        SymbolKind::Function,
         &[
             "function_declaration",
             "generator_function_declaration",
@@ -184,61 +188,65 @@ const ECMASCRIPT: &[(Name, Kind, &[&str])] = &[
             "abstract_method_signature",
         ],
     ),
-    (Name::Field("name"), Kind::Class, &["class_declaration", "abstract_class_declaration"]),
-    (Name::Field("name"), Kind::Interface, &["interface_declaration"]),
-    (Name::Field("name"), Kind::Type, &["type_alias_declaration"]),
-    (Name::Field("name"), Kind::Enum, &["enum_declaration"]),
-    (Name::Field("name"), Kind::Module, &["module", "internal_module"]),
+    (NameRule::Field("name"), SymbolKind::Class, &["class_declaration", "abstract_class_declaration"]),
+    (NameRule::Field("name"), SymbolKind::Interface, &["interface_declaration"]),
+    (NameRule::Field("name"), SymbolKind::Type, &["type_alias_declaration"]),
+    (NameRule::Field("name"), SymbolKind::Enum, &["enum_declaration"]),
+    (NameRule::Field("name"), SymbolKind::Module, &["module", "internal_module"]),
     (
-        Name::Given { name: "name", function: "value" },
-        Kind::Function,
+        NameRule::Given { name: "name", function: "value" },
+        SymbolKind::Function,
         &["variable_declarator", "public_field_definition"],
     ),
-    (Name::Given { name: "property", function: "value" }, Kind::Function, &["field_definition"]),
-    (Name::Given { name: "key", function: "value" }, Kind::Function, &["pair"]),
-    (Name::Given { name: "left", function: "right" }, Kind::Function, &["assignment_expression"]),
+    (NameRule::Given { name: "property", function: "value" }, SymbolKind::Function, &["field_definition"]),
+    (NameRule::Given { name: "key", function: "value" }, SymbolKind::Function, &["pair"]),
+    (NameRule::Given { name: "left", function: "right" }, SymbolKind::Function, &["assignment_expression"]),
 ];
 
-const RUST: &[(Name, Kind, &[&str])] = &[
-    (Name::Field("name"), Kind::Function, &["function_item", "function_signature_item"]),
-    (Name::Field("name"), Kind::Struct, &["struct_item", "union_item"]),
-    (Name::Field("name"), Kind::Enum, &["enum_item"]),
-    (Name::Field("name"), Kind::Trait, &["trait_item"]),
-    (Name::Field("name"), Kind::Module, &["mod_item"]),
-    (Name::Field("name"), Kind::Type, &["type_item", "associated_type"]),
-    (Name::Field("name"), Kind::Constant, &["const_item"]),
-    (Name::Field("name"), Kind::Variable, &["static_item"]),
-    (Name::Field("name"), Kind::Macro, &["macro_definition"]),
-    (Name::Scoped("type"), Kind::Impl, &["impl_item"]),
+const RUST: &[(NameRule, SymbolKind, &[&str])] = &[
+    (NameRule::Field("name"), SymbolKind::Function, &["function_item", "function_signature_item"]),
+    (NameRule::Field("name"), SymbolKind::Struct, &["struct_item", "union_item"]),
+    (NameRule::Field("name"), SymbolKind::Enum, &["enum_item"]),
+    (NameRule::Field("name"), SymbolKind::Trait, &["trait_item"]),
+    (NameRule::Field("name"), SymbolKind::Module, &["mod_item"]),
+    (NameRule::Field("name"), SymbolKind::Type, &["type_item", "associated_type"]),
+    (NameRule::Field("name"), SymbolKind::Constant, &["const_item"]),
+    (NameRule::Field("name"), SymbolKind::Variable, &["static_item"]),
+    (NameRule::Field("name"), SymbolKind::Macro, &["macro_definition"]),
+    (NameRule::Scoped("type"), SymbolKind::Impl, &["impl_item"]),
 ];
 
-const JAVA: &[(Name, Kind, &[&str])] = &[
-    (Name::Field("name"), Kind::Class, &["class_declaration", "record_declaration"]),
-    (Name::Field("name"), Kind::Interface, &["interface_declaration", "annotation_type_declaration"]),
-    (Name::Field("name"), Kind::Enum, &["enum_declaration"]),
+const JAVA: &[(NameRule, SymbolKind, &[&str])] = &[
+    (NameRule::Field("name"), SymbolKind::Class, &["class_declaration", "record_declaration"]),
     (
-        Name::Field("name"),
-        Kind::Function,
+        NameRule::Field("name"),
+        SymbolKind::Interface,
+        &["interface_declaration", "annotation_type_declaration"],
+    ),
+    (NameRule::Field("name"), SymbolKind::Enum, &["enum_declaration"]),
+    (
+        NameRule::Field("name"),
+        SymbolKind::Function,
         &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
     ),
 ];
 
 /// A header in C may be C++.
-const C: &[(Name, Kind, &[&str])] = &[
-    (Name::Declared, Kind::Function, &["function_definition"]),
-    (Name::Declared, Kind::Type, &["type_definition"]),
-    (Name::Bodied("name"), Kind::Struct, &["struct_specifier", "union_specifier"]),
-    (Name::Bodied("name"), Kind::Enum, &["enum_specifier"]),
-    (Name::Bodied("name"), Kind::Class, &["class_specifier"]),
-    (Name::Scoped("name"), Kind::Module, &["namespace_definition"]),
-    (Name::Field("name"), Kind::Macro, &["preproc_def", "preproc_function_def"]),
-    (Name::Field("name"), Kind::Type, &["alias_declaration", "concept_definition"]),
+const C: &[(NameRule, SymbolKind, &[&str])] = &[
+    (NameRule::Declared, SymbolKind::Function, &["function_definition"]),
+    (NameRule::Declared, SymbolKind::Type, &["type_definition"]),
+    (NameRule::Bodied("name"), SymbolKind::Struct, &["struct_specifier", "union_specifier"]),
+    (NameRule::Bodied("name"), SymbolKind::Enum, &["enum_specifier"]),
+    (NameRule::Bodied("name"), SymbolKind::Class, &["class_specifier"]),
+    (NameRule::Scoped("name"), SymbolKind::Module, &["namespace_definition"]),
+    (NameRule::Field("name"), SymbolKind::Macro, &["preproc_def", "preproc_function_def"]),
+    (NameRule::Field("name"), SymbolKind::Type, &["alias_declaration", "concept_definition"]),
 ];
 
-const C_MINORS: &[(Names, Kind, &[&str])] = &[
-    (Names::Declarators, Kind::Variable, &["declaration"]),
-    (Names::Declarators, Kind::Field, &["field_declaration"]),
-    (Names::Field("name"), Kind::Variant, &["enumerator"]),
+const C_MINORS: &[(MinorNames, SymbolKind, &[&str])] = &[
+    (MinorNames::Declarators, SymbolKind::Variable, &["declaration"]),
+    (MinorNames::Declarators, SymbolKind::Field, &["field_declaration"]),
+    (MinorNames::Field("name"), SymbolKind::Variant, &["enumerator"]),
 ];
 
 const C_BODIES: &[&str] = &["compound_statement", "parameter_list"];
@@ -263,7 +271,7 @@ mod tests {
         for row in &TABLE {
             let mut dialects = Vec::new();
             for language in row.languages {
-                let grammar = grammar::of(language).unwrap();
+                let grammar = grammar::find(language).unwrap();
                 dialects.extend(["a", "a.h", "a.tsx"].iter().flat_map(|path| grammar.dialects(path)));
             }
             let symbols = row.symbols.iter().flat_map(|(.., kinds)| *kinds);

@@ -1,6 +1,6 @@
 //! Text that was escaped once too often.
 
-use super::Reading;
+use super::AlternativeEdit;
 
 /// What an escape stands for, by the letter behind the backslash.
 type Table = &'static [(char, char)];
@@ -17,14 +17,14 @@ const TABLES: [Table; 5] = [
 /// Takes one layer of escapes off the search, and off the replacement where it has one too.
 ///
 /// A text with bare characters of those that are escaped was not escaped as a whole.
-pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
+pub(super) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     if !search.contains('\\') {
         return Vec::new();
     }
     TABLES.iter().filter_map(|table| read(search, replace, table)).collect()
 }
 
-fn read(search: &str, replace: &str, table: Table) -> Option<Reading> {
+fn read(search: &str, replace: &str, table: Table) -> Option<AlternativeEdit> {
     let used: Vec<(char, char)> = table.iter().filter(|(letter, _)| has(search, *letter)).copied().collect();
     if used.is_empty() || is_bare(search, &used) {
         return None;
@@ -37,7 +37,7 @@ fn read(search: &str, replace: &str, table: Table) -> Option<Reading> {
     };
     let search = unescaped(search, table);
     let broken = breaks_string(&plain, &used) && !breaks_string(&search, &used);
-    (!broken).then(|| Reading::new(search.replace("\r\n", "\n"), plain.replace("\r\n", "\n")))
+    (!broken).then(|| AlternativeEdit::new(search.replace("\r\n", "\n"), plain.replace("\r\n", "\n")))
 }
 
 /// Tells whether a text has this escape.
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn doubled_backslashes_become_single_ones() {
-        assert!(off(r"\\d+", r"\\w+").contains(&Reading::new(r"\d+".into(), r"\w+".into())));
+        assert!(off(r"\\d+", r"\\w+").contains(&AlternativeEdit::new(r"\d+".into(), r"\w+".into())));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! The fence of a block of code.
 
-use super::{Reading, joined, lines};
+use super::{AlternativeEdit, joined, lines};
 
 /// Takes the fence off the search, and off the replacement where that is fenced too.
-pub(super) fn off(search: &str, replace: &str) -> Option<Reading> {
+pub(super) fn off(search: &str, replace: &str) -> Option<AlternativeEdit> {
     let search = inside(search)?;
     match inside(replace) {
-        Some(replace) => Some(Reading::new(search, replace)),
+        Some(replace) => Some(AlternativeEdit::new(search, replace)),
         None if has_fence(replace) => None,
-        None => Some(Reading::new(search, replace.to_owned())),
+        None => Some(AlternativeEdit::new(search, replace.to_owned())),
     }
 }
 

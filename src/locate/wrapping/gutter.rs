@@ -1,6 +1,6 @@
 //! Line numbers before the lines of a block, as tools print them.
 
-use super::{Reading, joined, lines};
+use super::{AlternativeEdit, joined, lines};
 
 /// What stands between the number and the line.
 const SEPARATORS: [&str; 6] = [" | ", "|", "\u{2192}", "\t", ": ", ":"];
@@ -16,7 +16,7 @@ struct Style<'a> {
 /// Takes line numbers off the search, and off the replacement where they stand there too.
 ///
 /// Every line must have one, in one style, and they must rise by exactly one.
-pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
+pub(super) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let Some(style) = lines(search).next().and_then(style) else { return Vec::new() };
     let Some((first, count)) = rising(search, style) else { return Vec::new() };
     let separators = match style.separator {
@@ -29,7 +29,7 @@ pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
         let style = Style { separator, ..style };
         let search = bare(search, style)?;
         let replace = replacement(replace, &search, style)?;
-        Some(Reading { search, replace, line: (count == 1).then_some(first) })
+        Some(AlternativeEdit { search, replace, line: (count == 1).then_some(first) })
     };
     separators.iter().filter_map(read).collect()
 }

@@ -12,7 +12,7 @@ use crate::text::differing_lines;
 
 /// The same edit, read otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct AlternativeEdit {
     pub(super) search: String,
     pub(super) replace: String,
     /// The line of the file where a single numbered line says that it stands.
@@ -25,14 +25,14 @@ const MOST: usize = 64;
 /// The bytes that are read otherwise, all readings together.
 const MOST_BYTES: usize = 1 << 20;
 
-impl Reading {
-    fn new(search: String, replace: String) -> Reading {
-        Reading { search, replace, line: None }
+impl AlternativeEdit {
+    fn new(search: String, replace: String) -> AlternativeEdit {
+        AlternativeEdit { search, replace, line: None }
     }
 
     /// The quote as it stands.
-    pub(super) fn plain(search: &str, replace: &str) -> Reading {
-        Reading::new(search.to_owned(), replace.to_owned())
+    pub(super) fn plain(search: &str, replace: &str) -> AlternativeEdit {
+        AlternativeEdit::new(search.to_owned(), replace.to_owned())
     }
 
     /// The number of lines of the search, blank ones aside, that the replacement has too: of two readings the one that
@@ -46,8 +46,8 @@ impl Reading {
 }
 
 /// Gives the readings of an edit other than the plain one, those with less taken off first.
-pub(super) fn readings(search: &str, replace: &str) -> Vec<Reading> {
-    let mut all = vec![Reading::plain(search, replace)];
+pub(super) fn readings(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+    let mut all = vec![AlternativeEdit::plain(search, replace)];
     let (mut next, mut bytes) = (0, 0);
     while let Some(reading) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MOST_BYTES) {
         let (search, replace) = (reading.search.as_str(), reading.replace.as_str());

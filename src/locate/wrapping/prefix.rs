@@ -1,10 +1,10 @@
 //! The signs of a diff before the lines of a block.
 
-use super::{Reading, joined, lines};
+use super::{AlternativeEdit, joined, lines};
 
 /// Takes off the first column where the search is the old side of a diff, and off the replacement where that is the new
 /// side; without a line of its own it may be clean.
-pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<Reading> {
+pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     // A new side has no lines of the old one; what has some is a list, or code.
     if lines(replace).any(|line| line.starts_with('-')) {
         return Vec::new();
@@ -13,8 +13,8 @@ pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<Reading> {
     if replace.trim().is_empty() && lines(search).all(|line| line.starts_with('-')) {
         return Vec::new();
     }
-    let signed = side(replace, '+').map(|(new, come)| (Reading::new(old.clone(), new), come));
-    let clean = || Reading::new(old.clone(), replace.to_owned());
+    let signed = side(replace, '+').map(|(new, come)| (AlternativeEdit::new(old.clone(), new), come));
+    let clean = || AlternativeEdit::new(old.clone(), replace.to_owned());
     match signed {
         Some((reading, true)) => vec![reading],
         // Without a line of its own the new side has none that the old side has not.

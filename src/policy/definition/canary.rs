@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::super::keys;
-use super::super::node::{Fault, Node, Value};
+use super::super::node::{PolicyError, YamlNode, YamlValue};
 
 /// A text that a gate must find fault with: one that finds nothing in it does not work.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Canary {
 
 /// One text to be tried on a gate's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
+pub struct CanaryText {
     /// The text.
     pub text: String,
     /// What a finding in it shows.
@@ -42,22 +42,22 @@ impl Canary {
     /// The texts to be tried in the place of a draft, until one is found: the draft with the mistake behind it, so that
     /// files that need the draft's declarations still have them; the mistake alone, as the draft may end where nothing
     /// is judged; and the text that shows no more than that the file is read.
-    pub fn attempts(&self, draft: &str) -> Vec<Attempt> {
+    pub fn attempts(&self, draft: &str) -> Vec<CanaryText> {
         let kept = self.kept(draft);
         let own = match kept {
             "" => self.text.clone(),
             kept => format!("{kept}\n{}", self.text),
         };
         let Some(append) = &self.append else {
-            return vec![Attempt { text: own, shows: Shows::Analysis }];
+            return vec![CanaryText { text: own, shows: Shows::Analysis }];
         };
         let insert = if kept.is_empty() { "" } else { &self.insert };
         let rest = draft.get(kept.len()..).unwrap_or_default();
         let newline = if rest.is_empty() || rest.ends_with('\n') { "" } else { "\n" };
         vec![
-            Attempt { text: format!("{kept}{insert}{rest}{newline}{append}"), shows: Shows::Analysis },
-            Attempt { text: format!("{kept}{insert}\n{append}"), shows: Shows::Analysis },
-            Attempt { text: own, shows: Shows::Reading },
+            CanaryText { text: format!("{kept}{insert}{rest}{newline}{append}"), shows: Shows::Analysis },
+            CanaryText { text: format!("{kept}{insert}\n{append}"), shows: Shows::Analysis },
+            CanaryText { text: own, shows: Shows::Reading },
         ]
     }
 
@@ -77,8 +77,8 @@ impl Canary {
     }
 }
 
-pub(super) fn canary(node: &Node, what: &str) -> Result<Canary, Fault> {
-    if let Value::Text(text) = &node.value {
+pub(super) fn canary(node: &YamlNode, what: &str) -> Result<Canary, PolicyError> {
+    if let YamlValue::Text(text) = &node.value {
         return Ok(Canary {
             append: None,
             finds: None,
@@ -88,7 +88,7 @@ pub(super) fn canary(node: &Node, what: &str) -> Result<Canary, Fault> {
         });
     }
     let fields = node.settings(what, &[keys::CANARY])?;
-    let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
+    let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     let canary = Canary {
         append: text("append")?,
         finds: fields.optional("finds", super::regex)?,

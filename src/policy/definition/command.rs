@@ -4,12 +4,14 @@ use regex::Regex;
 
 use super::super::keys;
 use super::super::language::names as names_file;
-use super::super::node::{self, Fault, Fields, Node};
+use super::super::node::{self, MapFields, PolicyError, YamlNode};
 use super::super::severity::Severity;
-use super::output::{Form, Output, Stream, output};
-use super::project::{Configuration, Unconfigured, Value, configurations, names, unconfigured, values};
+use super::output::{OutputForm, OutputSpec, Stream, output};
+use super::project::{
+    Configuration, ProjectValue, Unconfigured, configurations, names, unconfigured, values,
+};
 use super::release::{Release, release};
-use super::template::{Hole, Piece, Template, template};
+use super::template::{CommandWord, Hole, WordPart, template};
 
 /// How a program is asked that is older than its command needs it to be.
 #[derive(Debug)]
@@ -17,7 +19,7 @@ pub struct Older {
     /// The first version that the gate's own command is for.
     pub than: Release,
     /// The command for all before it, and for a program that does not say its version.
-    pub command: Command,
+    pub command: CommandSpec,
 }
 
 /// A failure for lack of dependencies.
@@ -56,23 +58,23 @@ pub struct Packages {
 
 /// A program that judges drafts. It is started with an argument vector, never by a shell.
 #[derive(Debug)]
-pub struct Command {
+pub struct CommandSpec {
     /// How the draft reaches it.
     pub input: Input,
     /// The program's name, as messages give it.
     pub program: String,
     /// The words after the program.
-    pub words: Vec<Template>,
+    pub words: Vec<CommandWord>,
     /// Where the program may lie, the first that is there being taken: a name is looked for in the search path.
-    pub bin: Vec<Template>,
+    pub bin: Vec<CommandWord>,
     /// Folders that come before the search path of the program, where they are there.
-    pub path: Vec<Template>,
+    pub path: Vec<CommandWord>,
     /// Names of files: the program runs in the nearest folder above the file that has one of them, else in the root.
     pub cwd: Vec<String>,
     /// The exit codes after which its output is read.
     pub ran: Vec<i32>,
     /// How its output is read.
-    pub output: Output,
+    pub output: OutputSpec,
     /// What it prints when it did not look at the file, be it on standard output or on standard error.
     pub unseen: Option<Regex>,
     /// What it prints when it fails because dependencies are not on this machine.
@@ -82,15 +84,15 @@ pub struct Command {
     /// In what it counts columns.
     pub columns: Columns,
     /// What its answer depends on.
-    pub scope: Scope,
+    pub scope: CacheScope,
     /// Files whose text changes its answer, from the file's folder up to the root.
     pub config: Vec<Configuration>,
     /// What holds where none of them is there.
     pub unconfigured: Unconfigured,
     /// Values that are taken from files of the project, to be filled in by name.
-    pub values: Vec<Value>,
+    pub values: Vec<ProjectValue>,
     /// What is added to its environment.
-    pub env: Vec<(String, Template)>,
+    pub env: Vec<(String, CommandWord)>,
     /// Names of files that it never looks at; one `*` in a name stands for any characters.
     pub except: Vec<String>,
     /// The only files that it looks at, each as `languages.yaml` names files; all where there are none.
@@ -105,9 +107,9 @@ pub struct Command {
     pub older: Option<Box<Older>>,
 }
 
-impl Command {
+impl CommandSpec {
     /// The command for a program of this version, where it is known.
-    pub fn for_release(&self, release: Option<&Release>) -> &Command {
+    pub fn for_release(&self, release: Option<&Release>) -> &CommandSpec {
         match &self.older {
             Some(older) if release.is_none_or(|release| *release < older.than) => &older.command,
             Some(_) | None => self,
@@ -115,8 +117,8 @@ impl Command {
     }
 
     /// A command that says by its exit code whether the project is right; its program is a name or an absolute path.
-    pub(super) fn validating(program: &str, words: &[String]) -> Command {
-        Command {
+    pub(super) fn validating(program: &str, words: &[String]) -> CommandSpec {
+        CommandSpec {
             input: Input::Staged,
             program: program.to_owned(),
             words: words.iter().map(|word| plain(word)).collect(),
@@ -124,12 +126,16 @@ impl Command {
             path: Vec::new(),
             cwd: POLICY_FILES.map(str::to_owned).to_vec(),
             ran: (0..=255).collect(),
-            output: Output { form: Form::Exit(String::new()), from: Stream::Both, severity: Severity::Error },
+            output: OutputSpec {
+                form: OutputForm::Exit(String::new()),
+                from: Stream::Both,
+                severity: Severity::Error,
+            },
             unseen: None,
             missing: Vec::new(),
             packages: None,
             columns: Columns::Characters,
-            scope: Scope::Project,
+            scope: CacheScope::Project,
             config: Vec::new(),
             unconfigured: Unconfigured::default(),
             values: Vec::new(),
@@ -151,13 +157,14 @@ impl Command {
 }
 
 /// What a command of the project's own is told of where it may write: the project is only to be read.
-fn validating_env(program: &str) -> Vec<(String, Template)> {
-    let cache =
-        |rest: &str| Template { pieces: vec![Piece::Hole(Hole::Cache), Piece::Text(rest.to_owned())] };
+fn validating_env(program: &str) -> Vec<(String, CommandWord)> {
+    let cache = |rest: &str| CommandWord {
+        pieces: vec![WordPart::Hole(Hole::Cache), WordPart::Text(rest.to_owned())],
+    };
     let mut env = vec![("GOCACHE".to_owned(), cache("/go-build"))];
     if program.rsplit('/').next() == Some("cargo") {
         let mut target = cache("/validate/");
-        target.pieces.push(Piece::Hole(Hole::Project));
+        target.pieces.push(WordPart::Hole(Hole::Project));
         env.push(("CARGO_TARGET_DIR".to_owned(), target));
     }
     env
@@ -187,7 +194,7 @@ pub enum Columns {
 
 /// What an answer depends on, beside the file's text and the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum CacheScope {
     /// On nothing else.
     File,
     /// On the files of the same folder.
@@ -200,8 +207,8 @@ pub(in crate::policy) const INPUTS: [(&str, Input); 3] =
     [("stdin", Input::Stdin), ("shadow", Input::Shadow), ("staged", Input::Staged)];
 pub(in crate::policy) const COLUMNS: [(&str, Columns); 3] =
     [("characters", Columns::Characters), ("bytes", Columns::Bytes), ("utf16", Columns::Utf16)];
-pub(in crate::policy) const SCOPES: [(&str, Scope); 3] =
-    [("file", Scope::File), ("package", Scope::Package), ("project", Scope::Project)];
+pub(in crate::policy) const SCOPES: [(&str, CacheScope); 3] =
+    [("file", CacheScope::File), ("package", CacheScope::Package), ("project", CacheScope::Project)];
 
 /// What lies in the folder of a policy.
 const POLICY_FILES: [&str; 3] = ["quality.yaml", ".lockgate", ".st3"];
@@ -219,7 +226,7 @@ const IN_COMMAND: [Hole; 9] = [
     Hole::Args,
 ];
 
-pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
+pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
     let own = asked_by(fields, fields.require("command")?, fields.require("input")?)?;
     let Some(node) = fields.get("older") else { return Ok(own) };
     let older = node.settings("`older`", &[keys::OLDER])?;
@@ -235,14 +242,14 @@ pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
         return Err(node.fault(format!("`{name}` is in only one of `command` and `older.command`: {wanted}")));
     }
     let older = Older { than: release(older.require("than")?, "`than`")?, command };
-    Ok(Command { older: Some(Box::new(older)), ..own })
+    Ok(CommandSpec { older: Some(Box::new(older)), ..own })
 }
 
 /// Returns a placeholder for what a program looks at that only one of two commands has. How the draft reaches it may differ.
-fn named_by_one(one: &Command, other: &Command) -> Option<&'static str> {
-    let has = |command: &Command, hole: Hole| command.words.iter().any(|word| word.has(hole));
+fn named_by_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> {
+    let has = |command: &CommandSpec, hole: Hole| command.words.iter().any(|word| word.has(hole));
     let differs = |hole: Hole| has(one, hole) != has(other, hole);
-    let is_about_one_file = |command: &Command| {
+    let is_about_one_file = |command: &CommandSpec| {
         let names_it = has(command, Hole::Path) || has(command, Hole::Draft);
         command.input == Input::Stdin || (names_it && !has(command, Hole::Paths))
     };
@@ -252,7 +259,7 @@ fn named_by_one(one: &Command, other: &Command) -> Option<&'static str> {
 }
 
 /// The command with these words, to which the draft comes in this way.
-fn asked_by(fields: &Fields, argv: &Node, input: &Node) -> Result<Command, Fault> {
+fn asked_by(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Result<CommandSpec, PolicyError> {
     let Some((first, words)) = argv.list("`command`")?.split_first() else {
         return Err(argv.fault("`command` is empty: its first word is the program"));
     };
@@ -264,9 +271,9 @@ fn asked_by(fields: &Fields, argv: &Node, input: &Node) -> Result<Command, Fault
     let own: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
     let words = words.iter().map(|word| template(word, "a word of `command`", &IN_COMMAND, &own));
     let words = words.collect::<Result<Vec<_>, _>>()?;
-    let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
+    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
     let bin = fields.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&program)]);
-    Ok(Command {
+    Ok(CommandSpec {
         input: seen(input, &words)?,
         program,
         words,
@@ -279,26 +286,26 @@ fn asked_by(fields: &Fields, argv: &Node, input: &Node) -> Result<Command, Fault
         missing: fields.optional("missing", missing)?.unwrap_or_default(),
         packages: fields.optional("packages", packages)?,
         columns: fields.optional("columns", columns)?.unwrap_or(Columns::Characters),
-        scope: fields.optional("scope", scope)?.unwrap_or(Scope::File),
+        scope: fields.optional("scope", scope)?.unwrap_or(CacheScope::File),
         config: fields.optional("config", configurations)?.unwrap_or_default(),
         unconfigured: fields.optional("unconfigured", unconfigured)?.unwrap_or_default(),
         values,
         except: fields.optional("except", names)?.unwrap_or_default(),
-        only: fields.optional("only", Node::texts)?.unwrap_or_default(),
+        only: fields.optional("only", YamlNode::texts)?.unwrap_or_default(),
         env: fields.optional("env", environment)?.unwrap_or_default(),
-        network: fields.optional("network", Node::flag)?.unwrap_or_default(),
+        network: fields.optional("network", YamlNode::flag)?.unwrap_or_default(),
         probe: texts("probe")?.into_iter().skip(1).collect(),
         install: texts("install")?,
         older: None,
     })
 }
 
-pub(super) fn plain(word: &str) -> Template {
-    Template { pieces: vec![Piece::Text(word.to_owned())] }
+pub(super) fn plain(word: &str) -> CommandWord {
+    CommandWord { pieces: vec![WordPart::Text(word.to_owned())] }
 }
 
 /// The way in, which the words must fit: a shadow that nothing names would show the file on disk.
-fn seen(node: &Node, words: &[Template]) -> Result<Input, Fault> {
+fn seen(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
     let input = node.one_of("`input`", &INPUTS)?;
     let shadows = words.iter().any(|word| word.has(Hole::Draft) || word.has(Hole::Overlay));
     match input {
@@ -316,11 +323,11 @@ fn seen(node: &Node, words: &[Template]) -> Result<Input, Fault> {
 }
 
 /// Whether a word names the file, its folder or the project.
-fn names_a_place(word: &Template) -> bool {
+fn names_a_place(word: &CommandWord) -> bool {
     [Hole::Path, Hole::Paths, Hole::Folder, Hole::Folders, Hole::Root].into_iter().any(|hole| word.has(hole))
 }
 
-pub(super) fn candidates(node: &Node, what: &str) -> Result<Vec<Template>, Fault> {
+pub(super) fn candidates(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
     let places = node.list(what)?;
     if places.is_empty() {
         return Err(node.fault(format!("{what} is empty: leave it out to look for the program by its name")));
@@ -329,7 +336,7 @@ pub(super) fn candidates(node: &Node, what: &str) -> Result<Vec<Template>, Fault
 }
 
 /// A plain name, an absolute path, or a place in the project's own environment; never another path of the project.
-fn candidate(node: &Node, what: &str) -> Result<Template, Fault> {
+fn candidate(node: &YamlNode, what: &str) -> Result<CommandWord, PolicyError> {
     let place = template(node, what, &[Hole::Venv, Hole::NodeModules], &[])?;
     let text = node.text(what)?;
     let is_own = text.starts_with("{venv}/bin/") || text.starts_with("{node_modules}/.bin/");
@@ -343,16 +350,16 @@ fn candidate(node: &Node, what: &str) -> Result<Template, Fault> {
 }
 
 /// Folders of the project's own environment.
-fn own_folders(node: &Node, what: &str) -> Result<Vec<Template>, Fault> {
-    let folder = |item: &Node| match item.text(what)? {
+fn own_folders(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
+    let folder = |item: &YamlNode| match item.text(what)? {
         "{venv}/bin" | "{node_modules}/.bin" => template(item, what, &[Hole::Venv, Hole::NodeModules], &[]),
         _ => Err(item.fault(format!("{what} holds `{{venv}}/bin` and `{{node_modules}}/.bin` only"))),
     };
     node.list(what)?.iter().map(folder).collect()
 }
 
-fn missing(node: &Node, what: &str) -> Result<Vec<Missing>, Fault> {
-    let read = |item: &Node| -> Result<Missing, Fault> {
+fn missing(node: &YamlNode, what: &str) -> Result<Vec<Missing>, PolicyError> {
+    let read = |item: &YamlNode| -> Result<Missing, PolicyError> {
         let fields = item.settings(what, &[keys::MISSING])?;
         let pattern = super::regex(fields.require("pattern")?, "`pattern`")?;
         Ok(Missing { pattern, fetch: fields.require("fetch")?.text("`fetch`")?.to_owned() })
@@ -360,9 +367,9 @@ fn missing(node: &Node, what: &str) -> Result<Vec<Missing>, Fault> {
     node.list(what)?.iter().map(read).collect()
 }
 
-fn packages(node: &Node, what: &str) -> Result<Packages, Fault> {
+fn packages(node: &YamlNode, what: &str) -> Result<Packages, PolicyError> {
     let fields = node.settings(what, &[keys::PACKAGES])?;
-    let pattern = |item: &Node| -> Result<Regex, Fault> {
+    let pattern = |item: &YamlNode| -> Result<Regex, PolicyError> {
         let pattern = super::regex(item, "a pattern of `packages`")?;
         if pattern.capture_names().flatten().any(|name| name == "package") {
             return Ok(pattern);
@@ -370,7 +377,7 @@ fn packages(node: &Node, what: &str) -> Result<Packages, Fault> {
         Err(item.fault("the pattern has no group `(?P<package>...)`, which says what is missing"))
     };
     let patterns =
-        |node: &Node, what: &str| node.list(what)?.iter().map(pattern).collect::<Result<Vec<_>, _>>();
+        |node: &YamlNode, what: &str| node.list(what)?.iter().map(pattern).collect::<Result<Vec<_>, _>>();
     Ok(Packages {
         manager: fields.require("manager")?.one_of("`manager`", &MANAGERS)?,
         findings: fields.optional("findings", patterns)?.unwrap_or_default(),
@@ -378,26 +385,26 @@ fn packages(node: &Node, what: &str) -> Result<Packages, Fault> {
     })
 }
 
-fn exit_codes(node: &Node, what: &str) -> Result<Vec<i32>, Fault> {
+fn exit_codes(node: &YamlNode, what: &str) -> Result<Vec<i32>, PolicyError> {
     node.list(what)?.iter().map(|code| exit_code(code, what)).collect()
 }
 
 /// An exit code of POSIX: 0 to 255.
-pub(super) fn exit_code(node: &Node, what: &str) -> Result<i32, Fault> {
+pub(super) fn exit_code(node: &YamlNode, what: &str) -> Result<i32, PolicyError> {
     let code = node.within(&format!("an exit code of {what}"), keys::EXIT)?;
     Ok(i32::from(u8::try_from(code).unwrap_or(u8::MAX)))
 }
 
-fn columns(node: &Node, what: &str) -> Result<Columns, Fault> {
+fn columns(node: &YamlNode, what: &str) -> Result<Columns, PolicyError> {
     node.one_of(what, &COLUMNS)
 }
 
-pub(super) fn scope(node: &Node, what: &str) -> Result<Scope, Fault> {
+pub(super) fn scope(node: &YamlNode, what: &str) -> Result<CacheScope, PolicyError> {
     node.one_of(what, &SCOPES)
 }
 
-pub(super) fn environment(node: &Node, what: &str) -> Result<Vec<(String, Template)>, Fault> {
-    let setting = |(key, value): &(node::Key, Node)| {
+pub(super) fn environment(node: &YamlNode, what: &str) -> Result<Vec<(String, CommandWord)>, PolicyError> {
+    let setting = |(key, value): &(node::MapKey, YamlNode)| {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if key.name.is_empty() || !key.name.chars().all(is_name) {
             return Err(key.fault("a variable's name has letters, digits and `_` only"));

@@ -17,25 +17,25 @@ use std::time::Duration;
 
 use regex::Regex;
 
-pub use self::canary::{Attempt, Canary, Shows};
+pub use self::canary::{Canary, CanaryText, Shows};
 pub(super) use self::command::{COLUMNS, INPUTS, MANAGERS, SCOPES};
-pub use self::command::{Columns, Command, Input, Manager, Missing, Older, Packages, Scope};
+pub use self::command::{CacheScope, Columns, CommandSpec, Input, Manager, Missing, Older, Packages};
 pub(super) use self::output::STREAMS;
-pub use self::output::{Form, Output, Place, Pointer, Stream};
+pub use self::output::{FindingPaths, OutputForm, OutputSpec, Pointer, Stream};
 pub use self::pattern::PatternRules;
-pub use self::project::{Configuration, Unconfigured, Value};
+pub use self::project::{Configuration, ProjectValue, Unconfigured};
 pub use self::release::Release;
 pub use self::sample::{Expected, Sample};
 pub(super) use self::scaffold::HEADERS;
-pub use self::scaffold::{Demand, Header, Layout, Scaffold};
+pub use self::scaffold::{Demand, HeaderRule, Scaffold, ScaffoldLayout};
 pub(super) use self::server::{MESSAGES, NEW_FILES, OFFERS};
-pub use self::server::{Message, NewFiles, Offer, Server};
-pub use self::template::{Hole, Piece, Template};
+pub use self::server::{Message, NewFiles, Offer, ServerSpec};
+pub use self::template::{CommandWord, Hole, WordPart};
 use super::language::{Language, language_named, languages};
-use super::node::{Fault, Fields, Node, unknown};
+use super::node::{MapFields, PolicyError, YamlNode, unknown};
 use super::shape::Setting;
 use super::{keys, quantity, served};
-use crate::text::{Stamp, nearest};
+use crate::text::{Version, nearest};
 
 /// How long a gate may take when its definition does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ pub struct Gate {
     /// What it does where a policy does not say.
     pub role: Role,
     /// How it is run.
-    pub kind: Kind,
+    pub kind: GateKind,
     /// How long one run may take.
     pub timeout: Duration,
     /// Findings that an edit crosses on its way.
@@ -68,7 +68,7 @@ pub struct Gate {
     /// Texts with the findings that they must give.
     pub samples: Vec<Sample>,
     /// The definition's own text, hashed: another definition gives other answers.
-    pub stamp: Stamp,
+    pub stamp: Version,
 }
 
 impl Gate {
@@ -83,30 +83,30 @@ impl Gate {
     /// Whether the gate is a program of its own, so that a person must allow it to run.
     pub fn runs_program(&self) -> bool {
         match &self.kind {
-            Kind::Command(_) | Kind::Server(_) => true,
-            Kind::Syntax | Kind::Damage | Kind::Pattern(_) => false,
+            GateKind::Command(_) | GateKind::Server(_) => true,
+            GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => false,
         }
     }
 
     /// The command that the gate runs, where it runs one.
-    pub fn command(&self) -> Option<&Command> {
+    pub fn command(&self) -> Option<&CommandSpec> {
         match &self.kind {
-            Kind::Command(command) => Some(command),
-            Kind::Server(server) => server.fallback.as_ref(),
-            Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
+            GateKind::Command(command) => Some(command),
+            GateKind::Server(server) => server.fallback.as_ref(),
+            GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => None,
         }
     }
 
     /// Whether the gate gives the text as it should be, so that it can mend a draft.
     pub fn can_mend(&self) -> bool {
         self.command().is_some_and(|command| match command.output.form {
-            Form::Formatted { .. } => true,
-            Form::Json(_)
-            | Form::Jsonl(_)
-            | Form::Sarif
-            | Form::Rdjson
-            | Form::Regex { .. }
-            | Form::Exit(_) => false,
+            OutputForm::Formatted { .. } => true,
+            OutputForm::Json(_)
+            | OutputForm::Jsonl(_)
+            | OutputForm::Sarif
+            | OutputForm::Rdjson
+            | OutputForm::Regex { .. }
+            | OutputForm::Exit(_) => false,
         })
     }
 }
@@ -142,7 +142,7 @@ pub(in crate::policy) const IN_STEPS: [(&str, InSteps); 2] = [("fix", InSteps::F
 
 /// How a gate is run.
 #[derive(Debug)]
-pub enum Kind {
+pub enum GateKind {
     /// By the language's parser, in process.
     Syntax,
     /// By what agents do by accident, in process.
@@ -150,9 +150,9 @@ pub enum Kind {
     /// By rules about the text itself, in process.
     Pattern(PatternRules),
     /// By a program of its own.
-    Command(Box<Command>),
+    Command(Box<CommandSpec>),
     /// By a language server that stays, and where that is not to be had by a program of its own.
-    Server(Box<Server>),
+    Server(Box<ServerSpec>),
 }
 
 /// Findings that edits of several steps cross on their way, by patterns on `code message`: in a single edit a new one
@@ -166,13 +166,13 @@ pub struct Transitional {
 }
 
 /// Raises one definition; `stamp` is the hash of its text.
-pub(in crate::policy) fn gate(name: &str, root: &Node, stamp: Stamp) -> Result<Gate, Fault> {
+pub(in crate::policy) fn gate(name: &str, root: &YamlNode, stamp: Version) -> Result<Gate, PolicyError> {
     let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
     let [kind_key, own, more] = kind_node.map_or(Ok([keys::SYNTAX_KIND, &[], &[]]), own_keys)?;
     let fields = root.settings("a gate", &[keys::COMMON, kind_key, own, more])?;
-    let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
+    let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     let kind = kind(&fields)?;
-    let samples = fields.optional("samples", Node::list)?.unwrap_or_default();
+    let samples = fields.optional("samples", YamlNode::list)?.unwrap_or_default();
     let gate = Gate {
         name: name.to_owned(),
         about: text("about")?.unwrap_or_default(),
@@ -184,7 +184,7 @@ pub(in crate::policy) fn gate(name: &str, root: &Node, stamp: Stamp) -> Result<G
         canary: fields.optional("canary", canary::canary)?,
         in_steps: fields.optional("in_steps", |node, what| node.one_of(what, &IN_STEPS))?,
         recorded: text("recorded")?,
-        samples: samples.iter().map(sample::sample).collect::<Result<_, Fault>>()?,
+        samples: samples.iter().map(sample::sample).collect::<Result<_, PolicyError>>()?,
         stamp,
     };
     match fields.get("role") {
@@ -199,7 +199,7 @@ pub(in crate::policy) fn gate(name: &str, root: &Node, stamp: Stamp) -> Result<G
 const KINDS: [&str; 5] = ["syntax", "damage", "pattern", "command", "server"];
 
 /// The keys that a kind adds to those that every definition has.
-fn own_keys(kind: &Node) -> Result<[&'static [Setting]; 3], Fault> {
+fn own_keys(kind: &YamlNode) -> Result<[&'static [Setting]; 3], PolicyError> {
     match kind.text("`kind`")? {
         "syntax" => Ok([keys::SYNTAX_KIND, &[], &[]]),
         "damage" => Ok([keys::DAMAGE_KIND, &[], &[]]),
@@ -210,14 +210,14 @@ fn own_keys(kind: &Node) -> Result<[&'static [Setting]; 3], Fault> {
     }
 }
 
-fn kind(fields: &Fields) -> Result<Kind, Fault> {
+fn kind(fields: &MapFields) -> Result<GateKind, PolicyError> {
     let node = fields.require("kind")?;
     match node.text("`kind`")? {
-        "pattern" => pattern::rules(fields, node).map(Kind::Pattern),
-        "command" => command::command(fields).map(|command| Kind::Command(Box::new(command))),
-        "server" => server::server(fields).map(|server| Kind::Server(Box::new(server))),
-        "damage" => Ok(Kind::Damage),
-        _ => Ok(Kind::Syntax),
+        "pattern" => pattern::rules(fields, node).map(GateKind::Pattern),
+        "command" => command::command(fields).map(|command| GateKind::Command(Box::new(command))),
+        "server" => server::server(fields).map(|server| GateKind::Server(Box::new(server))),
+        "damage" => Ok(GateKind::Damage),
+        _ => Ok(GateKind::Syntax),
     }
 }
 
@@ -227,14 +227,14 @@ pub(in crate::policy) fn validator(
     program: &str,
     words: &[String],
     timeout: Duration,
-    stamp: Stamp,
+    stamp: Version,
 ) -> Gate {
     Gate {
         name,
         about: String::new(),
         languages: Languages::Every,
         role: Role::Check,
-        kind: Kind::Command(Box::new(Command::validating(program, words))),
+        kind: GateKind::Command(Box::new(CommandSpec::validating(program, words))),
         timeout,
         transitional: Transitional::default(),
         canary: None,
@@ -245,7 +245,7 @@ pub(in crate::policy) fn validator(
     }
 }
 
-fn judged(node: &Node) -> Result<Languages, Fault> {
+fn judged(node: &YamlNode) -> Result<Languages, PolicyError> {
     let mut only = Vec::new();
     for item in node.list("`languages`")? {
         match item.text("a language")? {
@@ -269,21 +269,21 @@ pub(in crate::policy) fn unknown_language(name: &str) -> String {
     }
 }
 
-pub(in crate::policy) fn role(node: &Node, what: &str) -> Result<Role, Fault> {
+pub(in crate::policy) fn role(node: &YamlNode, what: &str) -> Result<Role, PolicyError> {
     node.one_of(what, &ROLES)
 }
 
-fn transitional(node: &Node, what: &str) -> Result<Transitional, Fault> {
+fn transitional(node: &YamlNode, what: &str) -> Result<Transitional, PolicyError> {
     let fields = node.settings(what, &[keys::TRANSITIONAL])?;
-    let regexes = |name: &str| -> Result<Vec<Regex>, Fault> {
-        let list = fields.optional(name, Node::list)?.unwrap_or_default();
+    let regexes = |name: &str| -> Result<Vec<Regex>, PolicyError> {
+        let list = fields.optional(name, YamlNode::list)?.unwrap_or_default();
         list.iter().map(|item| regex(item, "a pattern")).collect()
     };
     Ok(Transitional { always: regexes("always")?, adding_imports: regexes("adding_imports")? })
 }
 
 /// Compiles a pattern whose `^` and `$` are those of a line, within a bound of memory.
-pub(super) fn regex(node: &Node, what: &str) -> Result<Regex, Fault> {
+pub(super) fn regex(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
     let pattern = node.text(what)?;
     regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
         let said = error.to_string();
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Gate, String> {
-        yaml::read("gates/x.yaml", text, |root| gate("x", root, Stamp::of(b"")))
+        yaml::read("gates/x.yaml", text, |root| gate("x", root, Version::hash(b"")))
             .map_err(|error| error.message)
     }
 
@@ -314,7 +314,7 @@ mod tests {
             .unwrap();
         assert_eq!((gate.timeout, gate.languages.clone()), (DEFAULT_TIMEOUT, Languages::Every));
         assert!(gate.covers(None));
-        let Kind::Pattern(PatternRules::Regex { must_match: Some(regex), must_not_match: None, .. }) =
+        let GateKind::Pattern(PatternRules::Regex { must_match: Some(regex), must_not_match: None, .. }) =
             gate.kind
         else {
             panic!("a wanted pattern")

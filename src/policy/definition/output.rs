@@ -3,14 +3,14 @@
 use regex::Regex;
 
 use super::super::keys;
-use super::super::node::{Fault, Fields, LONGEST_WORD, Node, clipped};
+use super::super::node::{LONGEST_WORD, MapFields, PolicyError, YamlNode, clipped};
 use super::super::severity::{Severity, severity};
 
 /// What a program says, and where.
 #[derive(Debug)]
-pub struct Output {
+pub struct OutputSpec {
     /// In which form.
-    pub form: Form,
+    pub form: OutputForm,
     /// On which stream.
     pub from: Stream,
     /// How grave a finding is that does not say.
@@ -30,11 +30,11 @@ pub enum Stream {
 
 /// The forms that are read.
 #[derive(Debug)]
-pub enum Form {
+pub enum OutputForm {
     /// One JSON value.
-    Json(Box<Place>),
+    Json(Box<FindingPaths>),
     /// One JSON object on each line.
-    Jsonl(Box<Place>),
+    Jsonl(Box<FindingPaths>),
     /// SARIF 2.1.0.
     Sarif,
     /// Reviewdog's diagnostic format.
@@ -58,7 +58,7 @@ pub enum Form {
 
 /// Where in a JSON value the parts of a finding stand.
 #[derive(Debug)]
-pub struct Place {
+pub struct FindingPaths {
     /// The list of findings; absent where the value itself is the list, or the finding.
     pub items: Option<Pointer>,
     /// The file that it speaks of; absent where the program speaks of one file only.
@@ -91,7 +91,7 @@ pub(in crate::policy) const STREAMS: [(&str, Stream); 3] =
 
 const FORMS: [&str; 6] = ["json", "jsonl", "sarif", "rdjson", "regex", "text"];
 
-pub(super) fn output(node: &Node) -> Result<Output, Fault> {
+pub(super) fn output(node: &YamlNode) -> Result<OutputSpec, PolicyError> {
     let known: Vec<&str> =
         FORMS.iter().chain(&["from", "severity", "ignore", "message", "errors"]).copied().collect();
     let fields = node.fields("`output`", &known)?;
@@ -104,7 +104,7 @@ pub(super) fn output(node: &Node) -> Result<Output, Fault> {
     if let Some(node) = extra.find_map(|key| fields.get(key)) {
         return Err(node.fault("this key does not belong to this form of output"));
     }
-    Ok(Output {
+    Ok(OutputSpec {
         form,
         from: fields.optional("from", stream)?.unwrap_or(Stream::Stdout),
         severity: fields.optional("severity", severity)?.unwrap_or(Severity::Error),
@@ -112,31 +112,31 @@ pub(super) fn output(node: &Node) -> Result<Output, Fault> {
 }
 
 /// The form, and the keys beside it that belong to it.
-fn read(form: &str, fields: &Fields) -> Result<(Form, &'static [&'static str]), Fault> {
+fn read(form: &str, fields: &MapFields) -> Result<(OutputForm, &'static [&'static str]), PolicyError> {
     let node = fields.require(form)?;
     Ok(match form {
-        "json" => (Form::Json(Box::new(place(node)?)), &[]),
-        "jsonl" => (Form::Jsonl(Box::new(place(node)?)), &[]),
-        "sarif" => (node.fields("`sarif`", &[]).map(|_| Form::Sarif)?, &[]),
-        "rdjson" => (node.fields("`rdjson`", &[]).map(|_| Form::Rdjson)?, &[]),
+        "json" => (OutputForm::Json(Box::new(place(node)?)), &[]),
+        "jsonl" => (OutputForm::Jsonl(Box::new(place(node)?)), &[]),
+        "sarif" => (node.fields("`sarif`", &[]).map(|_| OutputForm::Sarif)?, &[]),
+        "rdjson" => (node.fields("`rdjson`", &[]).map(|_| OutputForm::Rdjson)?, &[]),
         "regex" => (lines(node, fields)?, &["ignore"]),
         _ => match node.one_of("`text`", &[("exit", true), ("formatted", false)])? {
             true => {
                 let message = fields.optional("message", |node, what| Ok(node.text(what)?.to_owned()))?;
-                (Form::Exit(message.unwrap_or_default()), &["message"])
+                (OutputForm::Exit(message.unwrap_or_default()), &["message"])
             }
-            false => (Form::Formatted { errors: fields.optional("errors", findings)? }, &["errors"]),
+            false => (OutputForm::Formatted { errors: fields.optional("errors", findings)? }, &["errors"]),
         },
     })
 }
 
-fn lines(node: &Node, fields: &Fields) -> Result<Form, Fault> {
+fn lines(node: &YamlNode, fields: &MapFields) -> Result<OutputForm, PolicyError> {
     let pattern = findings(node, "`regex`")?;
-    Ok(Form::Regex { pattern, ignore: fields.optional("ignore", super::regex)? })
+    Ok(OutputForm::Regex { pattern, ignore: fields.optional("ignore", super::regex)? })
 }
 
 /// A pattern that finds the line and the message of a finding by named groups.
-fn findings(node: &Node, what: &str) -> Result<Regex, Fault> {
+fn findings(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
     const GROUPS: [&str; 6] = ["file", "line", "column", "code", "severity", "message"];
     let pattern = super::regex(node, what)?;
     let groups: Vec<&str> = pattern.capture_names().flatten().collect();
@@ -149,13 +149,13 @@ fn findings(node: &Node, what: &str) -> Result<Regex, Fault> {
     }
 }
 
-fn stream(node: &Node, what: &str) -> Result<Stream, Fault> {
+fn stream(node: &YamlNode, what: &str) -> Result<Stream, PolicyError> {
     node.one_of(what, &STREAMS)
 }
 
-fn place(node: &Node) -> Result<Place, Fault> {
+fn place(node: &YamlNode) -> Result<FindingPaths, PolicyError> {
     let fields = node.settings("a place in JSON", &[keys::POINTERS])?;
-    Ok(Place {
+    Ok(FindingPaths {
         items: fields.optional("items", pointer)?,
         file: fields.optional("file", pointer)?,
         line: pointer(fields.require("line")?, "`line`")?,
@@ -166,7 +166,7 @@ fn place(node: &Node) -> Result<Place, Fault> {
     })
 }
 
-fn pointer(node: &Node, what: &str) -> Result<Pointer, Fault> {
+fn pointer(node: &YamlNode, what: &str) -> Result<Pointer, PolicyError> {
     let text = node.text(what)?;
     let (above, rest) = text.strip_prefix('^').map_or((false, text), |rest| (true, rest));
     let (way, plus) = match rest.rsplit_once('+') {

@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::super::keys;
-use super::super::node::{Fault, Fields, Node, unknown};
+use super::super::node::{MapFields, PolicyError, YamlNode, unknown};
 use super::scaffold::{self, Scaffold};
 use super::{Languages, judged};
 use crate::grammar::Query;
@@ -37,7 +37,7 @@ pub enum PatternRules {
 
 const STRUCTURES: [&str; 2] = ["markdown", "scaffold"];
 
-pub(super) fn rules(fields: &Fields, kind: &Node) -> Result<PatternRules, Fault> {
+pub(super) fn rules(fields: &MapFields, kind: &YamlNode) -> Result<PatternRules, PolicyError> {
     let must_match = fields.optional("must_match", super::regex)?;
     let must_not_match = fields.optional("must_not_match", super::regex)?;
     let is_regex = must_match.is_some() || must_not_match.is_some();
@@ -69,14 +69,14 @@ pub(super) fn rules(fields: &Fields, kind: &Node) -> Result<PatternRules, Fault>
     }
 }
 
-fn query(fields: &Fields, node: &Node, message: String) -> Result<PatternRules, Fault> {
+fn query(fields: &MapFields, node: &YamlNode, message: String) -> Result<PatternRules, PolicyError> {
     let languages = match judged(fields.require("languages")?)? {
         Languages::Only(names) => names,
         Languages::Every => {
             return Err(node.fault("`query` needs the languages that it is for, and not \"*\""));
         }
     };
-    let compiled = |source: &Node, what: &str| {
+    let compiled = |source: &YamlNode, what: &str| {
         Query::compile(&languages, source.text(what)?).map_err(|fault| {
             let place = format!("line {}, column {} of it", fault.row + 1, fault.column + 1);
             source.fault(format!("{what} is no query: {} ({place})", fault.message))

@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::super::keys;
-use super::super::node::{self, Fault, Node};
+use super::super::node::{self, PolicyError, YamlNode};
 
 /// A file whose text changes a program's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Unconfigured {
 
 /// A value that stands in a file of the project.
 #[derive(Debug)]
-pub struct Value {
+pub struct ProjectValue {
     /// The name by which it is filled in.
     pub name: String,
     /// The names of the files in which it may stand: the nearest one above the edited file that has it counts.
@@ -43,8 +43,8 @@ impl Default for Unconfigured {
 }
 
 /// Plain names of files.
-pub(super) fn names(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
-    let wrong = |item: &&Node| matches!(&item.value, node::Value::Text(name) if name.is_empty() || name.contains(['/', '\0']));
+pub(super) fn names(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
+    let wrong = |item: &&YamlNode| matches!(&item.value, node::YamlValue::Text(name) if name.is_empty() || name.contains(['/', '\0']));
     match node.list(what)?.iter().find(wrong) {
         Some(item) => Err(item.fault(format!("{what} holds plain names of files"))),
         None => node.texts(what),
@@ -52,8 +52,8 @@ pub(super) fn names(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
 }
 
 /// Names of files, each with what its text must hold behind a `#`.
-pub(super) fn configurations(node: &Node, what: &str) -> Result<Vec<Configuration>, Fault> {
-    let read = |item: &Node| {
+pub(super) fn configurations(node: &YamlNode, what: &str) -> Result<Vec<Configuration>, PolicyError> {
+    let read = |item: &YamlNode| {
         let (name, holds) = item.text(what)?.split_once('#').unwrap_or((item.text(what)?, ""));
         if name.is_empty() || name.contains(['/', '\0']) {
             return Err(item.fault(format!("{what} holds plain names of files")));
@@ -63,16 +63,16 @@ pub(super) fn configurations(node: &Node, what: &str) -> Result<Vec<Configuratio
     node.list(what)?.iter().map(read).collect()
 }
 
-pub(super) fn unconfigured(node: &Node, what: &str) -> Result<Unconfigured, Fault> {
+pub(super) fn unconfigured(node: &YamlNode, what: &str) -> Result<Unconfigured, PolicyError> {
     match &node.value {
-        node::Value::Text(word) if word == "skip" => Ok(Unconfigured::Skip),
-        node::Value::List(_) => node.texts(what).map(Unconfigured::Words),
+        node::YamlValue::Text(word) if word == "skip" => Ok(Unconfigured::Skip),
+        node::YamlValue::List(_) => node.texts(what).map(Unconfigured::Words),
         _ => Err(node.fault(format!("{what} is `skip`, or a list of words"))),
     }
 }
 
-pub(super) fn values(node: &Node, what: &str) -> Result<Vec<Value>, Fault> {
-    let read = |(key, node): &(node::Key, Node)| {
+pub(super) fn values(node: &YamlNode, what: &str) -> Result<Vec<ProjectValue>, PolicyError> {
+    let read = |(key, node): &(node::MapKey, YamlNode)| {
         let fields = node.settings("a value", &[keys::VALUE])?;
         if key.name.is_empty() || !key.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(key.fault("a value's name has letters, digits and `_` only"));
@@ -81,7 +81,7 @@ pub(super) fn values(node: &Node, what: &str) -> Result<Vec<Value>, Fault> {
         if pattern.captures_len() != 2 {
             return Err(fields.require("match")?.fault("`match` needs one group, which is the value"));
         }
-        Ok(Value {
+        Ok(ProjectValue {
             name: key.name.clone(),
             within: names(fields.require("in")?, "`in`")?,
             pattern,

@@ -1,7 +1,7 @@
 //! Texts with the findings that a gate must give for them.
 
 use super::super::keys;
-use super::super::node::{Fault, Node};
+use super::super::node::{PolicyError, YamlNode};
 use super::super::severity::{Severity, severity};
 
 /// A text with the findings that a gate must give for it.
@@ -42,32 +42,32 @@ pub struct Expected {
     pub message: Option<String>,
 }
 
-pub(super) fn sample(node: &Node) -> Result<Sample, Fault> {
+pub(super) fn sample(node: &YamlNode) -> Result<Sample, PolicyError> {
     let fields = node.settings("a sample", &[keys::SAMPLE])?;
-    let finds = fields.optional("finds", Node::list)?.unwrap_or_default();
-    let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
+    let finds = fields.optional("finds", YamlNode::list)?.unwrap_or_default();
+    let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     Ok(Sample {
         path: fields.require("path")?.text("`path`")?.to_owned(),
         draft: fields.require("draft")?.text("`draft`")?.to_owned(),
         before: text("before")?,
-        beside: fields.optional("beside", Node::texts)?.unwrap_or_default(),
+        beside: fields.optional("beside", YamlNode::texts)?.unwrap_or_default(),
         with: fields.optional("with", files)?.unwrap_or_default(),
         output: text("output")?,
         errors: text("errors")?.unwrap_or_default(),
         exit: fields.optional("exit", super::command::exit_code)?.unwrap_or(0),
-        finds: finds.iter().map(expected).collect::<Result<_, Fault>>()?,
+        finds: finds.iter().map(expected).collect::<Result<_, PolicyError>>()?,
     })
 }
 
-fn files(node: &Node, what: &str) -> Result<Vec<(String, String)>, Fault> {
+fn files(node: &YamlNode, what: &str) -> Result<Vec<(String, String)>, PolicyError> {
     let entries = node.entries(what)?.iter();
     entries.map(|(key, text)| Ok((key.name.clone(), text.text("a file's text")?.to_owned()))).collect()
 }
 
-fn expected(node: &Node) -> Result<Expected, Fault> {
+fn expected(node: &YamlNode) -> Result<Expected, PolicyError> {
     let fields = node.settings("a finding", &[keys::FOUND])?;
-    let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
-    let counted = |node: &Node, what: &str| {
+    let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
+    let counted = |node: &YamlNode, what: &str| {
         node.within(what, keys::COUNTED).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
     };
     Ok(Expected {

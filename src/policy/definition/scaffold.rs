@@ -3,32 +3,32 @@
 use regex::Regex;
 
 use super::super::keys;
-use super::super::node::{Fault, Fields, Key, Node};
+use super::super::node::{MapFields, MapKey, PolicyError, YamlNode};
 
 /// Headers, and the templates that they name.
 #[derive(Debug)]
 pub struct Scaffold {
     /// Whether a file must have a header.
-    pub header: Header,
+    pub header: HeaderRule,
     /// The templates that are known, by name.
-    pub templates: Vec<(String, Layout)>,
+    pub templates: Vec<(String, ScaffoldLayout)>,
 }
 
 /// Whether a file must have a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Header {
+pub enum HeaderRule {
     /// A file without one is passed over.
     Optional,
     /// A file without one is at fault.
     Required,
 }
 
-pub(in crate::policy) const HEADERS: [(&str, Header); 2] =
-    [("optional", Header::Optional), ("required", Header::Required)];
+pub(in crate::policy) const HEADERS: [(&str, HeaderRule); 2] =
+    [("optional", HeaderRule::Optional), ("required", HeaderRule::Required)];
 
 /// What a template asks of a file.
 #[derive(Debug, Default)]
-pub struct Layout {
+pub struct ScaffoldLayout {
     /// Headings that a page must have, at any level.
     pub sections: Vec<String>,
     /// Symbols that a text must define.
@@ -50,23 +50,23 @@ pub struct Demand {
     pub message: String,
 }
 
-pub(super) fn scaffold(fields: &Fields) -> Result<Scaffold, Fault> {
+pub(super) fn scaffold(fields: &MapFields) -> Result<Scaffold, PolicyError> {
     let header = fields.optional("header", |node, what| node.one_of(what, &HEADERS))?;
     let templates = fields.optional("templates", |node, what| {
-        let named = |(Key { name, .. }, node): &(Key, Node)| Ok((name.clone(), layout(node)?));
-        node.entries(what)?.iter().map(named).collect::<Result<Vec<_>, Fault>>()
+        let named = |(MapKey { name, .. }, node): &(MapKey, YamlNode)| Ok((name.clone(), layout(node)?));
+        node.entries(what)?.iter().map(named).collect::<Result<Vec<_>, PolicyError>>()
     })?;
-    Ok(Scaffold { header: header.unwrap_or(Header::Optional), templates: templates.unwrap_or_default() })
+    Ok(Scaffold { header: header.unwrap_or(HeaderRule::Optional), templates: templates.unwrap_or_default() })
 }
 
-fn layout(node: &Node) -> Result<Layout, Fault> {
+fn layout(node: &YamlNode) -> Result<ScaffoldLayout, PolicyError> {
     let fields = node.settings("a template", &[keys::LAYOUT])?;
-    let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
+    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
     let demands = |name: &str| {
-        let list = fields.optional(name, Node::list)?.unwrap_or_default();
-        list.iter().map(demand).collect::<Result<Vec<_>, Fault>>()
+        let list = fields.optional(name, YamlNode::list)?.unwrap_or_default();
+        list.iter().map(demand).collect::<Result<Vec<_>, PolicyError>>()
     };
-    Ok(Layout {
+    Ok(ScaffoldLayout {
         sections: texts("sections")?,
         symbols: texts("symbols")?,
         required: demands("required")?,
@@ -74,7 +74,7 @@ fn layout(node: &Node) -> Result<Layout, Fault> {
     })
 }
 
-fn demand(node: &Node) -> Result<Demand, Fault> {
+fn demand(node: &YamlNode) -> Result<Demand, PolicyError> {
     let fields = node.settings("a demand", &[keys::DEMAND])?;
     let message = fields.require("message")?.text("`message`")?.to_owned();
     match (fields.optional("must_match", super::regex)?, fields.optional("must_not_match", super::regex)?) {

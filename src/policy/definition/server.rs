@@ -4,25 +4,25 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::super::keys;
-use super::super::node::{Fault, Fields, Node};
+use super::super::node::{MapFields, PolicyError, YamlNode};
 use super::super::{quantity, served};
-use super::command::{Command, Scope, candidates, command, environment, plain, scope};
+use super::command::{CacheScope, CommandSpec, candidates, command, environment, plain, scope};
 use super::project::{Configuration, configurations, names};
-use super::template::Template;
-use super::{Gate, Kind};
+use super::template::CommandWord;
+use super::{Gate, GateKind};
 
 /// The memory that a server may take when its definition does not say.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// A language server, spoken to by the Language Server Protocol on its standard input and output.
 #[derive(Debug)]
-pub struct Server {
+pub struct ServerSpec {
     /// The program's name, as messages give it.
     pub program: String,
     /// The words after the program.
     pub words: Vec<String>,
     /// Where the program may lie, as [`Command::bin`] has it.
-    pub bin: Vec<Template>,
+    pub bin: Vec<CommandWord>,
     /// What it calls a language, by the name of the table.
     pub language_ids: Vec<(String, String)>,
     /// What it is started with: `initializationOptions`.
@@ -30,7 +30,7 @@ pub struct Server {
     /// What it may ask for section by section: `workspace/configuration`.
     pub settings: Value,
     /// What is added to its environment.
-    pub env: Vec<(String, Template)>,
+    pub env: Vec<(String, CommandWord)>,
     /// The bytes of memory that it may take with all that it starts.
     pub memory: u64,
     /// How it says what it finds, where that is not left to what it offers.
@@ -52,21 +52,21 @@ pub struct Server {
     /// Files whose text changes its answer, from the file's folder up to the root.
     pub config: Vec<Configuration>,
     /// What its answer depends on.
-    pub scope: Scope,
+    pub scope: CacheScope,
     /// The words that make its program print a version.
     pub probe: Vec<String>,
     /// Where it can be had, as package URLs.
     pub install: Vec<String>,
     /// The program that judges where the server does not; its findings have the same name.
-    pub fallback: Option<Command>,
+    pub fallback: Option<CommandSpec>,
 }
 
 impl Gate {
     /// The language server that the gate asks, where it has one.
-    pub fn server(&self) -> Option<&Server> {
+    pub fn server(&self) -> Option<&ServerSpec> {
         match &self.kind {
-            Kind::Server(server) => Some(server),
-            Kind::Command(_) | Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
+            GateKind::Server(server) => Some(server),
+            GateKind::Command(_) | GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => None,
         }
     }
 
@@ -136,20 +136,20 @@ pub(in crate::policy) const NEW_FILES: [(&str, NewFiles); 5] = [
     ("none", NewFiles::None),
 ];
 
-pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
+pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
     let node = fields.require("server")?;
     let own = node.settings("`server`", &[served::LSP])?;
     let argv = own.require("command")?;
-    let words = Node::texts(argv, "`command`")?;
+    let words = YamlNode::texts(argv, "`command`")?;
     let Some((program, words)) = words.split_first() else {
         return Err(argv.fault("`command` is empty: its first word is the program"));
     };
     if program.is_empty() || program.contains(['{', '/', '\0']) {
         return Err(argv.fault("the program is a plain name; `bin` says where it may lie"));
     }
-    let code = own.optional("code", Node::text)?.unwrap_or("{code}").to_owned();
-    let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
-    Ok(Server {
+    let code = own.optional("code", YamlNode::text)?.unwrap_or("{code}").to_owned();
+    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
+    Ok(ServerSpec {
         program: program.clone(),
         words: words.to_vec(),
         bin: own.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(program)]),
@@ -161,7 +161,7 @@ pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
             .optional("memory", |node, what| quantity::size(node, what, served::MEMORY))?
             .unwrap_or(DEFAULT_MEMORY),
         offer: own.optional("diagnostics", |node, what| node.one_of(what, &OFFERS))?,
-        sources: own.optional("sources", Node::texts)?.unwrap_or_default(),
+        sources: own.optional("sources", YamlNode::texts)?.unwrap_or_default(),
         code,
         message: own
             .optional("message", |node, what| node.one_of(what, &MESSAGES))?
@@ -173,7 +173,7 @@ pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
             .unwrap_or(NewFiles::Alone),
         cwd: fields.optional("cwd", names)?.unwrap_or_default(),
         config: fields.optional("config", configurations)?.unwrap_or_default(),
-        scope: fields.optional("scope", scope)?.unwrap_or(Scope::Project),
+        scope: fields.optional("scope", scope)?.unwrap_or(CacheScope::Project),
         probe: texts("probe")?.into_iter().skip(1).collect(),
         install: texts("install")?,
         fallback: fallback(fields)?,
@@ -181,7 +181,7 @@ pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
 }
 
 /// The command that stands in, where the definition has one; its keys without it would say nothing.
-fn fallback(fields: &Fields) -> Result<Option<Command>, Fault> {
+fn fallback(fields: &MapFields) -> Result<Option<CommandSpec>, PolicyError> {
     if fields.get("command").is_some() {
         return command(fields).map(Some);
     }
@@ -194,12 +194,12 @@ fn fallback(fields: &Fields) -> Result<Option<Command>, Fault> {
 }
 
 /// A JSON value in a text.
-fn json(node: &Node, what: &str) -> Result<Value, Fault> {
+fn json(node: &YamlNode, what: &str) -> Result<Value, PolicyError> {
     serde_json::from_str(node.text(what)?).map_err(|error| node.fault(format!("{what} is no JSON: {error}")))
 }
 
-fn ids(node: &Node, what: &str) -> Result<Vec<(String, String)>, Fault> {
-    let id = |(key, value): &(super::super::node::Key, Node)| {
+fn ids(node: &YamlNode, what: &str) -> Result<Vec<(String, String)>, PolicyError> {
+    let id = |(key, value): &(super::super::node::MapKey, YamlNode)| {
         if super::language_named(&key.name).is_none() {
             return Err(key.fault(super::unknown_language(&key.name)));
         }

@@ -1,17 +1,17 @@
 //! Words of a command with places to be filled in.
 
-use super::super::node::{Fault, LONGEST_WORD, Node, clipped, unknown};
+use super::super::node::{LONGEST_WORD, PolicyError, YamlNode, clipped, unknown};
 
 /// One word of a command: what stands there, and what is filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template {
+pub struct CommandWord {
     /// The parts of the word, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<WordPart>,
 }
 
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum WordPart {
     /// It stands there as it is.
     Text(String),
     /// It is filled in.
@@ -66,15 +66,20 @@ impl Hole {
     ];
 }
 
-impl Template {
+impl CommandWord {
     /// Whether this is filled in somewhere in the word.
     pub fn has(&self, hole: Hole) -> bool {
-        self.pieces.contains(&Piece::Hole(hole))
+        self.pieces.contains(&WordPart::Hole(hole))
     }
 }
 
 /// Reads a word in which these may be filled in, and these values; a brace that names none of them is a fault.
-pub(super) fn template(node: &Node, what: &str, allowed: &[Hole], own: &[&str]) -> Result<Template, Fault> {
+pub(super) fn template(
+    node: &YamlNode,
+    what: &str,
+    allowed: &[Hole],
+    own: &[&str],
+) -> Result<CommandWord, PolicyError> {
     let mut rest = node.text(what)?;
     if rest.contains('\0') {
         return Err(node.fault(format!("{what} holds a NUL")));
@@ -87,16 +92,17 @@ pub(super) fn template(node: &Node, what: &str, allowed: &[Hole], own: &[&str]) 
             return Err(node.fault(unknown("placeholder", name, &names)));
         }
         if !text.is_empty() {
-            pieces.push(Piece::Text(text.to_owned()));
+            pieces.push(WordPart::Text(text.to_owned()));
         }
-        let hole = Hole::NAMED.iter().find(|(known, _)| *known == name).map(|(_, hole)| Piece::Hole(*hole));
-        pieces.push(hole.unwrap_or_else(|| Piece::Value(name.to_owned())));
+        let hole =
+            Hole::NAMED.iter().find(|(known, _)| *known == name).map(|(_, hole)| WordPart::Hole(*hole));
+        pieces.push(hole.unwrap_or_else(|| WordPart::Value(name.to_owned())));
         rest = after;
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Text(rest.to_owned()));
+        pieces.push(WordPart::Text(rest.to_owned()));
     }
-    let template = Template { pieces };
+    let template = CommandWord { pieces };
     let whole = [(Hole::Args, "args"), (Hole::Paths, "paths"), (Hole::Folders, "folders")];
     if let Some((_, name)) = whole.iter().find(|(hole, _)| template.has(*hole) && template.pieces.len() > 1) {
         let shown = clipped(node.text(what)?, LONGEST_WORD);

@@ -2,7 +2,7 @@
 
 use super::super::entity::OWNERS;
 use super::super::shape::Absent::{Is, Refused};
-use super::super::shape::Shape::{Language, List, Tool, Words};
+use super::super::shape::ValueShape::{Language, List, Tool, Words};
 use super::super::shape::{Setting, words};
 
 tables! {

@@ -15,11 +15,11 @@ use super::rule::{BASELINES, FIX_SCOPES, LEVELS, PROFILES};
 use super::served::{BESIDE, SERVED, SERVER_KIND};
 use super::severity::SEVERITIES;
 use super::shape::Absent::{Is, Refused, Says};
-use super::shape::Shape::{
+use super::shape::ValueShape::{
     Age, ByLanguage, ByName, Duration, Either, Flag, Glob, Language, List, Map, Regex, Size, Text, Tool,
     Whole, Words,
 };
-use super::shape::{Range, Setting, Shape, words};
+use super::shape::{Range, Setting, ValueShape, words};
 use super::source::EXTENDS;
 
 /// The largest file that a policy may admit: offsets in a file fit 32 bits.
@@ -292,7 +292,7 @@ tables! {
 }
 
 /// The definition of a gate.
-const DEFINITION: Shape = Either(&[
+const DEFINITION: ValueShape = Either(&[
     Map(&[SYNTAX_KIND, COMMON]),
     Map(&[DAMAGE_KIND, COMMON]),
     Map(&[PATTERN_KIND, COMMON, PATTERN]),
@@ -301,9 +301,9 @@ const DEFINITION: Shape = Either(&[
     Map(&[SERVER_KIND, COMMON, SERVED, BESIDE]),
 ]);
 
-const WEIGHT: Shape = Words(&words(&WEIGHTS));
+const WEIGHT: ValueShape = Words(&words(&WEIGHTS));
 
-const OUTPUT: Shape = Either(&[
+const OUTPUT: ValueShape = Either(&[
     Map(&[JSON, SPOKEN]),
     Map(&[JSONL, SPOKEN]),
     Map(&[SARIF, SPOKEN]),

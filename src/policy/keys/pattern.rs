@@ -2,7 +2,7 @@
 
 use super::super::definition::HEADERS;
 use super::super::shape::Absent::{Is, Refused, Says};
-use super::super::shape::Shape::{ByName, List, Map, Regex, Text, Words};
+use super::super::shape::ValueShape::{ByName, List, Map, Regex, Text, Words};
 use super::super::shape::{Setting, words};
 
 tables! {

@@ -39,15 +39,15 @@ impl Host {
 
 /// Where a web page comes from: scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
+pub struct WebOrigin {
     scheme: String,
     name: String,
     port: Option<u16>,
 }
 
-impl Site {
+impl WebOrigin {
     /// Reads `scheme://host` or `scheme://host:port`; `null` is the origin of no page in particular, and none.
-    pub fn read(text: &str) -> Option<Site> {
+    pub fn read(text: &str) -> Option<WebOrigin> {
         let (scheme, host) = text.split_once("://")?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.chars().all(plain) {
@@ -59,17 +59,17 @@ impl Site {
             "https" => Some(443),
             _ => None,
         });
-        Some(Site { scheme, name, port })
+        Some(WebOrigin { scheme, name, port })
     }
 
     /// The pages that this machine itself serves, on any port.
-    pub fn own() -> Vec<Site> {
-        let site = |host: Host| Site { scheme: "http".to_owned(), name: host.name, port: None };
+    pub fn own() -> Vec<WebOrigin> {
+        let site = |host: Host| WebOrigin { scheme: "http".to_owned(), name: host.name, port: None };
         Host::own().into_iter().map(site).collect()
     }
 
     /// Whether a page of `asked` is one of this site.
-    pub fn admits(&self, asked: &Site) -> bool {
+    pub fn admits(&self, asked: &WebOrigin) -> bool {
         let port = self.port.is_none() || self.port == asked.port;
         port && self.scheme == asked.scheme && self.name == asked.name
     }
@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn the_pages_of_this_machine_have_any_port_and_no_other_name() {
-        let own = |text: &str| Site::own().iter().any(|site| site.admits(&Site::read(text).unwrap()));
+        let own =
+            |text: &str| WebOrigin::own().iter().any(|site| site.admits(&WebOrigin::read(text).unwrap()));
         for text in ["http://localhost", "http://127.0.0.1:3000", "http://[::1]:8137", "http://LOCALHOST:1"] {
             assert!(own(text), "{text}");
         }
@@ -149,12 +150,12 @@ mod tests {
             ("http://a:80", "HTTP://a"),
             ("vscode-webview://1ab2", "vscode-webview://1ab2"),
         ] {
-            assert_eq!(Site::read(one).unwrap(), Site::read(other).unwrap(), "{one} {other}");
+            assert_eq!(WebOrigin::read(one).unwrap(), WebOrigin::read(other).unwrap(), "{one} {other}");
         }
         for (one, other) in
             [("https://a", "http://a"), ("https://a", "https://a:80"), ("https://a", "https://b")]
         {
-            assert_ne!(Site::read(one), Site::read(other), "{one} {other}");
+            assert_ne!(WebOrigin::read(one), WebOrigin::read(other), "{one} {other}");
         }
         for wrong in [
             "",
@@ -168,7 +169,7 @@ mod tests {
             "://a",
             "https://a, https://b",
         ] {
-            assert_eq!(Site::read(wrong), None, "{wrong}");
+            assert_eq!(WebOrigin::read(wrong), None, "{wrong}");
         }
     }
 }

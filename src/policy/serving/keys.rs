@@ -2,7 +2,7 @@
 
 use crate::policy::keys::{TOOLSETS, tables};
 use crate::policy::shape::Absent::{Is, Refused, Says};
-use crate::policy::shape::Shape::{Age, Duration, Flag, List, Map, Size, Text, Whole, Words};
+use crate::policy::shape::ValueShape::{Age, Duration, Flag, List, Map, Size, Text, Whole, Words};
 use crate::policy::shape::{Range, Setting};
 
 pub(super) const BODY: Range = Range { least: 1024, most: 64 << 20, said: "from 1KiB to 64MiB" };

@@ -14,11 +14,11 @@ mod token;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::node::{Fault, Node};
+use super::node::{PolicyError, YamlNode};
 use super::{Setting, quantity, yaml};
 use crate::error::{Code, Error};
 
-pub use host::{Host, Site};
+pub use host::{Host, WebOrigin};
 pub use token::Token;
 
 /// The setup of a server for several clients.
@@ -29,7 +29,7 @@ pub struct Serving {
     /// By which names it is called.
     pub hosts: Vec<Host>,
     /// Which web pages may call it.
-    pub sites: Vec<Site>,
+    pub sites: Vec<WebOrigin>,
     /// Who may read the metrics.
     pub metrics: Readers,
     /// How much and how long.
@@ -112,7 +112,7 @@ impl Serving {
     }
 }
 
-fn serving(root: &Node) -> Result<Serving, Fault> {
+fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
     let fields = root.settings("the configuration", &[keys::SERVING])?;
     let listen = fields.optional("listen", address)?.unwrap_or(([127, 0, 0, 1], Serving::PORT).into());
     let hosts = fields.optional("allowed_hosts", |node, what| {
@@ -136,7 +136,12 @@ fn serving(root: &Node) -> Result<Serving, Fault> {
         hosts: hosts.unwrap_or_else(Host::own),
         sites: fields
             .optional("allowed_origins", |node, what| {
-                each(node, what, "an origin such as `https://ide.example.com`, without a path", Site::read)
+                each(
+                    node,
+                    what,
+                    "an origin such as `https://ide.example.com`, without a path",
+                    WebOrigin::read,
+                )
             })?
             .unwrap_or_default(),
         metrics: fields.optional("metrics", |node, what| node.one_of(what, &readers))?.unwrap_or_default(),
@@ -146,19 +151,24 @@ fn serving(root: &Node) -> Result<Serving, Fault> {
     })
 }
 
-fn address(node: &Node, what: &str) -> Result<SocketAddr, Fault> {
+fn address(node: &YamlNode, what: &str) -> Result<SocketAddr, PolicyError> {
     let wrong = |_| node.fault(format!("{what} must be an address and a port, as in `127.0.0.1:8137`"));
     node.text(what)?.parse().map_err(wrong)
 }
 
-fn each<T>(node: &Node, what: &str, wanted: &str, read: fn(&str) -> Option<T>) -> Result<Vec<T>, Fault> {
-    let one = |item: &Node| {
+fn each<T>(
+    node: &YamlNode,
+    what: &str,
+    wanted: &str,
+    read: fn(&str) -> Option<T>,
+) -> Result<Vec<T>, PolicyError> {
+    let one = |item: &YamlNode| {
         read(item.text(what)?).ok_or_else(|| item.fault(format!("each of {what} must be {wanted}")))
     };
     node.list(what)?.iter().map(one).collect()
 }
 
-fn bounds(node: &Node, what: &str) -> Result<ServingBounds, Fault> {
+fn bounds(node: &YamlNode, what: &str) -> Result<ServingBounds, PolicyError> {
     let fields = node.settings(what, &[keys::LIMITS])?;
     let base = ServingBounds::default();
     let time = |name: &str, base: Duration| {

@@ -49,7 +49,7 @@ fn everything_that_can_be_said_is_kept() {
     };
     assert_eq!((serving.bounds, serving.metrics), (bounds, Readers::All));
     assert_eq!(serving.hosts, [Host::read("a.example:80").unwrap()]);
-    assert_eq!(serving.sites, [Site::read("https://b.example:443").unwrap()]);
+    assert_eq!(serving.sites, [WebOrigin::read("https://b.example:443").unwrap()]);
     let token = &serving.tokens[0];
     assert!(token.read_only && token.metrics && token.roots.len() == 2 && token.organization.is_none());
     assert_eq!(serving.store.as_deref(), Some("sqlite:/d"));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::keys::TOKEN;
-use crate::policy::node::{Fault, Node};
+use crate::policy::node::{PolicyError, YamlNode};
 use crate::policy::{is_id, offered};
 
 /// The longest name of a token, in characters.
@@ -31,15 +31,15 @@ pub struct Token {
 }
 
 /// Reads one entry of `tokens`.
-pub(super) fn token(node: &Node, what: &str) -> Result<Token, Fault> {
+pub(super) fn token(node: &YamlNode, what: &str) -> Result<Token, PolicyError> {
     let fields = node.settings(what, &[TOKEN])?;
     let token = Token {
         name: name(fields.require("name")?)?,
         hash: hash(fields.require("hash")?)?,
         roots: fields.optional("roots", roots)?.unwrap_or_default(),
-        read_only: fields.optional("read_only", Node::flag)?.unwrap_or_default(),
+        read_only: fields.optional("read_only", YamlNode::flag)?.unwrap_or_default(),
         toolsets: fields.optional("tools", offered::names)?,
-        metrics: fields.optional("metrics", Node::flag)?.unwrap_or_default(),
+        metrics: fields.optional("metrics", YamlNode::flag)?.unwrap_or_default(),
         organization: fields.optional("organization", organization)?,
     };
     if token.roots.is_empty() && token.organization.is_none() && !token.metrics {
@@ -50,7 +50,7 @@ pub(super) fn token(node: &Node, what: &str) -> Result<Token, Fault> {
 }
 
 /// Refuses two tokens that cannot be told apart.
-pub(super) fn check_apart(nodes: &[Node], tokens: &[Token]) -> Result<(), Fault> {
+pub(super) fn check_apart(nodes: &[YamlNode], tokens: &[Token]) -> Result<(), PolicyError> {
     for (at, (node, token)) in nodes.iter().zip(tokens).enumerate() {
         for other in tokens.iter().take(at) {
             if other.name == token.name {
@@ -64,7 +64,7 @@ pub(super) fn check_apart(nodes: &[Node], tokens: &[Token]) -> Result<(), Fault>
     Ok(())
 }
 
-fn name(node: &Node) -> Result<String, Fault> {
+fn name(node: &YamlNode) -> Result<String, PolicyError> {
     let name = node.text("`name`")?;
     if !Token::is_name(name) {
         let seen =
@@ -83,7 +83,7 @@ impl Token {
 }
 
 /// Never shows what stands there: it may be the token itself, put in the wrong place.
-fn hash(node: &Node) -> Result<[u8; 32], Fault> {
+fn hash(node: &YamlNode) -> Result<[u8; 32], PolicyError> {
     let wanted = || {
         node.fault(
             "`hash` must be `blake3:` and 64 hexadecimal digits, as `lockgate serve token NAME` prints it",
@@ -101,7 +101,7 @@ fn hash(node: &Node) -> Result<[u8; 32], Fault> {
     bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(wanted)
 }
 
-fn organization(node: &Node, what: &str) -> Result<String, Fault> {
+fn organization(node: &YamlNode, what: &str) -> Result<String, PolicyError> {
     let id = node.text(what)?;
     if !is_id(id) {
         return Err(node.fault(format!("{what} has 1 to 128 bytes, none of them a control character")));
@@ -109,8 +109,8 @@ fn organization(node: &Node, what: &str) -> Result<String, Fault> {
     Ok(id.to_owned())
 }
 
-fn roots(node: &Node, what: &str) -> Result<Vec<PathBuf>, Fault> {
-    let root = |item: &Node| {
+fn roots(node: &YamlNode, what: &str) -> Result<Vec<PathBuf>, PolicyError> {
+    let root = |item: &YamlNode| {
         let path = item.text(what)?;
         if Path::new(path).is_absolute() {
             Ok(PathBuf::from(path))

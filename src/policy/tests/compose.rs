@@ -5,8 +5,8 @@ use super::*;
 /// A policy in a folder, laid over another.
 fn over(parent: &Policy, folder: &str, text: &str) -> Result<Policy, crate::error::Error> {
     let name = if folder.is_empty() { "quality.yaml".to_owned() } else { format!("{folder}/quality.yaml") };
-    let origin = Origin { name: name.clone(), in_root: name, folder: folder.to_owned() };
-    Source::read(origin, text)?.raise(parent)
+    let origin = PolicyOrigin { name: name.clone(), in_root: name, folder: folder.to_owned() };
+    PolicySource::read(origin, text)?.raise(parent)
 }
 
 fn child(parent: &str, text: &str) -> Policy {
@@ -87,7 +87,7 @@ fn definitions_merge_by_name() {
     };
     let parent = define("a")
         + "quality_gates: { go: [{ tool: own, level: warn }] }\npaths: [{ match: x, gates: [own] }]\n";
-    let used = |policy: &Policy| -> Vec<(Level, crate::text::Stamp)> {
+    let used = |policy: &Policy| -> Vec<(Level, crate::text::Version)> {
         let rules = policy.terms("sub/a.go", language_named("go"), Profile::Edit).rules.into_iter();
         let rules = rules.chain(policy.terms("x", None, Profile::Edit).rules);
         rules.map(|rule| (rule.level, rule.gate.stamp)).collect()
@@ -121,7 +121,8 @@ fn a_new_definition_must_bear_the_options_of_the_lists() {
 
 #[test]
 fn what_extends_says_is_known_before_the_rest_is_understood() {
-    let extends = |text: &str| Source::read(Origin::top("q.yaml"), text).map(|source| source.extends());
+    let extends =
+        |text: &str| PolicySource::read(PolicyOrigin::top("q.yaml"), text).map(|source| source.extends());
     assert_eq!(extends("extends: parent\nlimits: 5\n").unwrap(), Extends::Parent);
     assert_eq!(extends("extends: default\n").unwrap(), Extends::Default);
     for text in ["", "limits: {}", "[1]", "a"] {
@@ -151,12 +152,12 @@ fn the_stamp_changes_with_every_text_and_name_and_definition() {
         alone("limits: { file: 2KiB }"),
         "what is not included changes nothing"
     );
-    let elsewhere = Origin {
+    let elsewhere = PolicyOrigin {
         name: "/somewhere/else/sub/quality.yaml".into(),
         in_root: "sub/quality.yaml".into(),
         folder: "sub".into(),
     };
-    let told = Source::read(elsewhere, text).unwrap().raise(&read(parent)).unwrap();
+    let told = PolicySource::read(elsewhere, text).unwrap().raise(&read(parent)).unwrap();
     assert_eq!(told.stamp, stamp, "how the file is told says nothing");
 }
 

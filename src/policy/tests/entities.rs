@@ -1,7 +1,7 @@
 //! Types of entities: what a policy can say of them, and what is refused.
 
 use super::*;
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// Gates of a policy's own that could say what a text must be, or not.
 const GATES: &str = "define:\n  titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title }\n  \
@@ -27,7 +27,7 @@ fn what_is_compiled_in_is_there_whatever_the_policy_says() {
                 (known.owner, known.language.map(|language| language.name.as_str()), known.rules.len())
             })
             .collect();
-        let (app, own, global) = (Owner::App, Owner::Organization, Owner::Global);
+        let (app, own, global) = (EntityOwner::App, EntityOwner::Organization, EntityOwner::Global);
         assert_eq!(told, [(app, None, 0), (own, Some("python"), 1), (global, Some("python"), 1)]);
     }
     assert_eq!(Policy::embedded().entity_type("workflow").unwrap().rules[0].gate.name, "entity-workflow");
@@ -46,9 +46,9 @@ fn a_policy_adds_types_of_its_own() {
         let gates: Vec<&str> = known.rules.iter().map(|rule| rule.gate.name.as_str()).collect();
         (known.owner, known.language.map(|language| language.name.as_str()), gates)
     };
-    assert_eq!(told("page"), (Owner::App, None, vec!["titled"]));
-    assert_eq!(told("job_2"), (Owner::Global, Some("python"), vec!["syntax", "pythonic"]));
-    assert_eq!(told("note"), (Owner::Organization, None, vec![]));
+    assert_eq!(told("page"), (EntityOwner::App, None, vec!["titled"]));
+    assert_eq!(told("job_2"), (EntityOwner::Global, Some("python"), vec!["syntax", "pythonic"]));
+    assert_eq!(told("note"), (EntityOwner::Organization, None, vec![]));
 }
 
 #[test]
@@ -130,14 +130,14 @@ fn types_come_down_with_what_is_extended() {
     let above =
         read(&with_gates("entities: { page: { owner: app, gates: [titled] }, note: { owner: global } }\n"));
     let laid = |text: &str| {
-        let source = Source::read(Origin::top("quality.yaml"), text).unwrap();
+        let source = PolicySource::read(PolicyOrigin::top("quality.yaml"), text).unwrap();
         source.raise(&above).map_err(|refusal| refusal.message)
     };
     assert_eq!(types(&laid("extends: parent").unwrap())[3..], ["page", "note"]);
     assert_eq!(types(&laid("extends: default").unwrap())[3..], [""; 0]);
     let anew = laid("extends: parent\nentities: { page: { owner: global }, form: { owner: app } }").unwrap();
     assert_eq!(types(&anew)[3..], ["note", "page", "form"]);
-    assert_eq!(anew.entity_type("page").unwrap().owner, Owner::Global);
+    assert_eq!(anew.entity_type("page").unwrap().owner, EntityOwner::Global);
     let bound = "extends: parent\ndefine: { titled: { kind: pattern, languages: ['*'], must_match: '^= ', message: no title } }";
     let bound = laid(bound).unwrap();
     let stamp = |policy: &Policy| policy.entity_type("page").unwrap().rules[0].gate.stamp;
@@ -149,12 +149,12 @@ fn types_come_down_with_what_is_extended() {
 
 #[test]
 fn a_policy_with_another_rule_of_a_type_is_another() {
-    let stamp = |pattern: &str| -> Stamp {
+    let stamp = |pattern: &str| -> Version {
         let define = format!(
             "define: {{ rule: {{ kind: pattern, languages: ['*'], must_match: {pattern}, message: m }} }}\n"
         );
         let above = read(&format!("{define}entities: {{ page: {{ owner: app, gates: [rule] }} }}"));
-        Source::read(Origin::top("q"), "extends: parent").unwrap().raise(&above).unwrap().stamp
+        PolicySource::read(PolicyOrigin::top("q"), "extends: parent").unwrap().raise(&above).unwrap().stamp
     };
     assert_eq!(stamp("a"), stamp("a"));
     assert_ne!(stamp("a"), stamp("b"));

@@ -6,13 +6,12 @@ use super::*;
 use crate::policy::{Explicit, Rule};
 
 /// The table of the keys below a path such as `limits`.
-fn of(key: &str) -> &'static [Setting] {
+fn settings_of(key: &str) -> &'static [Setting] {
     let found = settings().iter().find(|setting| setting.name == key).unwrap();
     match &found.shape {
-        Shape::Map(tables) => tables.first().copied().unwrap_or_default(),
-        Shape::List(Shape::Map(tables), _) | Shape::ByLanguage(Shape::List(Shape::Map(tables), _)) => {
-            tables[0]
-        }
+        ValueShape::Map(tables) => tables.first().copied().unwrap_or_default(),
+        ValueShape::List(ValueShape::Map(tables), _)
+        | ValueShape::ByLanguage(ValueShape::List(ValueShape::Map(tables), _)) => tables[0],
         other => panic!("{key} is no map: {other:?}"),
     }
 }
@@ -35,7 +34,7 @@ fn every_default_is_what_holds_without_the_key() {
         );
     }
     for key in ["limits", "modes", "guards", "server", "damage"] {
-        for setting in of(key) {
+        for setting in settings_of(key) {
             let Absent::Is(default) = setting.absent else { panic!("{key}.{} has no default", setting.name) };
             let policy = read(&format!("{key}: {{ {}: {default} }}\n", setting.name));
             assert_eq!(
@@ -59,7 +58,7 @@ fn every_default_of_an_entry_is_that_of_a_plain_one() {
         format!("{:?}", rules.into_iter().map(plain).collect::<Vec<_>>())
     };
     let plain = entry("");
-    for setting in of("quality_gates") {
+    for setting in settings_of("quality_gates") {
         if let Absent::Is(default) = setting.absent {
             assert_eq!(entry(&format!(", {}: {default}", setting.name)), plain, "{}", setting.name);
         }
@@ -70,8 +69,8 @@ fn every_default_of_an_entry_is_that_of_a_plain_one() {
 #[test]
 fn every_word_of_the_table_is_read_and_no_other() {
     for key in ["", "modes", "guards", "damage"] {
-        for setting in if key.is_empty() { settings() } else { of(key) } {
-            let Shape::Words(words) = setting.shape else { continue };
+        for setting in if key.is_empty() { settings() } else { settings_of(key) } {
+            let ValueShape::Words(words) = setting.shape else { continue };
             let said = |word: &str| match key {
                 "" => format!("{}: {word}\n", setting.name),
                 key => format!("{key}: {{ {}: {word} }}\n", setting.name),

@@ -11,9 +11,9 @@ mod names;
 mod read;
 mod write;
 
-pub use names::Named;
-pub use read::{Inbox, Letter};
-pub use write::Outbox;
+pub use names::NamedKey;
+pub use read::{ImportDir, ImportItem};
+pub use write::ExportDir;
 
 /// The file that says which app is whose: a line for each, with its id, a tab and its organisation.
 const APPS: &str = "apps.tsv";

@@ -22,7 +22,7 @@ const LONGEST: usize = 255;
 
 /// The folders of an entity, and the name of its file in the last of them.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Names {
+pub(super) struct EntityPath {
     pub folders: Vec<String>,
     pub file: String,
 }
@@ -30,7 +30,7 @@ pub(super) struct Names {
 /// The key that names were written for. Whose the entity is by its type is known to others: `scope` is an app or an
 /// organisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedKey {
     /// Its type.
     pub kind: EntityKind,
     /// Its app, or its organisation; nothing where it is nobody's.
@@ -42,7 +42,7 @@ pub struct Named {
 /// The names for an entity.
 ///
 /// Errors: `INVALID_INPUT` where a name would be too long for a file, or empty.
-pub(super) fn of(entity: &Entity) -> Result<Names, Error> {
+pub(super) fn from_entity(entity: &Entity) -> Result<EntityPath, Error> {
     let scope = entity.app_id.as_ref().or(entity.organization_id.as_ref());
     let scope = scope.map_or_else(|| GLOBAL.to_owned(), |id| spelt(id, &['.', '_']));
     let mut names = vec![entity.kind.name().to_owned(), scope];
@@ -55,13 +55,13 @@ pub(super) fn of(entity: &Entity) -> Result<Names, Error> {
         return Err(refusal("a part of its key is longer than the name of a file may be"));
     }
     let file = names.pop().unwrap_or_default();
-    Ok(Names { folders: names, file })
+    Ok(EntityPath { folders: names, file })
 }
 
 /// The key that these names were written for.
 ///
 /// Errors: why there is none, as the end of a sentence about the file.
-pub(super) fn read(names: &[&str]) -> Result<Named, &'static str> {
+pub(super) fn read(names: &[&str]) -> Result<NamedKey, &'static str> {
     let (kind, scope, path) = match names {
         [kind, scope, path @ ..] if !path.is_empty() => (kind, scope, path),
         _ => return Err("lies above the folders of entities: TYPE/SCOPE/PATH"),
@@ -73,7 +73,7 @@ pub(super) fn read(names: &[&str]) -> Result<Named, &'static str> {
         *file = file.strip_suffix(BESIDE).unwrap_or(file);
     }
     let path: Option<Vec<String>> = path.into_iter().map(meant).collect();
-    Ok(Named { kind, scope, path: path.ok_or(UNREADABLE)?.join("/") })
+    Ok(NamedKey { kind, scope, path: path.ok_or(UNREADABLE)?.join("/") })
 }
 
 const UNREADABLE: &str = "has a name in which `%` is not followed by the two digits of a byte";
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn written(scope: Option<&str>, path: &str) -> String {
-        let Names { mut folders, file } = of(&entity(scope, path)).unwrap();
+        let EntityPath { mut folders, file } = from_entity(&entity(scope, path)).unwrap();
         folders.push(file);
         folders.join("/")
     }
@@ -257,15 +257,15 @@ mod tests {
     #[test]
     fn what_no_file_can_be_named_for_is_refused() {
         for path in ["", "/a", "a//b", "a/", &"x".repeat(255), &"/".repeat(3), &"\u{1}".repeat(90)] {
-            assert_eq!(of(&entity(None, path)).unwrap_err().code, Code::InvalidInput, "{path}");
+            assert_eq!(from_entity(&entity(None, path)).unwrap_err().code, Code::InvalidInput, "{path}");
         }
-        assert!(of(&entity(None, &"x".repeat(254))).is_ok());
+        assert!(from_entity(&entity(None, &"x".repeat(254))).is_ok());
     }
 
     proptest! {
         #[test]
         fn every_key_is_read_as_it_was_written(scope in "[^\\x00]{1,20}", path in "[^/\\x00]{1,9}(/[^/\\x00]{1,9}){0,3}") {
-            let Names { folders, file } = of(&entity(Some(&scope), &path)).unwrap();
+            let EntityPath { folders, file } = from_entity(&entity(Some(&scope), &path)).unwrap();
             let mut names: Vec<&str> = folders.iter().map(String::as_str).collect();
             names.push(&file);
             for name in &names {

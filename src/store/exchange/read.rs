@@ -1,7 +1,7 @@
 //! Entities read from a folder.
 
 use super::APPS;
-use super::names::{self, Named};
+use super::names::{self, NamedKey};
 use crate::error::{Code, Error};
 use crate::policy::is_id;
 use crate::store::folder::Folder;
@@ -18,28 +18,28 @@ const LONGEST_LIST: u64 = 64 << 20;
 
 /// A folder that entities are read from.
 #[derive(Debug)]
-pub struct Inbox {
+pub struct ImportDir {
     top: Folder,
 }
 
 /// Something that lies in the folder.
 #[derive(Debug)]
-pub struct Letter {
+pub struct ImportItem {
     /// Its path in the folder, as it can be shown.
     pub name: String,
     /// What it is, or why it cannot be an entity.
-    pub named: Result<Named, Error>,
+    pub named: Result<NamedKey, Error>,
 }
 
-impl Inbox {
+impl ImportDir {
     /// Opens the folder.
     ///
     /// Errors: what the system refuses.
-    pub fn open(path: &Path) -> Result<Inbox, Error> {
+    pub fn open(path: &Path) -> Result<ImportDir, Error> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(path, flags, Mode::empty());
         let shown = path.display().to_string();
-        opened.map(|fd| Inbox { top: Folder::new(fd) }).map_err(|errno| match errno {
+        opened.map(|fd| ImportDir { top: Folder::new(fd) }).map_err(|errno| match errno {
             Errno::NOENT => Error::new(Code::FileNotFound, format!("there is no folder {shown}")),
             errno => trouble::failed("opening the folder", &shown, errno),
         })
@@ -48,7 +48,7 @@ impl Inbox {
     /// All that lies in the folder, by its names in order; what begins with a dot is passed over.
     ///
     /// Errors: what the system refuses.
-    pub fn letters(&self) -> Result<Vec<Letter>, Error> {
+    pub fn letters(&self) -> Result<Vec<ImportItem>, Error> {
         let (mut letters, mut space) = (Vec::new(), Vec::new());
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
@@ -63,14 +63,14 @@ impl Inbox {
             noted.map_err(failed)?;
             for (kind, name) in found {
                 let is = kind_of(&opened, kind, &name);
-                match Entry::of(is, &folder, &name) {
-                    Entry::Folder(below) => folders.push(below),
-                    Entry::Letter(letter) => letters.push(letter),
-                    Entry::Nothing => {}
+                match FolderEntry::from_name(is, &folder, &name) {
+                    FolderEntry::Folder(below) => folders.push(below),
+                    FolderEntry::Letter(letter) => letters.push(letter),
+                    FolderEntry::Nothing => {}
                 }
             }
         }
-        letters.sort_by(|one: &Letter, other| one.name.cmp(&other.name));
+        letters.sort_by(|one: &ImportItem, other| one.name.cmp(&other.name));
         Ok(letters)
     }
 
@@ -119,33 +119,33 @@ impl Inbox {
 }
 
 /// What becomes of an entry of a folder.
-enum Entry {
+enum FolderEntry {
     Folder(String),
-    Letter(Letter),
+    Letter(ImportItem),
     Nothing,
 }
 
-impl Entry {
-    fn of(is: FileType, folder: &str, name: &CStr) -> Entry {
+impl FolderEntry {
+    fn from_name(is: FileType, folder: &str, name: &CStr) -> FolderEntry {
         let shown = name.to_string_lossy();
         let path = if folder.is_empty() { shown.into_owned() } else { format!("{folder}/{shown}") };
         // Repositories and editors leave such.
         if name.to_bytes().starts_with(b".") || path == APPS {
-            return Entry::Nothing;
+            return FolderEntry::Nothing;
         }
         let refused = |why: &str| {
             let error = Error::new(Code::InvalidInput, format!("{path} {why}"));
-            Entry::Letter(Letter { name: path.clone(), named: Err(error) })
+            FolderEntry::Letter(ImportItem { name: path.clone(), named: Err(error) })
         };
         if name.to_str().is_err() {
             return refused("has a name that is not UTF-8");
         }
         match is {
-            FileType::Directory => Entry::Folder(path),
+            FileType::Directory => FolderEntry::Folder(path),
             FileType::RegularFile => {
                 let names: Vec<&str> = path.split('/').collect();
                 match names::read(&names) {
-                    Ok(named) => Entry::Letter(Letter { name: path, named: Ok(named) }),
+                    Ok(named) => FolderEntry::Letter(ImportItem { name: path, named: Ok(named) }),
                     Err(why) => refused(why),
                 }
             }
@@ -171,14 +171,14 @@ mod tests {
     use super::*;
     use std::os::unix::ffi::OsStrExt;
 
-    fn inbox(files: &[(&str, &str)]) -> (tempfile::TempDir, Inbox) {
+    fn inbox(files: &[(&str, &str)]) -> (tempfile::TempDir, ImportDir) {
         let dir = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = dir.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let inbox = Inbox::open(dir.path()).unwrap();
+        let inbox = ImportDir::open(dir.path()).unwrap();
         (dir, inbox)
     }
 
@@ -235,6 +235,6 @@ mod tests {
             std::fs::write(at("apps.tsv"), apps).unwrap();
             assert_eq!(inbox.apps().unwrap_err().code, Code::InvalidInput, "{apps}");
         }
-        assert!(Inbox::open(&at("none")).is_err() && Inbox::open(&at("x")).is_err());
+        assert!(ImportDir::open(&at("none")).is_err() && ImportDir::open(&at("x")).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Entities written into a new folder.
 
 use super::APPS;
-use super::names::{self, BESIDE, Names};
+use super::names::{self, BESIDE, EntityPath};
 use crate::error::{Code, Error};
 use crate::request::Entity;
 use crate::store::folder::Folder;
@@ -16,17 +16,17 @@ use std::path::Path;
 
 /// A folder that entities are written into.
 #[derive(Debug)]
-pub struct Outbox {
+pub struct ExportDir {
     top: Folder,
     /// The folders of the last entity, from the top down.
     last: Vec<(String, Folder)>,
 }
 
-impl Outbox {
+impl ExportDir {
     /// Makes a folder for the user alone, or takes one that is empty.
     ///
     /// Errors: `FILE_EXISTS` for one that is not empty, `NOT_A_FILE` for what is no folder, and what the system refuses.
-    pub fn make(path: &Path) -> Result<Outbox, Error> {
+    pub fn make(path: &Path) -> Result<ExportDir, Error> {
         let shown = path.display().to_string();
         let failed = |error: &std::io::Error| trouble::failed_io("making the folder", &shown, error);
         match DirBuilder::new().mode(0o700).create(path) {
@@ -38,7 +38,7 @@ impl Outbox {
         let top = Folder::new(opened.map_err(|errno| trouble::failed("opening the folder", &shown, errno))?);
         let found = top.entries(&mut Vec::new(), |_, _, _| Err(Errno::NOTEMPTY));
         match found {
-            Ok(()) => Ok(Outbox { top, last: Vec::new() }),
+            Ok(()) => Ok(ExportDir { top, last: Vec::new() }),
             Err(Errno::NOTEMPTY) => Err(Error::new(Code::FileExists, format!("{shown} is not empty"))
                 .hint("name a folder that is not there yet, or an empty one")),
             Err(errno) => Err(trouble::failed("reading the folder", &shown, errno)),
@@ -50,7 +50,7 @@ impl Outbox {
     /// Errors: `INVALID_INPUT` for one that cannot be a file, `FILE_EXISTS` where the file system takes its name for that of
     /// another; any other is the folder's.
     pub fn put(&mut self, entity: &Entity, bytes: &[u8]) -> Result<(), Error> {
-        let Names { folders, file } = names::of(entity)?;
+        let EntityPath { folders, file } = names::from_entity(entity)?;
         let shown = shown(&folders, &file);
         let failed = |errno| trouble::failed("writing it", &shown, errno);
         let folder = self.enter(&folders, &shown)?;
@@ -172,7 +172,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for (number, order) in [["a", "a/b", "a/b/c"], ["a/b/c", "a/b", "a"]].iter().enumerate() {
             let folder = dir.path().join(number.to_string());
-            let mut outbox = Outbox::make(&folder).unwrap();
+            let mut outbox = ExportDir::make(&folder).unwrap();
             order.iter().for_each(|path| outbox.put(&entity(path), path.as_bytes()).unwrap());
             outbox.close(&[("1".into(), Some("acme".into())), ("2".into(), None)]).unwrap();
             let at = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
@@ -194,7 +194,7 @@ mod tests {
     fn nothing_is_written_over_or_outside() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("out");
-        let mut outbox = Outbox::make(&folder).unwrap();
+        let mut outbox = ExportDir::make(&folder).unwrap();
         for path in ["../../../x", "/etc/x", "a/../../x", "a//b", "a\0b", "..", "."] {
             // Some can be files, under a name of their own.
             outbox.put(&entity(path), b"x").ok();
@@ -242,7 +242,7 @@ mod tests {
         }
         assert_ne!(runs(&plain.join("v"), &ran), Some(false));
         let folder = dir.path().join("out");
-        let mut outbox = Outbox::make(&folder).unwrap();
+        let mut outbox = ExportDir::make(&folder).unwrap();
         PARTS.iter().for_each(|(path, content)| outbox.put(&entity(path), text(content).as_bytes()).unwrap());
         outbox.close(&[]).unwrap();
         assert_eq!(files(&folder).len(), PARTS.len() + 1);
@@ -256,7 +256,7 @@ mod tests {
         {
             let dir = tempfile::tempdir().unwrap();
             let folder = dir.path().join("out");
-            let mut outbox = Outbox::make(&folder).unwrap();
+            let mut outbox = ExportDir::make(&folder).unwrap();
             outbox.put(&entity("v/a"), b"x").unwrap();
             for name in theirs {
                 std::fs::write(folder.join("module/_global/v").join(name), "x").unwrap();
@@ -277,11 +277,11 @@ mod tests {
     fn a_folder_with_something_in_it_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("x"), "x").unwrap();
-        assert_eq!(Outbox::make(dir.path()).unwrap_err().code, Code::FileExists);
-        assert_eq!(Outbox::make(&dir.path().join("x")).unwrap_err().code, Code::NotAFile);
-        assert!(Outbox::make(&dir.path().join("no/such")).is_err());
+        assert_eq!(ExportDir::make(dir.path()).unwrap_err().code, Code::FileExists);
+        assert_eq!(ExportDir::make(&dir.path().join("x")).unwrap_err().code, Code::NotAFile);
+        assert!(ExportDir::make(&dir.path().join("no/such")).is_err());
         std::fs::create_dir(dir.path().join("empty")).unwrap();
-        assert!(Outbox::make(&dir.path().join("empty")).is_ok());
+        assert!(ExportDir::make(&dir.path().join("empty")).is_ok());
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (folder, aside) = (dir.path().join("out"), dir.path().join("aside"));
         std::fs::create_dir(&aside).unwrap();
-        let mut outbox = Outbox::make(&folder).unwrap();
+        let mut outbox = ExportDir::make(&folder).unwrap();
         std::os::unix::fs::symlink(&aside, folder.join("module")).unwrap();
         // It is in the way as a file would be.
         outbox.put(&entity("a"), b"x").unwrap();

@@ -135,8 +135,8 @@ impl Repository {
 
 impl Revision {
     /// The names of the files as they were, which several threads can read.
-    pub fn names(&self) -> Names<'_> {
-        Names { trees: &self.trees, hash: self.repo.object_hash() }
+    pub fn names(&self) -> RevisionFiles<'_> {
+        RevisionFiles { trees: &self.trees, hash: self.repo.object_hash() }
     }
 
     /// Goes through the paths of the files below the root, relative to it, in their order.
@@ -166,12 +166,12 @@ impl Revision {
 
 /// The names of files as they were at a revision, without their texts.
 #[derive(Clone, Copy)]
-pub struct Names<'r> {
+pub struct RevisionFiles<'r> {
     trees: &'r Trees,
     hash: gix::hash::Kind,
 }
 
-impl<'r> Names<'r> {
+impl<'r> RevisionFiles<'r> {
     /// Whether a file of that path was there.
     pub fn has(&self, path: &str) -> bool {
         self.trees.files.contains_key(path)

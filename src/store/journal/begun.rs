@@ -2,32 +2,32 @@
 //!
 //! Invariant: it is settled, or its rows are taken out again, or its process has ended and recovery finds it.
 
-use super::{Deed, EditId, Kind};
+use super::{EditId, EditMeta, EntryKind};
 use crate::error::{Code, Error};
 use crate::store::inode::Inodes;
 use crate::store::publish::FileWrite;
-use crate::store::sql::{Database, Failure, Row};
+use crate::store::sql::{Database, DatabaseError, JournalRow};
 use std::sync::Arc;
 
 /// An edit that was written down and has not been settled; dropping it takes the entry out again.
 #[derive(Debug)]
 #[must_use = "dropping it forgets the edit; settle it once all of it is there"]
-pub struct Begun {
+pub struct PendingEdit {
     database: Arc<Database>,
     number: u64,
-    end: End,
+    end: OnDrop,
 }
 
 /// What becomes of the rows when it is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum OnDrop {
     Forget,
     Keep,
 }
 
-impl Begun {
-    pub(super) fn new(database: &Arc<Database>, number: u64) -> Begun {
-        Begun { database: Arc::clone(database), number, end: End::Forget }
+impl PendingEdit {
+    pub(super) fn new(database: &Arc<Database>, number: u64) -> PendingEdit {
+        PendingEdit { database: Arc::clone(database), number, end: OnDrop::Forget }
     }
 
     /// The name by which the edit can be taken back.
@@ -51,21 +51,21 @@ impl Begun {
     ///
     /// Errors: why it could not be settled; the edit is there all the same, and recovery will find it.
     pub(in crate::store) fn settle(mut self) -> Result<EditId, String> {
-        self.end = End::Keep;
+        self.end = OnDrop::Keep;
         self.database.settle(self.number).map_err(|failure| refusal(&failure).message)?;
         Ok(self.id())
     }
 
     /// Leaves the rows as they are, for recovery to decide: it is not known what stands on the disk.
     pub(in crate::store) fn leave(mut self) -> EditId {
-        self.end = End::Keep;
+        self.end = OnDrop::Keep;
         self.id()
     }
 }
 
-impl Drop for Begun {
+impl Drop for PendingEdit {
     fn drop(&mut self) {
-        if self.end == End::Forget {
+        if self.end == OnDrop::Forget {
             // What cannot be taken out is found by recovery, which sees that nothing of the edit is there.
             let _ = self.database.forget(self.number);
         }
@@ -73,7 +73,7 @@ impl Drop for Begun {
 }
 
 /// The writes of one edit as they are written down.
-pub(super) fn rows<'a>(writes: &[FileWrite<'a>], staged: &'a [String]) -> Result<Vec<Row<'a>>, Error> {
+pub(super) fn rows<'a>(writes: &[FileWrite<'a>], staged: &'a [String]) -> Result<Vec<JournalRow<'a>>, Error> {
     let root = writes.first().map(|write| write.place.root);
     if writes.iter().any(|write| Some(write.place.root) != root) {
         let seen = "the files of one edit lie in several roots, which have a journal each";
@@ -85,9 +85,9 @@ pub(super) fn rows<'a>(writes: &[FileWrite<'a>], staged: &'a [String]) -> Result
     Ok(writes.iter().zip(staged).map(|(write, staged)| row(write, staged)).collect())
 }
 
-fn row<'a>(write: &FileWrite<'a>, staged: &'a str) -> Row<'a> {
+fn row<'a>(write: &FileWrite<'a>, staged: &'a str) -> JournalRow<'a> {
     let removed = write.before.filter(|_| write.after.is_none());
-    Row {
+    JournalRow {
         path: write.place.in_root(),
         staged,
         before: write.before.map(|before| before.content),
@@ -105,16 +105,16 @@ pub(super) fn nothing() -> Error {
 }
 
 /// An edit that takes back or makes again names one of the same journal.
-pub(super) fn own_kind(deed: &Deed, database: &Database) -> Result<(), Failure> {
+pub(super) fn own_kind(deed: &EditMeta, database: &Database) -> Result<(), DatabaseError> {
     match deed.kind {
-        Kind::Undo(of) | Kind::Redo(of) if of.journal() != database.name() => {
-            Err(Failure::Other(format!("the edit {of} is in the journal of another root")))
+        EntryKind::Undo(of) | EntryKind::Redo(of) if of.journal() != database.name() => {
+            Err(DatabaseError::Other(format!("the edit {of} is in the journal of another root")))
         }
-        Kind::Edit | Kind::Undo(_) | Kind::Redo(_) => Ok(()),
+        EntryKind::Edit | EntryKind::Undo(_) | EntryKind::Redo(_) => Ok(()),
     }
 }
 
-fn refusal(failure: &Failure) -> Error {
+fn refusal(failure: &DatabaseError) -> Error {
     let (code, why) = failure.told();
     Error::new(code, format!("the journal cannot be used: {why}"))
 }

@@ -4,26 +4,26 @@ use std::time::SystemTime;
 
 use super::EditId;
 use crate::request::{Entity, Target};
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// What an edit was asked to do, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deed {
+pub struct EditMeta {
     /// The tool or command that was called.
     pub tool: String,
     /// Who called it, as they name themselves.
     pub author: String,
     /// The hash of the whole request: the same request sent again has the same.
-    pub request: Stamp,
+    pub request: Version,
     /// What sort of edit it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// What the gates said, in a few words.
     pub gates: String,
 }
 
 /// What sort of edit an entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A change that was asked for.
     Edit,
     /// An earlier edit was taken back.
@@ -40,24 +40,24 @@ pub struct Entry {
     /// When it was begun.
     pub at: SystemTime,
     /// What was asked.
-    pub deed: Deed,
+    pub deed: EditMeta,
     /// Whether it has been taken back since, and not been made again.
     pub undone: bool,
     /// What it did to each file; at least one.
-    pub changes: Vec<Changed>,
+    pub changes: Vec<FileChange>,
 }
 
 /// What an edit did to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changed {
+pub struct FileChange {
     /// The file's path as a caller may name it: as [`crate::store::FilePlace::shown`] spells it.
     pub path: String,
     /// Its key, where it is kept in a database.
     pub entity: Option<Entity>,
     /// The version before; absent when there was no file.
-    pub before: Option<Stamp>,
+    pub before: Option<Version>,
     /// The version after; absent when the file was removed.
-    pub after: Option<Stamp>,
+    pub after: Option<Version>,
     /// How many lines were added.
     pub added: usize,
     /// How many lines were taken away.
@@ -70,7 +70,7 @@ pub struct Changed {
     pub kept: bool,
 }
 
-impl Changed {
+impl FileChange {
     /// What was changed, as a request names it.
     pub fn target(&self) -> Target {
         match &self.entity {

@@ -7,24 +7,24 @@
 //! Invariant: a text that is handed out has the stamp by which it was asked for; what cannot be proved is not there.
 
 mod begun;
-mod book;
 mod entry;
 mod id;
 mod recovery;
+mod root_journal;
 mod worker;
 
-pub use begun::Begun;
-pub use entry::{Changed, Deed, Entry, Kind};
+pub use begun::PendingEdit;
+pub use entry::{EditMeta, Entry, EntryKind, FileChange};
 pub use id::EditId;
 
 use super::file_place::FilePlace;
 use super::files::Files;
 use super::locks::Locks;
 use super::publish::{Content, FileWrite};
-use super::sql::Wanted;
-use super::state::State;
+use super::sql::EditFilter;
+use super::state::StateFolder;
 use crate::error::Error;
-use book::Book;
+use root_journal::RootJournal;
 use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use worker::Worker;
 
 /// How much is remembered, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct RetentionLimits {
     /// The most bytes on the disk.
     pub size: u64,
     /// The greatest age.
@@ -43,22 +43,22 @@ pub struct Bounds {
 /// The journals of all roots; each is opened when it is first needed.
 #[derive(Debug)]
 pub struct Journal {
-    books: Arc<[Book]>,
+    books: Arc<[RootJournal]>,
     worker: Worker,
 }
 
 impl Journal {
     /// The journals of these roots within lockgate's own folder.
-    pub fn beside(state: &State, files: &Files) -> Journal {
+    pub fn beside(state: &StateFolder, files: &Files) -> Journal {
         let base = |number: usize| (number == 0).then(|| files.base());
-        let book = |(number, root): (usize, &PathBuf)| Book::new(state, root, base(number));
-        let books: Arc<[Book]> = files.root_paths().iter().enumerate().map(book).collect();
+        let book = |(number, root): (usize, &PathBuf)| RootJournal::new(state, root, base(number));
+        let books: Arc<[RootJournal]> = files.root_paths().iter().enumerate().map(book).collect();
         Journal { worker: Worker::new(&books), books }
     }
 
     /// Why edits of the place's root are not remembered, where they are not.
     pub fn trouble(&self, place: &FilePlace) -> Option<String> {
-        book::of(&self.books, place).map_or_else(|error| Some(error.message), Book::trouble)
+        root_journal::find(&self.books, place).map_or_else(|error| Some(error.message), RootJournal::trouble)
     }
 
     /// Writes down what is about to be published; `staged` are the names of the staged copies, one for each write.
@@ -68,26 +68,26 @@ impl Journal {
     /// Errors: `INVALID_INPUT` for writes in several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
     pub(super) fn begin(
         &self,
-        deed: &Deed,
+        deed: &EditMeta,
         writes: &[FileWrite<'_>],
         staged: &[String],
-    ) -> Result<Begun, Error> {
+    ) -> Result<PendingEdit, Error> {
         let rows = begun::rows(writes, staged)?;
         let first = writes.first().ok_or_else(begun::nothing)?;
-        book::of(&self.books, first.place)?.with(|database| {
+        root_journal::find(&self.books, first.place)?.with(|database| {
             begun::own_kind(deed, database)?;
-            database.begin(deed, &rows).map(|number| Begun::new(database, number))
+            database.begin(deed, &rows).map(|number| PendingEdit::new(database, number))
         })
     }
 
     /// The last settled change of the place's file.
     pub fn latest(&self, place: &FilePlace) -> Result<Option<Entry>, Error> {
-        self.newest(Wanted::Settled, place)
+        self.newest(EditFilter::Settled, place)
     }
 
     /// Whether an edit of this place was begun by a process that has ended; to be asked only while its lock is held.
     pub fn stale(&self, place: &FilePlace) -> Result<bool, Error> {
-        book::of(&self.books, place)?.look(|database| database.is_begun(place.in_root()))
+        root_journal::find(&self.books, place)?.look(|database| database.is_begun(place.in_root()))
     }
 
     /// Completes or takes back what processes that have ended left half done; gives back what a person should know.
@@ -101,7 +101,7 @@ impl Journal {
     /// The text of a version of the place's file, whole stamp or a prefix of at least 12 hex digits; `None` where it was
     /// never kept, or is no longer.
     pub fn text(&self, place: &FilePlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        let book = book::of(&self.books, place)?;
+        let book = root_journal::find(&self.books, place)?;
         let found = book.look(|database| database.text(version))?;
         // It may have been read a moment ago, and not be written down yet.
         if found.is_none() && self.worker.is_behind() && self.worker.wait() {
@@ -134,7 +134,7 @@ impl Journal {
     /// The last entries, the newest first; those of one place, or of all roots.
     pub fn entries(&self, of: Option<&FilePlace>, most: usize) -> Result<Vec<Entry>, Error> {
         if let Some(place) = of {
-            let book = book::of(&self.books, place)?;
+            let book = root_journal::find(&self.books, place)?;
             let entries = book.look(|database| database.entries(Some(place.in_root()), most))?;
             return Ok(entries.into_iter().map(|entry| book.shown(entry)).collect());
         }
@@ -149,8 +149,8 @@ impl Journal {
     /// The newest edit that has not been taken back; of one place, or of all roots.
     pub fn to_undo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
         match of {
-            Some(place) => self.newest(Wanted::ToUndo, place),
-            None => self.last(Wanted::ToUndo, |at, number, _| (at, number)),
+            Some(place) => self.newest(EditFilter::ToUndo, place),
+            None => self.last(EditFilter::ToUndo, |at, number, _| (at, number)),
         }
     }
 
@@ -159,8 +159,10 @@ impl Journal {
     /// Of two that were taken back in the same moment the older edit was taken back last, as the newest goes first.
     pub fn to_redo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
         match of {
-            Some(place) => self.newest(Wanted::ToRedo, place),
-            None => self.last(Wanted::ToRedo, |at, number, entry| (at, Reverse(entry.at), Reverse(number))),
+            Some(place) => self.newest(EditFilter::ToRedo, place),
+            None => {
+                self.last(EditFilter::ToRedo, |at, number, entry| (at, Reverse(entry.at), Reverse(number)))
+            }
         }
     }
 
@@ -169,12 +171,12 @@ impl Journal {
     /// It costs a look at the files' sizes: what there is to do is done beside.
     ///
     /// Errors: why it could not be done the last time.
-    pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
+    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         if self.books.iter().any(|book| book.is_untidy(bounds)) { self.worker.tidy(bounds) } else { Ok(()) }
     }
 
-    fn newest(&self, wanted: Wanted, of: &FilePlace) -> Result<Option<Entry>, Error> {
-        book::of(&self.books, of)?.entry(|database| database.newest(wanted, of.in_root()))
+    fn newest(&self, wanted: EditFilter, of: &FilePlace) -> Result<Option<Entry>, Error> {
+        root_journal::find(&self.books, of)?.entry(|database| database.newest(wanted, of.in_root()))
     }
 
     /// The last of the wanted edits in all journals: the one with the greatest key, which is made from the time that
@@ -183,7 +185,7 @@ impl Journal {
     /// A journal that cannot be read is an error: the last edit may be in it.
     fn last<K: Ord>(
         &self,
-        wanted: Wanted,
+        wanted: EditFilter,
         key: impl Fn(SystemTime, usize, &Entry) -> K,
     ) -> Result<Option<Entry>, Error> {
         let mut last: Option<(K, Entry)> = None;

@@ -2,12 +2,12 @@
 //!
 //! Invariant: an edit is settled or forgotten only while the locks of all its files are held.
 
-use super::book::Book;
+use super::root_journal::RootJournal;
 use crate::store::files::Files;
 use crate::store::locks::Locks;
-use crate::store::recover::{Fate, Half, Known, Left};
-use crate::store::sql::{Begun, BegunFile, Database, Failure};
-use crate::text::Stamp;
+use crate::store::recover::{Half, InterruptedFile, JournalNames, RecoveryAction};
+use crate::store::sql::{BegunFile, Database, DatabaseError, UnsettledEdit};
+use crate::text::Version;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -20,7 +20,7 @@ const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 const SWEPT: &str = "swept";
 
 /// Completes or takes back all that was left in the root of that number; gives back what a person should know.
-pub(super) fn recover(book: &Book, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+pub(super) fn recover(book: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
     let mut notes = Vec::new();
     let found = book.look(|database| Ok(Some((Arc::clone(database), database.begun()?))));
     match found {
@@ -39,8 +39,8 @@ pub(super) fn recover(book: &Book, root: usize, files: &Files, locks: &Locks) ->
     notes
 }
 
-fn one(database: &Database, edit: &Begun, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
-    let left: Vec<Left<'_>> = edit.files.iter().map(left).collect();
+fn one(database: &Database, edit: &UnsettledEdit, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+    let left: Vec<InterruptedFile<'_>> = edit.files.iter().map(left).collect();
     let half = Half {
         root,
         files: &left,
@@ -50,9 +50,9 @@ fn one(database: &Database, edit: &Begun, root: usize, files: &Files, locks: &Lo
     };
     let recovered = files.recover(locks, &half);
     let done = match recovered.fate {
-        Fate::Settle => database.settle(edit.number),
-        Fate::Forget => database.forget(edit.number),
-        Fate::Leave => Ok(()),
+        RecoveryAction::Settle => database.settle(edit.number),
+        RecoveryAction::Forget => database.forget(edit.number),
+        RecoveryAction::Leave => Ok(()),
     };
     let mut notes = recovered.notes;
     notes.extend(done.err().map(|failure| undone(database, edit.number, &failure)));
@@ -60,19 +60,19 @@ fn one(database: &Database, edit: &Begun, root: usize, files: &Files, locks: &Lo
     notes
 }
 
-fn left(file: &BegunFile) -> Left<'_> {
+fn left(file: &BegunFile) -> InterruptedFile<'_> {
     let BegunFile { path, staged, before, after, folders, inodes } = file;
-    Left { path, staged, before: *before, after: *after, folders: *folders, inodes: *inodes }
+    InterruptedFile { path, staged, before: *before, after: *after, folders: *folders, inodes: *inodes }
 }
 
-fn undone(database: &Database, number: u64, failure: &Failure) -> String {
+fn undone(database: &Database, number: u64, failure: &DatabaseError) -> String {
     let (_, why) = failure.told();
     let id = database.id(number);
     format!("the edit {id} was left half done, and the journal could not be told what became of it: {why}")
 }
 
 /// Looks for staged copies that no row names. Only a power cut leaves them, so once after each start of the machine.
-fn sweep(book: &Book, database: &Database, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+fn sweep(book: &RootJournal, database: &Database, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
     let boot = std::fs::read(BOOT).unwrap_or_default();
     let mark = book.folder().ok().map(|folder| folder.join(SWEPT));
     let is_done = |mark: &Path| !boot.is_empty() && std::fs::read(mark).is_ok_and(|last| last == boot);
@@ -81,9 +81,9 @@ fn sweep(book: &Book, database: &Database, root: usize, files: &Files, locks: &L
     }
     // A name that cannot be asked about is one that is needed.
     let is_named = |name: &str| database.is_staged(name).unwrap_or(true);
-    let is_kept = |stamp: Stamp| database.text(&stamp.hex()).is_ok_and(|text| text.is_some());
+    let is_kept = |stamp: Version| database.text(&stamp.hex()).is_ok_and(|text| text.is_some());
     let folders = database.folders().unwrap_or_default();
-    let known = Known { is_named: &is_named, is_kept: &is_kept };
+    let known = JournalNames { is_named: &is_named, is_kept: &is_kept };
     let swept = |folder: &String| files.sweep(locks, root, folder, &known);
     let notes = folders.iter().flat_map(swept).collect();
     // Where it cannot be marked, it is done again.

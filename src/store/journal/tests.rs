@@ -2,17 +2,17 @@
 
 mod bounds;
 
-use super::{Begun, Bounds, Deed, EditId, Entry, Journal, Kind};
+use super::{EditId, EditMeta, Entry, EntryKind, Journal, PendingEdit, RetentionLimits};
 use crate::error::Code;
-use crate::store::publish::{Content, FileWrite, Told};
-use crate::store::state::State;
+use crate::store::publish::{Content, FileWrite, JournalRecord};
+use crate::store::state::StateFolder;
 use crate::store::{FilePlace, Files, Locks};
-use crate::text::Stamp;
+use crate::text::Version;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-const ALL: Bounds = Bounds { size: 1 << 30, age: std::time::Duration::from_secs(1 << 30) };
+const ALL: RetentionLimits = RetentionLimits { size: 1 << 30, age: std::time::Duration::from_secs(1 << 30) };
 
 /// Two roots, and their journals.
 struct Scene {
@@ -35,7 +35,7 @@ impl Scene {
         let roots = ["one", "two"].map(|root| dir.path().join(root).canonicalize().unwrap());
         let files = Files::open(&roots).unwrap();
         let own = dir.path().join("state");
-        let state = State::at(Ok(own.clone()), Ok(own), &roots);
+        let state = StateFolder::at(Ok(own.clone()), Ok(own), &roots);
         Scene { journal: Journal::beside(&state, &files), dir, files }
     }
 
@@ -59,17 +59,17 @@ impl Scene {
         folders.filter(|database| database.exists()).collect()
     }
 
-    fn begin(&self, place: &FilePlace, before: Option<&str>, after: &str) -> Begun {
+    fn begin(&self, place: &FilePlace, before: Option<&str>, after: &str) -> PendingEdit {
         let path = self.files.root_path(place).unwrap().join(place.in_root());
         if let Some(before) = before {
             fs::write(path, before).unwrap();
         }
         let snapshot = self.files.read(place, 1 << 20).unwrap();
-        let before = snapshot.as_ref().map(|read| read.held(Content::of(read.bytes())));
-        let told = Told { added: 1, removed: 1, keep: true };
-        let after = Some(Content::of(after.as_bytes()));
+        let before = snapshot.as_ref().map(|read| read.held(Content::new(read.bytes())));
+        let told = JournalRecord { added: 1, removed: 1, keep: true };
+        let after = Some(Content::new(after.as_bytes()));
         let write = FileWrite { place, before, after, mode: None, folders: 0, told };
-        self.journal.begin(&deed(Kind::Edit), &[write], &[".a.lockgate".to_owned()]).unwrap()
+        self.journal.begin(&deed(EntryKind::Edit), &[write], &[".a.lockgate".to_owned()]).unwrap()
     }
 
     fn edit(&self, place: &FilePlace, before: &str, after: &str) -> EditId {
@@ -77,27 +77,27 @@ impl Scene {
     }
 
     /// Writes down that an edit of this place was taken back or made again.
-    fn revert(&self, place: &FilePlace, kind: Kind) {
+    fn revert(&self, place: &FilePlace, kind: EntryKind) {
         let write = FileWrite {
             place,
             before: None,
-            after: Some(Content::of(b"x")),
+            after: Some(Content::new(b"x")),
             mode: None,
             folders: 0,
-            told: Told::default(),
+            told: JournalRecord::default(),
         };
         self.journal.begin(&deed(kind), &[write], &["x".to_owned()]).unwrap().settle().unwrap();
     }
 
     fn text(&self, place: &FilePlace, text: &str) -> Option<String> {
-        let found = self.journal.text(place, &Stamp::of(text.as_bytes()).to_string()).unwrap();
+        let found = self.journal.text(place, &Version::hash(text.as_bytes()).to_string()).unwrap();
         found.map(|text| String::from_utf8(text).unwrap())
     }
 }
 
-fn deed(kind: Kind) -> Deed {
-    let request = Stamp::of(b"request");
-    Deed { tool: "edit_file".into(), author: "tester".into(), request, kind, gates: String::new() }
+fn deed(kind: EntryKind) -> EditMeta {
+    let request = Version::hash(b"request");
+    EditMeta { tool: "edit_file".into(), author: "tester".into(), request, kind, gates: String::new() }
 }
 
 fn ids(entries: &[Entry]) -> Vec<EditId> {
@@ -140,13 +140,14 @@ fn the_last_edit_is_looked_for_in_all_roots() {
     let newest_first: Vec<EditId> = edits.iter().rev().copied().collect();
     assert_eq!(ids(&scene.journal.entries(None, 9).unwrap()), newest_first);
     assert_eq!(ids(&scene.journal.entries(None, 2).unwrap()), newest_first[..2]);
-    let of_first_root = scene.journal.books[0].look(|database| database.last(super::Wanted::ToUndo)).unwrap();
+    let of_first_root =
+        scene.journal.books[0].look(|database| database.last(super::EditFilter::ToUndo)).unwrap();
     assert_ne!(of_first_root.unwrap().1.id, newest_first[0], "the control: the first root's journal alone");
     let undone: Vec<EditId> =
-        std::iter::from_fn(|| to_undo().map(|edit| turn(edit, Kind::Undo(edit)))).collect();
+        std::iter::from_fn(|| to_undo().map(|edit| turn(edit, EntryKind::Undo(edit)))).collect();
     assert_eq!(undone, newest_first);
     let redone: Vec<EditId> =
-        std::iter::from_fn(|| to_redo().map(|edit| turn(edit, Kind::Redo(edit)))).collect();
+        std::iter::from_fn(|| to_redo().map(|edit| turn(edit, EntryKind::Redo(edit)))).collect();
     assert_eq!(redone, edits);
     assert_eq!(to_undo(), newest_first.first().copied());
 }
@@ -156,7 +157,7 @@ fn lists_of_several_roots_are_merged_and_each_keeps_its_order() {
     let entry = |journal, number, at: u64| Entry {
         id: EditId::new(journal, number),
         at: std::time::UNIX_EPOCH + std::time::Duration::from_secs(at),
-        deed: deed(Kind::Edit),
+        deed: deed(EntryKind::Edit),
         undone: false,
         changes: Vec::new(),
     };
@@ -206,16 +207,16 @@ fn one_edit_lies_in_one_root_and_takes_back_one_of_its_own() {
     let write = |place| FileWrite {
         place,
         before: None,
-        after: Some(Content::of(b"x")),
+        after: Some(Content::new(b"x")),
         mode: None,
         folders: 0,
-        told: Told::default(),
+        told: JournalRecord::default(),
     };
     let staged = ["x".to_owned(), "y".to_owned()];
-    let both = scene.journal.begin(&deed(Kind::Edit), &[write(&a), write(&b)], &staged).unwrap_err();
+    let both = scene.journal.begin(&deed(EntryKind::Edit), &[write(&a), write(&b)], &staged).unwrap_err();
     assert_eq!(both.code, Code::InvalidInput);
     let other = scene.edit(&b, "1", "2");
-    let undo = |place| scene.journal.begin(&deed(Kind::Undo(other)), &[write(place)], &staged[..1]);
+    let undo = |place| scene.journal.begin(&deed(EntryKind::Undo(other)), &[write(place)], &staged[..1]);
     assert!(undo(&a).is_err());
     assert!(undo(&b).is_ok(), "the control");
 }
@@ -225,11 +226,11 @@ fn a_read_is_kept_beside_and_once() {
     let scene = Scene::new();
     let a = scene.place("a");
     for _ in 0..3 {
-        scene.journal.keep(&a, Content::of(b"read"));
+        scene.journal.keep(&a, Content::new(b"read"));
     }
     scene.journal.worker.wait();
     assert_eq!(scene.text(&a, "read").as_deref(), Some("read"));
-    scene.journal.keep(&a, Content::of(b"at the end"));
+    scene.journal.keep(&a, Content::new(b"at the end"));
     let scene = scene.again();
     assert_eq!(scene.text(&a, "at the end").as_deref(), Some("at the end"), "done before it was dropped");
     assert_eq!(scene.text(&a, "never"), None);
@@ -240,12 +241,12 @@ fn without_a_folder_nothing_is_remembered_and_it_is_said_why() {
     let scene = Scene::new();
     let roots = scene.files.root_paths();
     let inside = Ok(roots[0].join("deep"));
-    let state = State::at(inside.clone(), inside, &roots);
+    let state = StateFolder::at(inside.clone(), inside, &roots);
     let journal = Journal::beside(&state, &scene.files);
     let a = scene.place("a");
     assert!(journal.trouble(&a).is_some_and(|why| why.contains("inside the root")));
     assert_eq!(journal.latest(&a), Ok(None));
-    assert_eq!(journal.text(&a, &Stamp::of(b"x").hex()), Ok(None));
+    assert_eq!(journal.text(&a, &Version::hash(b"x").hex()), Ok(None));
     assert_eq!(journal.stale(&a), Ok(false));
     assert_eq!(journal.recover(&scene.files, &Locks::default()), [] as [String; 0]);
     assert_eq!(scene.journal.trouble(&a), None, "the control");

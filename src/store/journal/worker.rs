@@ -3,11 +3,11 @@
 //! Invariant: a caller waits for it only to be given what was just read; when it is behind, texts are not kept rather than piled up. What it was given is
 //! done before the journal is dropped.
 
-use super::Bounds;
-use super::book::Book;
+use super::RetentionLimits;
+use super::root_journal::RootJournal;
 use crate::error::Error;
 use crate::store::publish::Content;
-use crate::text::Stamp;
+use crate::text::Version;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,22 +21,22 @@ const MOST_BYTES: usize = 32 << 20;
 /// How long a caller waits for a text that was read a moment ago.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-enum Job {
-    Keep { book: usize, stamp: Stamp, bytes: Vec<u8> },
-    Tidy(Bounds),
+enum JournalJob {
+    Keep { book: usize, stamp: Version, bytes: Vec<u8> },
+    Tidy(RetentionLimits),
     Tell(SyncSender<()>),
 }
 
 /// The thread, once there was something to do.
 #[derive(Debug)]
 pub(super) struct Worker {
-    books: Arc<[Book]>,
-    running: Mutex<Option<(SyncSender<Job>, JoinHandle<()>)>>,
-    shared: Arc<Shared>,
+    books: Arc<[RootJournal]>,
+    running: Mutex<Option<(SyncSender<JournalJob>, JoinHandle<()>)>>,
+    shared: Arc<WorkerShared>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct WorkerShared {
     waiting: AtomicUsize,
     is_tidying: AtomicBool,
     trouble: Mutex<Option<Error>>,
@@ -44,7 +44,7 @@ struct Shared {
 
 impl Worker {
     /// A thread for these journals; it is started when there is something to do.
-    pub fn new(books: &Arc<[Book]>) -> Worker {
+    pub fn new(books: &Arc<[RootJournal]>) -> Worker {
         Worker { books: Arc::clone(books), running: Mutex::default(), shared: Arc::default() }
     }
 
@@ -53,7 +53,7 @@ impl Worker {
         let length = content.bytes.len();
         let waiting = self.shared.waiting.fetch_add(length, Ordering::Relaxed);
         let done = waiting.saturating_add(length) <= MOST_BYTES
-            && self.give(Job::Keep { book, stamp: content.stamp, bytes: content.bytes.to_vec() });
+            && self.give(JournalJob::Keep { book, stamp: content.stamp, bytes: content.bytes.to_vec() });
         if !done {
             self.shared.waiting.fetch_sub(length, Ordering::Relaxed);
         }
@@ -62,8 +62,8 @@ impl Worker {
     /// Has the journals tidied up, if that is not being done.
     ///
     /// Errors: why it could not be done the last time.
-    pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
-        if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.give(Job::Tidy(bounds)) {
+    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
+        if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.give(JournalJob::Tidy(bounds)) {
             self.shared.is_tidying.store(false, Ordering::Relaxed);
         }
         let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -71,7 +71,7 @@ impl Worker {
     }
 
     /// Gives the thread something to do, starting it where it is not running; tells whether it has taken it.
-    fn give(&self, job: Job) -> bool {
+    fn give(&self, job: JournalJob) -> bool {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_none() {
             let (sender, receiver) = sync_channel(MOST_WAITING);
@@ -91,7 +91,7 @@ impl Worker {
     /// Waits until all that was given is done, or for too long; tells whether it was done.
     pub fn wait(&self) -> bool {
         let (sender, receiver) = sync_channel(1);
-        self.give(Job::Tell(sender)) && receiver.recv_timeout(PATIENCE).is_ok()
+        self.give(JournalJob::Tell(sender)) && receiver.recv_timeout(PATIENCE).is_ok()
     }
 }
 
@@ -105,21 +105,21 @@ impl Drop for Worker {
     }
 }
 
-fn work(books: &[Book], shared: &Shared, jobs: &Receiver<Job>) {
+fn work(books: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<JournalJob>) {
     for job in jobs {
         match job {
-            Job::Keep { book, stamp, bytes } => {
+            JournalJob::Keep { book, stamp, bytes } => {
                 let content = Content { stamp, bytes: &bytes };
                 // A text that is not kept is one over which nothing can be carried, no more.
                 let _ = books.get(book).map(|book| book.with(|database| database.keep(content)));
                 shared.waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
             }
-            Job::Tidy(bounds) => {
+            JournalJob::Tidy(bounds) => {
                 let failed = books.iter().filter_map(|book| book.tidy(bounds).err()).last();
                 *shared.trouble.lock().unwrap_or_else(PoisonError::into_inner) = failed;
                 shared.is_tidying.store(false, Ordering::Relaxed);
             }
-            Job::Tell(whom) => drop(whom.send(())),
+            JournalJob::Tell(whom) => drop(whom.send(())),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! Invariant: a lock file is removed only while it is held, and a lock counts only on a file that still has its name; nobody
 //! waits inside a system call.
 
-use crate::store::place::Key;
+use crate::store::document_path::LockKey;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, Result as Io};
 use std::os::fd::OwnedFd;
@@ -32,7 +32,7 @@ pub(super) struct Lock(OwnedFd);
 
 /// The way to a lock: its two files.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct LockFiles {
     turnstile: PathBuf,
     lock: PathBuf,
     turn: Option<Lock>,
@@ -47,10 +47,10 @@ impl Across {
     }
 
     /// The way to the lock of a key.
-    pub fn way(&self, key: &Key) -> Way {
+    pub fn way(&self, key: &LockKey) -> LockFiles {
         let name = key.hash();
         let file = |ending| self.folder.join(format!("{name}.{ending}"));
-        Way { turnstile: file("turn"), lock: file("lock"), turn: None }
+        LockFiles { turnstile: file("turn"), lock: file("lock"), turn: None }
     }
 
     /// Removes the files of locks that were not used for so long.
@@ -70,7 +70,7 @@ impl Across {
     }
 }
 
-impl Way {
+impl LockFiles {
     /// Takes the lock if it is free now; a turn that was had is kept for the next try.
     pub fn try_take(&mut self) -> Io<Option<Lock>> {
         if self.turn.is_none() {
@@ -150,12 +150,12 @@ mod tests {
     #[test]
     fn a_lock_is_had_once_and_told_and_given_back() {
         let (_dir, across) = across();
-        let key = Key::sample(1, "a");
+        let key = LockKey::sample(1, "a");
         let held = across.way(&key).try_take().unwrap().unwrap();
         let mut second = across.way(&key);
         assert!(second.try_take().unwrap().is_none());
         assert_eq!(second.holder(), Some(std::process::id()));
-        assert!(across.way(&Key::sample(1, "b")).try_take().unwrap().is_some(), "another key is free");
+        assert!(across.way(&LockKey::sample(1, "b")).try_take().unwrap().is_some(), "another key is free");
         drop(held);
         assert!(second.try_take().unwrap().is_some());
     }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn who_has_just_given_it_back_queues_behind_one_that_waits() {
         let (_dir, across) = across();
-        let key = Key::sample(1, "a");
+        let key = LockKey::sample(1, "a");
         let held = across.way(&key).try_take().unwrap();
         let mut waits = across.way(&key);
         assert!(waits.try_take().unwrap().is_none());
@@ -175,15 +175,15 @@ mod tests {
     #[test]
     fn only_idle_locks_are_removed_and_a_removed_file_is_no_lock() {
         let (_dir, across) = across();
-        let held = across.way(&Key::sample(1, "held")).try_take().unwrap();
-        drop(across.way(&Key::sample(1, "idle")).try_take().unwrap());
+        let held = across.way(&LockKey::sample(1, "held")).try_take().unwrap();
+        drop(across.way(&LockKey::sample(1, "idle")).try_take().unwrap());
         let count = || std::fs::read_dir(&across.folder).unwrap().count();
         across.tidy(IDLE);
         assert_eq!(count(), 4, "they are young");
         across.tidy(Duration::ZERO);
         assert_eq!(count(), 1, "that which is held stays");
         drop(held);
-        let path = across.way(&Key::sample(1, "c")).lock;
+        let path = across.way(&LockKey::sample(1, "c")).lock;
         let removed = open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         rustix::fs::flock(&removed, FlockOperation::NonBlockingLockExclusive).unwrap();
@@ -193,8 +193,8 @@ mod tests {
     #[test]
     fn a_folder_that_was_removed_is_made_again() {
         let (_dir, across) = across();
-        assert!(across.way(&Key::sample(1, "a")).try_take().unwrap().is_some());
+        assert!(across.way(&LockKey::sample(1, "a")).try_take().unwrap().is_some());
         std::fs::remove_dir_all(&across.folder).unwrap();
-        assert!(across.way(&Key::sample(1, "a")).try_take().unwrap().is_some());
+        assert!(across.way(&LockKey::sample(1, "a")).try_take().unwrap().is_some());
     }
 }

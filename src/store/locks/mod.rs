@@ -6,11 +6,11 @@
 
 mod across;
 
-use super::place::Key;
-use super::state::State;
+use super::document_path::LockKey;
+use super::state::StateFolder;
 use super::trouble;
 use crate::error::{Code, Error};
-use across::{Across, Lock, Way};
+use across::{Across, Lock, LockFiles};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use rustix::io::Errno;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
 
-type Entries = DashMap<Key, Arc<Mutex<()>>>;
+type LockTable = DashMap<LockKey, Arc<Mutex<()>>>;
 
 /// The first pause between two looks at a lock of another process, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(2));
@@ -27,14 +27,14 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from
 /// The locks of all files that are being edited.
 #[derive(Debug, Default)]
 pub struct Locks {
-    entries: Arc<Entries>,
+    entries: Arc<LockTable>,
     across: Option<Across>,
 }
 
 /// Locks that are held; dropping it lets the next in line go on.
 #[derive(Debug)]
 #[must_use = "the locks are given back when this is dropped"]
-pub struct Held {
+pub struct LockGuard {
     _each: Vec<One>,
 }
 
@@ -49,7 +49,7 @@ struct One {
 impl Locks {
     /// Locks that other processes of the same user see as well, by files in lockgate's own folder; where that cannot be used,
     /// only this process sees them.
-    pub fn beside(state: &State) -> Locks {
+    pub fn beside(state: &StateFolder) -> Locks {
         let folder = state
             .locks()
             .inspect_err(|why| tracing::warn!("edits of other processes are not waited for: {why}"));
@@ -57,13 +57,13 @@ impl Locks {
     }
 
     /// The way to the lock between processes, where the key has one.
-    fn way(&self, key: &Key) -> Option<Way> {
+    fn way(&self, key: &LockKey) -> Option<LockFiles> {
         self.across.as_ref().filter(|_| key.is_waited_for_by_all()).map(|across| across.way(key))
     }
 
     /// Takes the locks of all keys if they are free now.
-    pub fn try_hold(&self, keys: &[Key]) -> Option<Held> {
-        let take = |key: &Key| {
+    pub fn try_hold(&self, keys: &[LockKey]) -> Option<LockGuard> {
+        let take = |key: &LockKey| {
             let (claim, mutex) = Claim::new(&self.entries, key.clone());
             let guard = mutex.try_lock_owned().ok()?;
             let across = match self.way(key) {
@@ -73,7 +73,7 @@ impl Locks {
             };
             Some(One { _across: across, _guard: guard, _claim: claim })
         };
-        sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| Held { _each: each })
+        sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { _each: each })
     }
 
     /// Waits for the locks of all keys, at most `wait` in all; locks that are free are had at once, whatever `wait` is.
@@ -81,7 +81,7 @@ impl Locks {
     /// They are taken in the order of the keys, so that two who want the same ones never wait for each other.
     ///
     /// Errors: `LOCK_TIMEOUT`, with the process that holds the lock where that is known, and what the system refuses.
-    pub async fn hold(&self, keys: &[Key], wait: Duration) -> Result<Held, Error> {
+    pub async fn hold(&self, keys: &[LockKey], wait: Duration) -> Result<LockGuard, Error> {
         let deadline = Instant::now() + wait;
         let mut each = Vec::new();
         for key in sorted(keys) {
@@ -99,12 +99,12 @@ impl Locks {
             };
             each.push(One { _across: across, _guard: guard, _claim: claim });
         }
-        Ok(Held { _each: each })
+        Ok(LockGuard { _each: each })
     }
 }
 
 /// Waits for a lock between processes; none where the system gives none.
-async fn reach(mut way: Way, deadline: Instant, wait: Duration) -> Result<Option<Lock>, Error> {
+async fn reach(mut way: LockFiles, deadline: Instant, wait: Duration) -> Result<Option<Lock>, Error> {
     let (mut pause, longest) = PAUSES;
     loop {
         match way.try_take() {
@@ -122,7 +122,7 @@ async fn reach(mut way: Way, deadline: Instant, wait: Duration) -> Result<Option
     }
 }
 
-fn sorted(keys: &[Key]) -> Vec<Key> {
+fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
     let mut keys = keys.to_vec();
     keys.sort();
     keys.dedup();
@@ -138,13 +138,13 @@ fn timed_out(wait: Duration, holder: Option<u32>) -> Error {
 /// An interest in an entry, whether it is held or still awaited.
 #[derive(Debug)]
 struct Claim {
-    entries: Arc<Entries>,
-    key: Key,
+    entries: Arc<LockTable>,
+    key: LockKey,
     mutex: Option<Arc<Mutex<()>>>,
 }
 
 impl Claim {
-    fn new(entries: &Arc<Entries>, key: Key) -> (Claim, Arc<Mutex<()>>) {
+    fn new(entries: &Arc<LockTable>, key: LockKey) -> (Claim, Arc<Mutex<()>>) {
         let mutex = Arc::clone(entries.entry(key.clone()).or_default().value());
         (Claim { entries: Arc::clone(entries), key, mutex: Some(Arc::clone(&mutex)) }, mutex)
     }
@@ -188,7 +188,7 @@ mod tests {
         run(async {
             let locks = Locks::default();
             for _ in 0..100 {
-                assert!(locks.hold(&[Key::sample(1, "a")], Duration::ZERO).await.is_ok());
+                assert!(locks.hold(&[LockKey::sample(1, "a")], Duration::ZERO).await.is_ok());
             }
         });
     }
@@ -197,14 +197,14 @@ mod tests {
     fn a_held_lock_times_out_with_the_exact_words_and_others_do_not_wait() {
         run(async {
             let locks = Locks::default();
-            let _held = locks.hold(&[Key::sample(1, "a")], SECOND).await.unwrap();
-            let error = locks.hold(&[Key::sample(1, "a")], Duration::from_millis(10)).await.unwrap_err();
+            let _held = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+            let error = locks.hold(&[LockKey::sample(1, "a")], Duration::from_millis(10)).await.unwrap_err();
             assert_eq!(error.code, Code::LockTimeout);
             assert_eq!(error.message, "Another edit operation is in progress for this file");
             let held = format!("held by process {}; ", std::process::id());
             assert!(error.hint.unwrap().starts_with(&held));
-            assert!(locks.hold(&[Key::sample(1, "b")], Duration::ZERO).await.is_ok());
-            assert!(locks.hold(&[Key::sample(2, "a")], Duration::ZERO).await.is_ok());
+            assert!(locks.hold(&[LockKey::sample(1, "b")], Duration::ZERO).await.is_ok());
+            assert!(locks.hold(&[LockKey::sample(2, "a")], Duration::ZERO).await.is_ok());
         });
     }
 
@@ -213,12 +213,12 @@ mod tests {
         run(async {
             let locks = Arc::new(Locks::default());
             let order = Arc::new(Plain::new(Vec::new()));
-            let held = locks.hold(&[Key::sample(1, "a")], SECOND).await.unwrap();
+            let held = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
             let mut waiters = Vec::new();
             for number in 0..20 {
                 let (locks, order) = (Arc::clone(&locks), Arc::clone(&order));
                 waiters.push(tokio::spawn(async move {
-                    let _held = locks.hold(&[Key::sample(1, "a")], SECOND).await.unwrap();
+                    let _held = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
                     order.lock().unwrap().push(number);
                     tokio::task::yield_now().await;
                 }));
@@ -236,11 +236,11 @@ mod tests {
     fn idle_entries_are_dropped_after_holding_waiting_and_giving_up() {
         run(async {
             let locks = Arc::new(Locks::default());
-            let held = locks.hold(&[Key::sample(1, "a")], SECOND).await.unwrap();
-            assert!(locks.hold(&[Key::sample(1, "a")], Duration::from_millis(1)).await.is_err());
+            let held = locks.hold(&[LockKey::sample(1, "a")], SECOND).await.unwrap();
+            assert!(locks.hold(&[LockKey::sample(1, "a")], Duration::from_millis(1)).await.is_err());
             let again = Arc::clone(&locks);
             let cancelled =
-                tokio::spawn(async move { again.hold(&[Key::sample(1, "a")], SECOND).await.map(drop) });
+                tokio::spawn(async move { again.hold(&[LockKey::sample(1, "a")], SECOND).await.map(drop) });
             tokio::task::yield_now().await;
             cancelled.abort();
             assert!(cancelled.await.is_err());
@@ -263,7 +263,7 @@ mod tests {
                         tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
                     for _ in 0..500 {
                         let held = runtime
-                            .block_on(locks.hold(&[Key::sample(1, "a")], Duration::from_secs(30)))
+                            .block_on(locks.hold(&[LockKey::sample(1, "a")], Duration::from_secs(30)))
                             .unwrap();
                         assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                         inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
@@ -290,7 +290,7 @@ mod tests {
                     run(async {
                         for _ in 0..100 {
                             let start = std::time::Instant::now();
-                            let keys = [Key::sample(1, "a"), Key::sample(2, "b")];
+                            let keys = [LockKey::sample(1, "a"), LockKey::sample(2, "b")];
                             let held = locks.hold(&keys, Duration::from_secs(30)).await.unwrap();
                             let mut worst = worst.lock().unwrap();
                             *worst = worst.max(start.elapsed());
@@ -311,7 +311,7 @@ mod tests {
     fn a_lock_of_another_process_times_out_and_is_not_had_by_trying() {
         let dir = tempfile::tempdir().unwrap();
         let (ours, theirs) = (Locks::in_folder(dir.path()), Locks::in_folder(dir.path()));
-        let keys = [Key::sample(1, "a"), Key::sample(1, "b")];
+        let keys = [LockKey::sample(1, "a"), LockKey::sample(1, "b")];
         run(async {
             let held = theirs.hold(&keys[1..], SECOND).await.unwrap();
             assert!(ours.try_hold(&keys).is_none());
@@ -331,7 +331,7 @@ mod tests {
     fn a_row_is_locked_within_the_process_alone() {
         let dir = tempfile::tempdir().unwrap();
         let (ours, theirs) = (Locks::in_folder(dir.path()), Locks::in_folder(dir.path()));
-        let (row, file) = ([Key::of_row(1, "a")], [Key::sample(1, "a")]);
+        let (row, file) = ([LockKey::of_row(1, "a")], [LockKey::sample(1, "a")]);
         let _held = (ours.try_hold(&row).unwrap(), ours.try_hold(&file).unwrap());
         assert!(ours.try_hold(&row).is_none() && theirs.try_hold(&row).is_some());
         assert!(theirs.try_hold(&file).is_none(), "the control: of a file other processes know");
@@ -347,7 +347,7 @@ mod tests {
         let test = "store::locks::tests::a_lock_whose_holder_was_killed_is_had_at_once";
         if let Some(folder) = std::env::var_os(HELD_IN) {
             let locks = Locks::in_folder(folder.as_ref());
-            let _held = locks.try_hold(&[Key::sample(1, "a")]).unwrap();
+            let _held = locks.try_hold(&[LockKey::sample(1, "a")]).unwrap();
             std::fs::write(std::path::Path::new(&folder).join("ready"), "").unwrap();
             std::thread::sleep(Duration::from_secs(60));
             return;
@@ -366,7 +366,7 @@ mod tests {
             }
             let locks = Locks::in_folder(dir.path());
             run(async {
-                let keys = [Key::sample(1, "a")];
+                let keys = [LockKey::sample(1, "a")];
                 let error = locks.hold(&keys, Duration::from_millis(20)).await.unwrap_err();
                 let held = format!("held by process {}; ", holder.id());
                 assert!(error.hint.unwrap().starts_with(&held), "the control: it is held");

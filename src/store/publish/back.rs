@@ -6,12 +6,12 @@
 //! Invariant: no byte of somebody else is removed: it stands under the target's name, or in a file that is told.
 
 use super::FileWrite;
-use super::known::Known;
-use super::stage::Staged;
-use super::swap::{Ends, Refusal};
+use super::expected::ExpectedFile;
+use super::stage::StagedFile;
+use super::swap::{Refusal, SwapNames};
 use crate::error::{Code, Error};
 use crate::store::folder::Identity;
-use crate::store::snapshot::Before;
+use crate::store::snapshot::ExpectedContent;
 use crate::store::trouble::failed;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result as Io, retry_on_intr};
@@ -22,7 +22,11 @@ const ATTEMPTS: usize = 5;
 const MOST_ADDED: usize = 16 << 20;
 
 /// Puts the displaced file back.
-pub(super) fn exchanged(ends: &Ends<'_>, before: &Before<'_>, ours: &Staged<'_>) -> Result<(), Refusal> {
+pub(super) fn exchanged(
+    ends: &SwapNames<'_>,
+    before: &ExpectedContent<'_>,
+    ours: &StagedFile<'_>,
+) -> Result<(), Refusal> {
     let plain = || {
         if before.known().holds().unwrap_or(false) {
             ends.exchange(&ours.known(), &before.known()).map(drop)
@@ -33,17 +37,18 @@ pub(super) fn exchanged(ends: &Ends<'_>, before: &Before<'_>, ours: &Staged<'_>)
     again(ends, ours, plain, |added| {
         append(ends, before, added).map_err(|errno| Refusal::Clean(failed("write", ends.shown, errno)))?;
         let (new, old) = ([ours.known().bytes, added].concat(), [before.content.bytes, added].concat());
-        let (new, old) = (Known { bytes: &new, ..ours.known() }, Known { bytes: &old, ..before.known() });
+        let (new, old) =
+            (ExpectedFile { bytes: &new, ..ours.known() }, ExpectedFile { bytes: &old, ..before.known() });
         ends.exchange(&new, &old).map(drop)
     })
 }
 
 /// Takes the new file away. What was added to it is kept beside: there was no text to which it could be added.
-pub(super) fn created(ends: &Ends<'_>, ours: &Staged<'_>) -> Result<(), Refusal> {
+pub(super) fn created(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(), Refusal> {
     let plain = || ends.take(&ours.known()).map(drop);
     again(ends, ours, plain, |added| {
         let new = [ours.known().bytes, added].concat();
-        ends.take(&Known { bytes: &new, ..ours.known() })?;
+        ends.take(&ExpectedFile { bytes: &new, ..ours.known() })?;
         let (shown, kept) = (ends.shown, ends.set_aside());
         let seen = format!("{shown} was not made; what another program added to it meanwhile is in {kept}");
         Err(Refusal::Kept(Error::new(Code::EditConflict, seen)))
@@ -52,15 +57,15 @@ pub(super) fn created(ends: &Ends<'_>, ours: &Staged<'_>) -> Result<(), Refusal>
 
 /// Puts the text before in the place of the one that replaced it without an exchange.
 pub(super) fn renamed(
-    ends: &Ends<'_>,
+    ends: &SwapNames<'_>,
     write: &FileWrite<'_>,
-    before: &Before<'_>,
-    ours: &Staged<'_>,
+    before: &ExpectedContent<'_>,
+    ours: &StagedFile<'_>,
 ) -> Result<(), Refusal> {
     let restore = |new: &[u8], old: &[u8]| {
-        let copy = Staged::make(ends, write, old).map_err(Refusal::Clean)?;
+        let copy = StagedFile::make(ends, write, old).map_err(Refusal::Clean)?;
         copy.sync().map_err(Refusal::Clean)?;
-        let done = ends.exchange(&Known { bytes: new, ..ours.known() }, &copy.known());
+        let done = ends.exchange(&ExpectedFile { bytes: new, ..ours.known() }, &copy.known());
         if matches!(done, Ok(_) | Err(Refusal::Kept(_))) {
             drop(copy.published());
         }
@@ -72,8 +77,8 @@ pub(super) fn renamed(
 
 /// Takes the write back as it is, or with what was added to it.
 fn again(
-    ends: &Ends<'_>,
-    ours: &Staged<'_>,
+    ends: &SwapNames<'_>,
+    ours: &StagedFile<'_>,
     plain: impl Fn() -> Result<(), Refusal>,
     with: impl Fn(&[u8]) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
@@ -93,7 +98,7 @@ fn again(
 }
 
 /// What was added to the end of the file that was published; `None` where it has another text, or the name another file.
-fn added(ends: &Ends<'_>, ours: &Staged<'_>) -> Option<Vec<u8>> {
+fn added(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Option<Vec<u8>> {
     let ours = ours.known();
     let size = rustix::fs::fstat(ours.file).ok().and_then(|stat| usize::try_from(stat.st_size).ok())?;
     let more = size.checked_sub(ours.bytes.len()).filter(|more| *more <= MOST_ADDED)?;
@@ -106,12 +111,12 @@ fn added(ends: &Ends<'_>, ours: &Staged<'_>) -> Option<Vec<u8>> {
             count => read += count,
         }
     }
-    let is_whole = Known { bytes: &[ours.bytes, &text].concat(), ..ours }.holds();
+    let is_whole = ExpectedFile { bytes: &[ours.bytes, &text].concat(), ..ours }.holds();
     (ours.is(ends.folder, ends.target) && is_whole.unwrap_or(false)).then_some(text)
 }
 
 /// Makes the displaced file hold the text before with this at its end; a part of it may have been added before.
-fn append(ends: &Ends<'_>, before: &Before<'_>, added: &[u8]) -> Io<()> {
+fn append(ends: &SwapNames<'_>, before: &ExpectedContent<'_>, added: &[u8]) -> Io<()> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = ends.folder.open(ends.staged, flags, Mode::empty())?;
     let stat = rustix::fs::fstat(&file)?;
@@ -120,9 +125,9 @@ fn append(ends: &Ends<'_>, before: &Before<'_>, added: &[u8]) -> Io<()> {
         size.checked_sub(before.content.bytes.len()).and_then(|length| added.split_at_checked(length));
     // A text of somebody who writes late, by a descriptor from before, is not added to.
     let (there, mut rest) =
-        there.filter(|_| Identity::of(&stat) == before.snapshot.identity).ok_or(Errno::BUSY)?;
+        there.filter(|_| Identity::from_stat(&stat) == before.snapshot.identity).ok_or(Errno::BUSY)?;
     let text = [before.content.bytes, there].concat();
-    if !(Known { bytes: &text, ..before.known() }).holds()? {
+    if !(ExpectedFile { bytes: &text, ..before.known() }).holds()? {
         return Err(Errno::BUSY);
     }
     while !rest.is_empty() {

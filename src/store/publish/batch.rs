@@ -3,19 +3,19 @@
 //! Invariant: until all writes are there, whatever was done is taken back; the entry in the journal is there before the
 //! first staged file, and is taken out after the last.
 
+use super::exchange::{AppliedWrite, Back};
 use super::folders::{Chains, emptied};
 use super::guards::Guards;
-use super::prepare::{self, Prepared};
-use super::stage::Staged;
-use super::swap::Ends;
-use super::turn::{Back, Turned};
-use super::{Done, FileWrite, Published, compare, lasting, names};
+use super::prepare::{self, PreparedWrite};
+use super::stage::StagedFile;
+use super::swap::SwapNames;
+use super::{FileWrite, PublishedBatch, PublishedFile, compare, lasting, names};
 use crate::error::{Code, Disk, Error};
 use crate::policy::{Durability, HardLinks, Publishing};
-use crate::store::git_layout::{self, Planned};
+use crate::store::git_layout::{self, PlannedFile};
 use crate::store::inode::Inodes;
-use crate::store::journal::{Begun, Deed, EditId, Journal};
-use crate::store::permit::Way;
+use crate::store::journal::{EditId, EditMeta, Journal, PendingEdit};
+use crate::store::permit::WriteMethod;
 use crate::store::root::{self, Root};
 use std::collections::BTreeSet;
 use std::thread;
@@ -28,9 +28,9 @@ pub(super) fn publish(
     roots: &[Root],
     writes: &[FileWrite<'_>],
     how: Publishing,
-    record: Option<(&Journal, &Deed)>,
+    record: Option<(&Journal, &EditMeta)>,
     guards: Guards<'_>,
-) -> Result<Done, Error> {
+) -> Result<PublishedBatch, Error> {
     // Gates may have run for minutes since the call's start.
     refuse_moved_roots(roots, writes, guards)?;
     refuse_git_folders(roots, writes, guards)?;
@@ -57,18 +57,18 @@ pub(super) fn publish(
     let turned = match turn(&jobs, ready, how, last_look) {
         Err(error) if error.disk == Disk::Unknown => {
             // Its row is all that says what was under way.
-            let _ = begun.map(Begun::leave);
+            let _ = begun.map(PendingEdit::leave);
             return Err(error);
         }
         done => done?,
     };
-    let mut files: Vec<Published> = turned.into_iter().map(Turned::settle).collect();
+    let mut files: Vec<PublishedFile> = turned.into_iter().map(AppliedWrite::settle).collect();
     if how.durability == Durability::Full {
         lasting::sync(&chains, writes, &mut files);
     }
     chains.keep();
     writes.iter().filter(|write| write.after.is_none()).for_each(|write| emptied(roots, write));
-    Ok(Done { edit: begun.map(|begun| settle(begun, &mut files)), files })
+    Ok(PublishedBatch { edit: begun.map(|begun| settle(begun, &mut files)), files })
 }
 
 /// Refuses writes into a root whose path leads to another folder by now.
@@ -85,52 +85,56 @@ fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'
     if !guards.git_layout {
         return Ok(());
     }
-    let planned: Vec<Planned<'_>> = writes
+    let planned: Vec<PlannedFile<'_>> = writes
         .iter()
-        .map(|write| Planned { place: write.place, after: write.after.map(|after| after.bytes) })
+        .map(|write| PlannedFile { place: write.place, after: write.after.map(|after| after.bytes) })
         .collect();
     git_layout::refuse(roots, &planned).map_err(|refused| refused.1)
 }
 
 /// What is to be done at one place.
-struct Job<'a> {
+struct PublishJob<'a> {
     write: &'a FileWrite<'a>,
-    ends: Ends<'a>,
-    way: Way,
+    ends: SwapNames<'a>,
+    way: WriteMethod,
 }
 
 fn jobs<'a>(
     writes: &'a [FileWrite<'a>],
     chains: &'a Chains<'a>,
     staged: &'a [String],
-    ways: &[Way],
+    ways: &[WriteMethod],
     guards: Guards<'a>,
-) -> Vec<Job<'a>> {
+) -> Vec<PublishJob<'a>> {
     let each = writes.iter().zip(chains.each()).zip(staged).zip(ways);
-    let job = |(((write, chain), staged), way): (((&'a FileWrite<'a>, _), &'a String), &Way)| {
+    let job = |(((write, chain), staged), way): (((&'a FileWrite<'a>, _), &'a String), &WriteMethod)| {
         let chain: &'a super::folders::NewFolders<'a> = chain;
         let (target, shown) = (write.place.name.as_str(), write.place.shown());
-        Job { write, ends: Ends { folder: chain.last(), target, staged, shown, guards }, way: *way }
+        PublishJob {
+            write,
+            ends: SwapNames { folder: chain.last(), target, staged, shown, guards },
+            way: *way,
+        }
     };
     each.map(job).collect()
 }
 
 /// Makes the staged copies of all that is not to be removed. Which files they are is written down before anything is in them.
 fn stage<'a>(
-    jobs: &[Job<'a>],
-    begun: Option<&Begun>,
+    jobs: &[PublishJob<'a>],
+    begun: Option<&PendingEdit>,
     how: Publishing,
-) -> Result<Vec<Option<Staged<'a>>>, Error> {
-    let open = |job: &Job<'a>| {
-        job.write.after.map(|after| Staged::open(&job.ends, job.write, after.bytes)).transpose()
+) -> Result<Vec<Option<StagedFile<'a>>>, Error> {
+    let open = |job: &PublishJob<'a>| {
+        job.write.after.map(|after| StagedFile::open(&job.ends, job.write, after.bytes)).transpose()
     };
     let mut staged = jobs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     if let Some(begun) = begun {
-        let inodes = |(job, staged): (&Job<'a>, &Option<Staged<'a>>)| -> Result<Inodes, Error> {
+        let inodes = |(job, staged): (&PublishJob<'a>, &Option<StagedFile<'a>>)| -> Result<Inodes, Error> {
             let before = job.write.before.map(|before| before.snapshot.identity.inode);
             // A mount point is known only when the files cannot be exchanged.
             let in_place = how.hard_links == HardLinks::InPlace;
-            Ok(Inodes { copy: staged.as_ref().map(Staged::inode).transpose()?, before, in_place })
+            Ok(Inodes { copy: staged.as_ref().map(StagedFile::inode).transpose()?, before, in_place })
         };
         begun.record(&jobs.iter().zip(&staged).map(inodes).collect::<Result<Vec<_>, _>>()?)?;
     }
@@ -141,8 +145,8 @@ fn stage<'a>(
 }
 
 /// Syncs the staged copies, and meanwhile what was written down of them.
-fn sync(staged: &[Option<Staged<'_>>], begun: Option<&Begun>) -> Result<(), Error> {
-    let files: Vec<&Staged<'_>> = staged.iter().flatten().collect();
+fn sync(staged: &[Option<StagedFile<'_>>], begun: Option<&PendingEdit>) -> Result<(), Error> {
+    let files: Vec<&StagedFile<'_>> = staged.iter().flatten().collect();
     if let ([file], None) = (files.as_slice(), begun) {
         return file.sync();
     }
@@ -153,7 +157,7 @@ fn sync(staged: &[Option<Staged<'_>>], begun: Option<&Begun>) -> Result<(), Erro
         let spawn =
             |number| thread::Builder::new().spawn_scoped(scope, move || lane(number)).map_err(|_| number);
         let running: Vec<_> = (0..lanes).map(spawn).collect();
-        let journal = begun.map_or(Ok(()), Begun::sync);
+        let journal = begun.map_or(Ok(()), PendingEdit::sync);
         let ended = |running: Result<thread::ScopedJoinHandle<'_, _>, usize>| match running {
             Ok(thread) => {
                 thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "syncing stopped half-way")))
@@ -168,13 +172,15 @@ fn sync(staged: &[Option<Staged<'_>>], begun: Option<&Begun>) -> Result<(), Erro
 
 /// Makes the changes, all of them held at the same time; where one fails, takes back those before it.
 fn turn<'a>(
-    jobs: &[Job<'a>],
-    staged: Vec<Option<Staged<'a>>>,
+    jobs: &[PublishJob<'a>],
+    staged: Vec<Option<StagedFile<'a>>>,
     how: Publishing,
     last_look: impl FnOnce() -> Result<(), Error>,
-) -> Result<Vec<Turned<'a>>, Error> {
-    let prepare = |(job, staged): (&Job<'a>, _)| Prepared::new(job.ends, job.write, job.way, staged);
-    let mut prepared: Vec<(usize, Prepared<'a>)> = jobs.iter().zip(staged).map(prepare).enumerate().collect();
+) -> Result<Vec<AppliedWrite<'a>>, Error> {
+    let prepare =
+        |(job, staged): (&PublishJob<'a>, _)| PreparedWrite::new(job.ends, job.write, job.way, staged);
+    let mut prepared: Vec<(usize, PreparedWrite<'a>)> =
+        jobs.iter().zip(staged).map(prepare).enumerate().collect();
     prepared.sort_by_key(|(_, prepared)| prepared.phase());
     let together = jobs.first().is_none_or(|job| job.ends.guards.together);
     if together {
@@ -198,7 +204,7 @@ fn turn<'a>(
 }
 
 /// Makes one change without regard to the others.
-fn alone<'a>(mut prepared: Prepared<'a>, how: Publishing) -> Result<Turned<'a>, Error> {
+fn alone<'a>(mut prepared: PreparedWrite<'a>, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
     prepare::hold(std::iter::once(&mut prepared))?;
     prepared.check()?;
     let mut turned = prepared.make(how)?;
@@ -207,7 +213,7 @@ fn alone<'a>(mut prepared: Prepared<'a>, how: Publishing) -> Result<Turned<'a>, 
 }
 
 /// Takes back what was made, the last first: at once where nobody is at it, and then where somebody has to be waited for.
-fn take_back<'a>(turned: Vec<(usize, Turned<'a>)>, held: impl Sized, error: Error) -> Error {
+fn take_back<'a>(turned: Vec<(usize, AppliedWrite<'a>)>, held: impl Sized, error: Error) -> Error {
     let (mut later, mut kept) = (Vec::new(), Vec::new());
     for (_, turned) in turned.into_iter().rev() {
         match turned.back_at_once() {
@@ -218,7 +224,7 @@ fn take_back<'a>(turned: Vec<(usize, Turned<'a>)>, held: impl Sized, error: Erro
     }
     // Whoever waits for a file that was not changed need not wait any longer.
     drop(held);
-    later.iter_mut().for_each(Turned::release);
+    later.iter_mut().for_each(AppliedWrite::release);
     kept.extend(later.into_iter().filter_map(|turned| turned.back().err()));
     kept.into_iter().fold(error, |mut error, kept| {
         error.message = format!("{}; {}", error.message, kept.message);
@@ -226,7 +232,7 @@ fn take_back<'a>(turned: Vec<(usize, Turned<'a>)>, held: impl Sized, error: Erro
     })
 }
 
-fn settle(begun: Begun, files: &mut [Published]) -> EditId {
+fn settle(begun: PendingEdit, files: &mut [PublishedFile]) -> EditId {
     let id = begun.id();
     if let (Err(why), Some(file)) = (begun.settle(), files.first_mut()) {
         file.notes.push(format!("the edit is there, but the journal could not be told so yet: {why}"));

@@ -7,14 +7,18 @@ use crate::error::Error;
 use crate::policy::Publishing;
 use crate::store::file_place::FilePlace;
 use crate::store::folder::{Folder, Identity};
-use crate::store::permit::{self, Way};
-use crate::store::snapshot::{self, Before};
+use crate::store::permit::{self, WriteMethod};
+use crate::store::snapshot::{self, ExpectedContent};
 use crate::store::trouble::{conflict, failed};
 use rustix::fs::Stat;
 
 /// How the target is to be written; refused where its rights, or its names, forbid it. `top` is the place's folder.
-pub(super) fn may_still_write(top: &Folder, write: &FileWrite<'_>, how: Publishing) -> Result<Way, Error> {
-    let Some(before) = write.before else { return Ok(Way::Replace) };
+pub(super) fn may_still_write(
+    top: &Folder,
+    write: &FileWrite<'_>,
+    how: Publishing,
+) -> Result<WriteMethod, Error> {
+    let Some(before) = write.before else { return Ok(WriteMethod::Replace) };
     let (place, shown) = (write.place, write.place.shown());
     let mut entered: Option<Folder> = None;
     for name in &place.missing {
@@ -28,11 +32,11 @@ pub(super) fn may_still_write(top: &Folder, write: &FileWrite<'_>, how: Publishi
     permit::way(permit::names_of(&stat), how, shown)
 }
 
-fn still_there(folder: &Folder, place: &FilePlace, before: &Before<'_>) -> Result<Stat, Error> {
+fn still_there(folder: &Folder, place: &FilePlace, before: &ExpectedContent<'_>) -> Result<Stat, Error> {
     let Some((_, stat)) = snapshot::open(folder, &place.name, place.shown())? else {
         return Err(conflict(place.shown(), "was removed by somebody else since it was read"));
     };
-    if Identity::of(&stat) != before.snapshot.identity {
+    if Identity::from_stat(&stat) != before.snapshot.identity {
         return Err(conflict(place.shown(), "was replaced by another file since it was read"));
     }
     Ok(stat)

@@ -31,7 +31,7 @@ impl<'a> Chains<'a> {
 
     /// Leaves the folders where they are.
     pub fn keep(mut self) {
-        self.0.iter_mut().for_each(|chain| chain.fate = Fate::Kept);
+        self.0.iter_mut().for_each(|chain| chain.fate = FolderCleanup::Kept);
     }
 }
 
@@ -47,23 +47,23 @@ pub(super) struct NewFolders<'a> {
     shown: &'a str,
     first: Folder,
     made: Vec<Made<'a>>,
-    fate: Fate,
+    fate: FolderCleanup,
 }
 
 struct Made<'a> {
     name: &'a str,
     folder: Folder,
-    origin: Origin,
+    origin: FolderOrigin,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum FolderOrigin {
     Ours,
     Theirs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum FolderCleanup {
     RemoveOnDrop,
     Kept,
 }
@@ -71,7 +71,7 @@ enum Fate {
 impl<'a> NewFolders<'a> {
     /// Makes the named folders, each in the one before.
     pub fn make(first: Folder, names: &'a [String], shown: &'a str) -> Result<NewFolders<'a>, Error> {
-        let mut chain = NewFolders { shown, first, made: Vec::new(), fate: Fate::RemoveOnDrop };
+        let mut chain = NewFolders { shown, first, made: Vec::new(), fate: FolderCleanup::RemoveOnDrop };
         for name in names {
             chain.add(name, |above| above.enter(name))?;
         }
@@ -85,8 +85,8 @@ impl<'a> NewFolders<'a> {
     ) -> Result<(), Error> {
         let above = self.last();
         let origin = match above.make(name) {
-            Ok(()) => Origin::Ours,
-            Err(Errno::EXIST) => Origin::Theirs,
+            Ok(()) => FolderOrigin::Ours,
+            Err(Errno::EXIST) => FolderOrigin::Theirs,
             Err(errno) => return Err(failed("mkdir", self.shown, errno)),
         };
         match enter(above) {
@@ -95,7 +95,7 @@ impl<'a> NewFolders<'a> {
                 Ok(())
             }
             Err(errno) => {
-                if origin == Origin::Ours {
+                if origin == FolderOrigin::Ours {
                     // Not in the chain, so nothing else would; what somebody else put there by now stays.
                     let _ = above.remove(name);
                 }
@@ -116,7 +116,7 @@ impl<'a> NewFolders<'a> {
 
     /// The folders in which a name was made: the file's own, and those above folders that were made here.
     pub fn changed(&self) -> impl Iterator<Item = &Folder> {
-        let ours = |(_, made): &(&Folder, &Made<'a>)| made.origin == Origin::Ours;
+        let ours = |(_, made): &(&Folder, &Made<'a>)| made.origin == FolderOrigin::Ours;
         std::iter::once(self.last()).chain(self.parents().filter(ours).map(|(parent, _)| parent))
     }
 
@@ -133,10 +133,10 @@ impl<'a> NewFolders<'a> {
 
 impl Drop for NewFolders<'_> {
     fn drop(&mut self) {
-        if self.fate == Fate::Kept {
+        if self.fate == FolderCleanup::Kept {
             return;
         }
-        for (parent, made) in self.parents().rev().filter(|(_, made)| made.origin == Origin::Ours) {
+        for (parent, made) in self.parents().rev().filter(|(_, made)| made.origin == FolderOrigin::Ours) {
             // Not empty any more: somebody else uses it by now, so it stays.
             let _ = parent.remove(made.name);
         }

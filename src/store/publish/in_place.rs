@@ -5,8 +5,8 @@
 //! Invariant: what is there is compared first; space for all of the new text is had before the first byte is written; and
 //! where writing fails, the old text is written back.
 
-use super::known::Known;
-use super::swap::Ends;
+use super::expected::ExpectedFile;
+use super::swap::SwapNames;
 use crate::error::Error;
 use crate::store::folder::Identity;
 use crate::store::trouble::{conflict, failed};
@@ -15,12 +15,12 @@ use rustix::io::{Errno, Result as Io, retry_on_intr};
 use std::os::fd::OwnedFd;
 
 /// Writes these bytes into the file that is expected under the target's name.
-pub(super) fn write(ends: &Ends<'_>, there: &Known<'_>, bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn write(ends: &SwapNames<'_>, there: &ExpectedFile<'_>, bytes: &[u8]) -> Result<(), Error> {
     let fails = |errno| failed("writing into the file", ends.shown, errno);
     let file = ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
     let file = file.map_err(fails)?;
     let stat = rustix::fs::fstat(&file).map_err(fails)?;
-    if Identity::of(&stat) != there.identity {
+    if Identity::from_stat(&stat) != there.identity {
         return Err(conflict(ends.shown, "was replaced by another file since it was read"));
     }
     reserve(&file, bytes.len()).map_err(fails)?;

@@ -3,11 +3,11 @@
 //! Invariant: what fails here is a note, never a refusal: the edit is there.
 
 use super::folders::Chains;
-use super::{FileWrite, Published};
+use super::{FileWrite, PublishedFile};
 use crate::store::folder::{Folder, Identity};
 
 /// Syncs the folders of all writes; where that fails, the file's notes say what is not proved.
-pub(super) fn sync(chains: &Chains<'_>, writes: &[FileWrite<'_>], files: &mut [Published]) {
+pub(super) fn sync(chains: &Chains<'_>, writes: &[FileWrite<'_>], files: &mut [PublishedFile]) {
     let mut synced: Vec<Identity> = Vec::new();
     for ((chain, write), file) in chains.each().zip(writes).zip(files) {
         for folder in chain.changed() {

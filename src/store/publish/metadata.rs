@@ -18,27 +18,27 @@ const LARGEST: usize = 64 * 1024;
 
 /// What a file took over from another, and how many names that one had.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Carried {
+pub(super) struct CopiedMetadata {
     mode: u32,
     owner: (u32, u32),
     names: usize,
     attributes: BTreeMap<CString, Vec<u8>>,
 }
 
-impl Carried {
-    fn of(stat: &Stat, attributes: BTreeMap<CString, Vec<u8>>) -> Carried {
+impl CopiedMetadata {
+    fn new(stat: &Stat, attributes: BTreeMap<CString, Vec<u8>>) -> CopiedMetadata {
         let owner = (stat.st_uid, stat.st_gid);
-        Carried { mode: stat.st_mode & PERMISSIONS, owner, names: permit::names_of(stat), attributes }
+        CopiedMetadata { mode: stat.st_mode & PERMISSIONS, owner, names: permit::names_of(stat), attributes }
     }
 
     /// Whether the file that it was taken from still has all of it, and nothing else.
     pub fn is_still_of(&self, old: &OwnedFd) -> Io<bool> {
-        Ok(*self == Carried::of(&rustix::fs::fstat(old)?, attributes(old)?))
+        Ok(*self == CopiedMetadata::new(&rustix::fs::fstat(old)?, attributes(old)?))
     }
 }
 
 /// Gives `new` the metadata of `old`; the mode comes last, so that it is never open to more than it should be.
-pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<Carried, Error> {
+pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<CopiedMetadata, Error> {
     let was = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
     let is = rustix::fs::fstat(new).map_err(|errno| failed("fstat", shown, errno))?;
     let owner = (was.st_uid != is.st_uid).then(|| Uid::from_raw(was.st_uid));
@@ -46,7 +46,7 @@ pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<Carried
     if owner.is_some() || group.is_some() {
         rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
     }
-    let carried = Carried::of(&was, carry_attributes(old, new, shown)?);
+    let carried = CopiedMetadata::new(&was, carry_attributes(old, new, shown)?);
     let mode = Mode::from_raw_mode(carried.mode);
     rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))?;
     Ok(carried)

@@ -10,10 +10,11 @@
 mod back;
 mod batch;
 mod compare;
+mod exchange;
+mod expected;
 mod folders;
 mod guards;
 mod in_place;
-mod known;
 mod lasting;
 mod lease;
 mod metadata;
@@ -21,35 +22,34 @@ mod names;
 mod prepare;
 mod stage;
 mod swap;
-mod turn;
 
 use super::file_place::FilePlace;
-use super::journal::{Deed, EditId, Journal};
+use super::journal::{EditId, EditMeta, Journal};
 use super::root::Root;
-use super::snapshot::Before;
+use super::snapshot::ExpectedContent;
 use crate::error::Error;
 use crate::policy::Publishing;
-use crate::text::Stamp;
+use crate::text::Version;
 
+pub(super) use expected::ExpectedFile;
 pub(super) use guards::Guards;
 pub(super) use in_place::{is_torn, overwrite};
-pub(super) use known::Known;
 pub(super) use names::{may_be_cut, target_of};
-pub(super) use swap::{Ends, Refusal};
+pub(super) use swap::{Refusal, SwapNames};
 
 /// A text and its stamp.
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'a> {
     /// The hash of the bytes.
-    pub stamp: Stamp,
+    pub stamp: Version,
     /// The text.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Content<'a> {
     /// Stamps these bytes.
-    pub fn of(bytes: &'a [u8]) -> Content<'a> {
-        Content { stamp: Stamp::of(bytes), bytes }
+    pub fn new(bytes: &'a [u8]) -> Content<'a> {
+        Content { stamp: Version::hash(bytes), bytes }
     }
 }
 
@@ -59,7 +59,7 @@ pub struct FileWrite<'a> {
     /// Where it lies.
     pub place: &'a FilePlace,
     /// What was read there; absent when there was no file.
-    pub before: Option<Before<'a>>,
+    pub before: Option<ExpectedContent<'a>>,
     /// What is to stand there; absent when the file is to be removed.
     pub after: Option<Content<'a>>,
     /// The permission bits of a new file, where they are not those of any new file.
@@ -67,12 +67,12 @@ pub struct FileWrite<'a> {
     /// How many of the folders above a removed file go with it, where they are empty then.
     pub folders: usize,
     /// What the journal is told of it.
-    pub told: Told,
+    pub told: JournalRecord,
 }
 
 /// What the journal is told of a write, beside its texts.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Told {
+pub struct JournalRecord {
     /// How many lines are added.
     pub added: usize,
     /// How many lines are taken away.
@@ -83,7 +83,7 @@ pub struct Told {
 
 /// How well the write was guarded against other programs; the best that the file system has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum GuardLevel {
     /// Written into the file itself, which a crash can tear: only where the policy says so.
     InPlace,
     /// Compared just before it was replaced.
@@ -96,15 +96,15 @@ pub enum Level {
     Transaction,
 }
 
-impl Level {
+impl GuardLevel {
     /// The level's name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
-            Level::InPlace => "in_place",
-            Level::Compare => "compare",
-            Level::Exchange => "exchange",
-            Level::Lease => "lease",
-            Level::Transaction => "transaction",
+            GuardLevel::InPlace => "in_place",
+            GuardLevel::Compare => "compare",
+            GuardLevel::Exchange => "exchange",
+            GuardLevel::Lease => "lease",
+            GuardLevel::Transaction => "transaction",
         }
     }
 }
@@ -112,11 +112,11 @@ impl Level {
 /// What publishing did to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "its notes tell what could not be proved"]
-pub struct Published {
+pub struct PublishedFile {
     /// Whether there was no file before.
     pub created: bool,
     /// How it was guarded.
-    pub level: Level,
+    pub level: GuardLevel,
     /// What the caller should know of a write that succeeded.
     pub notes: Vec<String>,
 }
@@ -124,9 +124,9 @@ pub struct Published {
 /// What publishing did to all files of one edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "its notes tell what could not be proved"]
-pub struct Done {
+pub struct PublishedBatch {
     /// What was done to each file, in the order of the writes.
-    pub files: Vec<Published>,
+    pub files: Vec<PublishedFile>,
     /// The name under which the edit is remembered; absent when it is not.
     pub edit: Option<EditId>,
 }
@@ -136,8 +136,8 @@ pub(super) fn publish(
     roots: &[Root],
     writes: &[FileWrite<'_>],
     how: Publishing,
-    record: Option<(&Journal, &Deed)>,
-) -> Result<Done, Error> {
+    record: Option<(&Journal, &EditMeta)>,
+) -> Result<PublishedBatch, Error> {
     batch::publish(roots, writes, how, record, Guards::ALL)
 }
 

@@ -6,14 +6,14 @@
 //! Invariant: dropping it changes nothing but that the staged copy is removed and the leases end.
 
 use super::FileWrite;
+use super::exchange::AppliedWrite;
 use super::lease::Lease;
-use super::stage::Staged;
-use super::swap::{Busy, Ends, Refusal};
-use super::turn::Turned;
+use super::stage::StagedFile;
+use super::swap::{FileBusy, Refusal, SwapNames};
 use crate::error::{Code, Error};
 use crate::policy::{HardLinks, Publishing};
-use crate::store::permit::{self, Way};
-use crate::store::snapshot::Before;
+use crate::store::permit::{self, WriteMethod};
+use crate::store::snapshot::ExpectedContent;
 use crate::store::trouble::conflict;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub(super) const PAUSE: Duration = Duration::from_millis(2);
 
 /// When a write is made among those of one edit: the more others can do to it until all are made, the later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Phase {
+pub(super) enum PublishPhase {
     /// The file before and the one after are held while they are exchanged.
     Exchange,
     /// The name of a removed file is free for everybody.
@@ -33,11 +33,11 @@ pub(super) enum Phase {
 
 /// One write, ready to be made.
 #[must_use = "nothing is changed before it is made"]
-pub(super) struct Prepared<'a> {
-    ends: Ends<'a>,
+pub(super) struct PreparedWrite<'a> {
+    ends: SwapNames<'a>,
     write: &'a FileWrite<'a>,
-    way: Way,
-    staged: Option<Staged<'a>>,
+    way: WriteMethod,
+    staged: Option<StagedFile<'a>>,
     leases: Leases<'a>,
 }
 
@@ -50,30 +50,30 @@ pub(super) struct Leases<'a> {
     pub ours: Option<Lease<'a>>,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedWrite<'a> {
     /// A write with its staged copy, which is not written any more from now on.
     pub fn new(
-        ends: Ends<'a>,
+        ends: SwapNames<'a>,
         write: &'a FileWrite<'a>,
-        way: Way,
-        mut staged: Option<Staged<'a>>,
-    ) -> Prepared<'a> {
-        staged.iter_mut().for_each(Staged::seal);
-        Prepared { ends, write, way, staged, leases: Leases::default() }
+        way: WriteMethod,
+        mut staged: Option<StagedFile<'a>>,
+    ) -> PreparedWrite<'a> {
+        staged.iter_mut().for_each(StagedFile::seal);
+        PreparedWrite { ends, write, way, staged, leases: Leases::default() }
     }
 
     /// When it is made among the writes of its edit.
-    pub fn phase(&self) -> Phase {
+    pub fn phase(&self) -> PublishPhase {
         match (&self.staged, self.write.before, self.way) {
-            (Some(_), Some(_), Way::InPlace) => Phase::WriteInto,
-            (Some(_), _, _) => Phase::Exchange,
-            (None, ..) => Phase::Remove,
+            (Some(_), Some(_), WriteMethod::InPlace) => PublishPhase::WriteInto,
+            (Some(_), _, _) => PublishPhase::Exchange,
+            (None, ..) => PublishPhase::Remove,
         }
     }
 
     /// Holds other programs back, where the system can.
-    fn hold(&mut self) -> Result<(), Busy> {
-        if self.phase() == Phase::WriteInto {
+    fn hold(&mut self) -> Result<(), FileBusy> {
+        if self.phase() == PublishPhase::WriteInto {
             return Ok(());
         }
         if let Some(before) = self.write.before {
@@ -81,16 +81,16 @@ impl<'a> Prepared<'a> {
         }
         let is_held = self.leases.before.is_some() || (self.write.before.is_none() && self.ends.guards.lease);
         let ours = self.staged.as_ref().filter(|_| is_held);
-        self.leases.ours = ours.and_then(Staged::lease);
+        self.leases.ours = ours.and_then(StagedFile::lease);
         Ok(())
     }
 
     /// Refuses where the file before is another one by now, or somebody is about to write it.
     pub fn check(&self) -> Result<(), Error> {
         match self.write.before {
-            Some(before) if self.phase() != Phase::WriteInto => {
-                let carried = self.staged.as_ref().and_then(Staged::carried);
-                let there = super::Known { carried, ..before.known() };
+            Some(before) if self.phase() != PublishPhase::WriteInto => {
+                let carried = self.staged.as_ref().and_then(StagedFile::carried);
+                let there = super::ExpectedFile { carried, ..before.known() };
                 self.ends.check(&there, self.leases.before.as_ref()).map_err(told(self.ends))
             }
             Some(_) | None => Ok(()),
@@ -98,26 +98,28 @@ impl<'a> Prepared<'a> {
     }
 
     /// Makes the write.
-    pub fn make(self, how: Publishing) -> Result<Turned<'a>, Error> {
-        let Prepared { ends, write, way, staged, leases } = self;
+    pub fn make(self, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
+        let PreparedWrite { ends, write, way, staged, leases } = self;
         match (staged, write.before, way) {
-            (Some(staged), Some(before), Way::InPlace) => staged.write_into(ends, write, before),
-            (Some(staged), Some(before), Way::Replace) => replace(ends, write, staged, before, leases, how),
+            (Some(staged), Some(before), WriteMethod::InPlace) => staged.write_into(ends, write, before),
+            (Some(staged), Some(before), WriteMethod::Replace) => {
+                replace(ends, write, staged, before, leases, how)
+            }
             (Some(staged), None, _) => staged.create(ends, write, leases).map_err(told(ends)),
-            (None, Some(before), _) => Turned::remove(ends, write, before, leases).map_err(told(ends)),
+            (None, Some(before), _) => AppliedWrite::remove(ends, write, before, leases).map_err(told(ends)),
             (None, None, _) => Err(Error::new(Code::Internal, "a file that is not there was to be removed")),
         }
     }
 }
 
 fn replace<'a>(
-    ends: Ends<'a>,
+    ends: SwapNames<'a>,
     write: &'a FileWrite<'a>,
-    staged: Staged<'a>,
-    before: Before<'a>,
+    staged: StagedFile<'a>,
+    before: ExpectedContent<'a>,
     leases: Leases<'a>,
     how: Publishing,
-) -> Result<Turned<'a>, Error> {
+) -> Result<AppliedWrite<'a>, Error> {
     staged.replace(ends, write, before, leases).or_else(|failed| match *failed {
         (Refusal::Mounted, Some(staged)) if how.hard_links == HardLinks::InPlace => {
             staged.write_into(ends, write, before)
@@ -127,7 +129,7 @@ fn replace<'a>(
 }
 
 /// The error that a caller is told.
-fn told(ends: Ends<'_>) -> impl Fn(Refusal) -> Error {
+fn told(ends: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
     move |refusal| match refusal {
         Refusal::Clean(error) | Refusal::Kept(error) => error,
         Refusal::Mounted => permit::mounted(ends.shown),
@@ -136,13 +138,15 @@ fn told(ends: Ends<'_>) -> impl Fn(Refusal) -> Error {
 
 /// Holds other programs back from all of these files at the same time; waits for who has one open for writing, but holds
 /// none of the others meanwhile.
-pub(super) fn hold<'p, 'a: 'p>(prepared: impl Iterator<Item = &'p mut Prepared<'a>>) -> Result<(), Error> {
-    let mut prepared: Vec<&mut Prepared<'a>> = prepared.collect();
+pub(super) fn hold<'p, 'a: 'p>(
+    prepared: impl Iterator<Item = &'p mut PreparedWrite<'a>>,
+) -> Result<(), Error> {
+    let mut prepared: Vec<&mut PreparedWrite<'a>> = prepared.collect();
     let start = Instant::now();
     loop {
         let mut open = None;
         for one in &mut prepared {
-            if let Err(Busy) = one.hold() {
+            if let Err(FileBusy) = one.hold() {
                 open = Some((one.ends.shown, one.ends.guards.patience));
                 break;
             }

@@ -3,17 +3,17 @@
 //!
 //! Invariant: dropping it removes it; only publishing, which consumes it, leaves it, under the target's name.
 
-use super::known::Known;
+use super::exchange::{AppliedWrite, TargetChange};
+use super::expected::ExpectedFile;
 use super::lease::Lease;
-use super::metadata::{self, Carried};
+use super::metadata::{self, CopiedMetadata};
 use super::prepare::Leases;
-use super::swap::{Ends, Refusal};
-use super::turn::{Turn, Turned};
-use super::{FileWrite, Level, in_place};
+use super::swap::{Refusal, SwapNames};
+use super::{FileWrite, GuardLevel, in_place};
 use crate::error::Error;
 use crate::store::folder::{Folder, Identity};
 use crate::store::inode::Inode;
-use crate::store::snapshot::Before;
+use crate::store::snapshot::ExpectedContent;
 use crate::store::trouble::failed;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
@@ -25,14 +25,14 @@ const PERMISSIONS: u32 = 0o777;
 /// A file that is complete but not yet published.
 #[derive(Debug)]
 #[must_use = "dropping a staged file removes it; publish it"]
-pub(super) struct Staged<'a> {
+pub(super) struct StagedFile<'a> {
     folder: &'a Folder,
     shown: &'a str,
     name: &'a str,
     file: Arc<OwnedFd>,
     identity: Identity,
     bytes: &'a [u8],
-    carried: Option<Carried>,
+    carried: Option<CopiedMetadata>,
     removal: Removal,
 }
 
@@ -44,10 +44,14 @@ enum Removal {
     Done,
 }
 
-impl<'a> Staged<'a> {
+impl<'a> StagedFile<'a> {
     /// Makes the file that is to hold these bytes at the write's place, with all that it takes over, under the staged name.
-    pub fn make(ends: &Ends<'a>, write: &FileWrite<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
-        let mut staged = Staged::open(ends, write, bytes)?;
+    pub fn make(
+        ends: &SwapNames<'a>,
+        write: &FileWrite<'a>,
+        bytes: &'a [u8],
+    ) -> Result<StagedFile<'a>, Error> {
+        let mut staged = StagedFile::open(ends, write, bytes)?;
         staged.fill(write)?;
         staged.name()?;
         Ok(staged)
@@ -55,7 +59,11 @@ impl<'a> Staged<'a> {
 
     /// Makes the file, still empty, and without a name where the file system can: so there is nothing to be found of a
     /// process that ends before it is complete.
-    pub fn open(ends: &Ends<'a>, write: &FileWrite<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
+    pub fn open(
+        ends: &SwapNames<'a>,
+        write: &FileWrite<'a>,
+        bytes: &'a [u8],
+    ) -> Result<StagedFile<'a>, Error> {
         let (folder, name, shown) = (ends.folder, ends.staged, ends.shown);
         // Nobody else may read it until it has its own rights; a new file has what the umask and the folder's ACL leave.
         let mode = if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 };
@@ -71,11 +79,11 @@ impl<'a> Staged<'a> {
             Err(errno) => return Err(cannot(errno)),
         };
         let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno));
-        let identity = stat.map(|stat| Identity::of(&stat));
+        let identity = stat.map(|stat| Identity::from_stat(&stat));
         let unknown = Identity { device: 0, inode: 0 };
         let file = Arc::new(file);
         let mut staged =
-            Staged { folder, shown, name, file, identity: unknown, bytes, carried: None, removal };
+            StagedFile { folder, shown, name, file, identity: unknown, bytes, carried: None, removal };
         staged.identity = identity?;
         Ok(staged)
     }
@@ -116,12 +124,12 @@ impl<'a> Staged<'a> {
     }
 
     /// What it is, as it is looked for under the target's name later.
-    pub fn known(&self) -> Known<'_> {
-        Known { file: &self.file, identity: self.identity, bytes: self.bytes, carried: None }
+    pub fn known(&self) -> ExpectedFile<'_> {
+        ExpectedFile { file: &self.file, identity: self.identity, bytes: self.bytes, carried: None }
     }
 
     /// What it took over from the file before.
-    pub fn carried(&self) -> Option<&Carried> {
+    pub fn carried(&self) -> Option<&CopiedMetadata> {
         self.carried.as_ref()
     }
 
@@ -133,15 +141,19 @@ impl<'a> Staged<'a> {
     /// Puts the file in the place of the one before; where that is refused, the staged file is given back if it is still ours.
     pub fn replace(
         self,
-        ends: Ends<'a>,
+        ends: SwapNames<'a>,
         write: &'a FileWrite<'a>,
-        before: Before<'a>,
+        before: ExpectedContent<'a>,
         leases: Leases<'a>,
-    ) -> Result<Turned<'a>, Box<(Refusal, Option<Staged<'a>>)>> {
+    ) -> Result<AppliedWrite<'a>, Box<(Refusal, Option<StagedFile<'a>>)>> {
         match ends.exchange_checked(&before.known(), &self.known(), &leases) {
             Ok(level) => {
-                let turn = if level == Level::Compare { Turn::Renamed } else { Turn::Exchanged };
-                Ok(Turned::new(ends, write, turn, level, Some(self.published()), leases))
+                let turn = if level == GuardLevel::Compare {
+                    TargetChange::Renamed
+                } else {
+                    TargetChange::Exchanged
+                };
+                Ok(AppliedWrite::new(ends, write, turn, level, Some(self.published()), leases))
             }
             Err(Refusal::Kept(error)) => {
                 drop(self.published());
@@ -154,33 +166,42 @@ impl<'a> Staged<'a> {
     /// Writes the file's text into the one before, under all of its names.
     pub fn write_into(
         self,
-        ends: Ends<'a>,
+        ends: SwapNames<'a>,
         write: &'a FileWrite<'a>,
-        before: Before<'a>,
-    ) -> Result<Turned<'a>, Error> {
+        before: ExpectedContent<'a>,
+    ) -> Result<AppliedWrite<'a>, Error> {
         in_place::write(&ends, &before.known(), self.bytes)?;
         let ours = Some(self.published());
-        Ok(Turned::new(ends, write, Turn::Written, Level::InPlace, ours, Leases::default()))
+        Ok(AppliedWrite::new(
+            ends,
+            write,
+            TargetChange::Written,
+            GuardLevel::InPlace,
+            ours,
+            Leases::default(),
+        ))
     }
 
     /// Gives the file the target's name, which must be free.
     pub fn create(
         self,
-        ends: Ends<'a>,
+        ends: SwapNames<'a>,
         write: &'a FileWrite<'a>,
         leases: Leases<'a>,
-    ) -> Result<Turned<'a>, Refusal> {
+    ) -> Result<AppliedWrite<'a>, Refusal> {
         let note = ends.put()?;
         let ours = Some(self.published());
-        let mut turned = Turned::new(ends, write, Turn::Created, Level::Exchange, ours, leases);
+        let mut turned =
+            AppliedWrite::new(ends, write, TargetChange::Created, GuardLevel::Exchange, ours, leases);
         turned.notes.extend(note);
         Ok(turned)
     }
 
     /// Ends the right to write to the file, as whoever has a file open for writing is waited for.
     pub fn seal(&mut self) {
-        let is =
-            |file: &OwnedFd| rustix::fs::fstat(file).is_ok_and(|stat| Identity::of(&stat) == self.identity);
+        let is = |file: &OwnedFd| {
+            rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
+        };
         // Where its own mode forbids reading it, the descriptor that there is will do.
         if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is) {
             self.file = Arc::new(file);
@@ -188,13 +209,13 @@ impl<'a> Staged<'a> {
     }
 
     /// Declares that nothing of its own stands under the staged name any more.
-    pub fn published(mut self) -> Staged<'a> {
+    pub fn published(mut self) -> StagedFile<'a> {
         self.removal = Removal::Done;
         self
     }
 }
 
-impl Drop for Staged<'_> {
+impl Drop for StagedFile<'_> {
     fn drop(&mut self) {
         if self.removal == Removal::OnDrop {
             // Nobody is left to tell: where this fails, the journal knows the name.

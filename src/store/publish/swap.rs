@@ -3,11 +3,11 @@
 //! Invariant: what was displaced is the file that was expected, unchanged and with nobody about to write it, or all is put
 //! back; and where that cannot be done, no text of somebody else is removed: it is kept under a name that is told.
 
+use super::expected::ExpectedFile;
 use super::guards::Guards;
-use super::known::Known;
 use super::lease::Lease;
 use super::prepare::{Leases, PAUSE};
-use super::{Level, names};
+use super::{GuardLevel, names};
 use crate::error::{Code, Error};
 use crate::store::folder::{Folder, Renamed};
 use crate::store::trouble::{conflict, failed};
@@ -19,7 +19,7 @@ const UNSURE: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
 
 /// Two names in one folder: the target's, and the one beside it.
 #[derive(Clone, Copy)]
-pub(in crate::store) struct Ends<'a> {
+pub(in crate::store) struct SwapNames<'a> {
     /// The folder.
     pub folder: &'a Folder,
     /// The target's name.
@@ -34,7 +34,7 @@ pub(in crate::store) struct Ends<'a> {
 
 /// Somebody has the file open for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Busy;
+pub(super) struct FileBusy;
 
 /// Why a step was not made.
 #[derive(Debug)]
@@ -48,10 +48,10 @@ pub(in crate::store) enum Refusal {
     Mounted,
 }
 
-impl Ends<'_> {
+impl SwapNames<'_> {
     /// Exchanges what is expected under the target's name with what was staged. What was displaced then has the staged name;
     /// at the level `compare` it is gone.
-    pub fn exchange(&self, there: &Known<'_>, ours: &Known<'_>) -> Result<Level, Refusal> {
+    pub fn exchange(&self, there: &ExpectedFile<'_>, ours: &ExpectedFile<'_>) -> Result<GuardLevel, Refusal> {
         let before = self.lease(there)?;
         let own = before.as_ref().and_then(|_| Lease::take(ours.file).ok());
         self.check(there, before.as_ref())?;
@@ -61,10 +61,10 @@ impl Ends<'_> {
     /// The same where all is held and was compared.
     pub(super) fn exchange_checked(
         &self,
-        there: &Known<'_>,
-        ours: &Known<'_>,
+        there: &ExpectedFile<'_>,
+        ours: &ExpectedFile<'_>,
         leases: &Leases<'_>,
-    ) -> Result<Level, Refusal> {
+    ) -> Result<GuardLevel, Refusal> {
         self.guards.step();
         // Since it was compared, the files of the edit before it were exchanged.
         self.check_lease(leases.before.as_ref())?;
@@ -84,7 +84,7 @@ impl Ends<'_> {
     }
 
     /// Gives what is expected under the target's name the staged name.
-    pub fn take(&self, there: &Known<'_>) -> Result<Level, Refusal> {
+    pub fn take(&self, there: &ExpectedFile<'_>) -> Result<GuardLevel, Refusal> {
         let lease = self.lease(there)?;
         self.check(there, lease.as_ref())?;
         self.take_checked(there, lease.as_ref())
@@ -93,9 +93,9 @@ impl Ends<'_> {
     /// The same where it is held and was compared.
     pub(super) fn take_checked(
         &self,
-        there: &Known<'_>,
+        there: &ExpectedFile<'_>,
         lease: Option<&Lease<'_>>,
-    ) -> Result<Level, Refusal> {
+    ) -> Result<GuardLevel, Refusal> {
         self.guards.step();
         self.check_lease(lease)?;
         match self.folder.rename_new(self.target, self.staged) {
@@ -156,21 +156,21 @@ impl Ends<'_> {
 
     /// Puts the staged file over the target, where the two cannot be exchanged. What is displaced cannot be looked at, so it
     /// is compared once more.
-    fn rename(&self, there: &Known<'_>, leases: &Leases<'_>) -> Result<Level, Refusal> {
+    fn rename(&self, there: &ExpectedFile<'_>, leases: &Leases<'_>) -> Result<GuardLevel, Refusal> {
         self.check(there, leases.before.as_ref())?;
         self.folder.rename(self.staged, self.target).map_err(|errno| self.refused("rename", errno))?;
         self.guards.step();
-        Ok(Level::Compare)
+        Ok(GuardLevel::Compare)
     }
 
     /// A lease on the file, for which whoever has it open for writing is waited for; none where the system gives none.
-    fn lease<'f>(&self, there: &Known<'f>) -> Result<Option<Lease<'f>>, Refusal> {
+    fn lease<'f>(&self, there: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, Refusal> {
         let start = Instant::now();
         loop {
             match self.lease_now(there) {
                 Ok(lease) => return Ok(lease),
-                Err(Busy) if start.elapsed() < self.guards.patience => std::thread::sleep(PAUSE),
-                Err(Busy) => {
+                Err(FileBusy) if start.elapsed() < self.guards.patience => std::thread::sleep(PAUSE),
+                Err(FileBusy) => {
                     return Err(Refusal::Clean(conflict(
                         self.shown,
                         "is open for writing in another program",
@@ -181,7 +181,7 @@ impl Ends<'_> {
     }
 
     /// A lease on the file; none where the system gives none.
-    pub(super) fn lease_now<'f>(&self, there: &Known<'f>) -> Result<Option<Lease<'f>>, Busy> {
+    pub(super) fn lease_now<'f>(&self, there: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, FileBusy> {
         if !self.guards.lease {
             return Ok(None);
         }
@@ -189,12 +189,12 @@ impl Ends<'_> {
         match Lease::take(there.file) {
             Ok(lease) => Ok(Some(lease)),
             Err(Errno::AGAIN) if is_unsure(there) => Ok(None),
-            Err(Errno::AGAIN) => Err(Busy),
+            Err(Errno::AGAIN) => Err(FileBusy),
             Err(_) => Ok(None),
         }
     }
 
-    pub(super) fn check(&self, there: &Known<'_>, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
+    pub(super) fn check(&self, there: &ExpectedFile<'_>, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
         self.guards.step();
         there.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Clean)?;
         self.guards.step();
@@ -215,14 +215,14 @@ impl Ends<'_> {
     }
 
     /// Whether what has this name is that file, and nobody has written it or is about to.
-    fn is_untouched(&self, known: &Known<'_>, name: &str, lease: Option<&Lease<'_>>) -> bool {
+    fn is_untouched(&self, known: &ExpectedFile<'_>, name: &str, lease: Option<&Lease<'_>>) -> bool {
         let is = known.is(self.folder, name);
         self.guards.step();
         is && lease.map_or_else(|| known.holds().unwrap_or(false), Lease::is_whole)
     }
 
     /// Exchanges again: what was displaced is not what was expected.
-    pub(super) fn exchange_back(&self, ours: &Known<'_>, own: Option<&Lease<'_>>) -> Refusal {
+    pub(super) fn exchange_back(&self, ours: &ExpectedFile<'_>, own: Option<&Lease<'_>>) -> Refusal {
         self.guards.step();
         if !self.is_untouched(ours, self.target, None) {
             return self.keep();
@@ -249,9 +249,9 @@ impl Ends<'_> {
         conflict(self.shown, "was changed by somebody else in the very moment in which it was to be written")
     }
 
-    fn level(&self, leased: bool) -> Level {
+    fn level(&self, leased: bool) -> GuardLevel {
         self.guards.step();
-        if leased { Level::Lease } else { Level::Exchange }
+        if leased { GuardLevel::Lease } else { GuardLevel::Exchange }
     }
 
     fn refused(&self, call: &str, errno: Errno) -> Refusal {
@@ -275,7 +275,7 @@ impl Ends<'_> {
     }
 }
 
-fn is_unsure(known: &Known<'_>) -> bool {
+fn is_unsure(known: &ExpectedFile<'_>) -> bool {
     let system = rustix::fs::fstatfs(known.file);
     system.is_ok_and(|system| {
         u64::try_from(system.f_type).is_ok_and(|magic| UNSURE.contains(&(magic & 0xffff_ffff)))

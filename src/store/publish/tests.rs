@@ -61,7 +61,7 @@ impl Scene {
         wanted: &[(&str, Option<&str>)],
         how: Publishing,
         guards: Guards<'_>,
-    ) -> Result<Done, Error> {
+    ) -> Result<PublishedBatch, Error> {
         let made = |name: &str, _: &[u8]| {
             wanted.iter().find(|(it, _)| *it == name).and_then(|(_, text)| text.map(str::to_owned))
         };
@@ -76,7 +76,7 @@ impl Scene {
         make: impl Fn(&str, &[u8]) -> Option<String>,
         how: Publishing,
         guards: Guards<'_>,
-    ) -> Result<Done, Error> {
+    ) -> Result<PublishedBatch, Error> {
         let read = |name: &&str| -> Result<(FilePlace, Option<FileSnapshot>, Option<String>), Error> {
             let place = self.files.admit(name)?;
             let snapshot = self.files.read(&place, LIMIT)?;
@@ -88,11 +88,11 @@ impl Scene {
             .iter()
             .map(|(place, snapshot, text)| FileWrite {
                 place,
-                before: snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
-                after: text.as_ref().map(|text| Content::of(text.as_bytes())),
+                before: snapshot.as_ref().map(|snapshot| snapshot.held(Content::new(snapshot.bytes()))),
+                after: text.as_ref().map(|text| Content::new(text.as_bytes())),
                 mode: None,
                 folders: 0,
-                told: Told::default(),
+                told: JournalRecord::default(),
             })
             .collect();
         batch::publish(self.files.roots(), &writes, how, None, guards)
@@ -122,13 +122,13 @@ fn how(hard_links: HardLinks) -> Publishing {
 }
 
 /// All levels that a file system may offer, each with less than the one before.
-fn levels() -> [(Level, Guards<'static>); 3] {
+fn levels() -> [(GuardLevel, Guards<'static>); 3] {
     let all = Guards { patience: std::time::Duration::ZERO, ..Guards::ALL };
     let exchange = Guards { lease: false, ..all };
     [
-        (Level::Lease, all),
-        (Level::Exchange, exchange),
-        (Level::Compare, Guards { exchange: false, ..exchange }),
+        (GuardLevel::Lease, all),
+        (GuardLevel::Exchange, exchange),
+        (GuardLevel::Compare, Guards { exchange: false, ..exchange }),
     ]
 }
 
@@ -146,9 +146,9 @@ fn all_writes_of_an_edit_are_made_at_every_level_and_nothing_is_left() {
             (scene.names(), names_in(&scene.at("new"))),
             (vec!["a".into(), "b".into(), "new".into()], vec!["c".into()])
         );
-        let removed = if level == Level::Compare { Level::Exchange } else { level };
-        let levels: Vec<Level> = done.files.iter().map(|file| file.level).collect();
-        assert_eq!(levels, [level, Level::Exchange, removed, level]);
+        let removed = if level == GuardLevel::Compare { GuardLevel::Exchange } else { level };
+        let levels: Vec<GuardLevel> = done.files.iter().map(|file| file.level).collect();
+        assert_eq!(levels, [level, GuardLevel::Exchange, removed, level]);
         let created: Vec<bool> = done.files.iter().map(|file| file.created).collect();
         assert_eq!(created, [false, true, false, false]);
         assert!(done.files.iter().all(|file| file.notes.is_empty()), "{:?}", done.files);
@@ -313,9 +313,10 @@ fn a_file_that_is_open_for_writing_is_a_conflict_and_no_lower_level() {
 
 #[test]
 fn a_file_with_several_names_is_written_as_the_policy_says() {
-    for (links, level, other) in
-        [(HardLinks::Split, Level::Lease, "old"), (HardLinks::InPlace, Level::InPlace, "the new text")]
-    {
+    for (links, level, other) in [
+        (HardLinks::Split, GuardLevel::Lease, "old"),
+        (HardLinks::InPlace, GuardLevel::InPlace, "the new text"),
+    ] {
         let scene = Scene::new(&[("a", "old")]);
         fs::hard_link(scene.at("a"), scene.at("b")).unwrap();
         let refused = scene.publish(&[("a", Some("x"))], Publishing::default(), Guards::ALL).unwrap_err();
@@ -347,14 +348,21 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
         };
         let place = scene.files.admit("a").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-        let before = Some(snapshot.held(Content::of(b"1")));
-        let after = Some(Content::of(b"complete"));
-        let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+        let before = Some(snapshot.held(Content::new(b"1")));
+        let after = Some(Content::new(b"complete"));
+        let write = FileWrite {
+            place: &place,
+            before,
+            after,
+            mode: None,
+            folders: 0,
+            told: JournalRecord::default(),
+        };
         let folder = scene.files.roots()[0].folder("").unwrap();
         let guards = Guards { unnamed, ..Guards::ALL };
         let (target, staged) = (place.name.as_str(), ".a.0000000000000001.lockgate");
-        let ends = Ends { folder: &folder, target, staged, shown: "a", guards };
-        let mut copy = stage::Staged::open(&ends, &write, b"complete").unwrap();
+        let ends = SwapNames { folder: &folder, target, staged, shown: "a", guards };
+        let mut copy = stage::StagedFile::open(&ends, &write, b"complete").unwrap();
         look();
         copy.fill(&write).unwrap();
         look();
@@ -428,11 +436,11 @@ fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
         let snapshot = files.read(&changed, LIMIT).unwrap().unwrap();
         let writes = [(&changed, Some(&snapshot)), (&new, None)].map(|(place, snapshot)| FileWrite {
             place,
-            before: snapshot.map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
-            after: Some(Content::of(b"2")),
+            before: snapshot.map(|snapshot| snapshot.held(Content::new(snapshot.bytes()))),
+            after: Some(Content::new(b"2")),
             mode: None,
             folders: 0,
-            told: Told::default(),
+            told: JournalRecord::default(),
         });
         let is_moved = Cell::new(false);
         let replace = || {

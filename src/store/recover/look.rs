@@ -2,15 +2,15 @@
 //!
 //! Invariant: nothing is changed here.
 
-use super::Left;
+use super::InterruptedFile;
 use crate::error::{Code, Error};
+use crate::store::document_path::LockKey;
 use crate::store::folder::{Folder, Identity};
 use crate::store::inode::Inode;
-use crate::store::place::Key;
 use crate::store::root::Root;
 use crate::store::snapshot::{self, FileSnapshot};
 use crate::store::trouble;
-use crate::text::Stamp;
+use crate::text::Version;
 use rustix::io::Errno;
 
 /// A longer file is nobody's edit.
@@ -18,7 +18,7 @@ const LARGEST: u64 = 1 << 30;
 
 /// Whether a write of the edit is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum WriteState {
     /// It was made.
     There,
     /// It was not made, or not to its end.
@@ -29,7 +29,7 @@ pub(super) enum Side {
 
 /// Whose the file beside is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum FileOwner {
     /// It is the edit's staged copy, or a part of it.
     Copy,
     /// It is the file before, as it was.
@@ -40,28 +40,28 @@ pub(super) enum Owner {
 
 /// What has a name.
 #[derive(Debug)]
-pub(super) enum Text {
+pub(super) enum PathContent {
     /// Nothing.
     Absent,
     /// A file with a text.
-    Held(Stamp, FileSnapshot),
+    Held(Version, FileSnapshot),
     /// Something that no edit leaves.
     Other,
 }
 
 /// One file of the edit, and what was found.
-pub(super) struct Scene<'a> {
-    pub left: &'a Left<'a>,
+pub(super) struct RecoveredFile<'a> {
+    pub left: &'a InterruptedFile<'a>,
     /// A text that the journal kept.
-    pub text: &'a dyn Fn(Stamp) -> Option<Vec<u8>>,
+    pub text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
     pub root: &'a Root,
     /// The file's folder; absent where it is not there.
     pub folder: Option<Folder>,
     pub name: &'a str,
     /// What has the file's name.
-    pub now: Text,
+    pub now: PathContent,
     /// What has the staged name.
-    pub beside: Text,
+    pub beside: PathContent,
 }
 
 /// The folder and the name of a path beneath a root.
@@ -70,23 +70,23 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 }
 
 /// The keys under which whoever is at this write may hold its lock: which one depends on the folders that were there.
-pub(super) fn keys(root: &Root, left: &Left<'_>) -> Vec<Key> {
+pub(super) fn keys(root: &Root, left: &InterruptedFile<'_>) -> Vec<LockKey> {
     let ends = left.path.rmatch_indices('/').map(|(end, _)| end).chain([0]);
     let key = |end: usize| {
         let (folder, rest) = left.path.split_at_checked(end)?;
         let identity = root.folder(folder).ok()?.identity().ok()?;
-        Some(Key::below(identity, rest.trim_start_matches('/')))
+        Some(LockKey::below(identity, rest.trim_start_matches('/')))
     };
     ends.take(left.folders.saturating_add(1)).filter_map(key).collect()
 }
 
-impl<'a> Scene<'a> {
+impl<'a> RecoveredFile<'a> {
     /// Looks at what is there.
     pub fn look(
         root: &'a Root,
-        left: &'a Left<'a>,
-        text: &'a dyn Fn(Stamp) -> Option<Vec<u8>>,
-    ) -> Result<Scene<'a>, Error> {
+        left: &'a InterruptedFile<'a>,
+        text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
+    ) -> Result<RecoveredFile<'a>, Error> {
         let (path, name) = split(left.path);
         let folder = match root.folder(path) {
             Ok(folder) => Some(folder),
@@ -95,52 +95,51 @@ impl<'a> Scene<'a> {
                 _ => return Err(trouble::failed_io("opening the folder", left.path, &error)),
             },
         };
-        let read =
-            |name| folder.as_ref().map_or(Ok(Text::Absent), |folder| Text::read(folder, name, left.path));
+        let read = |name| {
+            folder
+                .as_ref()
+                .map_or(Ok(PathContent::Absent), |folder| PathContent::read(folder, name, left.path))
+        };
         let (now, beside) = (read(name)?, read(left.staged)?);
-        Ok(Scene { left, text, root, folder, name, now, beside })
+        Ok(RecoveredFile { left, text, root, folder, name, now, beside })
     }
 
     /// What the texts say.
-    pub fn side(&self) -> Side {
+    pub fn side(&self) -> WriteState {
         let (now, beside) = (self.now.stamp(), self.beside.stamp());
-        let is_free = matches!(self.beside, Text::Absent);
+        let is_free = matches!(self.beside, PathContent::Absent);
         match (self.left.before, self.left.after) {
             (Some(before), Some(after)) => match (now, beside) {
-                (Some(now), _) if now == before => Side::NotThere,
-                _ if self.is_published() && self.is_blank() => Side::There,
-                (_, Some(beside)) if beside == before => Side::There,
-                (Some(now), Some(beside)) if now == after && beside == after => Side::There,
-                (Some(now), None) if now == after && is_free => Side::There,
+                (Some(now), _) if now == before => WriteState::NotThere,
+                _ if self.is_published() && self.is_blank() => WriteState::There,
+                (_, Some(beside)) if beside == before => WriteState::There,
+                (Some(now), Some(beside)) if now == after && beside == after => WriteState::There,
+                (Some(now), None) if now == after && is_free => WriteState::There,
                 (_, None) if is_free => {
                     if self.torn().is_some() {
-                        Side::NotThere
+                        WriteState::NotThere
                     } else {
-                        Side::Unclear
+                        WriteState::Unclear
                     }
                 }
-                _ => Side::NotThere,
+                _ => WriteState::NotThere,
             },
             (None, _) if !is_free => {
                 if self.is_one() || self.is_published() {
-                    Side::There
+                    WriteState::There
                 } else {
-                    Side::NotThere
+                    WriteState::NotThere
                 }
             }
-            (None, after) if now == after => Side::There,
-            (None, _) => Side::Unclear,
-            (Some(before), None) if matches!(self.now, Text::Absent) => {
-                if is_free || beside == Some(before) {
-                    Side::There
-                } else {
-                    Side::NotThere
-                }
+            (None, after) if now == after => WriteState::There,
+            (None, _) => WriteState::Unclear,
+            (Some(before), None) if matches!(self.now, PathContent::Absent) => {
+                if is_free || beside == Some(before) { WriteState::There } else { WriteState::NotThere }
             }
             (Some(before), None) => match beside {
-                Some(beside) if beside == before && !self.is_one() => Side::There,
-                None if is_free && now != Some(before) => Side::Unclear,
-                _ => Side::NotThere,
+                Some(beside) if beside == before && !self.is_one() => WriteState::There,
+                None if is_free && now != Some(before) => WriteState::Unclear,
+                _ => WriteState::NotThere,
             },
         }
     }
@@ -149,28 +148,28 @@ impl<'a> Scene<'a> {
     ///
     /// The journal says which file the staged copy is. A journal of an earlier version does not: there, only a whole text says
     /// enough, as anybody may have made an empty file, or one that begins as the new text.
-    pub fn owner(&self) -> Option<Owner> {
+    pub fn owner(&self) -> Option<FileOwner> {
         let (stamp, beside) = match &self.beside {
-            Text::Absent => return None,
-            Text::Other => return Some(Owner::Other),
-            Text::Held(stamp, beside) => (Some(*stamp), beside),
+            PathContent::Absent => return None,
+            PathContent::Other => return Some(FileOwner::Other),
+            PathContent::Held(stamp, beside) => (Some(*stamp), beside),
         };
         let (is_before, is_after) = (stamp == self.left.before, stamp == self.left.after);
         let Some(inodes) = self.left.inodes else {
             return Some(match (is_after, is_before) {
-                (true, _) => Owner::Copy,
-                (false, true) => Owner::Before,
-                (false, false) => Owner::Other,
+                (true, _) => FileOwner::Copy,
+                (false, true) => FileOwner::Before,
+                (false, false) => FileOwner::Other,
             });
         };
         let is_copy = |copy: Inode| Inode::read(&beside.file).is_ok_and(|inode| inode.is(copy));
         let is_copy = inodes.copy.is_some_and(is_copy);
         Some(if is_before && inodes.before == Some(beside.identity.inode) {
-            Owner::Before
+            FileOwner::Before
         } else if is_copy && (is_after || self.is_part(beside)) {
-            Owner::Copy
+            FileOwner::Copy
         } else {
-            Owner::Other
+            FileOwner::Other
         })
     }
 
@@ -178,19 +177,19 @@ impl<'a> Scene<'a> {
     fn is_published(&self) -> bool {
         let copy = self.left.inodes.and_then(|inodes| inodes.copy);
         match (&self.now, copy) {
-            (Text::Held(stamp, now), Some(copy)) => {
+            (PathContent::Held(stamp, now), Some(copy)) => {
                 Some(*stamp) == self.left.after && Inode::read(&now.file).is_ok_and(|inode| inode.is(copy))
             }
-            (Text::Held(..) | Text::Absent | Text::Other, _) => false,
+            (PathContent::Held(..) | PathContent::Absent | PathContent::Other, _) => false,
         }
     }
 
     /// Whether what lies beside is no text that somebody saved under the file's name: a file that never had it, without a
     /// byte that is not the edit's.
     pub fn is_blank(&self) -> bool {
-        let Text::Held(_, beside) = &self.beside else { return false };
+        let PathContent::Held(_, beside) = &self.beside else { return false };
         let was_displaced = self.left.inodes.and_then(|inodes| inodes.before) == Some(beside.identity.inode);
-        self.owner() == Some(Owner::Other) && !was_displaced && self.is_part(beside)
+        self.owner() == Some(FileOwner::Other) && !was_displaced && self.is_part(beside)
     }
 
     /// Whether a file holds the beginning of the new text.
@@ -198,7 +197,7 @@ impl<'a> Scene<'a> {
         let part = |whole: &[u8]| whole.starts_with(file.bytes());
         match (&self.now, self.left.after) {
             _ if file.bytes().is_empty() => true,
-            (Text::Held(now, snapshot), Some(after)) if *now == after => part(snapshot.bytes()),
+            (PathContent::Held(now, snapshot), Some(after)) if *now == after => part(snapshot.bytes()),
             (now, Some(after)) => match (self.text)(after) {
                 Some(whole) => part(&whole),
                 // The text was not to be remembered; where the one before stands, nothing was displaced.
@@ -221,39 +220,39 @@ impl<'a> Scene<'a> {
         if self.left.inodes.is_some_and(|inodes| !inodes.in_place) {
             return None;
         }
-        let Text::Held(_, now) = &self.now else { return None };
+        let PathContent::Held(_, now) = &self.now else { return None };
         let before = (self.text)(self.left.before?)?;
         let after = match &self.beside {
-            Text::Held(stamp, beside) if Some(*stamp) == self.left.after => beside.bytes().to_vec(),
+            PathContent::Held(stamp, beside) if Some(*stamp) == self.left.after => beside.bytes().to_vec(),
             _ => (self.text)(self.left.after?)?,
         };
         crate::store::publish::is_torn(now.bytes(), &before, &after).then_some(before)
     }
 }
 
-impl Text {
-    pub fn read(folder: &Folder, name: &str, shown: &str) -> Result<Text, Error> {
+impl PathContent {
+    pub fn read(folder: &Folder, name: &str, shown: &str) -> Result<PathContent, Error> {
         match snapshot::read(folder, name, shown, LARGEST) {
-            Ok(None) => Ok(Text::Absent),
-            Ok(Some(snapshot)) => Ok(Text::Held(Stamp::of(snapshot.bytes()), snapshot)),
-            Err(error) if matches!(error.code, Code::NotAFile | Code::TooLarge) => Ok(Text::Other),
+            Ok(None) => Ok(PathContent::Absent),
+            Ok(Some(snapshot)) => Ok(PathContent::Held(Version::hash(snapshot.bytes()), snapshot)),
+            Err(error) if matches!(error.code, Code::NotAFile | Code::TooLarge) => Ok(PathContent::Other),
             // What became a symlink; or keeps changing, and then is somebody's who is at it.
-            Err(error) if error.code == Code::EditConflict => Ok(Text::Other),
+            Err(error) if error.code == Code::EditConflict => Ok(PathContent::Other),
             Err(error) => Err(error),
         }
     }
 
-    pub fn stamp(&self) -> Option<Stamp> {
+    pub fn stamp(&self) -> Option<Version> {
         match self {
-            Text::Held(stamp, _) => Some(*stamp),
-            Text::Absent | Text::Other => None,
+            PathContent::Held(stamp, _) => Some(*stamp),
+            PathContent::Absent | PathContent::Other => None,
         }
     }
 
     fn identity(&self) -> Option<Identity> {
         match self {
-            Text::Held(_, snapshot) => Some(snapshot.identity),
-            Text::Absent | Text::Other => None,
+            PathContent::Held(_, snapshot) => Some(snapshot.identity),
+            PathContent::Absent | PathContent::Other => None,
         }
     }
 }

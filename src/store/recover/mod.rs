@@ -4,41 +4,41 @@
 //! the edit's own nor the one that it replaced is never removed.
 
 mod look;
-mod mend;
+mod repair;
 mod sweep;
 
+use super::document_path::LockKey;
 use super::inode::Inodes;
-use super::locks::{Held, Locks};
-use super::place::Key;
+use super::locks::{LockGuard, Locks};
 use super::root::Root;
-use crate::text::Stamp;
-use look::{Scene, Side};
+use crate::text::Version;
+use look::{RecoveredFile, WriteState};
 
-pub(super) use sweep::{Known, sweep};
+pub(super) use sweep::{JournalNames, sweep};
 
 /// An edit that was begun and not settled, as the journal has it.
 pub(super) struct Half<'a> {
     /// The number of the root that its files lie in, as [`super::file_place::FilePlace`] counts them.
     pub root: usize,
     /// Its files, in the order of the writes that [`super::journal::Journal::begin`] was given.
-    pub files: &'a [Left<'a>],
+    pub files: &'a [InterruptedFile<'a>],
     /// A text that the journal kept, by its stamp.
-    pub text: &'a dyn Fn(Stamp) -> Option<Vec<u8>>,
+    pub text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
     /// Whether it is still neither settled nor forgotten; asked once the locks are had.
     pub is_open: &'a dyn Fn() -> bool,
 }
 
 /// One file of such an edit.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Left<'a> {
+pub(super) struct InterruptedFile<'a> {
     /// Its path, as [`super::file_place::FilePlace::in_root`] spells it.
     pub path: &'a str,
     /// The name of its staged copy, in the same folder.
     pub staged: &'a str,
     /// The version before; absent when there was no file.
-    pub before: Option<Stamp>,
+    pub before: Option<Version>,
     /// The version after; absent when the file was to be removed.
-    pub after: Option<Stamp>,
+    pub after: Option<Version>,
     /// How many folders were to be made for it.
     pub folders: usize,
     /// Which files its staged copy and the file before are; absent where the journal does not have it.
@@ -47,7 +47,7 @@ pub(super) struct Left<'a> {
 
 /// What the journal is to do with such an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum RecoveryAction {
     /// All of it is there: settle it.
     Settle,
     /// None of it is there, or it was taken back: forget it.
@@ -61,27 +61,32 @@ pub(super) enum Fate {
 #[must_use = "the journal is to do what was decided before the locks are given back"]
 pub(super) struct Recovered {
     /// What the journal is to do.
-    pub fate: Fate,
+    pub fate: RecoveryAction,
     /// What a person should know.
     pub notes: Vec<String>,
     /// The locks of its files; dropped once the journal has done it.
-    pub held: Option<Held>,
+    pub held: Option<LockGuard>,
 }
 
 /// Completes a half-done edit, or takes it back.
 pub(super) fn recover(roots: &[Root], locks: &Locks, half: &Half<'_>) -> Recovered {
-    let leave = |notes, held| Recovered { fate: Fate::Leave, notes, held };
+    let leave = |notes, held| Recovered { fate: RecoveryAction::Leave, notes, held };
     let Some(root) = roots.get(half.root) else { return leave(Vec::new(), None) };
     if root.check_in_place().is_err() {
         // The call is refused for it; what lies in the folder that was moved away is not ours to change.
         return leave(Vec::new(), None);
     }
-    let keys: Vec<Key> = half.files.iter().flat_map(|left| look::keys(root, left)).collect();
+    let keys: Vec<LockKey> = half.files.iter().flat_map(|left| look::keys(root, left)).collect();
     let Some(held) = locks.try_hold(&keys) else { return leave(Vec::new(), None) };
     if !(half.is_open)() {
         return leave(Vec::new(), Some(held));
     }
-    match half.files.iter().map(|left| Scene::look(root, left, half.text)).collect::<Result<Vec<_>, _>>() {
+    match half
+        .files
+        .iter()
+        .map(|left| RecoveredFile::look(root, left, half.text))
+        .collect::<Result<Vec<_>, _>>()
+    {
         Ok(scenes) => {
             let (fate, notes) = decide(&scenes);
             Recovered { fate, notes, held: Some(held) }
@@ -92,13 +97,13 @@ pub(super) fn recover(roots: &[Root], locks: &Locks, half: &Half<'_>) -> Recover
     }
 }
 
-fn decide(scenes: &[Scene<'_>]) -> (Fate, Vec<String>) {
-    let is = |side: Side| scenes.iter().any(|scene| scene.side() == side);
-    if is(Side::There) && !is(Side::NotThere) {
-        (Fate::Settle, scenes.iter().filter_map(Scene::clear).collect())
+fn decide(scenes: &[RecoveredFile<'_>]) -> (RecoveryAction, Vec<String>) {
+    let is = |side: WriteState| scenes.iter().any(|scene| scene.side() == side);
+    if is(WriteState::There) && !is(WriteState::NotThere) {
+        (RecoveryAction::Settle, scenes.iter().filter_map(RecoveredFile::clear).collect())
     } else {
         // The last first, as they were made.
-        (Fate::Forget, scenes.iter().rev().filter_map(Scene::back).collect())
+        (RecoveryAction::Forget, scenes.iter().rev().filter_map(RecoveredFile::back).collect())
     }
 }
 

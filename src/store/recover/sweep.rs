@@ -4,13 +4,13 @@
 //!
 //! Invariant: only what is old, named as a staged copy and to be had elsewhere is removed, and only under the lock of its target.
 
-use super::look::Text;
+use super::look::PathContent;
+use crate::store::document_path::LockKey;
 use crate::store::folder::Folder;
 use crate::store::locks::Locks;
-use crate::store::place::Key;
 use crate::store::publish::{may_be_cut, target_of};
 use crate::store::root::Root;
-use crate::text::Stamp;
+use crate::text::Version;
 use rustix::fs::FileType;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,11 +18,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What the journal knows, by which a staged copy is told from a file that only looks like one.
-pub(in crate::store) struct Known<'a> {
+pub(in crate::store) struct JournalNames<'a> {
     /// Whether an edit that is under way has a staged copy of that name; asked after the folder was listed.
     pub is_named: &'a dyn Fn(&str) -> bool,
     /// Whether the journal has a text.
-    pub is_kept: &'a dyn Fn(Stamp) -> bool,
+    pub is_kept: &'a dyn Fn(Version) -> bool,
 }
 
 /// Removes staged copies that were left in a folder beneath a root and that no edit in the journal names, where their text
@@ -32,7 +32,7 @@ pub(in crate::store) fn sweep(
     locks: &Locks,
     root: usize,
     folder: &str,
-    known: &Known<'_>,
+    known: &JournalNames<'_>,
 ) -> Vec<String> {
     older(roots, locks, (root, folder), known, OLD)
 }
@@ -42,7 +42,7 @@ pub(super) fn older(
     roots: &[Root],
     locks: &Locks,
     (root, folder): (usize, &str),
-    known: &Known<'_>,
+    known: &JournalNames<'_>,
     age: Duration,
 ) -> Vec<String> {
     let in_place = roots.get(root).filter(|root| root.check_in_place().is_ok());
@@ -67,7 +67,7 @@ pub(super) fn older(
     let mut notes = Vec::new();
     for name in names {
         let Some(target) = target_of(&name) else { continue };
-        let held = locks.try_hold(&[Key::below(identity, target)]);
+        let held = locks.try_hold(&[LockKey::below(identity, target)]);
         if held.is_none() || !is_old(&opened, &name, age) || (known.is_named)(&name) {
             continue;
         }
@@ -84,8 +84,8 @@ pub(super) fn older(
 }
 
 /// Whether nothing is lost with a file: its text is under the target's name, or in the journal.
-fn is_elsewhere(folder: &Folder, name: &str, target: &str, shown: &str, known: &Known<'_>) -> bool {
-    let stamp = |name| Text::read(folder, name, shown).ok().and_then(|text| text.stamp());
+fn is_elsewhere(folder: &Folder, name: &str, target: &str, shown: &str, known: &JournalNames<'_>) -> bool {
+    let stamp = |name| PathContent::read(folder, name, shown).ok().and_then(|text| text.stamp());
     stamp(name).is_some_and(|text| stamp(target) == Some(text) || (known.is_kept)(text))
 }
 

@@ -21,12 +21,24 @@ struct Scene {
     texts: HashMap<String, Vec<u8>>,
 }
 
-fn stamp(text: &str) -> Stamp {
-    Stamp::of(text.as_bytes())
+fn stamp(text: &str) -> Version {
+    Version::hash(text.as_bytes())
 }
 
-fn left<'a>(path: &'a str, staged: &'a str, before: Option<&str>, after: Option<&str>) -> Left<'a> {
-    Left { path, staged, before: before.map(stamp), after: after.map(stamp), folders: 0, inodes: None }
+fn left<'a>(
+    path: &'a str,
+    staged: &'a str,
+    before: Option<&str>,
+    after: Option<&str>,
+) -> InterruptedFile<'a> {
+    InterruptedFile {
+        path,
+        staged,
+        before: before.map(stamp),
+        after: after.map(stamp),
+        folders: 0,
+        inodes: None,
+    }
 }
 
 impl Scene {
@@ -66,7 +78,12 @@ impl Scene {
     }
 
     /// The write as a journal has it that was told which files are whose: the staged copy is what begins as the new text.
-    fn recorded<'a>(&self, left: Left<'a>, before: Option<&str>, after: Option<&str>) -> Left<'a> {
+    fn recorded<'a>(
+        &self,
+        left: InterruptedFile<'a>,
+        before: Option<&str>,
+        after: Option<&str>,
+    ) -> InterruptedFile<'a> {
         let folder = left.path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         let names = [format!("{folder}{}", left.staged), left.path.to_owned()];
         let holds = |name: &String, is: &dyn Fn(&str) -> bool| {
@@ -75,11 +92,11 @@ impl Scene {
         let find = |is: &dyn Fn(&str) -> bool| names.iter().find_map(|name| holds(name, is));
         let copy = find(&|text| after.is_some_and(|after| after.starts_with(text)));
         let before = find(&|text| Some(text) == before).map(|inode| inode.number);
-        Left { inodes: Some(Inodes { copy, before, in_place: false }), ..left }
+        InterruptedFile { inodes: Some(Inodes { copy, before, in_place: false }), ..left }
     }
 
-    fn recover(&self, files: &[Left<'_>]) -> (Fate, Vec<String>) {
-        let text = |stamp: Stamp| self.texts.get(&stamp.hex()).cloned();
+    fn recover(&self, files: &[InterruptedFile<'_>]) -> (RecoveryAction, Vec<String>) {
+        let text = |stamp: Version| self.texts.get(&stamp.hex()).cloned();
         let half = Half { root: 0, files, text: &text, is_open: &|| true };
         let done = self.files.recover(&self.locks, &half);
         (done.fate, done.notes)
@@ -94,21 +111,21 @@ fn pairs(texts: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn a_replaced_file_is_old_or_new_and_a_foreign_text_is_never_lost() {
     type Texts = &'static [(&'static str, &'static str)];
-    let table: &[(Texts, Fate, Texts)] = &[
-        (&[("a", "old")], Fate::Forget, &[("a", "old")]),
-        (&[("a", "old"), (STAGED, "")], Fate::Forget, &[("a", "old")]),
-        (&[("a", "old"), (STAGED, "n")], Fate::Forget, &[("a", "old")]),
-        (&[("a", "old"), (STAGED, "new")], Fate::Forget, &[("a", "old")]),
-        (&[("a", "new"), (STAGED, "old")], Fate::Settle, &[("a", "new")]),
-        (&[("a", "new")], Fate::Settle, &[("a", "new")]),
-        (&[("a", "new"), (STAGED, "new")], Fate::Settle, &[("a", "new")]),
-        (&[("a", "theirs"), (STAGED, "old")], Fate::Settle, &[("a", "theirs")]),
-        (&[("a", "theirs"), (STAGED, "new")], Fate::Forget, &[("a", "theirs")]),
-        (&[("a", "theirs")], Fate::Forget, &[("a", "theirs")]),
-        (&[("a", "new"), (STAGED, "theirs")], Fate::Forget, &[("a", "theirs")]),
-        (&[("a", "old"), (STAGED, "theirs")], Fate::Forget, &[("a", "old"), (KEPT, "theirs")]),
-        (&[("a", "one"), (STAGED, "two")], Fate::Forget, &[("a", "one"), (KEPT, "two")]),
-        (&[], Fate::Forget, &[]),
+    let table: &[(Texts, RecoveryAction, Texts)] = &[
+        (&[("a", "old")], RecoveryAction::Forget, &[("a", "old")]),
+        (&[("a", "old"), (STAGED, "")], RecoveryAction::Forget, &[("a", "old")]),
+        (&[("a", "old"), (STAGED, "n")], RecoveryAction::Forget, &[("a", "old")]),
+        (&[("a", "old"), (STAGED, "new")], RecoveryAction::Forget, &[("a", "old")]),
+        (&[("a", "new"), (STAGED, "old")], RecoveryAction::Settle, &[("a", "new")]),
+        (&[("a", "new")], RecoveryAction::Settle, &[("a", "new")]),
+        (&[("a", "new"), (STAGED, "new")], RecoveryAction::Settle, &[("a", "new")]),
+        (&[("a", "theirs"), (STAGED, "old")], RecoveryAction::Settle, &[("a", "theirs")]),
+        (&[("a", "theirs"), (STAGED, "new")], RecoveryAction::Forget, &[("a", "theirs")]),
+        (&[("a", "theirs")], RecoveryAction::Forget, &[("a", "theirs")]),
+        (&[("a", "new"), (STAGED, "theirs")], RecoveryAction::Forget, &[("a", "theirs")]),
+        (&[("a", "old"), (STAGED, "theirs")], RecoveryAction::Forget, &[("a", "old"), (KEPT, "theirs")]),
+        (&[("a", "one"), (STAGED, "two")], RecoveryAction::Forget, &[("a", "one"), (KEPT, "two")]),
+        (&[], RecoveryAction::Forget, &[]),
     ];
     for (was, fate, is) in table {
         let scene = Scene::new(was).kept(&["old", "new"]);
@@ -128,17 +145,17 @@ fn a_replaced_file_is_old_or_new_and_a_foreign_text_is_never_lost() {
 #[test]
 fn a_new_and_a_removed_file_are_there_or_not() {
     type Texts = &'static [(&'static str, &'static str)];
-    type Row = (Option<&'static str>, Option<&'static str>, Texts, Fate, Texts);
+    type Row = (Option<&'static str>, Option<&'static str>, Texts, RecoveryAction, Texts);
     let table: &[Row] = &[
-        (None, Some("new"), &[(STAGED, "ne")], Fate::Forget, &[]),
-        (None, Some("new"), &[(STAGED, "new")], Fate::Forget, &[]),
-        (None, Some("new"), &[("a", "new")], Fate::Settle, &[("a", "new")]),
-        (None, Some("new"), &[("a", "theirs"), (STAGED, "new")], Fate::Forget, &[("a", "theirs")]),
-        (Some("old"), None, &[("a", "old")], Fate::Forget, &[("a", "old")]),
-        (Some("old"), None, &[(STAGED, "old")], Fate::Settle, &[]),
-        (Some("old"), None, &[], Fate::Settle, &[]),
-        (Some("old"), None, &[(STAGED, "theirs")], Fate::Forget, &[("a", "theirs")]),
-        (Some("old"), None, &[("a", "theirs"), (STAGED, "old")], Fate::Settle, &[("a", "theirs")]),
+        (None, Some("new"), &[(STAGED, "ne")], RecoveryAction::Forget, &[]),
+        (None, Some("new"), &[(STAGED, "new")], RecoveryAction::Forget, &[]),
+        (None, Some("new"), &[("a", "new")], RecoveryAction::Settle, &[("a", "new")]),
+        (None, Some("new"), &[("a", "theirs"), (STAGED, "new")], RecoveryAction::Forget, &[("a", "theirs")]),
+        (Some("old"), None, &[("a", "old")], RecoveryAction::Forget, &[("a", "old")]),
+        (Some("old"), None, &[(STAGED, "old")], RecoveryAction::Settle, &[]),
+        (Some("old"), None, &[], RecoveryAction::Settle, &[]),
+        (Some("old"), None, &[(STAGED, "theirs")], RecoveryAction::Forget, &[("a", "theirs")]),
+        (Some("old"), None, &[("a", "theirs"), (STAGED, "old")], RecoveryAction::Settle, &[("a", "theirs")]),
     ];
     for (before, after, was, fate, is) in table {
         let scene = Scene::new(was).kept(&["old", "new"]);
@@ -152,7 +169,7 @@ fn a_new_and_a_removed_file_are_there_or_not() {
 fn an_edit_of_which_some_is_there_is_taken_back_whole() {
     let z = left("z", OTHER, Some("1"), Some("2"));
     type Texts = &'static [(&'static str, &'static str)];
-    let table: &[(Left<'_>, Texts, Texts)] = &[
+    let table: &[(InterruptedFile<'_>, Texts, Texts)] = &[
         (
             left("a", STAGED, Some("old"), Some("new")),
             &[("a", "new"), (STAGED, "old")],
@@ -166,17 +183,17 @@ fn an_edit_of_which_some_is_there_is_taken_back_whole() {
         let scene = Scene::new(was).kept(&["old", "new", "1", "2"]);
         fs::write(scene.at("z"), "1").unwrap();
         fs::write(scene.at(OTHER), "2").unwrap();
-        assert_eq!(scene.recover(&[*first, z]), (Fate::Forget, vec![]), "{was:?}");
+        assert_eq!(scene.recover(&[*first, z]), (RecoveryAction::Forget, vec![]), "{was:?}");
         assert_eq!(scene.now(), pairs(is), "{was:?}");
         // The control: where the last one is there as well, all of it is.
         let scene = Scene::new(was).kept(&["old", "new", "1", "2"]);
         fs::write(scene.at("z"), "2").unwrap();
-        assert_eq!(scene.recover(&[*first, z]).0, Fate::Settle, "{was:?}");
+        assert_eq!(scene.recover(&[*first, z]).0, RecoveryAction::Settle, "{was:?}");
         assert_eq!(fs::read_to_string(scene.at("z")).unwrap(), "2");
     }
     let scene = Scene::new(&[("a", "theirs"), (STAGED, "old"), ("z", "1")]).kept(&["old", "new"]);
     let (fate, notes) = scene.recover(&[left("a", STAGED, Some("old"), Some("new")), z]);
-    assert_eq!((fate, notes.len()), (Fate::Forget, 1));
+    assert_eq!((fate, notes.len()), (RecoveryAction::Forget, 1));
     assert_eq!(scene.now(), pairs(&[("a", "theirs"), ("a.0000000000000001.kept", "old"), ("z", "1")]));
 }
 
@@ -197,11 +214,11 @@ fn nothing_is_recovered_in_a_root_that_was_replaced() {
     };
     fs::rename(&root, &aside).unwrap();
     fs::create_dir(&root).unwrap();
-    assert_eq!((recover(), aside.join(STAGED).exists()), (Fate::Leave, true));
+    assert_eq!((recover(), aside.join(STAGED).exists()), (RecoveryAction::Leave, true));
     // The control: where it is back, the edit is taken back.
     fs::remove_dir(&root).unwrap();
     fs::rename(&aside, &root).unwrap();
-    assert_eq!((recover(), root.join(STAGED).exists()), (Fate::Forget, false));
+    assert_eq!((recover(), root.join(STAGED).exists()), (RecoveryAction::Forget, false));
 }
 
 /// An edit was killed after it had taken a `HEAD` away, and others brought the rest of a git folder meanwhile.
@@ -224,7 +241,11 @@ fn a_removed_file_is_not_put_back_where_it_would_complete_a_git_folder() {
         let scene = Scene::new(&texts).kept(&["old", "1", "2"]);
         let half = [left(path, staged, Some("old"), None), left("z", OTHER, Some("1"), Some("2"))];
         let (fate, notes) = scene.recover(&half);
-        assert_eq!((fate, scene.at(path).exists()), (Fate::Forget, is_back), "{path} {parts:?} {notes:?}");
+        assert_eq!(
+            (fate, scene.at(path).exists()),
+            (RecoveryAction::Forget, is_back),
+            "{path} {parts:?} {notes:?}"
+        );
         let kept = removed.replace("/.", "/").replace(".lockgate", ".kept");
         assert_eq!(fs::read_to_string(scene.at(if is_back { path } else { &kept })).unwrap(), "old");
         assert_eq!(notes.iter().any(|note| note.contains("git folder")), !is_back, "{notes:?}");
@@ -236,7 +257,7 @@ fn a_torn_file_is_put_back_and_another_s_text_is_not() {
     let (old, new) = ("0123456789".repeat(300), "abcdefghij".repeat(300));
     let torn = [new.split_at(1000).0, old.split_at(1000).1].concat();
     let scene = Scene::new(&[("a", &torn), (STAGED, &new)]).kept(&[&old, &new]);
-    assert_eq!(scene.recover(&[left("a", STAGED, Some(&old), Some(&new))]), (Fate::Forget, vec![]));
+    assert_eq!(scene.recover(&[left("a", STAGED, Some(&old), Some(&new))]), (RecoveryAction::Forget, vec![]));
     assert_eq!(scene.now(), pairs(&[("a", &old)]));
     let theirs = torn.replace("0", "x");
     let scene = Scene::new(&[("a", &theirs), (STAGED, &new)]).kept(&[&old, &new]);
@@ -252,8 +273,8 @@ fn a_part_of_an_edit_that_somebody_saved_is_theirs_unless_the_file_may_have_been
         let scene = Scene::new(&[("a", theirs), (STAGED, new)]).kept(&[old, new]);
         let inodes =
             Inodes { copy: Some(scene.inode(STAGED)), before: Some(scene.inode("a").number), in_place };
-        let half = Left { inodes: Some(inodes), ..left("a", STAGED, Some(old), Some(new)) };
-        assert_eq!(scene.recover(&[half]).0, Fate::Forget);
+        let half = InterruptedFile { inodes: Some(inodes), ..left("a", STAGED, Some(old), Some(new)) };
+        assert_eq!(scene.recover(&[half]).0, RecoveryAction::Forget);
         assert_eq!(
             scene.now(),
             pairs(&[("a", is)]),
@@ -266,8 +287,8 @@ fn a_part_of_an_edit_that_somebody_saved_is_theirs_unless_the_file_may_have_been
 fn folders_that_were_made_go_with_what_was_not_completed() {
     let staged = "d/e/.a.0000000000000001.lockgate";
     let scene = Scene::new(&[(staged, "new")]);
-    let half = Left { folders: 2, ..left("d/e/a", STAGED, None, Some("new")) };
-    assert_eq!(scene.recover(&[half]), (Fate::Forget, vec![]));
+    let half = InterruptedFile { folders: 2, ..left("d/e/a", STAGED, None, Some("new")) };
+    assert_eq!(scene.recover(&[half]), (RecoveryAction::Forget, vec![]));
     assert!(!scene.at("d").exists());
     let scene = Scene::new(&[(staged, "new"), ("d/theirs", "")]);
     let _ = scene.recover(&[half]);
@@ -275,20 +296,23 @@ fn folders_that_were_made_go_with_what_was_not_completed() {
     // Only the outermost was made.
     let scene = Scene::new(&[]);
     std::fs::create_dir(scene.at("d")).unwrap();
-    assert_eq!(scene.recover(&[Left { folders: 3, path: "d/e/f/a", ..half }]), (Fate::Forget, vec![]));
+    assert_eq!(
+        scene.recover(&[InterruptedFile { folders: 3, path: "d/e/f/a", ..half }]),
+        (RecoveryAction::Forget, vec![])
+    );
     assert!(!scene.at("d").exists());
 }
 
 #[test]
 fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
     let scene = Scene::new(&[("d/a", "new"), ("d/.a.0000000000000001.lockgate", "old")]);
-    let half = Left { folders: 1, ..left("d/a", STAGED, Some("old"), Some("new")) };
+    let half = InterruptedFile { folders: 1, ..left("d/a", STAGED, Some("old"), Some("new")) };
     // Its owner took the lock before the folder was there.
     let top = scene.files.admit("x").unwrap().key();
-    let early = Key::below(top.folder_identity(), "d/a");
+    let early = LockKey::below(top.folder_identity(), "d/a");
     for key in [early, scene.files.admit("d/a").unwrap().key()] {
         let held = scene.locks.try_hold(&[key]).unwrap();
-        assert_eq!(scene.recover(&[half]).0, Fate::Leave);
+        assert_eq!(scene.recover(&[half]).0, RecoveryAction::Leave);
         drop(held);
     }
     let asked = Cell::new(false);
@@ -297,16 +321,16 @@ fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
         false
     };
     let settled = Half { root: 0, files: &[half], text: &|_| None, is_open: &is_open };
-    assert_eq!(scene.files.recover(&scene.locks, &settled).fate, Fate::Leave);
+    assert_eq!(scene.files.recover(&scene.locks, &settled).fate, RecoveryAction::Leave);
     assert!(asked.get(), "it was asked under the lock");
-    assert_eq!(scene.recover(&[half]).0, Fate::Settle, "the control");
+    assert_eq!(scene.recover(&[half]).0, RecoveryAction::Settle, "the control");
 }
 
 #[test]
 fn a_text_that_was_not_kept_is_recovered_by_what_stands_there() {
     for (was, fate, is) in [
-        ([("a", "new"), (STAGED, "old")], Fate::Settle, "new"),
-        ([("a", "old"), (STAGED, "ne")], Fate::Forget, "old"),
+        ([("a", "new"), (STAGED, "old")], RecoveryAction::Settle, "new"),
+        ([("a", "old"), (STAGED, "ne")], RecoveryAction::Forget, "old"),
     ] {
         let scene = Scene::new(&was);
         let half = scene.recorded(left("a", STAGED, Some("old"), Some("new")), Some("old"), Some("new"));
@@ -319,12 +343,12 @@ fn a_text_that_was_not_kept_is_recovered_by_what_stands_there() {
 #[test]
 fn a_file_that_somebody_made_under_the_staged_name_is_kept_whatever_it_holds() {
     for text in ["", "n", "new", "old"] {
-        for (now, fate) in [("old", Fate::Forget), ("new", Fate::Settle)] {
+        for (now, fate) in [("old", RecoveryAction::Forget), ("new", RecoveryAction::Settle)] {
             let scene = Scene::new(&[("a", now), ("elsewhere", "")]).kept(&["old", "new"]);
             let half = left("a", STAGED, Some("old"), Some("new"));
             let copy = Some(scene.inode(if now == "new" { "a" } else { "elsewhere" }));
             let before = (now == "old").then(|| scene.inode("a").number);
-            let half = Left { inodes: Some(Inodes { copy, before, in_place: false }), ..half };
+            let half = InterruptedFile { inodes: Some(Inodes { copy, before, in_place: false }), ..half };
             fs::write(scene.at(STAGED), text).unwrap();
             let (decided, notes) = scene.recover(&[half]);
             let is = pairs(&[("a", now), (KEPT, text), ("elsewhere", "")]);
@@ -340,8 +364,8 @@ fn a_file_that_somebody_made_under_the_staged_name_is_kept_whatever_it_holds() {
             in_place: false,
         };
         assert_eq!(
-            scene.recover(&[Left { inodes: Some(inodes), ..half }]),
-            (Fate::Forget, vec![]),
+            scene.recover(&[InterruptedFile { inodes: Some(inodes), ..half }]),
+            (RecoveryAction::Forget, vec![]),
             "{text:?}"
         );
         assert_eq!(scene.now(), pairs(&[("a", "old")]), "{text:?}");
@@ -353,10 +377,10 @@ fn a_staged_copy_that_somebody_wrote_into_is_kept() {
     let scene = Scene::new(&[("a", "old"), (STAGED, "new, and more")]).kept(&["old", "new"]);
     let inodes =
         Inodes { copy: Some(scene.inode(STAGED)), before: Some(scene.inode("a").number), in_place: false };
-    let half = Left { inodes: Some(inodes), ..left("a", STAGED, Some("old"), Some("new")) };
+    let half = InterruptedFile { inodes: Some(inodes), ..left("a", STAGED, Some("old"), Some("new")) };
     assert_eq!(
         (scene.recover(&[half]).0, scene.now()),
-        (Fate::Forget, pairs(&[("a", "old"), (KEPT, "new, and more")]))
+        (RecoveryAction::Forget, pairs(&[("a", "old"), (KEPT, "new, and more")]))
     );
 }
 
@@ -368,7 +392,7 @@ fn a_file_beside_one_that_was_made_or_removed_is_kept() {
             let scene =
                 Scene::new(&[("a", "new"), ("z", if is_whole { "2" } else { "1" })]).kept(&["1", "2", "new"]);
             let inodes = Inodes { copy: Some(scene.inode("a")), before: None, in_place: false };
-            let half = Left { inodes: Some(inodes), ..left("a", STAGED, None, Some("new")) };
+            let half = InterruptedFile { inodes: Some(inodes), ..left("a", STAGED, None, Some("new")) };
             fs::write(scene.at(STAGED), text).unwrap();
             let (fate, notes) = scene.recover(&[half, z]);
             let all: &[(&str, &str)] = if is_whole {
@@ -376,13 +400,14 @@ fn a_file_beside_one_that_was_made_or_removed_is_kept() {
             } else {
                 &[(KEPT, text), ("z", "1")]
             };
-            let wanted = if is_whole { Fate::Settle } else { Fate::Forget };
+            let wanted = if is_whole { RecoveryAction::Settle } else { RecoveryAction::Forget };
             assert_eq!((fate, scene.now()), (wanted, pairs(all)), "{text:?}: {notes:?}");
         }
     }
     let scene = Scene::new(&[]).kept(&["old"]);
     let half = left("a", STAGED, Some("old"), None);
-    let half = Left { inodes: Some(Inodes { copy: None, before: Some(1), in_place: false }), ..half };
+    let half =
+        InterruptedFile { inodes: Some(Inodes { copy: None, before: Some(1), in_place: false }), ..half };
     fs::write(scene.at(STAGED), "").unwrap();
     let _ = scene.recover(&[half]);
     assert_eq!(scene.now(), pairs(&[(KEPT, "")]));
@@ -392,12 +417,12 @@ fn a_file_beside_one_that_was_made_or_removed_is_kept() {
 #[test]
 fn without_a_record_only_a_whole_text_is_known_again() {
     for (was, fate, is) in [
-        ([("a", "old"), (STAGED, "")], Fate::Forget, &[("a", "old"), (KEPT, "")][..]),
-        ([("a", "old"), (STAGED, "n")], Fate::Forget, &[("a", "old"), (KEPT, "n")]),
-        ([("a", "new"), (STAGED, "")], Fate::Forget, &[("a", "new"), (KEPT, "")]),
-        ([("a", "old"), (STAGED, "new")], Fate::Forget, &[("a", "old")]),
-        ([("a", "new"), (STAGED, "old")], Fate::Settle, &[("a", "new")]),
-        ([("a", "new"), (STAGED, "new")], Fate::Settle, &[("a", "new")]),
+        ([("a", "old"), (STAGED, "")], RecoveryAction::Forget, &[("a", "old"), (KEPT, "")][..]),
+        ([("a", "old"), (STAGED, "n")], RecoveryAction::Forget, &[("a", "old"), (KEPT, "n")]),
+        ([("a", "new"), (STAGED, "")], RecoveryAction::Forget, &[("a", "new"), (KEPT, "")]),
+        ([("a", "old"), (STAGED, "new")], RecoveryAction::Forget, &[("a", "old")]),
+        ([("a", "new"), (STAGED, "old")], RecoveryAction::Settle, &[("a", "new")]),
+        ([("a", "new"), (STAGED, "new")], RecoveryAction::Settle, &[("a", "new")]),
     ] {
         let scene = Scene::new(&was).kept(&["old", "new"]);
         let (decided, notes) = scene.recover(&[left("a", STAGED, Some("old"), Some("new"))]);
@@ -408,8 +433,8 @@ fn without_a_record_only_a_whole_text_is_known_again() {
 #[test]
 fn only_old_staged_copies_whose_text_is_elsewhere_and_that_no_journal_names_are_swept() {
     let is_named = |name: &str| name == OTHER;
-    let is_kept = |text: Stamp| text == stamp("in the journal");
-    let known = Known { is_named: &is_named, is_kept: &is_kept };
+    let is_kept = |text: Version| text == stamp("in the journal");
+    let known = JournalNames { is_named: &is_named, is_kept: &is_kept };
     let staged = |number: u32| format!(".a.{number:016x}.lockgate");
     let scene = Scene::new(&[("a", "the file"), (OTHER, "in the journal")]);
     let texts = ["the file", "in the journal", "theirs", "", "the fi"];

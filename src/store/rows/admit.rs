@@ -2,16 +2,16 @@
 //!
 //! Invariant: what is out of reach is refused in the words for what is not there, and is not asked for differently.
 
-use super::{RowPlace, Rows, Tenant};
+use super::{EntityStore, RowPlace, Tenant};
 use crate::error::{Code, Error};
-use crate::policy::{Owner, is_id};
+use crate::policy::{EntityOwner, is_id};
 use crate::request::Entity;
 use crate::text::named;
 
 /// The most bytes of a path.
 const LONGEST_PATH: usize = 1024;
 
-impl Rows {
+impl EntityStore {
     /// Finds the row that an entity names; one that is not there is a place, too, where it could be made.
     ///
     /// A workflow without an organisation is the caller's own, where there is one of that path, else the global one; a new
@@ -19,18 +19,18 @@ impl Rows {
     ///
     /// Errors: `FILE_NOT_FOUND` for an app or an organisation that is not there or out of reach, `INVALID_INPUT` for a path
     /// that is no plain relative one, `STORE_UNAVAILABLE`.
-    pub fn admit(&self, entity: &Entity, owner: Owner) -> Result<RowPlace, Error> {
+    pub fn admit(&self, entity: &Entity, owner: EntityOwner) -> Result<RowPlace, Error> {
         plain(&entity.path)?;
         let organization = match owner {
-            Owner::App => self.home(entity.app_id.as_deref().unwrap_or_default())?,
-            Owner::Organization => match &entity.organization_id {
+            EntityOwner::App => self.home(entity.app_id.as_deref().unwrap_or_default())?,
+            EntityOwner::Organization => match &entity.organization_id {
                 Some(given) => self.given(given)?,
                 None => self.nearest(entity)?,
             },
-            Owner::Global => None,
+            EntityOwner::Global => None,
         };
-        let organization_id = organization.clone().filter(|_| owner == Owner::Organization);
-        let app_id = entity.app_id.clone().filter(|_| owner == Owner::App);
+        let organization_id = organization.clone().filter(|_| owner == EntityOwner::Organization);
+        let app_id = entity.app_id.clone().filter(|_| owner == EntityOwner::App);
         let entity = Entity { organization_id, app_id, ..entity.clone() };
         Ok(RowPlace { entity, owner: organization, depot: self.depot.number() })
     }
@@ -49,7 +49,7 @@ impl Rows {
                 .field("app_id")
                 .hint(hint)
         };
-        let home = self.depot.owner_of_app(&self.tenant, app).map_err(super::Failure::told)?;
+        let home = self.depot.owner_of_app(&self.tenant, app).map_err(super::EntityStoreError::told)?;
         let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
         self.homes.put(app, home.clone());
         Ok(home)
@@ -77,7 +77,7 @@ impl Rows {
     fn nearest(&self, entity: &Entity) -> Result<Option<String>, Error> {
         let Tenant::Organization(own) = &self.tenant else { return Ok(None) };
         let found = self.depot.owner_of_path(&self.tenant, entity.kind.name(), &entity.path);
-        let found = found.map_err(super::Failure::told)?.unwrap_or_else(|| own.clone());
+        let found = found.map_err(super::EntityStoreError::told)?.unwrap_or_else(|| own.clone());
         Ok(Some(found).filter(|organization| !organization.is_empty()))
     }
 }

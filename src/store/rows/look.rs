@@ -1,13 +1,13 @@
 //! Looking through rows: their texts, and what there is of them.
 
-use super::meant::Meant;
-use super::{RowPlace, Rows};
+use super::selector::EntitySelector;
+use super::{EntityStore, RowPlace};
 use crate::error::Error;
-use crate::policy::Owner;
+use crate::policy::EntityOwner;
 use crate::request::EntityKind;
-use crate::store::search::{Bounds, PassedOver, Pattern, Piece};
-use crate::store::sql::rows::{Failure, RowFound};
-use crate::text::Stamp;
+use crate::store::search::{NeedlePiece, SearchLimits, SearchPattern, Skipped};
+use crate::store::sql::rows::{EntityStoreError, RowFound};
+use crate::text::Version;
 
 /// Keys that are asked for at once.
 const KEYS: usize = 5_000;
@@ -23,16 +23,16 @@ pub struct RowListed {
     /// Its length in bytes.
     pub size: u64,
     /// The stamp of its text.
-    pub stamp: Stamp,
+    pub stamp: Version,
 }
 
 /// Among which entities a search or a list looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Among<'a> {
+pub struct EntityFilter<'a> {
     /// What sort they are of.
     pub kind: &'a EntityKind,
     /// Whose they are by their sort.
-    pub owner: Owner,
+    pub owner: EntityOwner,
     /// The app whose files are meant.
     pub app_id: Option<&'a str>,
     /// The organisation that is meant, where the request narrows to one.
@@ -48,20 +48,20 @@ pub struct RowText {
     pub bytes: Vec<u8>,
 }
 
-impl Rows {
+impl EntityStore {
     /// Gives the rows in which a pattern may be found, in the order of their paths, one after the other, until the time is
     /// up; rows in which it cannot be found may be left out.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn each(
         &self,
-        meant: &Meant,
-        pattern: &Pattern,
-        bounds: Bounds<'_>,
+        meant: &EntitySelector,
+        pattern: &SearchPattern,
+        bounds: SearchLimits<'_>,
         see: &mut dyn FnMut(RowText),
-    ) -> Result<PassedOver, Error> {
-        let mut passed = PassedOver::default();
-        let mut pages = Pages::of(self, meant, pattern.pieces());
+    ) -> Result<Skipped, Error> {
+        let mut passed = Skipped::default();
+        let mut pages = KeyPages::new(self, meant, pattern.pieces());
         while bounds.clock.goes_on()
             && let Some(rows) = pages.next()?
         {
@@ -74,8 +74,8 @@ impl Rows {
     /// Whether there is any of the rows that are meant.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
-    pub fn is_any(&self, meant: &Meant) -> Result<bool, Error> {
-        let mut pages = Pages::of(self, meant, &[]);
+    pub fn is_any(&self, meant: &EntitySelector) -> Result<bool, Error> {
+        let mut pages = KeyPages::new(self, meant, &[]);
         while let Some(rows) = pages.next()? {
             if !rows.is_empty() {
                 return Ok(true);
@@ -87,10 +87,10 @@ impl Rows {
     /// Gives the texts of rows, a few at a time.
     fn show(
         &self,
-        meant: &Meant,
+        meant: &EntitySelector,
         mut rows: Vec<RowFound>,
-        bounds: Bounds<'_>,
-        passed: &mut PassedOver,
+        bounds: SearchLimits<'_>,
+        passed: &mut Skipped,
         see: &mut dyn FnMut(RowText),
     ) -> Result<(), Error> {
         let all = rows.len();
@@ -100,8 +100,9 @@ impl Rows {
             if !bounds.clock.goes_on() {
                 return Ok(());
             }
-            let texts =
-                meant.span(|span| self.depot.texts(&self.tenant, span, some)).map_err(Failure::told)?;
+            let texts = meant
+                .span(|span| self.depot.texts(&self.tenant, span, some))
+                .map_err(EntityStoreError::told)?;
             for (row, bytes) in some.iter().zip(texts) {
                 // One that was removed meanwhile is not there.
                 let Some(bytes) = bytes else { continue };
@@ -115,31 +116,31 @@ impl Rows {
     /// Lists rows in the order of their paths, so many at most, and says whether there are more.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
-    pub fn list(&self, meant: &Meant, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
+    pub fn list(&self, meant: &EntitySelector, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
         if meant.is_nothing() {
             return Ok((Vec::new(), false));
         }
         let found =
             meant.span(|span| self.depot.among(&self.tenant, span, &[], None, most.saturating_add(1)));
-        let found = found.map_err(Failure::told)?;
+        let found = found.map_err(EntityStoreError::told)?;
         let listed = |row: &RowFound| RowListed { place: meant.place(row), size: row.size, stamp: row.stamp };
         Ok((found.iter().take(most).map(listed).collect(), found.len() > most))
     }
 }
 
 /// The rows that are meant, a page of keys after the other.
-struct Pages<'a> {
-    rows: &'a Rows,
-    meant: &'a Meant,
-    pieces: &'a [Piece],
+struct KeyPages<'a> {
+    rows: &'a EntityStore,
+    meant: &'a EntitySelector,
+    pieces: &'a [NeedlePiece],
     /// The last row of the page before.
     last: Option<RowFound>,
     is_over: bool,
 }
 
-impl<'a> Pages<'a> {
-    fn of(rows: &'a Rows, meant: &'a Meant, pieces: &'a [Piece]) -> Pages<'a> {
-        Pages { rows, meant, pieces, last: None, is_over: meant.is_nothing() }
+impl<'a> KeyPages<'a> {
+    fn new(rows: &'a EntityStore, meant: &'a EntitySelector, pieces: &'a [NeedlePiece]) -> KeyPages<'a> {
+        KeyPages { rows, meant, pieces, last: None, is_over: meant.is_nothing() }
     }
 
     /// The next page; one can be empty, as where a glob finds nothing of it.
@@ -147,10 +148,10 @@ impl<'a> Pages<'a> {
         if self.is_over {
             return Ok(None);
         }
-        let Rows { depot, tenant, .. } = self.rows;
+        let EntityStore { depot, tenant, .. } = self.rows;
         let behind = self.last.as_ref().map(|last| (last.path.as_str(), last.organization.as_str()));
         let found = self.meant.span(|span| depot.among(tenant, span, self.pieces, behind, KEYS));
-        let mut found = found.map_err(Failure::told)?;
+        let mut found = found.map_err(EntityStoreError::told)?;
         self.is_over = found.len() < KEYS;
         self.last = found.last().cloned();
         found.retain(|row| self.meant.finds(row));

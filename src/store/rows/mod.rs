@@ -4,45 +4,45 @@
 //! not there.
 
 mod admit;
-mod homes;
+mod app_owners;
 mod look;
-mod meant;
 mod place;
+mod selector;
 mod tenant;
 
-pub use look::{Among, RowListed, RowText};
-pub use meant::Meant;
+pub use look::{EntityFilter, RowListed, RowText};
 pub use place::{RowPlace, RowSnapshot, RowWrite};
+pub use selector::EntitySelector;
 pub use tenant::Tenant;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::dispatch::Written;
-use super::journal::{Bounds, Deed, EditId, Entry};
-use super::publish::{Done, Level, Published};
-use super::sql::Wanted;
-use super::sql::rows::{Depot, Failure, RowKey, RowRead, StoreTold};
+use super::dispatch::WriteOutcome;
+use super::journal::{EditId, EditMeta, Entry, RetentionLimits};
+use super::publish::{GuardLevel, PublishedBatch, PublishedFile};
+use super::sql::EditFilter;
+use super::sql::rows::{EntityDatabase, EntityStoreError, RowKey, RowRead, StoreTold};
 use crate::error::{Code, Error};
-use homes::Homes;
+use app_owners::AppOwners;
 
 /// Edits between two looks at the journal's bounds: their numbers are random, so it is one of so many on the average.
 const EVERY: u64 = 1024;
 
 /// The entities that a caller reaches.
 #[derive(Debug, Clone)]
-pub struct Rows {
-    depot: Arc<Depot>,
+pub struct EntityStore {
+    depot: Arc<EntityDatabase>,
     tenant: Tenant,
-    homes: Homes,
+    homes: AppOwners,
     /// Whether the journal is to be looked at.
     due: Arc<AtomicBool>,
 }
 
-impl Rows {
+impl EntityStore {
     /// The rows of a database that this tenant reaches.
-    pub fn of(depot: Arc<Depot>, tenant: Tenant) -> Rows {
-        Rows { depot, tenant, homes: Homes::default(), due: Arc::default() }
+    pub fn new(depot: Arc<EntityDatabase>, tenant: Tenant) -> EntityStore {
+        EntityStore { depot, tenant, homes: AppOwners::default(), due: Arc::default() }
     }
 
     /// Tells of what the database is asked.
@@ -54,7 +54,7 @@ impl Rows {
     ///
     /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.
     pub fn read(&self, place: &RowPlace, limit: u64) -> Result<Option<RowSnapshot>, Error> {
-        let read = self.depot.row(&self.tenant, place.row_key(), limit).map_err(Failure::told)?;
+        let read = self.depot.row(&self.tenant, place.row_key(), limit).map_err(EntityStoreError::told)?;
         read.map(|read| snapshot(place, read, limit)).transpose()
     }
 
@@ -67,7 +67,7 @@ impl Rows {
         limit: u64,
     ) -> Result<(Option<RowSnapshot>, Option<Entry>), Error> {
         let both = self.depot.row_and_last(&self.tenant, place.row_key(), limit);
-        let (read, last) = both.map_err(Failure::told)?;
+        let (read, last) = both.map_err(EntityStoreError::told)?;
         Ok((read.map(|read| snapshot(place, read, limit)).transpose()?, last))
     }
 
@@ -80,32 +80,33 @@ impl Rows {
     ///
     /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`; where the database was lost so late that nobody knows whether it was written,
     /// the refusal says so.
-    pub fn publish(&self, writes: &[RowWrite<'_>], deed: &Deed) -> Result<Written, Error> {
+    pub fn publish(&self, writes: &[RowWrite<'_>], deed: &EditMeta) -> Result<WriteOutcome, Error> {
         if writes.is_empty() {
             return Err(Error::new(Code::Internal, "an edit without a row was to be written"));
         }
-        let Some(edit) = self.depot.publish(&self.tenant, writes, deed).map_err(Failure::told)? else {
-            return Ok(Written::Overtaken);
+        let Some(edit) = self.depot.publish(&self.tenant, writes, deed).map_err(EntityStoreError::told)?
+        else {
+            return Ok(WriteOutcome::Overtaken);
         };
         if edit.number().is_multiple_of(EVERY) {
             self.due.store(true, Ordering::Relaxed);
         }
-        let done = |write: &RowWrite<'_>| Published {
+        let done = |write: &RowWrite<'_>| PublishedFile {
             created: write.before.is_none(),
-            level: Level::Transaction,
+            level: GuardLevel::Transaction,
             notes: Vec::new(),
         };
-        Ok(Written::All(Done { files: writes.iter().map(done).collect(), edit: Some(edit) }))
+        Ok(WriteOutcome::All(PublishedBatch { files: writes.iter().map(done).collect(), edit: Some(edit) }))
     }
 
     /// The last change of the row.
     pub fn latest(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        self.newest(place, Wanted::Settled)
+        self.newest(place, EditFilter::Settled)
     }
 
     /// The text of a version of this row, whole stamp or a prefix of at least 12 hex digits.
     pub fn text(&self, place: &RowPlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.depot.text(&self.tenant, place.row_key(), version).map_err(Failure::told)
+        self.depot.text(&self.tenant, place.row_key(), version).map_err(EntityStoreError::told)
     }
 
     /// The entry of that name, where all that it changed is within reach.
@@ -113,7 +114,7 @@ impl Rows {
         if !self.depot.is_there() {
             return Ok(None);
         }
-        self.depot.entry(&self.tenant, id).map_err(Failure::told)
+        self.depot.entry(&self.tenant, id).map_err(EntityStoreError::told)
     }
 
     /// The last entries within reach, the newest first; those of one row, or of all.
@@ -123,21 +124,21 @@ impl Rows {
         if !self.depot.is_there() {
             return Ok(Vec::new());
         }
-        self.depot.entries(&self.tenant, of.map(RowPlace::row_key), most).map_err(Failure::told)
+        self.depot.entries(&self.tenant, of.map(RowPlace::row_key), most).map_err(EntityStoreError::told)
     }
 
     /// The newest edit of a row that has not been taken back.
     pub fn to_undo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        self.newest(place, Wanted::ToUndo)
+        self.newest(place, EditFilter::ToUndo)
     }
 
     /// The edit of a row that was taken back last and still is.
     pub fn to_redo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        self.newest(place, Wanted::ToRedo)
+        self.newest(place, EditFilter::ToRedo)
     }
 
-    fn newest(&self, place: &RowPlace, wanted: Wanted) -> Result<Option<Entry>, Error> {
-        self.depot.newest(&self.tenant, place.row_key(), wanted).map_err(Failure::told)
+    fn newest(&self, place: &RowPlace, wanted: EditFilter) -> Result<Option<Entry>, Error> {
+        self.depot.newest(&self.tenant, place.row_key(), wanted).map_err(EntityStoreError::told)
     }
 
     /// Whether it is to be tidied.
@@ -146,9 +147,9 @@ impl Rows {
     }
 
     /// Forgets the oldest until what this caller reaches of the journal is within its bounds; now and then only.
-    pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
+    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         if self.due.swap(false, Ordering::Relaxed) {
-            self.depot.tidy(&self.tenant, bounds).map_err(Failure::told)
+            self.depot.tidy(&self.tenant, bounds).map_err(EntityStoreError::told)
         } else {
             Ok(())
         }

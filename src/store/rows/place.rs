@@ -1,10 +1,10 @@
 //! Where an entity is, and what it held when it was read.
 
 use crate::request::Entity;
-use crate::store::place::Key;
-use crate::store::publish::{Content, Told};
+use crate::store::document_path::LockKey;
+use crate::store::publish::{Content, JournalRecord};
 use crate::store::sql::rows::RowKey;
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// An entity that is within reach, by its whole key; whether there is a row of that key is found when it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct RowPlace {
 pub struct RowSnapshot {
     bytes: Vec<u8>,
     /// The stamp of its text, on which the write is conditional.
-    pub(in crate::store) stamp: Stamp,
+    pub(in crate::store) stamp: Version,
     /// When it was changed last, in microseconds since 1970: what comes later has a later time.
     pub(in crate::store) changed: i64,
 }
@@ -38,7 +38,7 @@ pub struct RowWrite<'a> {
     /// What is to stand there; absent when the row is to be removed.
     pub after: Option<Content<'a>>,
     /// What the journal is told of it.
-    pub told: Told,
+    pub told: JournalRecord,
 }
 
 impl RowPlace {
@@ -65,17 +65,17 @@ impl RowPlace {
     }
 
     /// What to lock while it is edited. No such key is a folder to another.
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> LockKey {
         let Entity { kind, path, app_id, organization_id } = &self.entity;
         let part = |id: &Option<String>| id.as_ref().map_or_else(|| "-".to_owned(), |id| format!("={id}"));
         let (app, organization) = (part(app_id), part(organization_id));
         let rest = [kind.name(), &app, &organization, path, ""].join("\0");
-        Key::of_row(self.depot, &rest)
+        LockKey::of_row(self.depot, &rest)
     }
 }
 
 impl RowSnapshot {
-    pub(in crate::store) fn new(bytes: Vec<u8>, stamp: Stamp, changed: i64) -> RowSnapshot {
+    pub(in crate::store) fn new(bytes: Vec<u8>, stamp: Version, changed: i64) -> RowSnapshot {
         RowSnapshot { bytes, stamp, changed }
     }
 

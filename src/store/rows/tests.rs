@@ -5,18 +5,18 @@ mod reach;
 mod starts;
 
 use super::*;
-use crate::policy::Owner;
+use crate::policy::EntityOwner;
 use crate::request::{Entity, EntityKind};
-use crate::store::journal::Kind;
-use crate::store::publish::{Content, Told};
+use crate::store::journal::EntryKind;
+use crate::store::publish::{Content, JournalRecord};
 use crate::store::sql::rows::Added;
-use crate::text::Stamp;
+use crate::text::Version;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A database, and a name that nothing else in it has.
 struct Scene {
     _dir: tempfile::TempDir,
-    depot: Arc<Depot>,
+    depot: Arc<EntityDatabase>,
     tag: String,
 }
 
@@ -26,7 +26,7 @@ impl Scene {
         let file = format!("sqlite:{}", dir.path().join("content.db").display());
         let url = std::env::var("LOCKGATE_TEST_STORE").unwrap_or(file);
         let tag = format!("{:x}", RandomState::new().build_hasher().finish());
-        Scene { _dir: dir, depot: Arc::new(Depot::at(&url).unwrap()), tag }
+        Scene { _dir: dir, depot: Arc::new(EntityDatabase::at(&url).unwrap()), tag }
     }
 
     /// A name of an organisation, an app or a path.
@@ -42,8 +42,8 @@ impl Scene {
         }
     }
 
-    fn rows(&self, tenant: &str) -> Rows {
-        Rows::of(Arc::clone(&self.depot), self.tenant(tenant))
+    fn rows(&self, tenant: &str) -> EntityStore {
+        EntityStore::new(Arc::clone(&self.depot), self.tenant(tenant))
     }
 
     fn module(&self, path: &str) -> Entity {
@@ -65,21 +65,21 @@ fn entity(kind: &str, path: &str) -> Entity {
     Entity { kind, path: path.to_owned(), app_id: None, organization_id: None }
 }
 
-fn owner(entity: &Entity) -> Owner {
+fn owner(entity: &Entity) -> EntityOwner {
     match entity.kind.name() {
-        "app_file" => Owner::App,
-        "workflow" => Owner::Organization,
-        _ => Owner::Global,
+        "app_file" => EntityOwner::App,
+        "workflow" => EntityOwner::Organization,
+        _ => EntityOwner::Global,
     }
 }
 
-impl Rows {
+impl EntityStore {
     fn at(&self, entity: &Entity) -> RowPlace {
         self.admit(entity, owner(entity)).unwrap()
     }
 
     /// Writes texts in one edit, each over what is there now; nothing removes a row.
-    fn write_all(&self, texts: &[(&RowPlace, Option<&str>)], kind: Kind) -> Result<Written, Error> {
+    fn write_all(&self, texts: &[(&RowPlace, Option<&str>)], kind: EntryKind) -> Result<WriteOutcome, Error> {
         let seen: Vec<_> = texts.iter().map(|(place, _)| self.read(place, 1 << 20).unwrap()).collect();
         self.write_over(texts, &seen, kind)
     }
@@ -88,8 +88,8 @@ impl Rows {
         &self,
         texts: &[(&RowPlace, Option<&str>)],
         seen: &[Option<RowSnapshot>],
-        kind: Kind,
-    ) -> Result<Written, Error> {
+        kind: EntryKind,
+    ) -> Result<WriteOutcome, Error> {
         let pairs = texts.iter().zip(seen);
         let writes: Vec<_> =
             pairs.map(|((place, text), seen)| write_of(place, *text, seen.as_ref())).collect();
@@ -97,12 +97,12 @@ impl Rows {
     }
 
     fn write(&self, place: &RowPlace, text: &str) -> EditId {
-        edit(self.write_all(&[(place, Some(text))], Kind::Edit).unwrap())
+        edit(self.write_all(&[(place, Some(text))], EntryKind::Edit).unwrap())
     }
 
     fn text_of(&self, place: &RowPlace) -> Option<String> {
         let seen = self.read(place, 1 << 20).unwrap()?;
-        assert_eq!(seen.stamp, Stamp::of(seen.bytes()));
+        assert_eq!(seen.stamp, Version::hash(seen.bytes()));
         Some(String::from_utf8(seen.bytes().to_vec()).unwrap())
     }
 }
@@ -110,26 +110,26 @@ impl Rows {
 fn write_of<'a>(place: &'a RowPlace, text: Option<&'a str>, seen: Option<&'a RowSnapshot>) -> RowWrite<'a> {
     RowWrite {
         place,
-        before: seen.map(|seen| (seen, Content::of(seen.bytes()))),
-        after: text.map(|text| Content::of(text.as_bytes())),
-        told: Told { added: 2, removed: 1, keep: true },
+        before: seen.map(|seen| (seen, Content::new(seen.bytes()))),
+        after: text.map(|text| Content::new(text.as_bytes())),
+        told: JournalRecord { added: 2, removed: 1, keep: true },
     }
 }
 
-fn deed(kind: Kind) -> Deed {
+fn deed(kind: EntryKind) -> EditMeta {
     let text = |text: &str| text.to_owned();
-    Deed { tool: text("tool"), author: text("me"), request: Stamp::of(b"r"), kind, gates: text("ok") }
+    EditMeta { tool: text("tool"), author: text("me"), request: Version::hash(b"r"), kind, gates: text("ok") }
 }
 
-fn edit(written: Written) -> EditId {
+fn edit(written: WriteOutcome) -> EditId {
     match written {
-        Written::All(done) => done.edit.unwrap(),
-        Written::Overtaken => panic!("overtaken"),
+        WriteOutcome::All(done) => done.edit.unwrap(),
+        WriteOutcome::Overtaken => panic!("overtaken"),
     }
 }
 
-fn is_overtaken(written: &Written) -> bool {
-    matches!(written, Written::Overtaken)
+fn is_overtaken(written: &WriteOutcome) -> bool {
+    matches!(written, WriteOutcome::Overtaken)
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_row_is_made_replaced_removed_and_made_again() {
         assert_eq!(rows.text_of(&place).as_deref(), Some(text));
     }
     assert!(rows.exists(&place, place.path()) && !rows.exists(&place, "no such"));
-    edits.push(edit(rows.write_all(&[(&place, None)], Kind::Edit).unwrap()));
+    edits.push(edit(rows.write_all(&[(&place, None)], EntryKind::Edit).unwrap()));
     assert!(rows.text_of(&place).is_none() && !rows.exists(&place, place.path()));
     edits.push(rows.write(&place, "three\n"));
     let entries = rows.entries(Some(&place), 99).unwrap();
@@ -152,10 +152,10 @@ fn a_row_is_made_replaced_removed_and_made_again() {
     assert!(entries.is_sorted_by(|newer, older| newer.at > older.at));
     assert_eq!(rows.latest(&place).unwrap().unwrap(), entries[0]);
     let [changed] = entries[1].changes.as_slice() else { panic!("{entries:?}") };
-    assert_eq!((changed.before, changed.after), (Some(Stamp::of(b"two\n")), None));
+    assert_eq!((changed.before, changed.after), (Some(Version::hash(b"two\n")), None));
     assert_eq!((changed.entity.as_ref(), changed.path.as_str()), (Some(place.entity()), place.path()));
     assert_eq!((changed.added, changed.removed, changed.kept), (2, 1, true));
-    assert_eq!(entries[0].deed, deed(Kind::Edit));
+    assert_eq!(entries[0].deed, deed(EntryKind::Edit));
 }
 
 #[test]
@@ -166,12 +166,12 @@ fn a_row_that_is_not_what_was_read_overtakes_the_edit() {
     let nothing = [rows.read(&place, 99).unwrap()];
     rows.write(&place, "one");
     let one = [rows.read(&place, 99).unwrap()];
-    let over = |seen: &[_], text| rows.write_over(&[(&place, text)], seen, Kind::Edit).unwrap();
+    let over = |seen: &[_], text| rows.write_over(&[(&place, text)], seen, EntryKind::Edit).unwrap();
     assert!(is_overtaken(&over(&nothing, Some("new"))), "somebody made it");
     rows.write(&place, "two");
     assert!(is_overtaken(&over(&one, Some("new"))) && is_overtaken(&over(&one, None)));
     let now = [rows.read(&place, 99).unwrap()];
-    edit(rows.write_all(&[(&place, None)], Kind::Edit).unwrap());
+    edit(rows.write_all(&[(&place, None)], EntryKind::Edit).unwrap());
     assert!(is_overtaken(&over(&now, Some("new"))) && is_overtaken(&over(&now, None)), "somebody removed it");
     assert_eq!(rows.entries(Some(&place), 99).unwrap().len(), 3);
     assert!(!is_overtaken(&over(&nothing, Some("new"))), "the control");
@@ -183,14 +183,14 @@ fn all_rows_of_an_edit_are_written_or_none() {
     let rows = scene.rows("o");
     let places = ["b", "a", "c"].map(|path| rows.at(&scene.workflow(path, None)));
     let texts = || places.iter().zip([Some("1"), Some("2"), Some("3")]).collect::<Vec<_>>();
-    let first = edit(rows.write_all(&texts(), Kind::Edit).unwrap());
+    let first = edit(rows.write_all(&texts(), EntryKind::Edit).unwrap());
     let paths = |entry: Entry| entry.changes.into_iter().map(|changed| changed.path).collect::<Vec<_>>();
     let asked: Vec<_> = places.iter().map(|place| place.path().to_owned()).collect();
     assert_eq!(paths(rows.entry(first).unwrap().unwrap()), asked, "in the order of the writes");
     let seen: Vec<_> = places.iter().map(|place| rows.read(place, 99).unwrap()).collect();
     rows.write(&places[2], "other");
     let next: Vec<_> = places.iter().zip([Some("4"), None, Some("6")]).collect();
-    assert!(is_overtaken(&rows.write_over(&next, &seen, Kind::Edit).unwrap()));
+    assert!(is_overtaken(&rows.write_over(&next, &seen, EntryKind::Edit).unwrap()));
     let texts = places.each_ref().map(|place| rows.text_of(place).unwrap());
     assert_eq!(texts, ["1", "2", "other"]);
     assert_eq!(rows.entries(Some(&places[0]), 99).unwrap().len(), 1);
@@ -209,12 +209,12 @@ fn every_text_comes_back_as_the_bytes_that_it_was() {
         let write = RowWrite {
             place: &place,
             before: None,
-            after: Some(Content::of(bytes)),
-            told: Told { keep: true, ..Told::default() },
+            after: Some(Content::new(bytes)),
+            told: JournalRecord { keep: true, ..JournalRecord::default() },
         };
-        edit(rows.publish(&[write], &deed(Kind::Edit)).unwrap());
+        edit(rows.publish(&[write], &deed(EntryKind::Edit)).unwrap());
         assert_eq!(rows.read(&place, 1 << 20).unwrap().unwrap().bytes(), bytes);
-        let version = Stamp::of(bytes).hex();
+        let version = Version::hash(bytes).hex();
         assert_eq!(rows.text(&place, version.split_at(12).0).unwrap().as_deref(), Some(bytes));
     }
     let place = rows.at(&scene.module("5"));
@@ -227,13 +227,13 @@ fn of_many_who_swap_one_row_each_is_there_once() {
     let scene = Scene::new();
     let place = scene.rows("").at(&scene.module("a"));
     scene.rows("").write(&place, "0");
-    let count = |rows: Rows, place: &RowPlace| {
+    let count = |rows: EntityStore, place: &RowPlace| {
         let mut done = 0;
         while done < 12 {
             let seen = rows.read(place, 99).unwrap();
             let number: u32 = std::str::from_utf8(seen.as_ref().unwrap().bytes()).unwrap().parse().unwrap();
             let next = (number + 1).to_string();
-            let written = rows.write_over(&[(place, Some(&next))], &[seen], Kind::Edit).unwrap();
+            let written = rows.write_over(&[(place, Some(&next))], &[seen], EntryKind::Edit).unwrap();
             done += u32::from(!is_overtaken(&written));
         }
     };
@@ -247,6 +247,6 @@ fn of_many_who_swap_one_row_each_is_there_once() {
     let entries = rows.entries(Some(&place), 99).unwrap();
     assert!(entries.len() == 73 && entries.is_sorted_by(|newer, older| newer.at > older.at));
     let after: Vec<_> = entries.iter().rev().map(|entry| entry.changes[0].after).collect();
-    let counted: Vec<_> = (0..73).map(|n: u32| Some(Stamp::of(n.to_string().as_bytes()))).collect();
+    let counted: Vec<_> = (0..73).map(|n: u32| Some(Version::hash(n.to_string().as_bytes()))).collect();
     assert_eq!(after, counted);
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const STEP: usize = 1000;
 
 /// Whoever waits for a search.
-pub trait Waits: Sync {
+pub trait SearchClock: Sync {
     /// Whether nobody waits any more.
     fn has_left(&self) -> bool;
 
@@ -19,7 +19,7 @@ pub trait Waits: Sync {
 /// How long a search may go on.
 pub struct Clock<'a> {
     end: Instant,
-    waiting: &'a dyn Waits,
+    waiting: &'a dyn SearchClock,
     found: AtomicUsize,
     done: AtomicUsize,
     told: Mutex<usize>,
@@ -28,7 +28,7 @@ pub struct Clock<'a> {
 
 impl<'a> Clock<'a> {
     /// Gives a search until this moment, or until nobody waits for it.
-    pub fn new(end: Instant, waiting: &'a dyn Waits) -> Clock<'a> {
+    pub fn new(end: Instant, waiting: &'a dyn SearchClock) -> Clock<'a> {
         let (found, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Clock { end, waiting, found, done, told: Mutex::new(0), stopped: AtomicBool::new(false) }
     }

@@ -3,7 +3,7 @@
 //!
 //! Invariant: both find the same lines.
 
-use super::pattern::{Reach, bad};
+use super::pattern::{MatchReach, bad};
 use crate::error::Error;
 use grep_matcher::{Match, Matcher, NoCaptures, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -22,7 +22,7 @@ const MEMORY: usize = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Engines {
     pattern: String,
-    reach: Reach,
+    reach: MatchReach,
     light: Light,
     /// Nothing where it would be too large.
     heavy: OnceLock<Option<RegexMatcher>>,
@@ -44,7 +44,7 @@ impl Engines {
     /// its line.
     ///
     /// Errors: `BAD_PATTERN` for one that is too large or asks for a line end.
-    pub fn new(pattern: &str, reach: Reach, is_whole: bool) -> Result<Engines, Error> {
+    pub fn new(pattern: &str, reach: MatchReach, is_whole: bool) -> Result<Engines, Error> {
         let light =
             RegexBuilder::new(pattern).multi_line(true).size_limit(LARGEST).dfa_size_limit(MEMORY).build();
         let light = Light(light.map_err(|error| unbuilt(&error.to_string()))?);
@@ -68,7 +68,7 @@ impl Engines {
     fn heavy(&self) -> Result<RegexMatcher, grep_regex::Error> {
         let mut builder = RegexMatcherBuilder::new();
         builder.multi_line(true).size_limit(LARGEST).dfa_size_limit(MEMORY);
-        if self.reach == Reach::Line {
+        if self.reach == MatchReach::Line {
             builder.line_terminator(Some(b'\n'));
         }
         builder.build(&self.pattern)

@@ -4,7 +4,7 @@
 //! what comes after its end is not found.
 
 use super::clock::Clock;
-use super::pattern::Pattern;
+use super::pattern::SearchPattern;
 use grep_matcher::LineTerminator;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use std::io;
@@ -23,7 +23,7 @@ const SAMPLES: (usize, usize) = (8, 1 << 10);
 
 /// How a search through a text ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum SearchEnd {
     /// All of it was searched, or as much as was wanted.
     Done,
     /// The time was up before.
@@ -38,7 +38,7 @@ type Take<'f> = dyn FnMut(Range<usize>) -> ControlFlow<()> + 'f;
 /// Looks for a pattern, with what is used again for the next text.
 #[derive(Debug)]
 pub struct Finder<'p> {
-    pattern: &'p Pattern,
+    pattern: &'p SearchPattern,
     searcher: Searcher,
     piece: usize,
     /// Bytes that were searched.
@@ -47,7 +47,7 @@ pub struct Finder<'p> {
 
 impl<'p> Finder<'p> {
     /// Looks for this pattern.
-    pub fn new(pattern: &'p Pattern) -> Finder<'p> {
+    pub fn new(pattern: &'p SearchPattern) -> Finder<'p> {
         let mut builder = SearcherBuilder::new();
         builder
             .line_terminator(LineTerminator::byte(b'\n'))
@@ -64,7 +64,7 @@ impl<'p> Finder<'p> {
         text: &[u8],
         clock: &Clock<'_>,
         mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
-    ) -> End {
+    ) -> SearchEnd {
         if self.pattern.is_whole {
             self.whole(text, clock, &mut found)
         } else {
@@ -73,28 +73,28 @@ impl<'p> Finder<'p> {
     }
 
     /// Searches piece by piece, so that the clock is seen however long a pattern takes.
-    fn lines(&mut self, text: &[u8], clock: &Clock<'_>, found: &mut Take<'_>) -> End {
+    fn lines(&mut self, text: &[u8], clock: &Clock<'_>, found: &mut Take<'_>) -> SearchEnd {
         let mut from = 0;
         while from < text.len() {
             let end = piece_end(text, from, self.piece);
             let piece = text.get(from..end).unwrap_or_default();
             if !self.is_affordable(piece, clock) {
-                return End::Slow;
+                return SearchEnd::Slow;
             }
-            let mut lines = Lines { from, found: &mut *found, is_over: false };
+            let mut lines = PieceLines { from, found: &mut *found, is_over: false };
             let began = Instant::now();
             self.pattern.engines.after(self.searched).search(&mut self.searcher, piece, &mut lines);
             self.searched = self.searched.saturating_add(piece.len());
             if lines.is_over {
-                return End::Done;
+                return SearchEnd::Done;
             }
             self.weigh(began.elapsed(), piece.len());
             from = end;
             if !clock.goes_on() {
-                return if from < text.len() { End::Late } else { End::Done };
+                return if from < text.len() { SearchEnd::Late } else { SearchEnd::Done };
             }
         }
-        End::Done
+        SearchEnd::Done
     }
 
     fn weigh(&mut self, took: Duration, bytes: usize) {
@@ -107,27 +107,27 @@ impl<'p> Finder<'p> {
     }
 
     /// Searches a text as a whole.
-    fn whole(&self, text: &[u8], clock: &Clock<'_>, found: &mut Take<'_>) -> End {
+    fn whole(&self, text: &[u8], clock: &Clock<'_>, found: &mut Take<'_>) -> SearchEnd {
         if !self.is_affordable(text, clock) {
-            return End::Slow;
+            return SearchEnd::Slow;
         }
         let engine = self.pattern.engines.after(self.searched);
         let mut from = 0;
         while from < text.len() {
-            let Some(matched) = engine.find_at(text, from) else { return End::Done };
+            let Some(matched) = engine.find_at(text, from) else { return SearchEnd::Done };
             let lines = around(text, matched);
             if lines.is_empty() {
-                return End::Done;
+                return SearchEnd::Done;
             }
             from = lines.end;
             if found(lines).is_break() {
-                return End::Done;
+                return SearchEnd::Done;
             }
             if !clock.goes_on() {
-                return End::Late;
+                return SearchEnd::Late;
             }
         }
-        End::Done
+        SearchEnd::Done
     }
 
     /// Whether there is time for a text that must be searched at one go, by how long samples of it take: the time of a
@@ -157,14 +157,14 @@ impl<'p> Finder<'p> {
 }
 
 /// Passes on the lines of one piece.
-struct Lines<'f> {
+struct PieceLines<'f> {
     /// Where the piece begins in the text.
     from: usize,
     found: &'f mut Take<'f>,
     is_over: bool,
 }
 
-impl Sink for Lines<'_> {
+impl Sink for PieceLines<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, line: &SinkMatch<'_>) -> io::Result<bool> {
@@ -193,13 +193,13 @@ fn around(text: &[u8], matched: Range<usize>) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{clock::Waits, engine::LITTLE, pattern::Reach};
+    use super::super::{clock::SearchClock, engine::LITTLE, pattern::MatchReach};
     use super::*;
     use proptest::prelude::*;
 
     struct Nobody;
 
-    impl Waits for Nobody {
+    impl SearchClock for Nobody {
         fn has_left(&self) -> bool {
             false
         }
@@ -207,11 +207,11 @@ mod tests {
         fn hears(&self, _: usize, _: usize) {}
     }
 
-    fn pattern(text: &str) -> Pattern {
-        Pattern::new(text, Reach::Line).unwrap()
+    fn pattern(text: &str) -> SearchPattern {
+        SearchPattern::new(text, MatchReach::Line).unwrap()
     }
 
-    fn lines(pattern: &Pattern, text: &str, piece: usize) -> Vec<String> {
+    fn lines(pattern: &SearchPattern, text: &str, piece: usize) -> Vec<String> {
         let clock = Clock::new(Instant::now() + Duration::from_secs(600), &Nobody);
         let [light, heavy] = [0, LITTLE].map(|searched| {
             let mut found = Vec::new();
@@ -220,7 +220,7 @@ mod tests {
                     found.push(text.get(lines).unwrap().to_owned());
                     ControlFlow::Continue(())
                 });
-            assert_eq!(end, End::Done);
+            assert_eq!(end, SearchEnd::Done);
             found
         });
         assert_eq!(light, heavy);
@@ -258,7 +258,7 @@ mod tests {
             ("a|b", "a\nb b\n", vec!["a\n", "b b\n"]),
             ("$", "a\n", vec!["a\n"]),
         ] {
-            let pattern = Pattern::new(given, Reach::Lines).unwrap();
+            let pattern = SearchPattern::new(given, MatchReach::Lines).unwrap();
             assert_eq!(lines(&pattern, text, FIRST_PIECE), wanted, "{given} in {text:?}");
         }
     }
@@ -266,8 +266,9 @@ mod tests {
     #[test]
     fn a_pattern_that_is_slow_ends_with_the_time() {
         // Every `x` opens another way in which the pattern may go on.
-        let slow = Pattern::new("x.{0,900}y.{0,900}z", Reach::Line).unwrap();
-        for (text, seen) in [("x\n".repeat(3 << 20), End::Late), ("x".repeat(6 << 20), End::Slow)] {
+        let slow = SearchPattern::new("x.{0,900}y.{0,900}z", MatchReach::Line).unwrap();
+        for (text, seen) in [("x\n".repeat(3 << 20), SearchEnd::Late), ("x".repeat(6 << 20), SearchEnd::Slow)]
+        {
             let clock = Clock::new(Instant::now() + Duration::from_millis(100), &Nobody);
             let end = Finder::new(&slow).each(text.as_bytes(), &clock, |_| ControlFlow::Continue(()));
             assert_eq!(end, seen);
@@ -293,7 +294,7 @@ mod tests {
                 .map(str::to_owned)
                 .collect();
             prop_assert_eq!(lines(&pattern, &text, piece), naive.clone());
-            let whole = Pattern { is_whole: true, ..pattern };
+            let whole = SearchPattern { is_whole: true, ..pattern };
             prop_assert_eq!(lines(&whole, &text, piece), naive);
         }
     }

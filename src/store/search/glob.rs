@@ -5,9 +5,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 /// A glob that was understood.
 #[derive(Debug)]
-pub struct Glob(Gitignore);
+pub struct SearchGlob(Gitignore);
 
-impl Glob {
+impl SearchGlob {
     /// Whether a path can be one.
     pub fn is_meant_by(path: &str) -> bool {
         path.contains(['*', '?', '[', '{'])
@@ -16,7 +16,7 @@ impl Glob {
     /// Reads a glob; one of one name finds it in every folder. `path` is how it was named.
     ///
     /// Errors: `BAD_PATTERN`.
-    pub fn read(text: &str, path: &str) -> Result<Glob, Error> {
+    pub fn read(text: &str, path: &str) -> Result<SearchGlob, Error> {
         let climbs = text.split('/').any(|name| name == "..");
         read(text).filter(|_| !climbs).ok_or_else(|| {
             Error::new(Code::BadPattern, format!("{path} is no glob that can be understood"))
@@ -37,12 +37,12 @@ impl Glob {
     }
 }
 
-fn read(text: &str) -> Option<Glob> {
+fn read(text: &str) -> Option<SearchGlob> {
     let mut builder = GitignoreBuilder::new("");
     builder.allow_unclosed_class(false);
     let line = if text.starts_with(['!', '#']) { format!("\\{text}") } else { text.to_owned() };
     builder.add_line(None, &line).ok()?;
-    builder.build().ok().filter(|glob| glob.num_ignores() == 1).map(Glob)
+    builder.build().ok().filter(|glob| glob.num_ignores() == 1).map(SearchGlob)
 }
 
 /// The refusal of a path at which there is nothing to search.

@@ -41,7 +41,7 @@ pub(super) struct Holds {
 
 impl Ignores {
     /// The rules of a folder of this absolute path.
-    pub(super) fn of(
+    pub(super) fn read(
         above: Option<&Arc<Ignores>>,
         path: &Path,
         folder: &Folder,

@@ -5,7 +5,7 @@
 
 use crate::store::access;
 use crate::store::folder::{Folder, Identity};
-use crate::store::names::{self, Next, Seen};
+use crate::store::names::{self, Coverage, VisitStep};
 use crate::store::root::Root;
 use rustix::fs::FileType;
 use std::collections::HashSet;
@@ -13,54 +13,54 @@ use std::sync::OnceLock;
 
 /// The protected files of all roots that have several names, once they were looked for.
 #[derive(Debug, Default)]
-pub(super) struct Links(OnceLock<Protected>);
+pub(super) struct ProtectedLinks(OnceLock<Protected>);
 
 #[derive(Debug)]
 struct Protected {
     files: HashSet<Identity>,
-    seen: Seen,
+    seen: Coverage,
 }
 
 /// What is known of a folder.
 #[derive(Clone, Copy)]
-struct Known {
+struct FolderLinks {
     is_plain: bool,
     is_covered: bool,
 }
 
-impl Links {
+impl ProtectedLinks {
     /// Whether a file with several names may have a protected one in any root; also where not enough can be seen to know.
     pub(super) fn protect(&self, roots: &[Root], file: Identity) -> bool {
         let protected = self.0.get_or_init(|| Protected::beneath(roots));
-        protected.seen == Seen::TooLittle || protected.files.contains(&file)
+        protected.seen == Coverage::TooLittle || protected.files.contains(&file)
     }
 }
 
 impl Protected {
     /// Passes over what may not be looked into: who cannot look there has made no link to what is in it.
     fn beneath(roots: &[Root]) -> Protected {
-        let mut protected = Protected { files: HashSet::new(), seen: Seen::All };
+        let mut protected = Protected { files: HashSet::new(), seen: Coverage::All };
         for root in roots {
-            let seen = root.top().map_or(Seen::TooLittle, |top| protected.look(&top));
+            let seen = root.top().map_or(Coverage::TooLittle, |top| protected.look(&top));
             protected.seen = protected.seen.max(seen);
         }
         protected
     }
 
-    fn look(&mut self, top: &Folder) -> Seen {
-        names::walk(top, Known { is_plain: true, is_covered: false }, |here, name| {
+    fn look(&mut self, top: &Folder) -> Coverage {
+        names::walk(top, FolderLinks { is_plain: true, is_covered: false }, |here, name| {
             let is_plain = here.is_plain && name.last.to_str().is_ok_and(access::is_plain);
             let is_covered = here.is_covered || (!is_plain && access::rule_for(name.path).is_some());
             let looks = is_covered || name.kind == FileType::Unknown;
             let stat = if looks { name.folder.stat(name.last).ok() } else { None };
             let kind = stat.as_ref().map_or(name.kind, |stat| FileType::from_raw_mode(stat.st_mode));
             match (kind, stat) {
-                (FileType::Directory, _) => Next::Into(Known { is_plain, is_covered }),
+                (FileType::Directory, _) => VisitStep::Into(FolderLinks { is_plain, is_covered }),
                 (_, Some(stat)) if is_covered && stat.st_nlink > 1 => {
-                    self.files.insert(Identity::of(&stat));
-                    Next::On
+                    self.files.insert(Identity::from_stat(&stat));
+                    VisitStep::On
                 }
-                _ => Next::On,
+                _ => VisitStep::On,
             }
         })
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no link is followed, and a file that is not UTF-8 by its name is never named.
 
-use super::station::Signs;
+use super::dir_state::Signs;
 use crate::store::folder::Folder;
 use crate::store::publish;
 use rustix::fs::FileType;
@@ -18,17 +18,21 @@ pub enum Hidden {
 
 /// What stands in a folder, as far as it is to be walked.
 #[derive(Default)]
-pub(super) struct Listed {
+pub(super) struct FolderListing {
     pub(super) folders: Vec<String>,
     pub(super) files: Vec<String>,
     pub(super) signs: Signs,
     pub(super) unnamed: usize,
 }
 
-impl Listed {
+impl FolderListing {
     /// Lists a folder; a name that is not UTF-8 is only counted.
-    pub(super) fn of(folder: &Folder, space: &mut Vec<u8>, hidden: Hidden) -> rustix::io::Result<Listed> {
-        let mut listed = Listed::default();
+    pub(super) fn read(
+        folder: &Folder,
+        space: &mut Vec<u8>,
+        hidden: Hidden,
+    ) -> rustix::io::Result<FolderListing> {
+        let mut listed = FolderListing::default();
         folder.entries(space, |_, kind, name| {
             let Ok(name) = name.to_str() else {
                 listed.unnamed += 1;

@@ -6,47 +6,47 @@
 //! Invariant: an answer does not depend on the order in which threads did the work; memory does not grow with what is found.
 
 mod clock;
+mod dir_state;
 mod engine;
 mod finder;
+mod first;
 mod glob;
 mod ignores;
-mod kept;
 mod links;
 mod listed;
 mod needle;
 mod pattern;
 mod queue;
 mod reader;
-mod station;
+mod target;
 #[cfg(test)]
 mod tests;
 mod walk;
-mod within;
 
-pub use clock::{Clock, Waits};
-pub use finder::{End, Finder};
-pub use glob::{Glob, nothing_at};
+pub use clock::{Clock, SearchClock};
+pub use finder::{Finder, SearchEnd};
+pub use glob::{SearchGlob, nothing_at};
 pub use listed::Hidden;
 #[cfg(feature = "content")]
 pub use needle::Cell;
-pub use needle::Piece;
-pub use pattern::{Pattern, Reach};
-pub use walk::PassedOver;
-pub use within::{Below, Within};
+pub use needle::NeedlePiece;
+pub use pattern::{MatchReach, SearchPattern};
+pub use target::{SearchRoots, SearchTarget};
+pub use walk::Skipped;
 
-use super::facts::Facts;
 use super::file_place::FilePlace;
 use super::files::Files;
+use super::fingerprint::FileFingerprint;
 use crate::text::Hints;
-use kept::Kept;
-use reader::{Read, Reader};
+use first::FirstEntries;
+use reader::{FileContent, FileReader};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use walk::{File, Hand, Walk};
+use walk::{File, FileWalk, Visitor};
 
 /// What bounds a look through files.
 #[derive(Clone, Copy)]
-pub struct Bounds<'a> {
+pub struct SearchLimits<'a> {
     /// How much is to be shown, at most.
     pub most: usize,
     /// The largest file that is read, in bytes.
@@ -66,47 +66,53 @@ pub struct Hits {
     /// How many files were searched.
     pub searched: usize,
     /// What could not be searched.
-    pub passed: PassedOver,
+    pub passed: Skipped,
 }
 
 /// The files that there are.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundFiles {
     /// The first of them, in the order of their paths, each with its size in bytes.
     pub files: Vec<(FilePlace, u64)>,
     /// Whether there are more.
     pub is_cut: bool,
     /// What could not be looked at.
-    pub passed: PassedOver,
+    pub passed: Skipped,
 }
 
 /// The files that there are, and what tells whether they are as they were.
 #[derive(Debug)]
-pub struct Surveyed {
+pub struct FileList {
     /// The files, in the order of their names.
-    pub files: Vec<(FilePlace, Facts)>,
+    pub files: Vec<(FilePlace, FileFingerprint)>,
     /// Whether there may be more.
     pub is_cut: bool,
     /// What could not be looked at.
-    pub passed: PassedOver,
+    pub passed: Skipped,
 }
 
 impl Files {
     /// Searches the files below some folders.
-    pub fn search(&self, below: &Below, pattern: &Pattern, hidden: Hidden, bounds: Bounds<'_>) -> Hits {
+    pub fn search(
+        &self,
+        below: &SearchRoots,
+        pattern: &SearchPattern,
+        hidden: Hidden,
+        bounds: SearchLimits<'_>,
+    ) -> Hits {
         let clock = bounds.clock;
-        let hand = || Seeker {
+        let hand = || FileSearcher {
             files: self,
             clock,
             largest: bounds.largest,
             finder: Finder::new(pattern),
-            reader: Reader::default(),
-            kept: Kept::new(bounds.most),
+            reader: FileReader::default(),
+            kept: FirstEntries::new(bounds.most),
             total: 0,
             searched: 0,
         };
-        let (seekers, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
-        let (mut kept, mut total, mut searched) = (Kept::new(bounds.most), 0, 0);
+        let (seekers, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
+        let (mut kept, mut total, mut searched) = (FirstEntries::new(bounds.most), 0, 0);
         for seeker in seekers {
             kept.join(seeker.kept);
             total += seeker.total;
@@ -117,42 +123,43 @@ impl Files {
     }
 
     /// Lists the files below some folders.
-    pub fn find(&self, below: &Below, hidden: Hidden, bounds: Bounds<'_>) -> Found {
-        let hand = || Lister { kept: Kept::new(bounds.most), seen: 0 };
-        let (listers, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
-        let (mut kept, mut seen) = (Kept::new(bounds.most), 0);
+    pub fn find(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FoundFiles {
+        let hand = || Lister { kept: FirstEntries::new(bounds.most), seen: 0 };
+        let (listers, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
+        let (mut kept, mut seen) = (FirstEntries::new(bounds.most), 0);
         for lister in listers {
             kept.join(lister.kept);
             seen += lister.seen;
         }
         let files: Vec<(FilePlace, u64)> = kept.into_first().map(|(_, file)| file).collect();
-        Found { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, passed }
+        FoundFiles { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, passed }
     }
 }
 
 impl Files {
     /// Gives the files below some folders, in the order of their paths, each with what tells whether it is as it was; so
     /// many at most, whichever are found first.
-    pub fn survey(&self, below: &Below, hidden: Hidden, bounds: Bounds<'_>) -> Surveyed {
+    pub fn survey(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FileList {
         let left = AtomicUsize::new(bounds.most);
         let hand = || Surveyor { left: &left, files: Vec::new(), is_cut: false };
-        let (hands, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
+        let (hands, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
         let is_cut = bounds.clock.is_stopped() || hands.iter().any(|hand| hand.is_cut);
-        let mut files: Vec<(FilePlace, Facts)> = hands.into_iter().flat_map(|hand| hand.files).collect();
+        let mut files: Vec<(FilePlace, FileFingerprint)> =
+            hands.into_iter().flat_map(|hand| hand.files).collect();
         files.sort_unstable_by(|(one, _), (other, _)| one.shown().cmp(other.shown()));
-        Surveyed { files, is_cut, passed }
+        FileList { files, is_cut, passed }
     }
 }
 
 /// Surveys the files that one thread is given.
 struct Surveyor<'a> {
     left: &'a AtomicUsize,
-    files: Vec<(FilePlace, Facts)>,
+    files: Vec<(FilePlace, FileFingerprint)>,
     is_cut: bool,
 }
 
-impl Hand for Surveyor<'_> {
-    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver) {
+impl Visitor for Surveyor<'_> {
+    fn take(&mut self, file: &File<'_>, passed: &mut Skipped) {
         let stat = match file.stat() {
             Ok(Some(stat)) => stat,
             Ok(None) => return,
@@ -161,25 +168,25 @@ impl Hand for Surveyor<'_> {
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         self.is_cut |= taken.is_err();
         if taken.is_ok() {
-            self.files.extend(file.place().map(|place| (place, Facts::of(&stat))));
+            self.files.extend(file.place().map(|place| (place, FileFingerprint::from_stat(&stat))));
         }
     }
 }
 
 /// Searches the files that one thread is given.
-struct Seeker<'a> {
+struct FileSearcher<'a> {
     files: &'a Files,
     clock: &'a Clock<'a>,
     largest: u64,
     finder: Finder<'a>,
-    reader: Reader,
-    kept: Kept<FilePlace>,
+    reader: FileReader,
+    kept: FirstEntries<FilePlace>,
     total: usize,
     searched: usize,
 }
 
-impl Hand for Seeker<'_> {
-    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver) {
+impl Visitor for FileSearcher<'_> {
+    fn take(&mut self, file: &File<'_>, passed: &mut Skipped) {
         let count = match self.count(file) {
             Ok(Some(count)) => count,
             Ok(None) => return,
@@ -207,7 +214,7 @@ enum Passed {
     Slow,
 }
 
-impl Seeker<'_> {
+impl FileSearcher<'_> {
     /// How many matches there are in a file; nothing where it is no text, or may not be looked at.
     fn count(&mut self, file: &File<'_>) -> Result<Option<usize>, Passed> {
         let unreadable = |_| Passed::Unreadable;
@@ -218,10 +225,10 @@ impl Seeker<'_> {
         };
         let read = self.reader.read(&open, &stat, self.largest, hints).map_err(unreadable)?;
         let text = match &read {
-            Read::Text(text) => text,
-            Read::Decoded(buffer) => buffer.view().as_bytes(),
-            Read::Binary => return Ok(None),
-            Read::Large => return Err(Passed::Large),
+            FileContent::Text(text) => text,
+            FileContent::Decoded(buffer) => buffer.view().as_bytes(),
+            FileContent::Binary => return Ok(None),
+            FileContent::Large => return Err(Passed::Large),
         };
         let mut count = 0;
         let end = self.finder.each(text, self.clock, |_| {
@@ -230,8 +237,8 @@ impl Seeker<'_> {
         });
         match end {
             // What was counted until the time was up counts.
-            End::Done | End::Late => {}
-            End::Slow => return Err(Passed::Slow),
+            SearchEnd::Done | SearchEnd::Late => {}
+            SearchEnd::Slow => return Err(Passed::Slow),
         }
         Ok((count == 0 || !reader::is_binary(text)).then_some(count))
     }
@@ -239,12 +246,12 @@ impl Seeker<'_> {
 
 /// Lists the files that one thread is given.
 struct Lister {
-    kept: Kept<(FilePlace, u64)>,
+    kept: FirstEntries<(FilePlace, u64)>,
     seen: usize,
 }
 
-impl Hand for Lister {
-    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver) {
+impl Visitor for Lister {
+    fn take(&mut self, file: &File<'_>, passed: &mut Skipped) {
         let stat = match file.stat() {
             Ok(Some(stat)) => stat,
             Ok(None) => return,

@@ -22,10 +22,10 @@ pub enum Cell {
 }
 
 /// Characters in a row that stand in every match of a pattern.
-pub type Piece = Vec<Cell>;
+pub type NeedlePiece = Vec<Cell>;
 
 /// The pieces of a pattern, each of at least three characters, in the order in which they stand in a match.
-pub(super) fn pieces(pattern: &Hir) -> Vec<Piece> {
+pub(super) fn pieces(pattern: &Hir) -> Vec<NeedlePiece> {
     let mut gather = Gather::default();
     gather.take(pattern);
     gather.cut();
@@ -34,9 +34,9 @@ pub(super) fn pieces(pattern: &Hir) -> Vec<Piece> {
 
 #[derive(Default)]
 struct Gather {
-    done: Vec<Piece>,
+    done: Vec<NeedlePiece>,
     /// The piece that may go on.
-    open: Piece,
+    open: NeedlePiece,
     /// How many characters were taken.
     taken: usize,
 }

@@ -3,7 +3,7 @@
 //! Invariant: the time that a pattern takes is linear in the text; one that would be too large is refused.
 
 use super::engine::Engines;
-use super::needle::{Piece, pieces};
+use super::needle::{NeedlePiece, pieces};
 use crate::error::{Code, Error};
 use regex_syntax::hir::{Hir, HirKind, Look};
 use regex_syntax::{Parser, ParserBuilder};
@@ -17,7 +17,7 @@ const SYNTAX: &str = "the syntax is that of the Rust crate regex: look-around an
 
 /// How far a match may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum MatchReach {
     /// It lies within one line.
     Line,
     /// It may go on over line ends.
@@ -26,43 +26,43 @@ pub enum Reach {
 
 /// A regular expression that was understood.
 #[derive(Debug)]
-pub struct Pattern {
+pub struct SearchPattern {
     pub(super) engines: Engines,
     /// Whether it must see a text as a whole: it reaches over lines, or asks for the text's start or end.
     pub(super) is_whole: bool,
     /// What stands in every match.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<NeedlePiece>,
 }
 
-impl Pattern {
+impl SearchPattern {
     /// Understands a pattern in the syntax of the crate `regex`; `^` and `$` are the start and end of a line.
     ///
     /// Errors: `BAD_PATTERN` for one that is not valid, too large, or reaches over lines where it may not.
-    pub fn new(pattern: &str, reach: Reach) -> Result<Pattern, Error> {
+    pub fn new(pattern: &str, reach: MatchReach) -> Result<SearchPattern, Error> {
         if pattern.len() > LONGEST {
             return Err(bad(format!("it is longer than {LONGEST} bytes")));
         }
         let mut parser: Parser = ParserBuilder::new().multi_line(true).utf8(false).build();
         let parsed = parser.parse(pattern).map_err(|error| bad(said(&error, pattern)))?;
-        if reach == Reach::Line && asks_for_a_line_end(&parsed) {
+        if reach == MatchReach::Line && asks_for_a_line_end(&parsed) {
             return Err(bad("it asks for a line end".to_owned())
                 .hint("give multiline: true to find what reaches over lines"));
         }
         let looks = parsed.properties().look_set();
-        let is_whole = reach == Reach::Lines || looks.contains(Look::Start) || looks.contains(Look::End);
+        let is_whole = reach == MatchReach::Lines || looks.contains(Look::Start) || looks.contains(Look::End);
         let engines = Engines::new(pattern, reach, is_whole)?;
-        Ok(Pattern { engines, is_whole, pieces: pieces(&parsed) })
+        Ok(SearchPattern { engines, is_whole, pieces: pieces(&parsed) })
     }
 
     /// What stands in every match, in this order; the same characters as in the text that is searched.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[NeedlePiece] {
         &self.pieces
     }
 
     /// The same pattern, of which nothing is known.
     #[cfg(test)]
-    pub(in crate::store) fn unnarrowed(self) -> Pattern {
-        Pattern { pieces: Vec::new(), ..self }
+    pub(in crate::store) fn unnarrowed(self) -> SearchPattern {
+        SearchPattern { pieces: Vec::new(), ..self }
     }
 
     /// The first match in a piece of text, from an offset on.
@@ -117,12 +117,12 @@ mod tests {
             (&"(".repeat(9_000), ""),
             (r"\p{Klingon}", "Unicode property"),
         ] {
-            let refused = Pattern::new(given, Reach::Line).unwrap_err();
+            let refused = SearchPattern::new(given, MatchReach::Line).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::BadPattern, Some("pattern")));
             assert!(refused.message.starts_with("invalid regex: "), "{}", refused.message);
             assert!(refused.message.contains(said) && refused.message.len() < 300, "{}", refused.message);
         }
-        assert!(Pattern::new(r"\w{100}", Reach::Line).is_ok());
+        assert!(SearchPattern::new(r"\w{100}", MatchReach::Line).is_ok());
     }
 
     #[test]
@@ -133,12 +133,12 @@ mod tests {
         };
         for given in ["a\nb", r"a\nb", r"[\n]", r"\x0a", r"\n?", r"\n|ab", r"a|(\n)", r"(?-u)[\n]", r"(?i)\n"]
         {
-            assert!(refuses(given) && Pattern::new(given, Reach::Line).is_err(), "{given}");
+            assert!(refuses(given) && SearchPattern::new(given, MatchReach::Line).is_err(), "{given}");
         }
         for given in
             [r"\n|a", r"\s", "[^a]", r"[\n\r]", r"\n{0}", "[a&&b]", r"\\n", "$", r"(?s).", r"(?R)$", ""]
         {
-            assert!(!refuses(given) && Pattern::new(given, Reach::Line).is_ok(), "{given}");
+            assert!(!refuses(given) && SearchPattern::new(given, MatchReach::Line).is_ok(), "{given}");
         }
     }
 }

@@ -7,11 +7,11 @@ use std::thread::Builder;
 
 /// Jobs that wait, the next one last.
 struct Queue<J> {
-    state: Mutex<State<J>>,
+    state: Mutex<QueueState<J>>,
     woken: Condvar,
 }
 
-struct State<J> {
+struct QueueState<J> {
     jobs: Vec<J>,
     busy: usize,
 }
@@ -25,11 +25,11 @@ pub(super) fn share<J: Send, H: Send>(
     hand: impl Fn() -> H + Sync,
     work: impl Fn(&mut H, J) -> Vec<J> + Sync,
 ) -> Vec<H> {
-    let queue = Queue { state: Mutex::new(State { jobs, busy: 0 }), woken: Condvar::new() };
+    let queue = Queue { state: Mutex::new(QueueState { jobs, busy: 0 }), woken: Condvar::new() };
     let labour = || {
         let mut hand = hand();
         while let Some(job) = queue.take() {
-            let mut turn = Turn { queue: &queue, brought: Vec::new() };
+            let mut turn = JobGuard { queue: &queue, brought: Vec::new() };
             turn.brought = work(&mut hand, job);
         }
         hand
@@ -50,12 +50,12 @@ pub(super) fn share<J: Send, H: Send>(
 }
 
 /// A job that is being done; when it ends, however it does, what it brought is put into the queue.
-struct Turn<'q, J> {
+struct JobGuard<'q, J> {
     queue: &'q Queue<J>,
     brought: Vec<J>,
 }
 
-impl<J> Drop for Turn<'_, J> {
+impl<J> Drop for JobGuard<'_, J> {
     fn drop(&mut self) {
         let mut state = self.queue.lock();
         state.busy -= 1;
@@ -74,7 +74,7 @@ impl<J> Drop for Turn<'_, J> {
 }
 
 impl<J> Queue<J> {
-    fn lock(&self) -> MutexGuard<'_, State<J>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

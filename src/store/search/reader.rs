@@ -19,13 +19,13 @@ const WIDE_MARKS: [&[u8]; 2] = [b"\xFF\xFE", b"\xFE\xFF"];
 
 /// Reads files one after the other, into memory that is used again.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct FileReader {
     bytes: Vec<u8>,
     folded: Vec<u8>,
 }
 
 /// What reading a file gave.
-pub(super) enum Read<'r> {
+pub(super) enum FileContent<'r> {
     /// Text, with `\n` alone at the end of lines.
     Text(&'r [u8]),
     /// The same, of a file that had to be decoded.
@@ -36,7 +36,7 @@ pub(super) enum Read<'r> {
     Large,
 }
 
-impl Reader {
+impl FileReader {
     /// Reads a file of at most so many bytes; `hints` is asked only where the bytes do not say what they are.
     ///
     /// Errors: what the system refuses.
@@ -46,23 +46,23 @@ impl Reader {
         stat: &Stat,
         largest: u64,
         hints: impl FnOnce() -> Hints,
-    ) -> Result<Read<'_>> {
+    ) -> Result<FileContent<'_>> {
         let is_whole = self.fill(file, stat, largest)?;
         let bytes = self.bytes.as_slice();
         let is_wide = WIDE_MARKS.iter().any(|mark| bytes.starts_with(mark));
         let has_nul = memchr::memchr(0, bytes.get(..HEAD).unwrap_or(bytes)).is_some();
         if !is_whole {
             // A large file that is no text would not have been searched in any case.
-            return Ok(if has_nul && !is_wide { Read::Binary } else { Read::Large });
+            return Ok(if has_nul && !is_wide { FileContent::Binary } else { FileContent::Large });
         }
         let is_utf8 = || bytes.is_ascii() || std::str::from_utf8(bytes).is_ok();
         if is_wide || has_nul || !is_utf8() {
             let hints = hints();
             let is_binary = has_nul && !is_wide && hints.charset.is_none();
-            return Ok(if is_binary { Read::Binary } else { decoded(bytes, hints) });
+            return Ok(if is_binary { FileContent::Binary } else { decoded(bytes, hints) });
         }
         let text = bytes.strip_prefix(MARK).unwrap_or(bytes);
-        Ok(Read::Text(fold(text, &mut self.folded)))
+        Ok(FileContent::Text(fold(text, &mut self.folded)))
     }
 
     /// Reads to the end; whether that came within the limit. Of a larger file the beginning is read.
@@ -93,10 +93,10 @@ pub(super) fn is_binary(text: &[u8]) -> bool {
     memchr::memchr(0, text).is_some()
 }
 
-fn decoded(bytes: &[u8], hints: Hints) -> Read<'static> {
+fn decoded(bytes: &[u8], hints: Hints) -> FileContent<'static> {
     match Buffer::read(bytes.to_vec(), hints) {
-        Ok(buffer) => Read::Decoded(buffer),
-        Err(_) => Read::Binary,
+        Ok(buffer) => FileContent::Decoded(buffer),
+        Err(_) => FileContent::Binary,
     }
 }
 
@@ -129,11 +129,11 @@ mod tests {
         std::fs::write(file.path(), bytes).unwrap();
         let open = std::fs::File::open(file.path()).unwrap();
         let stat = rustix::fs::fstat(&open).unwrap();
-        let mut reader = Reader { bytes: b"what was left over".to_vec(), folded: b"\r\n".to_vec() };
+        let mut reader = FileReader { bytes: b"what was left over".to_vec(), folded: b"\r\n".to_vec() };
         let text = match reader.read(&open.into(), &stat, limit, Hints::default).unwrap() {
-            Read::Text(text) => text.to_vec(),
-            Read::Decoded(buffer) => buffer.view().as_bytes().to_vec(),
-            Read::Binary | Read::Large => return None,
+            FileContent::Text(text) => text.to_vec(),
+            FileContent::Decoded(buffer) => buffer.view().as_bytes().to_vec(),
+            FileContent::Binary | FileContent::Large => return None,
         };
         (!is_binary(&text)).then_some(text)
     }
@@ -161,10 +161,10 @@ mod tests {
             std::fs::write(file.path(), bytes).unwrap();
             let stat = rustix::fs::fstat(file.as_file()).unwrap();
             let open = std::fs::File::open(file.path()).unwrap().into();
-            match Reader::default().read(&open, &stat, 5, Hints::default).unwrap() {
-                Read::Large => "large",
-                Read::Binary => "binary",
-                Read::Text(_) | Read::Decoded(_) => "text",
+            match FileReader::default().read(&open, &stat, 5, Hints::default).unwrap() {
+                FileContent::Large => "large",
+                FileContent::Binary => "binary",
+                FileContent::Text(_) | FileContent::Decoded(_) => "text",
             }
         };
         assert_eq!((kind(b"12345"), kind(b"123456"), kind(b"1234\x0056")), ("text", "large", "binary"));

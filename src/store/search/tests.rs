@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 struct Nobody;
 
-impl Waits for Nobody {
+impl SearchClock for Nobody {
     fn has_left(&self) -> bool {
         false
     }
@@ -23,7 +23,7 @@ impl Waits for Nobody {
 /// Somebody who has left before the work began.
 struct Gone;
 
-impl Waits for Gone {
+impl SearchClock for Gone {
     fn has_left(&self) -> bool {
         true
     }
@@ -31,7 +31,7 @@ impl Waits for Gone {
     fn hears(&self, _: usize, _: usize) {}
 }
 
-fn clock(waiting: &dyn Waits) -> Clock<'_> {
+fn clock(waiting: &dyn SearchClock) -> Clock<'_> {
     Clock::new(Instant::now() + Duration::from_secs(600), waiting)
 }
 
@@ -58,19 +58,26 @@ impl Scene {
     }
 
     fn found(&self, path: &str, hidden: Hidden) -> Vec<String> {
-        let Within::Below(below) = self.files.within(Some(path).filter(|path| !path.is_empty())).unwrap()
+        let SearchTarget::Below(below) =
+            self.files.within(Some(path).filter(|path| !path.is_empty())).unwrap()
         else {
             panic!("{path} is a file")
         };
         let clock = clock(&Nobody);
-        let found = self.files.find(&below, hidden, Bounds { most: 1000, largest: 1 << 20, clock: &clock });
+        let found =
+            self.files.find(&below, hidden, SearchLimits { most: 1000, largest: 1 << 20, clock: &clock });
         found.files.into_iter().map(|(place, _)| place.shown().to_owned()).collect()
     }
 
     fn hits(&self, pattern: &str, most: usize) -> Hits {
-        let Within::Below(below) = self.files.within(None).unwrap() else { panic!() };
-        let (pattern, clock) = (Pattern::new(pattern, Reach::Line).unwrap(), clock(&Nobody));
-        self.files.search(&below, &pattern, Hidden::Seen, Bounds { most, largest: 1 << 20, clock: &clock })
+        let SearchTarget::Below(below) = self.files.within(None).unwrap() else { panic!() };
+        let (pattern, clock) = (SearchPattern::new(pattern, MatchReach::Line).unwrap(), clock(&Nobody));
+        self.files.search(
+            &below,
+            &pattern,
+            Hidden::Seen,
+            SearchLimits { most, largest: 1 << 20, clock: &clock },
+        )
     }
 
     fn refused(&self, path: &str) -> Option<Code> {
@@ -178,7 +185,7 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
 fn a_beginning_of_a_path_is_one() {
     let scene = Scene::new(&[("src/main.rs", ""), ("src/map.rs", ""), ("src/other.rs", ""), ("srcs/a", "")]);
     let clock = clock(&Nobody);
-    let bounds = Bounds { most: 2, largest: 1, clock: &clock };
+    let bounds = SearchLimits { most: 2, largest: 1, clock: &clock };
     for (path, wanted, is_cut) in [
         ("src/ma", &["src/main.rs", "src/map.rs"][..], false),
         ("src", &["src/main.rs", "src/map.rs"], true),
@@ -195,11 +202,11 @@ fn a_beginning_of_a_path_is_one() {
 #[test]
 fn a_search_that_nobody_waits_for_ends() {
     let scene = Scene::new(&[("a", "needle\n")]);
-    let Within::Below(below) = scene.files.within(None).unwrap() else { panic!() };
-    let pattern = Pattern::new("needle", Reach::Line).unwrap();
+    let SearchTarget::Below(below) = scene.files.within(None).unwrap() else { panic!() };
+    let pattern = SearchPattern::new("needle", MatchReach::Line).unwrap();
     let late = Clock::new(Instant::now(), &Nobody);
     for clock in [clock(&Gone), late] {
-        let bounds = Bounds { most: 9, largest: 9, clock: &clock };
+        let bounds = SearchLimits { most: 9, largest: 9, clock: &clock };
         assert_eq!(scene.files.search(&below, &pattern, Hidden::Seen, bounds).total, 0);
         assert!(clock.is_stopped());
         assert!(scene.files.find(&below, Hidden::Seen, bounds).is_cut);
@@ -217,7 +224,7 @@ fn what_cannot_be_searched_is_counted() {
     fs::write(root.join(name), "needle\n").unwrap();
     let hits = scene.hits("needle", 100);
     assert_eq!(hits.total, 2);
-    assert_eq!(hits.passed, PassedOver { large: 1, unreadable: 0, unnamed: 1, slow: 0 });
+    assert_eq!(hits.passed, Skipped { large: 1, unreadable: 0, unnamed: 1, slow: 0 });
 }
 
 proptest! {

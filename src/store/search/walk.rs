@@ -6,11 +6,11 @@
 //! Invariant: a file that is given was vetted as one that is admitted is; what could not be looked at is counted.
 
 use super::clock::Clock;
-use super::links::Links;
-use super::listed::{Hidden, Listed};
+use super::dir_state::DirState;
+use super::links::ProtectedLinks;
+use super::listed::{FolderListing, Hidden};
 use super::queue;
-use super::station::Station;
-use super::within::Below;
+use super::target::SearchRoots;
 use crate::store::admit;
 use crate::store::file_place::FilePlace;
 use crate::store::folder::{Folder, Identity};
@@ -31,7 +31,7 @@ const MOST_THREADS: usize = 12;
 
 /// What could not be looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PassedOver {
+pub struct Skipped {
     /// Files that are larger than the limit.
     pub large: usize,
     /// Files and folders that the system would not let be read.
@@ -42,14 +42,14 @@ pub struct PassedOver {
     pub slow: usize,
 }
 
-impl PassedOver {
+impl Skipped {
     /// Whether anything was.
     pub fn any(&self) -> bool {
-        *self != PassedOver::default()
+        *self != Skipped::default()
     }
 
     /// Adds what another thread passed over.
-    pub(super) fn add(&mut self, other: PassedOver) {
+    pub(super) fn add(&mut self, other: Skipped) {
         self.large += other.large;
         self.unreadable += other.unreadable;
         self.unnamed += other.unnamed;
@@ -58,73 +58,89 @@ impl PassedOver {
 }
 
 /// What a thread does with the files that it is given.
-pub(super) trait Hand: Send {
+pub(super) trait Visitor: Send {
     /// Takes a file.
-    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver);
+    fn take(&mut self, file: &File<'_>, passed: &mut Skipped);
 }
 
 /// A walk.
-pub(super) struct Walk<'a> {
+pub(super) struct FileWalk<'a> {
     roots: &'a [Root],
-    below: &'a Below,
+    below: &'a SearchRoots,
     hidden: Hidden,
     clock: &'a Clock<'a>,
     tops: Vec<Folder>,
-    links: Links,
+    links: ProtectedLinks,
     /// lockgate's own folders.
     own: Vec<Identity>,
 }
 
 /// A file that may be looked at, once its own nature is vetted.
 pub(super) struct File<'a> {
-    walk: &'a Walk<'a>,
-    pub(super) station: &'a Station,
+    walk: &'a FileWalk<'a>,
+    pub(super) station: &'a DirState,
     folder: &'a Folder,
     pub(super) name: &'a str,
 }
 
-enum Job {
-    Folder { above: Option<Arc<Station>>, root: usize, path: String },
-    Files { station: Arc<Station>, folder: Arc<Folder>, names: Vec<String> },
+enum WalkJob {
+    Folder { above: Option<Arc<DirState>>, root: usize, path: String },
+    Files { station: Arc<DirState>, folder: Arc<Folder>, names: Vec<String> },
 }
 
 /// One thread's part of a walk.
-struct Part<H> {
+struct WalkPart<H> {
     hand: H,
-    passed: PassedOver,
+    passed: Skipped,
     space: Vec<u8>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FileWalk<'a> {
     /// A walk over what is below some folders.
-    pub(super) fn new(roots: &'a [Root], below: &'a Below, hidden: Hidden, clock: &'a Clock<'a>) -> Walk<'a> {
+    pub(super) fn new(
+        roots: &'a [Root],
+        below: &'a SearchRoots,
+        hidden: Hidden,
+        clock: &'a Clock<'a>,
+    ) -> FileWalk<'a> {
         let tops = roots.iter().filter_map(|root| root.top().ok()).collect();
-        Walk { roots, below, hidden, clock, tops, links: Links::default(), own: state::own_folders() }
+        FileWalk {
+            roots,
+            below,
+            hidden,
+            clock,
+            tops,
+            links: ProtectedLinks::default(),
+            own: state::own_folders(),
+        }
     }
 
     /// Walks, and gives back what each thread has in its hand, and what could not be looked at.
-    pub(super) fn run<H: Hand>(&self, hand: impl Fn() -> H + Sync) -> (Vec<H>, PassedOver) {
+    pub(super) fn run<H: Visitor>(&self, hand: impl Fn() -> H + Sync) -> (Vec<H>, Skipped) {
         if self.tops.len() < self.roots.len() {
-            let passed = PassedOver { unreadable: self.roots.len(), ..PassedOver::default() };
+            let passed = Skipped { unreadable: self.roots.len(), ..Skipped::default() };
             return (Vec::new(), passed);
         }
-        let start =
-            |(root, path, above): (usize, String, Option<Arc<Station>>)| Job::Folder { above, root, path };
+        let start = |(root, path, above): (usize, String, Option<Arc<DirState>>)| WalkJob::Folder {
+            above,
+            root,
+            path,
+        };
         let jobs = self.below.starts().map(start).collect();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
-        let part = || Part { hand: hand(), passed: PassedOver::default(), space: Vec::new() };
+        let part = || WalkPart { hand: hand(), passed: Skipped::default(), space: Vec::new() };
         let parts = queue::share(jobs, threads, part, |part, job| self.work(part, job));
-        let mut passed = PassedOver::default();
+        let mut passed = Skipped::default();
         parts.iter().for_each(|part| passed.add(part.passed));
         (parts.into_iter().map(|part| part.hand).collect(), passed)
     }
 
-    fn work<H: Hand>(&self, part: &mut Part<H>, job: Job) -> Vec<Job> {
+    fn work<H: Visitor>(&self, part: &mut WalkPart<H>, job: WalkJob) -> Vec<WalkJob> {
         if !self.clock.goes_on() {
             return Vec::new();
         }
         match job {
-            Job::Folder { above, root, path } => match self.folder(part, above, root, path) {
+            WalkJob::Folder { above, root, path } => match self.folder(part, above, root, path) {
                 Ok(jobs) => jobs,
                 // Gone by now, or something else by now.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Vec::new(),
@@ -133,7 +149,7 @@ impl<'a> Walk<'a> {
                     Vec::new()
                 }
             },
-            Job::Files { station, folder, names } => {
+            WalkJob::Files { station, folder, names } => {
                 self.files(part, &station, &folder, &names);
                 Vec::new()
             }
@@ -142,11 +158,11 @@ impl<'a> Walk<'a> {
 
     fn folder<H>(
         &self,
-        part: &mut Part<H>,
-        above: Option<Arc<Station>>,
+        part: &mut WalkPart<H>,
+        above: Option<Arc<DirState>>,
         root: usize,
         path: String,
-    ) -> rustix::io::Result<Vec<Job>> {
+    ) -> rustix::io::Result<Vec<WalkJob>> {
         let (Some(top), Some(at)) = (self.tops.get(root), self.roots.get(root)) else {
             return Ok(Vec::new());
         };
@@ -155,26 +171,29 @@ impl<'a> Walk<'a> {
         if self.is_elsewhere(identity, root, &path) || is_made_up(&folder, identity, above.as_deref())? {
             return Ok(Vec::new());
         }
-        let mut listed = Listed::of(&folder, &mut part.space, self.hidden)?;
+        let mut listed = FolderListing::read(&folder, &mut part.space, self.hidden)?;
         part.passed.unnamed += listed.unnamed;
-        let entered = Station::enter((root, at), above, path, (&folder, identity), listed.signs)?;
+        let entered = DirState::enter((root, at), above, path, (&folder, identity), listed.signs)?;
         let Some(station) = entered.map(Arc::new) else { return Ok(Vec::new()) };
         self.sift(&mut listed, &station, at);
         self.clock.finds(listed.files.len());
-        let below =
-            |name: String| Job::Folder { above: Some(Arc::clone(&station)), root, path: station.join(&name) };
-        let mut jobs: Vec<Job> = listed.folders.into_iter().map(below).collect();
+        let below = |name: String| WalkJob::Folder {
+            above: Some(Arc::clone(&station)),
+            root,
+            path: station.join(&name),
+        };
+        let mut jobs: Vec<WalkJob> = listed.folders.into_iter().map(below).collect();
         let (mut names, folder) = (listed.files, Arc::new(folder));
         // They come last, so that they are taken first, and the folder is closed soon.
         while !names.is_empty() {
             let names = names.split_off(names.len().saturating_sub(PORTION));
-            jobs.push(Job::Files { station: Arc::clone(&station), folder: Arc::clone(&folder), names });
+            jobs.push(WalkJob::Files { station: Arc::clone(&station), folder: Arc::clone(&folder), names });
         }
         Ok(jobs)
     }
 
     /// Leaves out what a rule covers, what git passes over, and what is not asked for.
-    fn sift(&self, listed: &mut Listed, station: &Station, root: &Root) {
+    fn sift(&self, listed: &mut FolderListing, station: &DirState, root: &Root) {
         let mut path: PathBuf = root.real().join(&station.path);
         let has_ignores = station.has_ignores();
         let mut stays = |name: &String, is_folder: bool| {
@@ -199,7 +218,13 @@ impl<'a> Walk<'a> {
         (is_root && !self.below.is_start(root, path)) || self.own.contains(&folder)
     }
 
-    fn files<H: Hand>(&self, part: &mut Part<H>, station: &Station, folder: &Folder, names: &[String]) {
+    fn files<H: Visitor>(
+        &self,
+        part: &mut WalkPart<H>,
+        station: &DirState,
+        folder: &Folder,
+        names: &[String],
+    ) {
         for (at, name) in names.iter().enumerate() {
             if self.clock.is_stopped() || (at % OFTEN == 0 && !self.clock.goes_on()) {
                 return;
@@ -211,7 +236,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Whether the kernel makes up what is in a folder; one on the same device as the folder above it is as that is.
-fn is_made_up(folder: &Folder, identity: Identity, above: Option<&Station>) -> rustix::io::Result<bool> {
+fn is_made_up(folder: &Folder, identity: Identity, above: Option<&DirState>) -> rustix::io::Result<bool> {
     let is_new = above.is_none_or(|above| above.identity.device != identity.device);
     Ok(is_new && admit::is_made_up(folder)?)
 }

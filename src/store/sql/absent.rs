@@ -2,9 +2,9 @@
 //!
 //! Invariant: there is none of it, so nothing that it is asked is ever answered.
 
-use super::{Begun, Failure, Row, Wanted};
+use super::{DatabaseError, EditFilter, JournalRow, UnsettledEdit};
 use crate::store::inode::Inodes;
-use crate::store::journal::{Bounds, Deed, EditId, Entry};
+use crate::store::journal::{EditId, EditMeta, Entry, RetentionLimits};
 use crate::store::publish::Content;
 use std::path::Path;
 use std::time::SystemTime;
@@ -14,11 +14,11 @@ use std::time::SystemTime;
 pub(in crate::store) enum Database {}
 
 impl Database {
-    pub fn open(_: &Path) -> Result<(Database, Vec<String>), Failure> {
-        Err(Failure::Closed("lockgate was built without a journal".to_owned()))
+    pub fn open(_: &Path) -> Result<(Database, Vec<String>), DatabaseError> {
+        Err(DatabaseError::Closed("lockgate was built without a journal".to_owned()))
     }
 
-    pub fn give_up(&self, _: &Path, _: &str) -> Result<Option<String>, Failure> {
+    pub fn give_up(&self, _: &Path, _: &str) -> Result<Option<String>, DatabaseError> {
         match *self {}
     }
 
@@ -34,75 +34,75 @@ impl Database {
         match *self {}
     }
 
-    pub fn sync(&self) -> Result<(), Failure> {
+    pub fn sync(&self) -> Result<(), DatabaseError> {
         match *self {}
     }
 
-    pub fn begin(&self, _: &Deed, _: &[Row<'_>]) -> Result<u64, Failure> {
+    pub fn begin(&self, _: &EditMeta, _: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
         match *self {}
     }
 
-    pub fn record(&self, _: u64, _: &[Inodes]) -> Result<(), Failure> {
+    pub fn record(&self, _: u64, _: &[Inodes]) -> Result<(), DatabaseError> {
         match *self {}
     }
 
-    pub fn settle(&self, _: u64) -> Result<(), Failure> {
+    pub fn settle(&self, _: u64) -> Result<(), DatabaseError> {
         match *self {}
     }
 
-    pub fn forget(&self, _: u64) -> Result<(), Failure> {
+    pub fn forget(&self, _: u64) -> Result<(), DatabaseError> {
         match *self {}
     }
 
-    pub fn text(&self, _: &str) -> Result<Option<Vec<u8>>, Failure> {
+    pub fn text(&self, _: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
         match *self {}
     }
 
-    pub fn keep(&self, _: Content<'_>) -> Result<(), Failure> {
+    pub fn keep(&self, _: Content<'_>) -> Result<(), DatabaseError> {
         match *self {}
     }
 
-    pub fn entry(&self, _: u64) -> Result<Option<Entry>, Failure> {
+    pub fn entry(&self, _: u64) -> Result<Option<Entry>, DatabaseError> {
         match *self {}
     }
 
-    pub fn entries(&self, _: Option<&str>, _: usize) -> Result<Vec<Entry>, Failure> {
+    pub fn entries(&self, _: Option<&str>, _: usize) -> Result<Vec<Entry>, DatabaseError> {
         match *self {}
     }
 
-    pub fn newest(&self, _: Wanted, _: &str) -> Result<Option<Entry>, Failure> {
+    pub fn newest(&self, _: EditFilter, _: &str) -> Result<Option<Entry>, DatabaseError> {
         match *self {}
     }
 
-    pub fn last(&self, _: Wanted) -> Result<Option<(SystemTime, Entry)>, Failure> {
+    pub fn last(&self, _: EditFilter) -> Result<Option<(SystemTime, Entry)>, DatabaseError> {
         match *self {}
     }
 
-    pub fn is_begun(&self, _: &str) -> Result<bool, Failure> {
+    pub fn is_begun(&self, _: &str) -> Result<bool, DatabaseError> {
         match *self {}
     }
 
-    pub fn begun(&self) -> Result<Vec<Begun>, Failure> {
+    pub fn begun(&self) -> Result<Vec<UnsettledEdit>, DatabaseError> {
         match *self {}
     }
 
-    pub fn is_open(&self, _: u64) -> Result<bool, Failure> {
+    pub fn is_open(&self, _: u64) -> Result<bool, DatabaseError> {
         match *self {}
     }
 
-    pub fn is_staged(&self, _: &str) -> Result<bool, Failure> {
+    pub fn is_staged(&self, _: &str) -> Result<bool, DatabaseError> {
         match *self {}
     }
 
-    pub fn folders(&self) -> Result<Vec<String>, Failure> {
+    pub fn folders(&self) -> Result<Vec<String>, DatabaseError> {
         match *self {}
     }
 
-    pub fn is_untidy(&self, _: Bounds) -> bool {
+    pub fn is_untidy(&self, _: RetentionLimits) -> bool {
         match *self {}
     }
 
-    pub fn tidy(&self, _: Bounds) -> Result<(), Failure> {
+    pub fn tidy(&self, _: RetentionLimits) -> Result<(), DatabaseError> {
         match *self {}
     }
 }

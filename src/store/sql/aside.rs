@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing of it is removed, and while its name is taken nobody begins a new one.
 
-use super::Failure;
+use super::DatabaseError;
 use super::database::io_failure;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const PARTS: [&str; 3] = ["-wal", "-shm", ""];
 
 /// Gives the database's files other names; tells what was done.
-pub fn set_aside(path: &Path, why: &str) -> Result<String, Failure> {
+pub fn set_aside(path: &Path, why: &str) -> Result<String, DatabaseError> {
     let new = free_name(path);
     for part in PARTS {
         match std::fs::rename(with(path, part), with(&new, part)) {

@@ -4,17 +4,17 @@
 
 use super::database::Database;
 use super::texts::{self, Packs};
-use super::{Failure, Row};
+use super::{DatabaseError, JournalRow};
 use crate::store::inode::Inodes;
-use crate::store::journal::{Deed, Kind};
-use crate::text::Stamp;
+use crate::store::journal::{EditMeta, EntryKind};
+use crate::text::Version;
 use rusqlite::{Transaction, params};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Database {
     /// Writes an edit down as begun; gives back its number.
-    pub fn begin(&self, deed: &Deed, rows: &[Row<'_>]) -> Result<u64, Failure> {
+    pub fn begin(&self, deed: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
         // Squeezing takes longer than all the rest, and nobody else need wait for it.
         let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
         let number = self.write(|transaction| {
@@ -32,12 +32,12 @@ impl Database {
     }
 
     /// What will be needed of the texts, as far as that can be told beforehand.
-    fn pack(&self, row: &Row<'_>) -> Result<Packs, Failure> {
+    fn pack(&self, row: &JournalRow<'_>) -> Result<Packs, DatabaseError> {
         if row.keep { self.read(|reader| texts::prepare(reader, row)) } else { Ok(Packs::default()) }
     }
 
     /// Writes down which files an edit's staged copies are, in the order in which its files were written down.
-    pub fn record(&self, number: u64, inodes: &[Inodes]) -> Result<(), Failure> {
+    pub fn record(&self, number: u64, inodes: &[Inodes]) -> Result<(), DatabaseError> {
         let insert = "INSERT OR REPLACE INTO copies(edit, position, copy, born, before, in_place)
             VALUES(?, ?, ?, ?, ?, ?)";
         self.write(|transaction| {
@@ -57,7 +57,7 @@ impl Database {
     }
 
     /// Declares that all of an edit is there; what it took back or made again is marked so.
-    pub fn settle(&self, number: u64) -> Result<(), Failure> {
+    pub fn settle(&self, number: u64) -> Result<(), DatabaseError> {
         let number = number.cast_signed();
         self.write(|transaction| {
             let settled = "UPDATE edits SET settled = 1 WHERE number = ? RETURNING kind, of";
@@ -75,7 +75,7 @@ impl Database {
     }
 
     /// Takes an edit out again that has not been settled.
-    pub fn forget(&self, number: u64) -> Result<(), Failure> {
+    pub fn forget(&self, number: u64) -> Result<(), DatabaseError> {
         let number = number.cast_signed();
         self.write(|transaction| {
             let edit = "DELETE FROM edits WHERE number = ? AND settled = 0";
@@ -96,13 +96,13 @@ const EDIT: i64 = 0;
 const UNDO: i64 = 1;
 const REDO: i64 = 2;
 
-fn insert_edit(transaction: &Transaction<'_>, deed: &Deed) -> rusqlite::Result<i64> {
+fn insert_edit(transaction: &Transaction<'_>, deed: &EditMeta) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO edits(at, tool, author, request, kind, of, gates, settled)
         VALUES(?, ?, ?, ?, ?, ?, ?, 0)";
     let (kind, of) = match deed.kind {
-        Kind::Edit => (EDIT, 0),
-        Kind::Undo(of) => (UNDO, of.number()),
-        Kind::Redo(of) => (REDO, of.number()),
+        EntryKind::Edit => (EDIT, 0),
+        EntryKind::Undo(of) => (UNDO, of.number()),
+        EntryKind::Redo(of) => (REDO, of.number()),
     };
     let request: &[u8] = deed.request.bytes();
     transaction.prepare_cached(insert)?.insert(params![
@@ -120,7 +120,7 @@ fn insert_change(
     transaction: &Transaction<'_>,
     number: i64,
     position: usize,
-    row: &Row<'_>,
+    row: &JournalRow<'_>,
 ) -> rusqlite::Result<()> {
     let insert = "INSERT INTO changes(edit, position, path, staged, before, after, added, removed, mode, folders, kept)
         VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -142,11 +142,11 @@ fn insert_change(
 }
 
 /// The kind of an edit, as its row has it.
-pub(super) fn kind(kind: i64, of: u64, database: &Database) -> Kind {
+pub(super) fn kind(kind: i64, of: u64, database: &Database) -> EntryKind {
     match kind {
-        UNDO => Kind::Undo(database.id(of)),
-        REDO => Kind::Redo(database.id(of)),
-        _ => Kind::Edit,
+        UNDO => EntryKind::Undo(database.id(of)),
+        REDO => EntryKind::Redo(database.id(of)),
+        _ => EntryKind::Edit,
     }
 }
 
@@ -171,6 +171,6 @@ fn moment() -> i64 {
 }
 
 /// A stamp out of a row.
-pub(super) fn stamp(bytes: Option<[u8; 32]>) -> Option<Stamp> {
-    bytes.map(Stamp::from_bytes)
+pub(super) fn stamp(bytes: Option<[u8; 32]>) -> Option<Version> {
+    bytes.map(Version::from_bytes)
 }

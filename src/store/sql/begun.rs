@@ -4,12 +4,12 @@
 
 use super::begin::stamp;
 use super::database::Database;
-use super::{Begun, BegunFile, Failure};
+use super::{BegunFile, DatabaseError, UnsettledEdit};
 use crate::store::inode::{Inode, Inodes};
 
 impl Database {
     /// The edits that were begun and not settled, the oldest first.
-    pub fn begun(&self) -> Result<Vec<Begun>, Failure> {
+    pub fn begun(&self) -> Result<Vec<UnsettledEdit>, DatabaseError> {
         let begun = "SELECT number, path, staged, changes.before, after, folders, copies.edit AS recorded, copy, born,
             copies.before AS replaced, in_place FROM edits INDEXED BY edits_begun CROSS JOIN changes ON changes.edit = number
             LEFT JOIN copies ON copies.edit = number AND copies.position = changes.position
@@ -17,13 +17,13 @@ impl Database {
         self.read(|reader| {
             let mut begun = reader.prepare_cached(begun)?;
             let mut rows = begun.query([])?;
-            let mut edits: Vec<Begun> = Vec::new();
+            let mut edits: Vec<UnsettledEdit> = Vec::new();
             while let Some(row) = rows.next()? {
                 let number = row.get::<_, i64>("number")?.cast_unsigned();
                 let file = file(row)?;
                 match edits.last_mut().filter(|edit| edit.number == number) {
                     Some(edit) => edit.files.push(file),
-                    None => edits.push(Begun { number, files: vec![file] }),
+                    None => edits.push(UnsettledEdit { number, files: vec![file] }),
                 }
             }
             Ok(edits)
@@ -31,20 +31,20 @@ impl Database {
     }
 
     /// Whether that edit is still neither settled nor forgotten.
-    pub fn is_open(&self, number: u64) -> Result<bool, Failure> {
+    pub fn is_open(&self, number: u64) -> Result<bool, DatabaseError> {
         let open = "SELECT 1 FROM edits WHERE number = ? AND settled = 0";
         self.read(|reader| reader.prepare_cached(open)?.exists([number.cast_signed()]))
     }
 
     /// Whether an edit that is under way has a staged copy of that name.
-    pub fn is_staged(&self, name: &str) -> Result<bool, Failure> {
+    pub fn is_staged(&self, name: &str) -> Result<bool, DatabaseError> {
         let staged = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
             WHERE settled = 0 AND staged = ?";
         self.read(|reader| reader.prepare_cached(staged)?.exists([name]))
     }
 
     /// The folders of the files that were edited last, beneath the root; a bounded number of them.
-    pub fn folders(&self) -> Result<Vec<String>, Failure> {
+    pub fn folders(&self) -> Result<Vec<String>, DatabaseError> {
         let paths = "SELECT path FROM changes ORDER BY edit DESC LIMIT 1000";
         let paths = self.read(|reader| {
             let mut paths = reader.prepare_cached(paths)?;

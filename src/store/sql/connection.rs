@@ -3,7 +3,7 @@
 //! Invariant: no commit waits for the disk, but one at which a log begins anew; whoever finds the database busy comes again
 //! soon, and gives up after [`PATIENCE`].
 
-use super::Failure;
+use super::DatabaseError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 use std::path::Path;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_micros(250);
 
 /// Connects to a database that is there.
-pub fn connect(path: &Path) -> Result<Connection, Failure> {
+pub fn connect(path: &Path) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failure)?;
     set_up(&connection).map_err(failure)?;
@@ -28,7 +28,7 @@ pub fn connect(path: &Path) -> Result<Connection, Failure> {
         "wal" => Ok(connection),
         mode => {
             let why = format!("its file system has no write-ahead log for SQLite, only the mode {mode}");
-            Err(Failure::Closed(why))
+            Err(DatabaseError::Closed(why))
         }
     }
 }
@@ -58,22 +58,22 @@ fn again(times: i32) -> bool {
 
 /// What a refusal of SQLite means.
 #[expect(clippy::needless_pass_by_value, reason = "it is mapped over")]
-pub fn failure(error: Error) -> Failure {
+pub fn failure(error: Error) -> DatabaseError {
     let why = error.to_string();
     let extended = error.sqlite_error().map(|error| error.extended_code);
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => Failure::Full(why),
+        Some(ErrorCode::DiskFull) => DatabaseError::Full(why),
         // The index of the log could not grow, which says no more than that.
-        _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => Failure::Full(why),
+        _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => DatabaseError::Full(why),
         // SQLite does not tell a file that may not grow from a disk that fails.
         _ if extended == Some(ffi::SQLITE_IOERR_WRITE) && limit_of_files().is_some() => {
             let limit = limit_of_files().unwrap_or_default();
-            Failure::Full(format!(
+            DatabaseError::Full(format!(
                 "{why}; a file of this process may have at most {limit} bytes (`ulimit -f`)"
             ))
         }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Failure::Spoilt(why),
-        _ => Failure::Other(why),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Spoilt(why),
+        _ => DatabaseError::Other(why),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: one thread writes at a time, and none that reads waits for it.
 
 use super::connection::{connect, failure};
-use super::{Failure, schema};
+use super::{DatabaseError, schema};
 use crate::store::folder::Identity;
 use crate::store::journal::EditId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -36,19 +36,19 @@ pub(in crate::store) struct Database {
 
 impl Database {
     /// Connects to the journal that stands in this file, which is there.
-    pub(super) fn connect(path: &Path) -> Result<Database, Failure> {
+    pub(super) fn connect(path: &Path) -> Result<Database, DatabaseError> {
         let identity = identity(path).map_err(|error| io_failure(&error))?;
         let writer = connect(path)?;
         let mut said = schema::said(&writer).map_err(failure)?;
-        if said == schema::Said::New {
+        if said == schema::SchemaState::New {
             schema::make(&writer).map_err(failure)?;
             said = schema::said(&writer).map_err(failure)?;
         }
         let name = match said {
-            schema::Said::Ours(name) => name,
-            schema::Said::Newer(version) => return Err(Failure::Closed(newer(version))),
-            schema::Said::New | schema::Said::Foreign => {
-                return Err(Failure::Spoilt("it is no journal of lockgate".to_owned()));
+            schema::SchemaState::Ours(name) => name,
+            schema::SchemaState::Newer(version) => return Err(DatabaseError::Closed(newer(version))),
+            schema::SchemaState::New | schema::SchemaState::Foreign => {
+                return Err(DatabaseError::Spoilt("it is no journal of lockgate".to_owned()));
             }
         };
         schema::complete(&writer).map_err(failure)?;
@@ -62,10 +62,10 @@ impl Database {
     /// Looks through all of it.
     ///
     /// Errors: what is wrong.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), DatabaseError> {
         let said =
             self.read(|reader| reader.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)))?;
-        if said == "ok" { Ok(()) } else { Err(Failure::Spoilt(said)) }
+        if said == "ok" { Ok(()) } else { Err(DatabaseError::Spoilt(said)) }
     }
 
     /// Whether the file of its name is still this one.
@@ -84,7 +84,7 @@ impl Database {
     }
 
     /// Makes everything that was written survive a power cut.
-    pub fn sync(&self) -> Result<(), Failure> {
+    pub fn sync(&self) -> Result<(), DatabaseError> {
         rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.log))
             .map_err(|errno| io_failure(&errno.into()))
     }
@@ -120,7 +120,7 @@ impl Database {
     pub(super) fn write<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, DatabaseError> {
         let mut writer = self.writer();
         let transaction =
             writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failure)?;
@@ -132,7 +132,7 @@ impl Database {
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, DatabaseError> {
         let idle = lock(&self.readers).pop();
         let reader = idle.map_or_else(|| connect(&self.path), Ok)?;
         let seen = work(&reader).map_err(failure)?;
@@ -172,11 +172,11 @@ pub(super) fn log_path(path: &Path) -> PathBuf {
 }
 
 /// What a refusal of the system means.
-pub(super) fn io_failure(error: &io::Error) -> Failure {
+pub(super) fn io_failure(error: &io::Error) -> DatabaseError {
     let why = error.to_string();
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Failure::Full(why),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Failure::Closed(why),
-        _ => Failure::Other(why),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(why),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => DatabaseError::Closed(why),
+        _ => DatabaseError::Other(why),
     }
 }

@@ -4,9 +4,9 @@
 
 use super::begin::{kind, stamp};
 use super::database::Database;
-use super::{Failure, Wanted};
-use crate::store::journal::{Changed, Deed, Entry};
-use crate::text::Stamp;
+use super::{DatabaseError, EditFilter};
+use crate::store::journal::{EditMeta, Entry, FileChange};
+use crate::text::Version;
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,13 +16,13 @@ const COLUMNS: &str =
 
 impl Database {
     /// The settled edit of that number; the paths are beneath the root.
-    pub fn entry(&self, number: u64) -> Result<Option<Entry>, Failure> {
+    pub fn entry(&self, number: u64) -> Result<Option<Entry>, DatabaseError> {
         let one = "number = ? AND settled = 1";
         self.read(|reader| self.entries_where(reader, one, [number.cast_signed()]).map(first))
     }
 
     /// The settled edits, the newest first; those that change this path, or all.
-    pub fn entries(&self, path: Option<&str>, most: usize) -> Result<Vec<Entry>, Failure> {
+    pub fn entries(&self, path: Option<&str>, most: usize) -> Result<Vec<Entry>, DatabaseError> {
         let all = "number IN (SELECT number FROM edits WHERE settled = 1 ORDER BY number DESC LIMIT ?)";
         let of_path = "number IN (SELECT number FROM changes CROSS JOIN edits ON number = edit
             WHERE path = ? AND settled = 1 ORDER BY edit DESC LIMIT ?)";
@@ -34,7 +34,7 @@ impl Database {
     }
 
     /// The first of the wanted edits that change this path.
-    pub fn newest(&self, wanted: Wanted, path: &str) -> Result<Option<Entry>, Failure> {
+    pub fn newest(&self, wanted: EditFilter, path: &str) -> Result<Option<Entry>, DatabaseError> {
         let (which, order) = terms(wanted);
         // By the path's own changes in their order, whatever SQLite thinks of it.
         let order = if order == "number" { "edit" } else { order };
@@ -49,7 +49,7 @@ impl Database {
     }
 
     /// The first of all wanted edits, and the time that counts for it: when it was begun, or when it was taken back.
-    pub fn last(&self, wanted: Wanted) -> Result<Option<(SystemTime, Entry)>, Failure> {
+    pub fn last(&self, wanted: EditFilter) -> Result<Option<(SystemTime, Entry)>, DatabaseError> {
         let (which, order) = terms(wanted);
         let sql = format!("SELECT number FROM edits WHERE {which} ORDER BY {order} DESC LIMIT 1");
         // An undo is younger than its edit, so it is not forgotten before it.
@@ -59,8 +59,8 @@ impl Database {
             let last = reader.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?;
             let Some(entry) = self.numbered(reader, last)? else { return Ok(None) };
             let at = match wanted {
-                Wanted::Settled | Wanted::ToUndo => None,
-                Wanted::ToRedo => {
+                EditFilter::Settled | EditFilter::ToUndo => None,
+                EditFilter::ToRedo => {
                     reader.prepare_cached(undone)?.query_row([last], |row| row.get(0)).optional()?
                 }
             };
@@ -75,7 +75,7 @@ impl Database {
     }
 
     /// Whether an edit of this path has been begun and not been settled.
-    pub fn is_begun(&self, path: &str) -> Result<bool, Failure> {
+    pub fn is_begun(&self, path: &str) -> Result<bool, DatabaseError> {
         let begun = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
             WHERE settled = 0 AND path = ? LIMIT 1";
         self.read(|reader| reader.prepare_cached(begun)?.exists([path]))
@@ -105,16 +105,16 @@ impl Database {
         Ok(entries)
     }
 
-    fn entry_of(&self, row: &rusqlite::Row<'_>, number: u64, changed: Changed) -> rusqlite::Result<Entry> {
+    fn entry_of(&self, row: &rusqlite::Row<'_>, number: u64, changed: FileChange) -> rusqlite::Result<Entry> {
         let at: i64 = row.get("at")?;
         let of: i64 = row.get("of")?;
         Ok(Entry {
             id: self.id(number),
             at: time(at),
-            deed: Deed {
+            deed: EditMeta {
                 tool: row.get("tool")?,
                 author: row.get("author")?,
-                request: Stamp::from_bytes(row.get("request")?),
+                request: Version::from_bytes(row.get("request")?),
                 kind: kind(row.get("kind")?, of.cast_unsigned(), self),
                 gates: row.get("gates")?,
             },
@@ -125,11 +125,11 @@ impl Database {
 }
 
 /// The condition for the wanted edits, and the column by which the first of them is found.
-const fn terms(wanted: Wanted) -> (&'static str, &'static str) {
+const fn terms(wanted: EditFilter) -> (&'static str, &'static str) {
     match wanted {
-        Wanted::Settled => ("settled = 1", "number"),
-        Wanted::ToUndo => ("settled = 1 AND kind = 0 AND undone IS NULL", "number"),
-        Wanted::ToRedo => ("settled = 1 AND undone IS NOT NULL", "undone"),
+        EditFilter::Settled => ("settled = 1", "number"),
+        EditFilter::ToUndo => ("settled = 1 AND kind = 0 AND undone IS NULL", "number"),
+        EditFilter::ToRedo => ("settled = 1 AND undone IS NOT NULL", "undone"),
     }
 }
 
@@ -142,9 +142,9 @@ fn first(entries: Vec<Entry>) -> Option<Entry> {
     entries.into_iter().next()
 }
 
-fn changed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Changed> {
+fn changed(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileChange> {
     let count = |column| row.get::<_, i64>(column).map(|count| usize::try_from(count).unwrap_or(0));
-    Ok(Changed {
+    Ok(FileChange {
         entity: None,
         path: row.get("path")?,
         before: stamp(row.get("before")?),

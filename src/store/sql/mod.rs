@@ -39,12 +39,12 @@ pub(super) use database::Database;
 use super::inode::Inodes;
 use super::publish::Content;
 use crate::error::Code;
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// One file of an edit, as it is to be written down.
 #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "nothing is written down"))]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(super) struct JournalRow<'a> {
     /// Its path beneath the root.
     pub path: &'a str,
     /// The name of its staged copy.
@@ -67,7 +67,7 @@ pub(super) struct Row<'a> {
 
 /// Which edits are looked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Wanted {
+pub(super) enum EditFilter {
     /// All that were settled.
     Settled,
     /// Those that can be taken back: no undo, no redo, and not taken back yet.
@@ -78,7 +78,7 @@ pub(super) enum Wanted {
 
 /// An edit that was begun and not settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Begun {
+pub(super) struct UnsettledEdit {
     /// Its number.
     pub number: u64,
     /// Its files, in the order in which they were written down.
@@ -93,9 +93,9 @@ pub(super) struct BegunFile {
     /// The name of its staged copy.
     pub staged: String,
     /// The version before.
-    pub before: Option<Stamp>,
+    pub before: Option<Version>,
     /// The version after.
-    pub after: Option<Stamp>,
+    pub after: Option<Version>,
     /// How many folders were to be made.
     pub folders: usize,
     /// Which files its staged copy and the file before are; absent where that was not written down.
@@ -105,7 +105,7 @@ pub(super) struct BegunFile {
 /// Why the database did not do what it was asked.
 #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "there is one reason only"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum DatabaseError {
     /// The disk is full.
     Full(String),
     /// What stands in its file is no database, or a broken one.
@@ -116,12 +116,12 @@ pub(super) enum Failure {
     Closed(String),
 }
 
-impl Failure {
+impl DatabaseError {
     /// The code of the refusal, and the reason for it.
     pub fn told(&self) -> (Code, &str) {
         match self {
-            Failure::Full(why) => (Code::NoSpace, why),
-            Failure::Spoilt(why) | Failure::Other(why) | Failure::Closed(why) => {
+            DatabaseError::Full(why) => (Code::NoSpace, why),
+            DatabaseError::Spoilt(why) | DatabaseError::Other(why) | DatabaseError::Closed(why) => {
                 (Code::StoreUnavailable, why)
             }
         }

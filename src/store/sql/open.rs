@@ -2,7 +2,7 @@
 //!
 //! Invariant: one process at a time makes a database or sets one aside; what is there and may be another's is not used.
 
-use super::Failure;
+use super::DatabaseError;
 use super::aside::set_aside;
 use super::database::{Database, io_failure};
 use crate::store::state::doubt;
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Database {
     /// Opens the database in a root's own folder, or begins it; with what a person should know of it.
-    pub fn open(folder: &Path) -> Result<(Database, Vec<String>), Failure> {
+    pub fn open(folder: &Path) -> Result<(Database, Vec<String>), DatabaseError> {
         let path = folder.join(NAME);
         let lock = private(&folder.join(LOCK)).map_err(|error| io_failure(&error))?;
         only_one(&lock)?;
@@ -31,7 +31,7 @@ impl Database {
         }
         private(&path).map_err(|error| io_failure(&error))?;
         let database = match Database::connect(&path) {
-            Err(Failure::Spoilt(_)) => {
+            Err(DatabaseError::Spoilt(_)) => {
                 if let Some(why) = spoilt(&path)? {
                     notes.push(set_aside(&path, &why)?);
                     private(&path).map_err(|error| io_failure(&error))?;
@@ -46,7 +46,7 @@ impl Database {
     }
 
     /// Sets this database aside if it still is the root's and still spoilt; whoever comes next begins a new one.
-    pub fn give_up(&self, folder: &Path, why: &str) -> Result<Option<String>, Failure> {
+    pub fn give_up(&self, folder: &Path, why: &str) -> Result<Option<String>, DatabaseError> {
         let lock = private(&folder.join(LOCK)).map_err(|error| io_failure(&error))?;
         only_one(&lock)?;
         let path = folder.join(NAME);
@@ -58,16 +58,16 @@ impl Database {
 }
 
 /// Why a database that seems spoilt is, looked at a second time and whole: a disk that failed once has damaged nothing.
-fn spoilt(path: &Path) -> Result<Option<String>, Failure> {
+fn spoilt(path: &Path) -> Result<Option<String>, DatabaseError> {
     match Database::connect(path).and_then(|database| database.check()) {
         Ok(()) => Ok(None),
-        Err(Failure::Spoilt(why)) => Ok(Some(why)),
+        Err(DatabaseError::Spoilt(why)) => Ok(Some(why)),
         Err(failure) => Err(failure),
     }
 }
 
 /// Waits until no other process opens this journal.
-fn only_one(lock: &File) -> Result<(), Failure> {
+fn only_one(lock: &File) -> Result<(), DatabaseError> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match flock(lock, FlockOperation::NonBlockingLockExclusive) {
@@ -76,7 +76,9 @@ fn only_one(lock: &File) -> Result<(), Failure> {
                 std::thread::sleep(Duration::from_millis(1));
             }
             Err(Errno::WOULDBLOCK) => {
-                return Err(Failure::Other("another process has been opening it for too long".to_owned()));
+                return Err(DatabaseError::Other(
+                    "another process has been opening it for too long".to_owned(),
+                ));
             }
             Err(errno) => return Err(io_failure(&errno.into())),
         }
@@ -92,13 +94,13 @@ fn private(path: &Path) -> std::io::Result<File> {
 }
 
 /// Why what stands in the place of the database is none.
-fn unusable(path: &Path) -> Result<Option<String>, Failure> {
+fn unusable(path: &Path) -> Result<Option<String>, DatabaseError> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io_failure(&error)),
         Ok(found) if !found.is_file() => Ok(Some("it is not a file".to_owned())),
         Ok(found) => {
-            doubt(&found).map_or(Ok(None), |why| Err(Failure::Closed(format!("its database {why}"))))
+            doubt(&found).map_or(Ok(None), |why| Err(DatabaseError::Closed(format!("its database {why}"))))
         }
     }
 }

@@ -75,7 +75,7 @@ CREATE TABLE IF NOT EXISTS copies(
 
 /// What a database says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum SchemaState {
     /// It has nothing in it yet.
     New,
     /// It is a journal of that name, and this lockgate knows its tables.
@@ -87,15 +87,15 @@ pub enum Said {
 }
 
 /// Reads what the database is.
-pub fn said(connection: &Connection) -> rusqlite::Result<Said> {
+pub fn said(connection: &Connection) -> rusqlite::Result<SchemaState> {
     let number = |pragma| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
     let (id, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
     let tables = number("SELECT count(*) FROM sqlite_master")?;
     Ok(match (id >> 16, version) {
-        (0, 0) if id == 0 && tables == 0 => Said::New,
-        (OURS, version) if version > VERSION => Said::Newer(version),
-        (OURS, VERSION) => Said::Ours((id & 0xffff) as u16),
-        _ => Said::Foreign,
+        (0, 0) if id == 0 && tables == 0 => SchemaState::New,
+        (OURS, version) if version > VERSION => SchemaState::Newer(version),
+        (OURS, VERSION) => SchemaState::Ours((id & 0xffff) as u16),
+        _ => SchemaState::Foreign,
     })
 }
 

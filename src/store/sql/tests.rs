@@ -3,27 +3,27 @@
 mod broken;
 mod several;
 
-use super::{Database, Failure, Row, Wanted};
+use super::{Database, DatabaseError, EditFilter, JournalRow};
 use crate::store::inode::{Inode, Inodes};
-use crate::store::journal::{Deed, Kind};
+use crate::store::journal::{EditMeta, EntryKind};
 use crate::store::publish::Content;
-use crate::text::Stamp;
+use crate::text::Version;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;
 use tempfile::TempDir;
 
-fn deed(kind: Kind) -> Deed {
-    let request = Stamp::of(b"request");
-    Deed { tool: "edit_file".into(), author: "tester".into(), request, kind, gates: "passed".into() }
+fn deed(kind: EntryKind) -> EditMeta {
+    let request = Version::hash(b"request");
+    EditMeta { tool: "edit_file".into(), author: "tester".into(), request, kind, gates: "passed".into() }
 }
 
-fn row<'a>(path: &'a str, before: Option<&'a [u8]>, after: Option<&'a [u8]>) -> Row<'a> {
-    Row {
+fn row<'a>(path: &'a str, before: Option<&'a [u8]>, after: Option<&'a [u8]>) -> JournalRow<'a> {
+    JournalRow {
         path,
         staged: ".a.0123456789abcdef.lockgate",
-        before: before.map(Content::of),
-        after: after.map(Content::of),
+        before: before.map(Content::new),
+        after: after.map(Content::new),
         added: 1,
         removed: 2,
         mode: None,
@@ -45,20 +45,20 @@ fn scene() -> (TempDir, Database) {
 }
 
 fn edit(database: &Database, path: &str, before: &[u8], after: &[u8]) -> u64 {
-    let number = database.begin(&deed(Kind::Edit), &[row(path, Some(before), Some(after))]).unwrap();
+    let number = database.begin(&deed(EntryKind::Edit), &[row(path, Some(before), Some(after))]).unwrap();
     database.settle(number).unwrap();
     number
 }
 
 fn text(database: &Database, text: &[u8]) -> Option<Vec<u8>> {
-    database.text(&Stamp::of(text).hex()).unwrap()
+    database.text(&Version::hash(text).hex()).unwrap()
 }
 
 fn number(database: &Database, sql: &str) -> i64 {
     database.read(|reader| reader.query_row(sql, [], |row| row.get(0))).unwrap()
 }
 
-fn newest(database: &Database, wanted: Wanted, path: Option<&str>) -> Option<u64> {
+fn newest(database: &Database, wanted: EditFilter, path: Option<&str>) -> Option<u64> {
     let entry = match path {
         Some(path) => database.newest(wanted, path).unwrap(),
         None => database.last(wanted).unwrap().map(|(_, entry)| entry),
@@ -79,7 +79,7 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
         database.begun().unwrap().iter().flat_map(|edit| &edit.files).map(|file| file.inodes).collect()
     };
     for is_settled in [true, false] {
-        let number = database.begin(&deed(Kind::Edit), &rows).unwrap();
+        let number = database.begin(&deed(EntryKind::Edit), &rows).unwrap();
         assert_eq!(begun(&database), [None; 3], "nothing was recorded yet");
         database.record(number, &inodes).unwrap();
         assert_eq!(begun(&database), inodes.map(Some));
@@ -91,7 +91,7 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
         assert_eq!(self::number(&database, "SELECT count(*) FROM copies"), 0);
     }
     // A journal of an earlier version lacks the table, and what was under way then is still found.
-    database.begin(&deed(Kind::Edit), &rows).unwrap();
+    database.begin(&deed(EntryKind::Edit), &rows).unwrap();
     database.write(|transaction| transaction.execute_batch("DROP TABLE copies")).unwrap();
     drop(database);
     let database = open(dir.path());
@@ -103,16 +103,16 @@ fn an_edit_is_there_once_it_is_settled_and_is_what_was_written_down() {
     let (_dir, database) = scene();
     let rows =
         [row("a", Some(b"one"), Some(b"two")), row("b", None, Some(b"new")), row("c", Some(b"old"), None)];
-    let number = database.begin(&deed(Kind::Edit), &rows).unwrap();
+    let number = database.begin(&deed(EntryKind::Edit), &rows).unwrap();
     assert_eq!(database.entry(number).unwrap(), None, "nobody may take back what is still under way");
     assert!(["a", "b", "c"].iter().all(|path| database.is_begun(path).unwrap()));
     assert!(!database.is_begun("d").unwrap());
     database.settle(number).unwrap();
     assert!(!database.is_begun("a").unwrap());
     let entry = database.entry(number).unwrap().unwrap();
-    assert_eq!((entry.deed, entry.undone), (deed(Kind::Edit), false));
+    assert_eq!((entry.deed, entry.undone), (deed(EntryKind::Edit), false));
     let seen: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.after)).collect();
-    let stamp = |text: &[u8]| Some(Stamp::of(text));
+    let stamp = |text: &[u8]| Some(Version::hash(text));
     let wanted =
         [("a", stamp(b"one"), stamp(b"two")), ("b", None, stamp(b"new")), ("c", stamp(b"old"), None)];
     assert_eq!(seen, wanted);
@@ -125,7 +125,7 @@ fn an_edit_is_there_once_it_is_settled_and_is_what_was_written_down() {
 #[test]
 fn what_is_forgotten_is_gone_and_its_number_is_not_given_again() {
     let (_dir, database) = scene();
-    let number = database.begin(&deed(Kind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     database.forget(number).unwrap();
     assert!(!database.is_begun("a").unwrap());
     let next = edit(&database, "a", b"1", b"3");
@@ -137,20 +137,20 @@ fn what_is_forgotten_is_gone_and_its_number_is_not_given_again() {
 #[test]
 fn an_edit_that_its_process_left_is_there_for_who_comes_next() {
     let (dir, database) = scene();
-    let number = database.begin(&deed(Kind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     drop(database);
     let database = open(dir.path());
     assert!(database.is_begun("a").unwrap());
     assert_eq!(text(&database, b"1"), Some(b"1".to_vec()));
     database.settle(number).unwrap();
-    assert_eq!(newest(&database, Wanted::Settled, Some("a")), Some(number));
+    assert_eq!(newest(&database, EditFilter::Settled, Some("a")), Some(number));
 }
 
 #[test]
 fn a_text_that_must_not_be_kept_is_not() {
     let (_dir, database) = scene();
-    let secret = Row { keep: false, ..row(".env", Some(b"secret 1"), Some(b"secret 2")) };
-    let number = database.begin(&deed(Kind::Edit), &[secret]).unwrap();
+    let secret = JournalRow { keep: false, ..row(".env", Some(b"secret 1"), Some(b"secret 2")) };
+    let number = database.begin(&deed(EntryKind::Edit), &[secret]).unwrap();
     database.settle(number).unwrap();
     assert!(!database.entry(number).unwrap().unwrap().changes[0].kept);
     assert_eq!((text(&database, b"secret 1"), text(&database, b"secret 2")), (None, None));
@@ -166,20 +166,22 @@ fn undo_and_redo_are_found_in_their_order() {
         database.settle(number).unwrap();
         number
     };
-    let one = settle(Kind::Edit, b"0", b"1");
-    let two = settle(Kind::Edit, b"1", b"2");
-    let both = |path| (newest(&database, Wanted::ToUndo, path), newest(&database, Wanted::ToRedo, path));
+    let one = settle(EntryKind::Edit, b"0", b"1");
+    let two = settle(EntryKind::Edit, b"1", b"2");
+    let both =
+        |path| (newest(&database, EditFilter::ToUndo, path), newest(&database, EditFilter::ToRedo, path));
     assert_eq!(both(Some("a")), (Some(two), None));
-    settle(Kind::Undo(database.id(two)), b"2", b"1");
+    settle(EntryKind::Undo(database.id(two)), b"2", b"1");
     assert_eq!(both(Some("a")), (Some(one), Some(two)), "an undo is not itself taken back");
-    settle(Kind::Undo(database.id(one)), b"1", b"0");
+    settle(EntryKind::Undo(database.id(one)), b"1", b"0");
     assert_eq!(both(Some("a")), (None, Some(one)), "what was taken back last comes first");
-    settle(Kind::Redo(database.id(one)), b"0", b"1");
+    settle(EntryKind::Redo(database.id(one)), b"0", b"1");
     assert_eq!(both(Some("a")), (Some(one), Some(two)));
     assert_eq!(both(None), both(Some("a")));
     assert_eq!(both(Some("b")), (None, None));
-    let begun =
-        database.begin(&deed(Kind::Undo(database.id(one))), &[row("a", Some(b"1"), Some(b"0"))]).unwrap();
+    let begun = database
+        .begin(&deed(EntryKind::Undo(database.id(one))), &[row("a", Some(b"1"), Some(b"0"))])
+        .unwrap();
     assert_eq!(both(Some("a")), (Some(one), Some(two)), "nothing is marked before it is settled");
     database.forget(begun).unwrap();
     assert_eq!(both(Some("a")), (Some(one), Some(two)));
@@ -211,10 +213,10 @@ fn a_version_is_named_by_a_beginning_that_only_one_has() {
     let fake = |last: u8| {
         let mut bytes = [0xab; 32];
         bytes[31] = last;
-        Stamp::from_bytes(bytes)
+        Version::from_bytes(bytes)
     };
-    let hex = Stamp::of(b"text").hex();
-    database.keep(Content::of(b"text")).unwrap();
+    let hex = Version::hash(b"text").hex();
+    database.keep(Content::new(b"text")).unwrap();
     for right in [cut(&hex, 12), cut(&hex, 13), cut(&hex.to_uppercase(), 40), &hex] {
         assert_eq!(database.text(right).unwrap(), Some(b"text".to_vec()), "{right}");
     }
@@ -223,9 +225,9 @@ fn a_version_is_named_by_a_beginning_that_only_one_has() {
     }
     database.keep(Content { stamp: fake(1), bytes: b"x" }).unwrap();
     assert_eq!(database.text(&fake(1).hex()).unwrap(), None, "a text that has not its stamp is none");
-    let mut other = *Stamp::of(b"text").bytes();
+    let mut other = *Version::hash(b"text").bytes();
     other[31] ^= 1;
-    database.keep(Content { stamp: Stamp::from_bytes(other), bytes: b"y" }).unwrap();
+    database.keep(Content { stamp: Version::from_bytes(other), bytes: b"y" }).unwrap();
     assert_eq!(database.text(cut(&hex, 12)).unwrap(), None, "two have this beginning");
     assert_eq!(database.text(&hex).unwrap(), Some(b"text".to_vec()), "the control");
 }
@@ -251,7 +253,7 @@ proptest! {
         let (_dir, database) = scene();
         let start: String = (0..200).map(|line| format!("line {line}\n")).collect();
         let mut now = [start.clone().into_bytes(), start.into_bytes()];
-        let mut all: HashMap<Stamp, Vec<u8>> = HashMap::new();
+        let mut all: HashMap<Version, Vec<u8>> = HashMap::new();
         let mut history = vec![now[0].clone()];
         for (step, file) in steps {
             let next = match step {
@@ -263,7 +265,7 @@ proptest! {
                 Step::Back(to) => history[to % history.len()].clone(),
             };
             edit(&database, ["a", "b"][file], &now[file], &next);
-            all.extend([&now[file], &next].map(|text| (Stamp::of(text), text.clone())));
+            all.extend([&now[file], &next].map(|text| (Version::hash(text), text.clone())));
             history.push(next.clone());
             now[file] = next;
         }
@@ -320,7 +322,7 @@ fn a_failure_in_the_middle_leaves_nothing() {
         transaction.execute("INSERT INTO changes VALUES(1, 0, 'a', '', NULL, NULL, 0, 0, NULL, 0, 1)", [])?;
         transaction.execute("INSERT INTO changes VALUES(1, 0, 'a', '', NULL, NULL, 0, 0, NULL, 0, 1)", [])
     });
-    assert!(matches!(fails, Err(Failure::Other(_))), "{fails:?}");
+    assert!(matches!(fails, Err(DatabaseError::Other(_))), "{fails:?}");
     assert_eq!(number(&database, "SELECT count(*) FROM changes"), 0);
     edit(&database, "a", b"1", b"2");
     assert_eq!(number(&database, "SELECT count(*) FROM changes"), 1);

@@ -5,8 +5,8 @@
 
 use super::begin::{count, now};
 use super::database::Database;
-use super::{Content, Failure, Row, pack};
-use crate::text::Stamp;
+use super::{Content, DatabaseError, JournalRow, pack};
+use crate::text::Version;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 /// Texts that one may be packed over, each over the next.
@@ -31,7 +31,7 @@ struct There {
 
 impl Database {
     /// The text of a version: its stamp or a beginning of it, of at least twelve digits that only one stamp has.
-    pub fn text(&self, version: &str) -> Result<Option<Vec<u8>>, Failure> {
+    pub fn text(&self, version: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
         let Some((lowest, highest)) = range(version) else { return Ok(None) };
         let found = self.read(|reader| {
             let among = "SELECT id, stamp FROM texts WHERE stamp BETWEEN ? AND ? LIMIT 2";
@@ -42,11 +42,11 @@ impl Database {
                 _ => Ok(None),
             }
         })?;
-        Ok(found.filter(|(text, stamp)| Stamp::of(text).bytes() == stamp).map(|(text, _)| text))
+        Ok(found.filter(|(text, stamp)| Version::hash(text).bytes() == stamp).map(|(text, _)| text))
     }
 
     /// Keeps a text that was only read, unless it is there.
-    pub fn keep(&self, content: Content<'_>) -> Result<(), Failure> {
+    pub fn keep(&self, content: Content<'_>) -> Result<(), DatabaseError> {
         if content.bytes.len() > pack::LARGEST || self.read(|reader| find(reader, content.stamp))?.is_some() {
             return Ok(());
         }
@@ -61,7 +61,7 @@ impl Database {
 }
 
 /// Packs what will be written if nobody else writes it first.
-pub(super) fn prepare(reader: &Connection, row: &Row<'_>) -> rusqlite::Result<Packs> {
+pub(super) fn prepare(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Result<Packs> {
     let known =
         |content: Option<Content<'_>>| content.map_or(Ok(None), |content| find(reader, content.stamp));
     let (before, after) = (known(row.before)?, known(row.after)?);
@@ -82,7 +82,7 @@ pub(super) fn prepare(reader: &Connection, row: &Row<'_>) -> rusqlite::Result<Pa
 pub(super) fn insert(
     transaction: &Transaction<'_>,
     number: i64,
-    row: &Row<'_>,
+    row: &JournalRow<'_>,
     packs: &mut Packs,
 ) -> rusqlite::Result<()> {
     let mut base = None;
@@ -107,7 +107,7 @@ pub(super) fn insert(
 fn named(
     transaction: &Transaction<'_>,
     number: i64,
-    stamp: Stamp,
+    stamp: Version,
     base: Option<There>,
     packed: impl FnOnce() -> Vec<u8>,
 ) -> rusqlite::Result<There> {
@@ -121,7 +121,7 @@ fn named(
     }
 }
 
-fn find(connection: &Connection, stamp: Stamp) -> rusqlite::Result<Option<There>> {
+fn find(connection: &Connection, stamp: Version) -> rusqlite::Result<Option<There>> {
     let find = "SELECT id, depth FROM texts WHERE stamp = ?";
     let there = |row: &rusqlite::Row<'_>| Ok(There { id: row.get(0)?, depth: row.get(1)? });
     connection.prepare_cached(find)?.query_row([stamp.bytes()], there).optional()
@@ -129,7 +129,7 @@ fn find(connection: &Connection, stamp: Stamp) -> rusqlite::Result<Option<There>
 
 fn add(
     transaction: &Transaction<'_>,
-    stamp: Stamp,
+    stamp: Version,
     packed: &[u8],
     base: Option<There>,
     last: i64,

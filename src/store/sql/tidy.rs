@@ -8,8 +8,8 @@
 use super::begin::now;
 use super::connection::LOG_KEPT;
 use super::database::Database;
-use super::{Failure, connection};
-use crate::store::journal::Bounds;
+use super::{DatabaseError, connection};
+use crate::store::journal::RetentionLimits;
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 
@@ -22,12 +22,12 @@ const READ: (u64, u64) = (1, 4);
 
 impl Database {
     /// Whether there may be something to tidy up; cheap.
-    pub fn is_untidy(&self, bounds: Bounds) -> bool {
+    pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
         self.is_due() || self.log_length() > LOG_KEPT || self.length() > room(bounds)
     }
 
     /// Forgets what is too old or too much, and moves the log into the database.
-    pub fn tidy(&self, bounds: Bounds) -> Result<(), Failure> {
+    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), DatabaseError> {
         self.not_due();
         let oldest = now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX));
         self.forget_before(oldest)?;
@@ -41,7 +41,7 @@ impl Database {
     }
 
     /// Forgets the edits that were begun before that time.
-    fn forget_before(&self, time: i64) -> Result<(), Failure> {
+    fn forget_before(&self, time: i64) -> Result<(), DatabaseError> {
         let last = "SELECT number FROM edits WHERE at < ? AND settled = 1 ORDER BY number LIMIT 1";
         let mut forgotten = false;
         while self.read(|reader| reader.prepare_cached(last)?.exists([time]))? {
@@ -51,7 +51,7 @@ impl Database {
     }
 
     /// Forgets the oldest edits until no more than these bytes are in use.
-    fn forget_down_to(&self, size: u64) -> Result<(), Failure> {
+    fn forget_down_to(&self, size: u64) -> Result<(), DatabaseError> {
         while self.live()? > size {
             let edits = self.read(|reader| one(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
             // A sixteenth of them at a time: each sweep looks at all texts.
@@ -69,7 +69,7 @@ impl Database {
     }
 
     /// Forgets some of the oldest edits; tells how many.
-    fn forget_oldest(&self, most: i64, before: i64) -> Result<usize, Failure> {
+    fn forget_oldest(&self, most: i64, before: i64) -> Result<usize, DatabaseError> {
         self.shorten_log()?;
         self.write(|transaction| {
             let oldest = "SELECT number FROM edits WHERE settled = 1 AND at < ? ORDER BY number LIMIT ?";
@@ -85,12 +85,12 @@ impl Database {
     }
 
     /// Removes the texts that nothing needs any more.
-    fn sweep(&self) -> Result<(), Failure> {
+    fn sweep(&self) -> Result<(), DatabaseError> {
         self.remove(&self.read(needless)?)
     }
 
     /// Forgets texts that were only read: those from before that time, and the oldest of too many.
-    fn forget_read(&self, time: i64, size: u64) -> Result<(), Failure> {
+    fn forget_read(&self, time: i64, size: u64) -> Result<(), DatabaseError> {
         let read = self.read(|reader| {
             let read =
                 "SELECT id, last, at, size FROM texts INDEXED BY texts_read WHERE last = 0 ORDER BY at DESC";
@@ -107,7 +107,7 @@ impl Database {
     }
 
     /// Removes these texts, but for those that an edit has named since they were looked at.
-    fn remove(&self, texts: &[(i64, i64)]) -> Result<(), Failure> {
+    fn remove(&self, texts: &[(i64, i64)]) -> Result<(), DatabaseError> {
         for portion in texts.chunks(usize::try_from(PORTION).unwrap_or(1)) {
             self.shorten_log()?;
             self.write(|transaction| {
@@ -124,7 +124,7 @@ impl Database {
     }
 
     /// How many bytes the database has in use.
-    fn live(&self) -> Result<u64, Failure> {
+    fn live(&self) -> Result<u64, DatabaseError> {
         self.read(|reader| {
             let pages = one(reader, "PRAGMA page_count")? - one(reader, "PRAGMA freelist_count")?;
             Ok(pages.cast_unsigned() * one(reader, "PRAGMA page_size")?.cast_unsigned())
@@ -132,7 +132,7 @@ impl Database {
     }
 
     /// Takes the pages that are free out of the file, if they are many.
-    fn give_back(&self) -> Result<(), Failure> {
+    fn give_back(&self) -> Result<(), DatabaseError> {
         let free = |reader: &Connection| {
             Ok((one(reader, "PRAGMA freelist_count")?, one(reader, "PRAGMA page_count")?))
         };
@@ -154,12 +154,12 @@ impl Database {
     }
 
     /// Forgetting is written into the log as well, which must not outgrow what is forgotten.
-    fn shorten_log(&self) -> Result<(), Failure> {
+    fn shorten_log(&self) -> Result<(), DatabaseError> {
         if self.log_length() > LOG_KEPT { self.move_log() } else { Ok(()) }
     }
 
     /// Moves the log into the database, so that it begins anew and stays short.
-    fn move_log(&self) -> Result<(), Failure> {
+    fn move_log(&self) -> Result<(), DatabaseError> {
         if self.log_length() <= LOG_KEPT / 4 {
             return Ok(());
         }
@@ -172,14 +172,14 @@ impl Database {
         Ok(())
     }
 
-    fn move_log_by(&self, mode: &str) -> Result<(), Failure> {
+    fn move_log_by(&self, mode: &str) -> Result<(), DatabaseError> {
         let checkpoint = format!("PRAGMA wal_checkpoint({mode})");
         self.read(|reader| reader.query_row(&checkpoint, [], |_| Ok(())))
     }
 }
 
 /// What the database may have of the bound: the log is let grow to twice its length, and over that while it is moved.
-fn room(bounds: Bounds) -> u64 {
+fn room(bounds: RetentionLimits) -> u64 {
     bounds.size.saturating_sub((3 * LOG_KEPT).min(bounds.size / 2))
 }
 
@@ -222,7 +222,7 @@ fn named_by_begun(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
 #[cfg(test)]
 impl Database {
     /// Forgets that many of the oldest edits, and their texts.
-    pub fn forget_some(&self, most: usize) -> Result<(), Failure> {
+    pub fn forget_some(&self, most: usize) -> Result<(), DatabaseError> {
         self.forget_oldest(super::begin::count(most), i64::MAX)?;
         self.sweep()
     }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::OFlags;
 
-use super::{PROOFS, State, guarded, make, stamp};
+use super::{PROOFS, StateFolder, guarded, make, stamp};
 use crate::error::{Code, Error};
 use crate::store::trouble;
 
@@ -115,7 +115,7 @@ pub enum Kept {
     Failed(io::Error),
 }
 
-impl State {
+impl StateFolder {
     /// The folder in which the tools of a root may keep what they know, made when it is not there. Nobody removes it
     /// before this is dropped.
     ///
@@ -516,13 +516,13 @@ mod tests {
 
     struct Caches {
         dir: tempfile::TempDir,
-        state: State,
+        state: StateFolder,
     }
 
     impl Caches {
         fn new() -> Caches {
             let dir = tempfile::tempdir().unwrap();
-            let state = State::within(dir.path(), &[]);
+            let state = StateFolder::within(dir.path(), &[]);
             Caches { dir, state }
         }
 

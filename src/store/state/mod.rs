@@ -11,7 +11,7 @@ mod secret;
 
 use super::trouble;
 use crate::error::{Code, Error};
-use crate::text::Stamp;
+use crate::text::Version;
 use rustix::fs::OFlags;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -40,22 +40,22 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// Where lockgate keeps what is its own; or why it keeps nothing.
 #[derive(Debug, Clone)]
-pub struct State {
+pub struct StateFolder {
     home: Result<PathBuf, String>,
     caches: Result<PathBuf, String>,
 }
 
 /// What a record is about: one policy file of one root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Subject {
-    root: Stamp,
-    policy: Stamp,
+pub struct RecordSubject {
+    root: Version,
+    policy: Version,
 }
 
-impl Subject {
+impl RecordSubject {
     /// The policy file of that name, relative to the root of that real path.
-    pub fn new(root: &Path, policy: &str) -> Subject {
-        Subject { root: stamp(root), policy: Stamp::of(policy.as_bytes()) }
+    pub fn new(root: &Path, policy: &str) -> RecordSubject {
+        RecordSubject { root: stamp(root), policy: Version::hash(policy.as_bytes()) }
     }
 
     fn file_name(&self) -> String {
@@ -63,30 +63,30 @@ impl Subject {
     }
 }
 
-impl State {
+impl StateFolder {
     /// Finds the folders of the user who runs lockgate; `roots` are absolute.
-    pub fn beside(roots: &[PathBuf]) -> State {
-        State::at(own::state_home(), own::cache_home(), roots)
+    pub fn beside(roots: &[PathBuf]) -> StateFolder {
+        StateFolder::at(own::state_home(), own::cache_home(), roots)
     }
 
     /// The same in a folder that the caller names; `roots` are absolute.
-    pub fn within(folder: &Path, roots: &[PathBuf]) -> State {
-        State::at(Ok(folder.join("state")), Ok(folder.join("cache")), roots)
+    pub fn within(folder: &Path, roots: &[PathBuf]) -> StateFolder {
+        StateFolder::at(Ok(folder.join("state")), Ok(folder.join("cache")), roots)
     }
 
     pub(super) fn at(
         state: Result<PathBuf, String>,
         cache: Result<PathBuf, String>,
         roots: &[PathBuf],
-    ) -> State {
+    ) -> StateFolder {
         let outside = |folder: PathBuf| own::outside(&folder, roots);
-        State { home: state.and_then(outside), caches: cache.and_then(outside) }
+        StateFolder { home: state.and_then(outside), caches: cache.and_then(outside) }
     }
 
     /// The record about a policy file; `None` when there is none.
     ///
     /// Errors: why what is there counts as none, as the end of a sentence that begins with the record.
-    pub fn read(&self, subject: Subject) -> Result<Option<Vec<u8>>, String> {
+    pub fn read(&self, subject: RecordSubject) -> Result<Option<Vec<u8>>, String> {
         let home = self.home.as_ref().map_err(|why| format!("has no place: {why}"))?;
         let records = home.join(RECORDS);
         if !self.is_guarded()? {
@@ -115,7 +115,7 @@ impl State {
     /// Puts a record in the place of the one before it, if any, for the user alone.
     ///
     /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
-    pub fn write(&self, subject: Subject, record: &[u8]) -> Result<(), Error> {
+    pub fn write(&self, subject: RecordSubject, record: &[u8]) -> Result<(), Error> {
         let records = self.records()?;
         make(&records).map_err(|error| failed("making the folder", &records, &error))?;
         self.is_guarded().map_err(|why| refusal(&records, &why))?;
@@ -132,7 +132,7 @@ impl State {
     }
 
     /// Removes the record about a policy file, and tells how many there were.
-    pub fn remove(&self, subject: Subject) -> Result<usize, Error> {
+    pub fn remove(&self, subject: RecordSubject) -> Result<usize, Error> {
         self.remove_all(|name| name == subject.file_name())
     }
 
@@ -220,8 +220,8 @@ impl State {
     }
 }
 
-fn stamp(path: &Path) -> Stamp {
-    Stamp::of(path.as_os_str().as_bytes())
+fn stamp(path: &Path) -> Version {
+    Version::hash(path.as_os_str().as_bytes())
 }
 
 /// Makes a folder, and those above it, for the user alone.
@@ -279,7 +279,7 @@ mod tests {
 
     struct Scene {
         dir: TempDir,
-        state: State,
+        state: StateFolder,
     }
 
     impl Scene {
@@ -287,7 +287,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             std::fs::create_dir(dir.path().join("root")).unwrap();
             let own = |name: &str| Ok(dir.path().join("home").join(name));
-            let state = State::at(own("state"), own("cache"), &[dir.path().join("root")]);
+            let state = StateFolder::at(own("state"), own("cache"), &[dir.path().join("root")]);
             Scene { dir, state }
         }
 
@@ -300,8 +300,8 @@ mod tests {
         }
     }
 
-    fn subject() -> Subject {
-        Subject::new(Path::new("/p"), "quality.yaml")
+    fn subject() -> RecordSubject {
+        RecordSubject::new(Path::new("/p"), "quality.yaml")
     }
 
     fn mode(path: &Path) -> u32 {
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn roots_and_policies_have_records_of_their_own() {
         let scene = Scene::new();
-        let about = |root: &str, policy| Subject::new(Path::new(root), policy);
+        let about = |root: &str, policy| RecordSubject::new(Path::new(root), policy);
         let subjects = [about("/p", "a"), about("/p", "b"), about("/q", "a"), about("/p/a", "")];
         for (number, subject) in subjects.iter().enumerate() {
             scene.state.write(*subject, &[number as u8]).unwrap();
@@ -407,7 +407,7 @@ mod tests {
         for inside in ["root", "root/deep/new", "link/new", "deeper", "deeper/new/newer", "root/deep/../new"]
         {
             let own = || Ok(dir.path().join(inside));
-            let state = State::at(own(), own(), &roots);
+            let state = StateFolder::at(own(), own(), &roots);
             assert!(state.read(subject()).unwrap_err().contains("inside the root"), "{inside}");
             assert!(state.cache(&root).unwrap_err().contains("inside the root"), "{inside}");
             let refused = state.write(subject(), b"x").unwrap_err();
@@ -415,10 +415,12 @@ mod tests {
         }
         std::os::unix::fs::symlink(root.join("later"), dir.path().join("nowhere")).unwrap();
         let own = || Ok(dir.path().join("nowhere/lockgate"));
-        assert!(State::at(own(), own(), &roots).cache(&root).unwrap_err().contains("cannot be looked at"));
+        assert!(
+            StateFolder::at(own(), own(), &roots).cache(&root).unwrap_err().contains("cannot be looked at")
+        );
         for outside in ["beside", "rooted", "root/../new"] {
             let own = || Ok(dir.path().join(outside));
-            assert!(State::at(own(), own(), &roots).write(subject(), b"x").is_ok(), "{outside}");
+            assert!(StateFolder::at(own(), own(), &roots).write(subject(), b"x").is_ok(), "{outside}");
         }
         assert_eq!(std::fs::read_dir(&root).unwrap().count(), 1, "nothing was made in the root");
     }

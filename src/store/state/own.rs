@@ -10,7 +10,7 @@ use crate::store::access;
 use crate::store::file_place::join;
 use crate::store::folder::Identity;
 use crate::store::spelling;
-use crate::store::walk::Found;
+use crate::store::walk::WalkEnd;
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -101,7 +101,7 @@ pub(in crate::store) fn refuse_inside(real: &Path) -> Result<(), Error> {
 }
 
 /// Refuses a path that leads into one of lockgate's own folders.
-pub(in crate::store) fn refuse_reached(found: &Found, name: &str, path: &str) -> Result<(), Error> {
+pub(in crate::store) fn refuse_reached(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     let reached = folders().iter().filter_map(|own| standing(own)).any(|own| reaches(found, name, &own));
     if reached { Err(access::protected(path, RULE)) } else { Ok(()) }
 }
@@ -120,7 +120,7 @@ fn standing(own: &Path) -> Option<(Identity, String)> {
     own.ancestors().find_map(there)
 }
 
-fn reaches(found: &Found, name: &str, (folder, missing): &(Identity, String)) -> bool {
+fn reaches(found: &WalkEnd, name: &str, (folder, missing): &(Identity, String)) -> bool {
     let mut below = join(&found.missing.join("/"), name);
     for step in found.folders.iter().rev() {
         if step.identity == *folder && starts_with(&below, missing) {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::{State, doubt, failed, stage, staged_name};
+use super::{StateFolder, doubt, failed, stage, staged_name};
 use crate::error::{Code, Error};
 
 /// The folder of secrets within lockgate's own.
@@ -19,7 +19,7 @@ const LARGEST: u64 = 4096;
 /// The bits that let others read.
 const OTHERS_READ: u32 = 0o077;
 
-impl State {
+impl StateFolder {
     /// The secret of that name and the file that holds it; made by `fresh` when it is not there.
     ///
     /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing or others could have read it, and what the system
@@ -82,9 +82,9 @@ mod tests {
 
     use super::*;
 
-    fn state(dir: &Path) -> State {
+    fn state(dir: &Path) -> StateFolder {
         let own = |name: &str| Ok(dir.join(name));
-        State::at(own("state"), own("cache"), &[])
+        StateFolder::at(own("state"), own("cache"), &[])
     }
 
     fn unasked() -> Result<String, Error> {
@@ -130,7 +130,7 @@ mod tests {
     fn no_secret_lies_inside_a_root() {
         let dir = tempfile::tempdir().unwrap();
         let own = || Ok(dir.path().join("state"));
-        let state = State::at(own(), own(), &[dir.path().to_owned()]);
+        let state = StateFolder::at(own(), own(), &[dir.path().to_owned()]);
         let refused = state.secret("http", unasked).unwrap_err();
         assert!(refused.message.contains("inside the root"), "{}", refused.message);
     }

@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 
 use super::{changes, edited, file, held, raw_lines, wishes, without_lone_returns, words};
 use crate::error::Code;
-use crate::text::encoding::{self, Form};
+use crate::text::encoding::{self, EncodingForm};
 use crate::text::{Buffer, Encoding, Hints, bytes_outside_unchanged};
 
 const STARTS: [&[u8]; 7] =
@@ -37,7 +37,7 @@ proptest! {
         let buffer = file.read();
         for change in changes(buffer.view(), file.encoding, &wishes) {
             let bytes = &buffer.bytes()[buffer.byte_span(change.span.clone())];
-            let text = encoding::text_of(bytes, Form { encoding: file.encoding, mark: 0 }).unwrap();
+            let text = encoding::text_of(bytes, EncodingForm { encoding: file.encoding, mark: 0 }).unwrap();
             prop_assert_eq!(text.replace("\r\n", "\n"), buffer.view().get(change.span).unwrap());
         }
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::{File, changes, wishes, words};
-use crate::text::{Buffer, Cut, Encoding, Hints, diff};
+use crate::text::{Buffer, DiffCut, Encoding, Hints, diff};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
@@ -72,7 +72,7 @@ fn git_takes_the_diff_of_a_creation_under_any_name() {
                 let (patch, cut) = diff::unified(path, Some(old), new, &plan).render(usize::MAX);
                 assert_eq!(
                     (by_git(path, Some(old.bytes()), &patch), cut),
-                    (Ok(new.bytes().to_vec()), Cut::Whole),
+                    (Ok(new.bytes().to_vec()), DiffCut::Whole),
                     "{path:?}"
                 );
             }

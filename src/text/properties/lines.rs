@@ -14,7 +14,7 @@ proptest! {
         let buffer = file.read();
         prop_assert_eq!(buffer.text().into_owned(), file.text.as_str());
         prop_assert_eq!(buffer.view(), file.text.replace("\r\n", "\n"));
-        prop_assert_eq!(buffer.line_ends(), LineEnds::of(&file.text));
+        prop_assert_eq!(buffer.line_ends(), LineEnds::count(&file.text));
         let lines: Vec<&str> = buffer.view().split_inclusive('\n').collect();
         prop_assert_eq!(buffer.lines().count(), lines.len());
         for (index, line) in lines.iter().enumerate() {

@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::encoding::{self, Form};
+use super::encoding::{self, EncodingForm};
 use super::{Buffer, Change, Encoding, Hints, Plan};
 
 const FORMS: [(Encoding, &[u8]); 7] = [
@@ -32,7 +32,7 @@ struct File {
 
 impl File {
     fn read(&self) -> Buffer {
-        let form = Form { encoding: self.encoding, mark: self.mark };
+        let form = EncodingForm { encoding: self.encoding, mark: self.mark };
         let decoded = encoding::decode(self.bytes.clone(), form).unwrap();
         Buffer::build(form, decoded, Hints::default()).unwrap()
     }

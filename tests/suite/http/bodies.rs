@@ -10,7 +10,7 @@ use super::served::{Served, TOKEN};
 #[test]
 fn a_body_is_as_large_as_it_is_whatever_it_says() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     let client = served.client(TOKEN, Era::New);
     let headers = client.headers("tools/call", "safe_edit_file");
     let mut headers: Vec<(&str, &str)> =
@@ -39,7 +39,7 @@ fn a_body_is_as_large_as_it_is_whatever_it_says() {
 #[test]
 fn bodies_that_are_no_messages_are_told_what_they_are() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     for era in ERAS {
         let client = served.client(TOKEN, era);
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -71,7 +71,7 @@ fn bodies_that_are_no_messages_are_told_what_they_are() {
 #[test]
 fn a_body_that_is_encoded_is_refused_before_it_is_read() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     for era in ERAS {
         let client = served.client(TOKEN, era);
         for (number, (coding, status)) in [

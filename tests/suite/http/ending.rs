@@ -18,7 +18,7 @@ fn tag(what: &str) -> String {
 fn scene(what: &str) -> (String, TempDir, Served) {
     let tag = tag(what);
     let root = hanging(&tag);
-    let served = Served::of(root.path(), &["--trust"]);
+    let served = Served::start(root.path(), &["--trust"]);
     (tag, root, served)
 }
 
@@ -75,7 +75,7 @@ fn large() -> String {
 fn an_edit_that_is_nearly_done_is_done_although_a_signal_comes() {
     for era in ERAS {
         let root = tempfile::tempdir().unwrap();
-        let mut served = Served::of(root.path(), &[]);
+        let mut served = Served::start(root.path(), &[]);
         let mut client = served.client(TOKEN, era);
         let mut watcher = served.client(TOKEN, Era::New);
         client.post_call("safe_edit_file", &json!({"path": "a.py", "content": large(), "show_diff": false}));
@@ -93,7 +93,7 @@ fn an_edit_that_is_nearly_done_is_done_although_a_signal_comes() {
 #[test]
 fn an_idle_server_with_sessions_and_streams_ends_at_once() {
     let root = tempfile::tempdir().unwrap();
-    let mut served = Served::of(root.path(), &[]);
+    let mut served = Served::start(root.path(), &[]);
     let mut clients: Vec<_> = (0..5).map(|_| served.client(TOKEN, Era::Old)).collect();
     for client in &mut clients {
         let headers = client.headers("", "");

@@ -25,7 +25,7 @@ fn with_ends(request: &[u8], ends: impl Fn(usize) -> &'static str) -> Vec<u8> {
 #[test]
 fn a_bare_line_feed_is_refused_wherever_it_stands() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     let client = served.client(TOKEN, Era::New);
     let request = making(&client, "a.txt");
     let lines = String::from_utf8_lossy(&request).split("\r\n\r\n").next().unwrap().split("\r\n").count();
@@ -48,7 +48,7 @@ fn a_bare_line_feed_is_refused_wherever_it_stands() {
 #[test]
 fn requests_that_come_together_or_in_pieces_are_each_looked_at() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     let client = served.client(TOKEN, Era::New);
     let bare = with_ends(&making(&client, "bare.txt"), |_| "\n");
     let all =
@@ -75,7 +75,7 @@ fn requests_that_come_together_or_in_pieces_are_each_looked_at() {
 #[test]
 fn after_a_body_in_chunks_the_connection_ends() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     let client = served.client(TOKEN, Era::New);
     let text = String::from_utf8(making(&client, "a.txt")).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
@@ -104,7 +104,7 @@ fn after_a_body_in_chunks_the_connection_ends() {
 #[test]
 fn lengths_and_lines_that_contradict_each_other_are_refused() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     let client = served.client(TOKEN, Era::New);
     let good = String::from_utf8(making(&client, "a.txt")).unwrap();
     for more in [

@@ -202,7 +202,7 @@ fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
 #[test]
 fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     let shown = format!("Bearer {TOKEN}");
     for (host, origin, status) in [
         ("localhost", "http://localhost:3000", 200),
@@ -223,7 +223,7 @@ fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
 #[test]
 fn other_paths_lead_nowhere_and_health_is_told_to_everybody() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::of(root.path(), &[]);
+    let served = Served::start(root.path(), &[]);
     let ask = |request: String| {
         let mut raw = Raw::to(served.address);
         raw.send(request);

@@ -42,7 +42,7 @@ pub fn written(home: &Path, text: &str) -> PathBuf {
 
 impl Served {
     /// A server of one root for one token, [`TOKEN`].
-    pub fn of(root: &Path, more: &[&str]) -> Served {
+    pub fn start(root: &Path, more: &[&str]) -> Served {
         let home = tempfile::tempdir().unwrap();
         let mut command = lockgate(home.path());
         command.args(["serve", "--http", "127.0.0.1:0", "--tools", "all", "--root"]).arg(root).args(more);

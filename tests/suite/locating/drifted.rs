@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use lockgate::edit::{Aim, LineWindow, Needle, Search};
-use lockgate::error::{Error, Next};
+use lockgate::edit::{LineWindow, Needle, Occurrences, Search};
+use lockgate::error::{Error, NextCall};
 use lockgate::text::{Buffer, Plan};
 
 use super::dice::Dice;
@@ -37,7 +37,7 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
     if let Some((why, bytes)) = differing(&outcome, &again) {
         return Err(told(why, bytes));
     }
-    if request.aim == Aim::Matches && looked_at(&world, request.lines).contains(needle(&request)) {
+    if request.aim == Occurrences::Matches && looked_at(&world, request.lines).contains(needle(&request)) {
         // The contract of a plain replacement of strings.
         let literal = buffer.view().replace(needle(&request), &request.replace);
         return match &outcome {
@@ -55,7 +55,7 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
         }
     }
     if let Err(Error { next: Some(next), .. }) = &outcome
-        && let Next::Edit { search, replace } = &**next
+        && let NextCall::Edit { search, replace } = &**next
     {
         proposed(&request, (search, replace), &buffer, locator)
             .and_then(|bytes| judge.judge(&bytes))
@@ -119,7 +119,8 @@ fn proposed(
         };
         locator(&next, buffer).map(|applied| applied.bytes).map_err(|why| format!("{aim:?}: {why}"))
     };
-    let (block, matches, every) = (sent(Aim::Block)?, sent(Aim::Matches)?, sent(Aim::EveryBlock)?);
+    let (block, matches, every) =
+        (sent(Occurrences::Block)?, sent(Occurrences::Matches)?, sent(Occurrences::EveryBlock)?);
     let view = |bytes: &Vec<u8>| read(bytes.clone()).view().to_owned();
     let same = if buffer.line_ends().is_mixed() { view(&block) == view(&matches) } else { block == matches };
     if same && block == every { Ok(block) } else { Err("not the same for every aim".to_owned()) }

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use lockgate::edit::{Aim, LineWindow, Needle, Search, Standing};
+use lockgate::edit::{LineWindow, Needle, Occurrences, OnDuplicate, Search};
 use lockgate::error::Code;
-use lockgate::locate::{Slip, Tolerance};
+use lockgate::locate::{MatchTolerance, TypoPolicy};
 
 use super::{read, real};
 
@@ -12,7 +12,7 @@ fn edited(
     file: &str,
     search: &str,
     replace: &str,
-    aim: Aim,
+    aim: Occurrences,
     window: Option<(usize, usize)>,
 ) -> Result<String, Code> {
     let request = Search {
@@ -22,8 +22,8 @@ fn edited(
         lines: window.map(|(start, end)| LineWindow { start, end }),
         within: None,
         aim,
-        tolerance: Tolerance::Similar { threshold: Tolerance::THRESHOLD, slip: Slip::Pen },
-        standing: Standing::Done,
+        tolerance: MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, slip: TypoPolicy::Pen },
+        standing: OnDuplicate::Done,
     };
     let applied = real(&request, &read(file.as_bytes().to_vec())).map_err(|why| why.code)?;
     Ok(String::from_utf8(applied.bytes).unwrap())
@@ -31,7 +31,7 @@ fn edited(
 
 #[test]
 fn a_line_quoted_without_its_indentation_stays_a_line() {
-    for aim in [Aim::Block, Aim::EveryBlock] {
+    for aim in [Occurrences::Block, Occurrences::EveryBlock] {
         let block = |search, replace| edited("  a\n  b\n", search, replace, aim, None);
         assert_eq!(block("a\n", "c").as_deref(), Ok("  c\n  b\n"));
         assert_eq!(block("a\n", "").as_deref(), Ok("  b\n"));
@@ -42,7 +42,7 @@ fn a_line_quoted_without_its_indentation_stays_a_line() {
 
 #[test]
 fn a_line_that_stays_keeps_its_line_end_and_one_that_goes_its_blanks() {
-    let block = |file, search, replace| edited(file, search, replace, Aim::Block, None);
+    let block = |file, search, replace| edited(file, search, replace, Occurrences::Block, None);
     assert_eq!(block("x\na\r\nb\n", "x\na", "x\na\nc").as_deref(), Ok("x\na\r\nc\r\nb\n"));
     assert_eq!(block("a\nb  \n", "a\nb", "a").as_deref(), Ok("a\n"));
     assert_eq!(block("a\n\nb\n", "\n\nb\n", "b\n").as_deref(), Ok("a\nb\n"));
@@ -51,36 +51,39 @@ fn a_line_that_stays_keeps_its_line_end_and_one_that_goes_its_blanks() {
 #[test]
 fn a_slip_leaves_the_edges_of_an_edit_alone() {
     let file = "first\r\nsome value here\nlast\n";
-    let block = |search, replace| edited(file, search, replace, Aim::Block, None);
+    let block = |search, replace| edited(file, search, replace, Occurrences::Block, None);
     assert_eq!(
         block("some vlaue here\n", "\nsome vlaue here\n").as_deref(),
         Ok("first\r\n\r\nsome value here\nlast\n")
     );
     assert_eq!(block("some vlaue here\n", ""), Err(Code::MatchNotFound));
     let once = block("some vlaue here\n", "some vlaue here\nmore\n").unwrap();
-    let twice = edited(&once, "some vlaue here\n", "some vlaue here\nmore\n", Aim::Block, None);
+    let twice = edited(&once, "some vlaue here\n", "some vlaue here\nmore\n", Occurrences::Block, None);
     assert_eq!(twice, Err(Code::AlreadyApplied));
 }
 
 #[test]
 fn blank_lines_outside_of_the_window_stay() {
     let file = "a\n\n  b\nc\n";
-    assert_eq!(edited(file, "\nb\nc\n", "b\nd\n", Aim::Block, Some((3, 4))).as_deref(), Ok("a\n\n  b\nd\n"));
+    assert_eq!(
+        edited(file, "\nb\nc\n", "b\nd\n", Occurrences::Block, Some((3, 4))).as_deref(),
+        Ok("a\n\n  b\nd\n")
+    );
 }
 
 #[test]
 fn an_edit_of_a_window_is_not_made_twice() {
-    let sent = |file: &str| edited(file, "  a\nb\n", "  a\nb\nc\n", Aim::Block, Some((2, 3)));
+    let sent = |file: &str| edited(file, "  a\nb\n", "  a\nb\nc\n", Occurrences::Block, Some((2, 3)));
     let once = sent("x\na\nb\ny\n").unwrap();
     assert_eq!((once.as_str(), sent(&once)), ("x\na\nb\nc\ny\n", Err(Code::AlreadyApplied)));
-    let elided = |file: &str| edited(file, "a\n...\nb\n", "a\nnew\n...\nb\n", Aim::Block, None);
+    let elided = |file: &str| edited(file, "a\n...\nb\n", "a\nnew\n...\nb\n", Occurrences::Block, None);
     let once = elided("a\nx\nb\n").unwrap();
     assert_eq!((once.as_str(), elided(&once)), ("a\nnew\nx\nb\n", Err(Code::AlreadyApplied)));
 }
 
 #[test]
 fn readings_do_not_take_signs_for_text() {
-    let block = |file, search, replace| edited(file, search, replace, Aim::Block, None);
+    let block = |file, search, replace| edited(file, search, replace, Occurrences::Block, None);
     assert_eq!(block("a\n", " a\n", " a\n+b\n").as_deref(), Ok("a\nb\n"));
     assert_eq!(block("    a\n", " a\n", " a\n+b\n"), Err(Code::EditConflict));
     assert_eq!(block("  a\n  b\n", "1|   a\n2|   b\n", "  c\n  b\n").as_deref(), Ok("  c\n  b\n"));
@@ -92,7 +95,12 @@ fn readings_do_not_take_signs_for_text() {
 
 #[test]
 fn what_a_changed_line_brings_is_written_as_the_file_does() {
-    let found =
-        edited("a < b\nnext = 1\n", "a &lt; b\nnext = 1\n", "a &lt; b\nnext &lt; 1\n", Aim::Block, None);
+    let found = edited(
+        "a < b\nnext = 1\n",
+        "a &lt; b\nnext = 1\n",
+        "a &lt; b\nnext &lt; 1\n",
+        Occurrences::Block,
+        None,
+    );
     assert_eq!(found.as_deref(), Ok("a < b\nnext < 1\n"));
 }

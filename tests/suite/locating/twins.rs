@@ -1,6 +1,6 @@
 //! Where a quote fits two places alike, nothing is applied.
 
-use lockgate::edit::{Aim, Needle, Search};
+use lockgate::edit::{Needle, Occurrences, Search};
 
 use super::dice::Dice;
 use super::world::World;
@@ -29,7 +29,8 @@ fn twins(dice: &mut Dice<'_>) -> Option<(Vec<u8>, Search)> {
         format!("{quoted}\nmore{ended}")
     };
     // Every match is what a plain replacement of strings is asked for.
-    request.aim = if kind == 0 { Aim::Block } else { dice.pick(&[Aim::Block, Aim::Matches]) };
+    request.aim =
+        if kind == 0 { Occurrences::Block } else { dice.pick(&[Occurrences::Block, Occurrences::Matches]) };
     Some((file.into_bytes(), request))
 }
 

@@ -133,7 +133,7 @@ fn text_of(answer: &Answer) -> Option<String> {
         }
         (None, None) => (seen["content"].as_str().unwrap().to_owned(), seen["version"].clone()),
     };
-    let stamped = |text: &str| json!(lockgate::text::Stamp::of(text.as_bytes()).to_string()) == version;
+    let stamped = |text: &str| json!(lockgate::text::Version::hash(text.as_bytes()).to_string()) == version;
     let ended = format!("{text}\n");
     assert!(stamped(&text) || stamped(&ended), "{version} is not the version of {text:.80}");
     Some(if stamped(&text) { text } else { ended })

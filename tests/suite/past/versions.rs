@@ -93,7 +93,8 @@ fn the_same_request_sent_again_is_known() {
         search("seven", "seven\nseven"),
         Edit::Content("z\n".into()),
     ] {
-        let version = Expect::Version(lockgate::text::Stamp::of(scene.text("a.txt").as_bytes()).to_string());
+        let version =
+            Expect::Version(lockgate::text::Version::hash(scene.text("a.txt").as_bytes()).to_string());
         let asked = request("a.txt", edit, version);
         let done = scene.edit(asked.clone()).unwrap();
         let text = scene.text("a.txt");

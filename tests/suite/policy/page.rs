@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use lockgate::policy::{Absent, Catalogue, Kind, Languages, Setting, Shape, settings};
+use lockgate::policy::{Absent, Catalogue, GateKind, Languages, Setting, ValueShape, settings};
 
 /// A line of a table of keys: path, type, default, meaning.
 pub type Row = [String; 4];
@@ -21,7 +21,8 @@ pub fn rows(tables: &[&[Setting]], above: &str, out: &mut Vec<Row>) {
     for setting in tables.iter().copied().flatten() {
         let path =
             if above.is_empty() { setting.name.to_owned() } else { format!("{above}.{}", setting.name) };
-        let row = [path.clone(), of(&setting.shape), absent(setting.absent), setting.meaning.to_owned()];
+        let row =
+            [path.clone(), describe(&setting.shape), absent(setting.absent), setting.meaning.to_owned()];
         if path.contains(".output.jsonl.") {
             continue;
         }
@@ -30,29 +31,29 @@ pub fn rows(tables: &[&[Setting]], above: &str, out: &mut Vec<Row>) {
     }
 }
 
-fn below(shape: &Shape, path: &str, out: &mut Vec<Row>) {
+fn below(shape: &ValueShape, path: &str, out: &mut Vec<Row>) {
     match shape {
-        Shape::Map(tables) => rows(tables, path, out),
-        Shape::List(item, _) => below(item, &format!("{path}[]"), out),
-        Shape::ByLanguage(item) => below(item, &format!("{path}.<language>"), out),
-        Shape::ByName(_, item) => below(item, &format!("{path}.<name>"), out),
-        Shape::Either(shapes) => alternatives(shapes, path, out),
-        Shape::Words(_)
-        | Shape::Flag
-        | Shape::Text
-        | Shape::Whole(_)
-        | Shape::Size(_)
-        | Shape::Duration(_)
-        | Shape::Age(_)
-        | Shape::Regex
-        | Shape::Glob
-        | Shape::Tool
-        | Shape::Language => {}
+        ValueShape::Map(tables) => rows(tables, path, out),
+        ValueShape::List(item, _) => below(item, &format!("{path}[]"), out),
+        ValueShape::ByLanguage(item) => below(item, &format!("{path}.<language>"), out),
+        ValueShape::ByName(_, item) => below(item, &format!("{path}.<name>"), out),
+        ValueShape::Either(shapes) => alternatives(shapes, path, out),
+        ValueShape::Words(_)
+        | ValueShape::Flag
+        | ValueShape::Text
+        | ValueShape::Whole(_)
+        | ValueShape::Size(_)
+        | ValueShape::Duration(_)
+        | ValueShape::Age(_)
+        | ValueShape::Regex
+        | ValueShape::Glob
+        | ValueShape::Tool
+        | ValueShape::Language => {}
     }
 }
 
 /// What must be given in some of the alternatives only, is told to be so.
-fn alternatives(shapes: &[Shape], path: &str, out: &mut Vec<Row>) {
+fn alternatives(shapes: &[ValueShape], path: &str, out: &mut Vec<Row>) {
     let each: Vec<Vec<Row>> = shapes
         .iter()
         .map(|shape| {
@@ -74,27 +75,27 @@ fn alternatives(shapes: &[Shape], path: &str, out: &mut Vec<Row>) {
     }
 }
 
-fn of(shape: &Shape) -> String {
+fn describe(shape: &ValueShape) -> String {
     let quoted = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match shape {
-        Shape::Words(words) => quoted(words),
-        Shape::Flag => quoted(&["true", "false"]),
-        Shape::Text => "text".to_owned(),
-        Shape::Whole(range) => format!("number {}", range.said),
-        Shape::Size(range) => format!("size, {}", range.said),
-        Shape::Duration(range) => format!("duration, {}", range.said),
-        Shape::Age(range) => format!("age, {}", range.said),
-        Shape::Regex => "regular expression".to_owned(),
-        Shape::Glob => "pattern".to_owned(),
-        Shape::Tool => "gate".to_owned(),
-        Shape::Language => "language or `*`".to_owned(),
-        Shape::List(Shape::List(item, _), _) => format!("list of lists: {}", of(item)),
-        Shape::List(item, _) => format!("list: {}", of(item)),
-        Shape::Map(_) => "map".to_owned(),
-        Shape::ByLanguage(_) => "map by language".to_owned(),
-        Shape::ByName(..) => "map by name".to_owned(),
-        Shape::Either(shapes) => {
-            let mut said: Vec<String> = shapes.iter().map(of).collect();
+        ValueShape::Words(words) => quoted(words),
+        ValueShape::Flag => quoted(&["true", "false"]),
+        ValueShape::Text => "text".to_owned(),
+        ValueShape::Whole(range) => format!("number {}", range.said),
+        ValueShape::Size(range) => format!("size, {}", range.said),
+        ValueShape::Duration(range) => format!("duration, {}", range.said),
+        ValueShape::Age(range) => format!("age, {}", range.said),
+        ValueShape::Regex => "regular expression".to_owned(),
+        ValueShape::Glob => "pattern".to_owned(),
+        ValueShape::Tool => "gate".to_owned(),
+        ValueShape::Language => "language or `*`".to_owned(),
+        ValueShape::List(ValueShape::List(item, _), _) => format!("list of lists: {}", describe(item)),
+        ValueShape::List(item, _) => format!("list: {}", describe(item)),
+        ValueShape::Map(_) => "map".to_owned(),
+        ValueShape::ByLanguage(_) => "map by language".to_owned(),
+        ValueShape::ByName(..) => "map by name".to_owned(),
+        ValueShape::Either(shapes) => {
+            let mut said: Vec<String> = shapes.iter().map(describe).collect();
             said.dedup();
             said.join(" or ")
         }
@@ -127,9 +128,9 @@ fn gates() -> String {
             Languages::Only(names) => names.join(", "),
         };
         let runs = match &gate.kind {
-            Kind::Syntax | Kind::Damage | Kind::Pattern(_) => "in lockgate".to_owned(),
-            Kind::Command(command) => format!("the program `{}`", command.program),
-            Kind::Server(server) => format!("the server `{}`", server.program),
+            GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => "in lockgate".to_owned(),
+            GateKind::Command(command) => format!("the program `{}`", command.program),
+            GateKind::Server(server) => format!("the server `{}`", server.program),
         };
         writeln!(text, "| `{}` | {languages} | {runs} | {} |", gate.name, gate.about.replace('|', "\\|"))
             .unwrap();

@@ -13,13 +13,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lockgate::edit::{Edit, Insertion};
-use lockgate::engine::{Depot, Entry, Report, Sight, Tenant, Workspace};
+use lockgate::engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Workspace};
 use lockgate::error::{Code, Disk, Error};
 use lockgate::gate::Watch;
 use lockgate::request::{
-    Author, Direction, Entity, Expect, History, Look, Mode, Request, Revert, Scrutiny, Target,
+    Author, Direction, Entity, Expect, GateOptions, History, Mode, ReadRequest, Request, Revert, Target,
 };
-use lockgate::text::Stamp;
+use lockgate::text::Version;
 use tokio::runtime::Runtime;
 
 use super::postgres::PASSWORD;
@@ -33,8 +33,8 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn of(url: &str, own: &Path) -> Client {
-        let depot = Arc::new(Depot::at(url).unwrap());
+    pub fn new(url: &str, own: &Path) -> Client {
+        let depot = Arc::new(EntityDatabase::at(url).unwrap());
         let tenant = Tenant::Organization(OWNER.to_owned());
         let workspace =
             Workspace::without_roots().keeping(own).storing(depot).reaching(tenant).open().unwrap();
@@ -68,8 +68,8 @@ impl Client {
 
     /// What stands there; `None` where nothing does.
     pub fn try_text(&self, path: &str) -> Result<Option<String>, Error> {
-        match self.runtime.block_on(self.workspace.look(Look::Whole(target(path)), Watch::idle())) {
-            Ok(Sight::Whole(reading)) => Ok(Some(reading.text.view().to_owned())),
+        match self.runtime.block_on(self.workspace.look(ReadRequest::Whole(target(path)), Watch::idle())) {
+            Ok(ReadResponse::Whole(reading)) => Ok(Some(reading.text.view().to_owned())),
             Err(refusal) if refusal.code == Code::FileNotFound => Ok(None),
             Ok(other) => panic!("{other:?}"),
             Err(refusal) => Err(refusal),
@@ -112,7 +112,7 @@ pub fn request(path: &str, edit: Edit, expect: Expect) -> Request {
         edit,
         mode: Mode::Strict,
         expect,
-        scrutiny: Scrutiny::default(),
+        scrutiny: GateOptions::default(),
         author: Author::default(),
     }
 }
@@ -198,7 +198,7 @@ impl Ledger {
         }
         let history = witness.history(&self.path);
         assert_eq!(history.len(), lines.len() + 1, "{self:#?}\n{text}\n{history:#?}");
-        assert_eq!(history[0].changes[0].after, Some(Stamp::of(text.as_bytes())));
+        assert_eq!(history[0].changes[0].after, Some(Version::hash(text.as_bytes())));
         let chained = history.windows(2).all(|two| two[0].changes[0].before == two[1].changes[0].after);
         assert!(chained && history.last().unwrap().changes[0].before.is_none(), "{history:#?}");
         witness.remembers(&history);
@@ -212,7 +212,7 @@ impl Ledger {
 fn a_ledger_that_does_not_hold_is_caught() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("content.db");
-    let client = Client::of(&format!("sqlite:{}", file.display()), &dir.path().join("own"));
+    let client = Client::new(&format!("sqlite:{}", file.display()), &dir.path().join("own"));
     assert_eq!(client.text("src/a.txt"), None);
     let database = rusqlite::Connection::open(&file).unwrap();
     database.execute_batch(&the_app()).unwrap();

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use lockgate::edit::Edit;
-use lockgate::engine::Sight;
-use lockgate::request::{Expect, Look, Mode, SearchLook};
+use lockgate::engine::ReadResponse;
+use lockgate::request::{Expect, Mode, ReadRequest, SearchLook};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -97,8 +97,8 @@ fn found(world: &World, pattern: &str, multiline: bool) -> Result<Vec<(String, u
         hidden: false,
         multiline,
     };
-    match world.look(Look::Search(look)) {
-        Ok(Sight::Matches(found)) => {
+    match world.look(ReadRequest::Search(look)) {
+        Ok(ReadResponse::Matches(found)) => {
             let mut matches: Vec<(String, usize)> =
                 found.found.iter().map(|one| (one.path.clone(), one.line)).collect();
             assert_eq!((matches.len(), found.truncated), (found.total, false), "{pattern:?}");

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lockgate::edit::Edit;
-use lockgate::engine::{Depot, Entry, Remembered, Report, Sight, Tenant, Workspace};
+use lockgate::engine::{EntityDatabase, Entry, ReadResponse, Remembered, Report, Tenant, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
 use lockgate::request::{
-    Author, Direction, Entity, EntityKind, Expect, History, ListLook, Look, Mode, Realm, Request, Revert,
-    Scrutiny, SearchLook, Target,
+    Author, Direction, Entity, EntityKind, Expect, GateOptions, History, ListLook, Mode, ReadRequest,
+    Request, Revert, SearchLook, SearchScope, Target,
 };
 use tempfile::TempDir;
 
@@ -65,7 +65,7 @@ impl World {
             let own =
                 dir.path().join(if kept == Kept::Files { "own".to_owned() } else { format!("own{number}") });
             let roots: [PathBuf; 1] = [root.clone()];
-            let depot = Arc::new(Depot::at(&url).unwrap());
+            let depot = Arc::new(EntityDatabase::at(&url).unwrap());
             let tenant = Tenant::Organization(OWNER.to_owned());
             Workspace::at(&roots).keeping(&own).storing(depot).reaching(tenant).open().unwrap()
         });
@@ -75,7 +75,7 @@ impl World {
         if kept != Kept::Files {
             // The first look makes the tables.
             assert_eq!(
-                world.look(Look::Whole(world.target("src/a.txt"))).unwrap_err().code,
+                world.look(ReadRequest::Whole(world.target("src/a.txt"))).unwrap_err().code,
                 Code::FileNotFound
             );
             world.sql(&format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)"));
@@ -113,10 +113,10 @@ impl World {
     }
 
     /// Where a search or a list looks.
-    pub fn realm(&self) -> Realm {
+    pub fn realm(&self) -> SearchScope {
         match self.kept {
-            Kept::Files => Realm::Files,
-            Kept::Sqlite | Kept::Postgres => Realm::Entities {
+            Kept::Files => SearchScope::Files,
+            Kept::Sqlite | Kept::Postgres => SearchScope::Entities {
                 kind: kind("app_file"),
                 app_id: Some(APP.to_owned()),
                 organization_id: None,
@@ -126,7 +126,7 @@ impl World {
 
     pub fn request(&self, path: &str, edit: Edit, mode: Mode, expect: Expect) -> Request {
         let author = Author { tool: "suite".to_owned(), name: "tester".to_owned(), agreed: None };
-        Request { target: self.target(path), edit, mode, expect, scrutiny: Scrutiny::default(), author }
+        Request { target: self.target(path), edit, mode, expect, scrutiny: GateOptions::default(), author }
     }
 
     /// Edits, and writes down what was answered.
@@ -189,15 +189,15 @@ impl World {
         remembered
     }
 
-    pub fn look(&self, look: Look) -> Result<Sight, Error> {
+    pub fn look(&self, look: ReadRequest) -> Result<ReadResponse, Error> {
         self.runtime.block_on(self.servers[0].look(look, Watch::idle()))
     }
 
     /// The bytes that stand there.
     #[track_caller]
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        let seen = match self.look(Look::Whole(self.target(path))) {
-            Ok(Sight::Whole(reading)) => Some(reading.text.bytes().to_vec()),
+        let seen = match self.look(ReadRequest::Whole(self.target(path))) {
+            Ok(ReadResponse::Whole(reading)) => Some(reading.text.bytes().to_vec()),
             Err(refusal) if refusal.code == Code::FileNotFound => None,
             other => panic!("{path}: {other:?}"),
         };
@@ -218,7 +218,7 @@ impl World {
         self.edit_as(path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent).unwrap()
     }
 
-    pub fn search(&self, pattern: &str, path: Option<&str>, most: usize) -> Result<Sight, Error> {
+    pub fn search(&self, pattern: &str, path: Option<&str>, most: usize) -> Result<ReadResponse, Error> {
         let look = SearchLook {
             pattern: pattern.to_owned(),
             path: path.map(str::to_owned),
@@ -228,11 +228,11 @@ impl World {
             hidden: false,
             multiline: false,
         };
-        self.look(Look::Search(look))
+        self.look(ReadRequest::Search(look))
     }
 
-    pub fn list(&self, prefix: &str, most: usize) -> Result<Sight, Error> {
-        self.look(Look::List(ListLook { prefix: prefix.to_owned(), realm: self.realm(), most }))
+    pub fn list(&self, prefix: &str, most: usize) -> Result<ReadResponse, Error> {
+        self.look(ReadRequest::List(ListLook { prefix: prefix.to_owned(), realm: self.realm(), most }))
     }
 
     /// What was answered so far.

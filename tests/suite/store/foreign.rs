@@ -25,7 +25,7 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
         change(&scene.at("a.txt"));
         let (tree, content) = (scene.tree(), fs::read(scene.at("a.txt")).ok());
         let error =
-            publish(&scene.files, &place, Some(snapshot.held(Content::of(b"first"))), b"ours").unwrap_err();
+            publish(&scene.files, &place, Some(snapshot.held(Content::new(b"first"))), b"ours").unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{}", error.message);
         assert!(
             error.message.contains(seen) && error.hint.unwrap().contains(seen),
@@ -46,7 +46,7 @@ fn a_same_sized_write_that_hides_its_time_is_still_seen() {
     fs::File::options().write(true).open(scene.at("a.txt")).unwrap().set_modified(time).unwrap();
     assert_eq!(fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(), time);
     let error =
-        publish(&scene.files, &place, Some(snapshot.held(Content::of(b"first"))), b"ours").unwrap_err();
+        publish(&scene.files, &place, Some(snapshot.held(Content::new(b"first"))), b"ours").unwrap_err();
     assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "other"));
     assert_eq!(
         fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(),
@@ -75,7 +75,7 @@ fn a_folder_that_was_exchanged_is_a_conflict() {
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     fs::rename(scene.at("d"), scene.at("was")).unwrap();
     scene.link("e", "d");
-    let error = publish(&scene.files, &place, Some(snapshot.held(Content::of(b"1"))), b"2").unwrap_err();
+    let error = publish(&scene.files, &place, Some(snapshot.held(Content::new(b"1"))), b"2").unwrap_err();
     assert_eq!((error.code, scene.text("e/a.txt").as_str()), (Code::EditConflict, "1"));
     assert!(error.message.contains("another folder"), "{}", error.message);
     fs::remove_file(scene.at("d")).unwrap();
@@ -102,7 +102,7 @@ fn a_folder_that_gave_way_to_something_else_is_a_conflict() {
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         fs::rename(scene.at("d"), scene.at("was")).unwrap();
         replace(&scene);
-        let error = publish(&scene.files, &place, Some(snapshot.held(Content::of(b"1"))), b"2").unwrap_err();
+        let error = publish(&scene.files, &place, Some(snapshot.held(Content::new(b"1"))), b"2").unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{what}: {}", error.message);
         assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict, "{what}");
     }

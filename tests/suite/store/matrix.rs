@@ -184,14 +184,14 @@ fn a_file_that_is_made_again_has_its_permission_bits() {
     for mode in [0o751, 0o600, 0o444, 0o666, 0o4755] {
         let scene = Scene::new(&[]);
         let place = scene.files.admit("d/a").unwrap();
-        let after = Some(Content::of(b"again"));
+        let after = Some(Content::new(b"again"));
         let write = FileWrite {
             place: &place,
             before: None,
             after,
             mode: Some(mode),
             folders: 0,
-            told: Told::default(),
+            told: JournalRecord::default(),
         };
         let done = scene.files.publish(&[write], Publishing::default(), None).unwrap();
         assert!(done.files[0].created);
@@ -214,9 +214,16 @@ fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
             snapshot.check_names(&place, Publishing::default()).unwrap_err().code,
             Code::PermissionDenied
         );
-        let before = Some(snapshot.held(Content::of(b"old")));
-        let after = Some(Content::of(b"new"));
-        let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+        let before = Some(snapshot.held(Content::new(b"old")));
+        let after = Some(Content::new(b"new"));
+        let write = FileWrite {
+            place: &place,
+            before,
+            after,
+            mode: None,
+            folders: 0,
+            told: JournalRecord::default(),
+        };
         assert!(scene.files.publish(&[write], how, None).is_ok());
         assert_eq!((scene.text("a").as_str(), scene.text("b").as_str()), ("new", other));
         assert_eq!((carried(&scene.at("a")), carried(&scene.at("b"))), (was, carried(&scene.at("b"))));
@@ -249,8 +256,15 @@ fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_s
         assert_eq!(remove(&scene.files, "a").unwrap_err().code, Code::PermissionDenied);
         let place = scene.files.admit("a").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-        let (before, after) = (Some(snapshot.held(Content::of(b"old"))), Some(Content::of(b"the new one")));
-        let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+        let (before, after) = (Some(snapshot.held(Content::new(b"old"))), Some(Content::new(b"the new one")));
+        let write = FileWrite {
+            place: &place,
+            before,
+            after,
+            mode: None,
+            folders: 0,
+            told: JournalRecord::default(),
+        };
         let how = Publishing { hard_links: HardLinks::InPlace, ..Publishing::default() };
         let done = scene.files.publish(&[write], how, None).unwrap();
         assert_eq!(done.files[0].level.name(), "in_place");

@@ -63,7 +63,7 @@ fn rights_withdrawn_after_admission_are_seen_when_publishing() {
     let place = scene.files.admit("a.txt").unwrap();
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     chmod(&scene.at("a.txt"), 0o444);
-    let error = publish(&scene.files, &place, Some(snapshot.held(Content::of(b"old"))), b"new").unwrap_err();
+    let error = publish(&scene.files, &place, Some(snapshot.held(Content::new(b"old"))), b"new").unwrap_err();
     assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::PermissionDenied, "old"));
 }
 
@@ -96,7 +96,7 @@ fn hard_links_are_refused_with_a_hint() {
     let place = scene.files.admit("single.txt").unwrap();
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     fs::hard_link(scene.at("single.txt"), scene.at("twin.txt")).unwrap();
-    let error = publish(&scene.files, &place, Some(snapshot.held(Content::of(b"x"))), b"y").unwrap_err();
+    let error = publish(&scene.files, &place, Some(snapshot.held(Content::new(b"x"))), b"y").unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied, "a link made after admission");
 }
 

@@ -6,7 +6,7 @@ use super::Then::{NeverFound, Plain, Withheld};
 use super::{Repository, Then};
 use crate::suite::trust::scene::{Scene, policy};
 
-const fn of(name: &'static str, then: Then, build: fn(&Scene)) -> Repository {
+const fn repository(name: &'static str, then: Then, build: fn(&Scene)) -> Repository {
     Repository { name, covers: "app.py", build, then }
 }
 
@@ -45,29 +45,29 @@ fn lay(scene: &Scene, files: &[(&str, &str)]) {
 const TOUCH: &str = "echo code >> '{SCENE}/outside/ran'";
 
 pub const REPOSITORIES: &[Repository] = &[
-    of("an absolute path of its own", NeverFound, |scene| {
+    repository("an absolute path of its own", NeverFound, |scene| {
         scene.program("root/tools/evil");
         scene.policy("root/quality.yaml", "['{SCENE}/root/tools/evil']");
     }),
-    of("a program in the working folder", NeverFound, |scene| {
+    repository("a program in the working folder", NeverFound, |scene| {
         scene.program("root/evil");
         scene.policy("root/quality.yaml", "[evil]");
     }),
-    of("a program in a folder of the search path", NeverFound, |scene| {
+    repository("a program in a folder of the search path", NeverFound, |scene| {
         scene.program("root/bin/evil");
         scene.policy("root/quality.yaml", "[evil]");
     }),
-    of("its own program by the name of a known one", Withheld, |scene| {
+    repository("its own program by the name of a known one", Withheld, |scene| {
         scene.program("root/bin/it");
         scene.program("root/it");
         saying(scene, "# shadowed");
     }),
-    of("a link from outside to its own program", NeverFound, |scene| {
+    repository("a link from outside to its own program", NeverFound, |scene| {
         scene.program("root/tools/evil");
         scene.link(&scene.at("root/tools/evil"), "bin/evil");
         scene.policy("root/quality.yaml", "[evil]");
     }),
-    of("a program of its virtual environment", Withheld, |scene| {
+    repository("a program of its virtual environment", Withheld, |scene| {
         scene.program("root/.venv/bin/evil");
         scene.policy("root/quality.yaml", "['{venv}/bin/evil']");
     }),
@@ -75,26 +75,26 @@ pub const REPOSITORIES: &[Repository] = &[
         scene.program("root/sub/venv/bin/evil");
         scene.policy("root/sub/quality.yaml", "['{venv}/bin/evil']");
     }),
-    of("a program of npm", Withheld, |scene| {
+    repository("a program of npm", Withheld, |scene| {
         scene.program("root/node_modules/evil/cli.js");
         scene.link(&scene.at("root/node_modules/evil/cli.js"), "root/node_modules/.bin/evil");
         scene.policy("root/quality.yaml", "['{node_modules}/.bin/evil']");
     }),
-    of("LD_PRELOAD", Withheld, |scene| saying(scene, "env: { LD_PRELOAD: \"{root}/evil.so\" }")),
-    of("PATH", Withheld, |scene| {
+    repository("LD_PRELOAD", Withheld, |scene| saying(scene, "env: { LD_PRELOAD: \"{root}/evil.so\" }")),
+    repository("PATH", Withheld, |scene| {
         scene.program("root/bin/cat");
         saying(scene, "env: { PATH: \"{root}/bin\" }");
     }),
-    of("PYTHONPATH", Withheld, |scene| {
+    repository("PYTHONPATH", Withheld, |scene| {
         saying(scene, "env: { PYTHONPATH: \"{root}\", PYTHONSTARTUP: \"{root}/a.py\" }")
     }),
-    of("variables of git", Withheld, |scene| {
+    repository("variables of git", Withheld, |scene| {
         saying(
             scene,
             "env: { GIT_SSH_COMMAND: \"{root}/evil\", GIT_EXTERNAL_DIFF: \"{root}/evil\", GIT_DIR: \"{root}\" }",
         );
     }),
-    of("variables of node", Withheld, |scene| {
+    repository("variables of node", Withheld, |scene| {
         saying(scene, "env: { NODE_OPTIONS: \"--require {root}/evil.js\" }")
     }),
     below("a nested policy", Withheld, |scene| {
@@ -115,39 +115,39 @@ pub const REPOSITORIES: &[Repository] = &[
             scene.write(&format!("{folder}/quality.yaml"), "extends: parent\nlimits: { file: 1MiB }\n");
         }
     }),
-    of("a policy in .lockgate", Withheld, |scene| {
+    repository("a policy in .lockgate", Withheld, |scene| {
         scene.program("bin/it");
         scene.policy("root/.lockgate/quality.yaml", "[it]");
     }),
-    of("a policy in .st3", Withheld, |scene| {
+    repository("a policy in .st3", Withheld, |scene| {
         scene.program("bin/it");
         scene.policy("root/.st3/quality.yaml", "[it]");
     }),
-    of("a policy that changed since it was trusted", Withheld, |scene| {
+    repository("a policy that changed since it was trusted", Withheld, |scene| {
         once_trusted(scene);
         scene.append("root/quality.yaml", "# a remark\n");
     }),
-    of("a program that became a link since it was trusted", Withheld, |scene| {
+    repository("a program that became a link since it was trusted", Withheld, |scene| {
         once_trusted(scene);
         fs::rename(scene.at("bin/it"), scene.at("bin/other")).unwrap();
         scene.link(&scene.at("bin/other"), "bin/it");
     }),
-    of("a program that moved since it was trusted", Withheld, |scene| {
+    repository("a program that moved since it was trusted", Withheld, |scene| {
         scene.program("bin/it");
         scene.policy("root/quality.yaml", "['{venv}/bin/it', it]");
         scene.trust(".");
         scene.program("root/.venv/bin/it");
     }),
-    of("a record that others can write", Withheld, |scene| {
+    repository("a record that others can write", Withheld, |scene| {
         once_trusted(scene);
         let folder = scene.at("user/state/lockgate/trust");
         fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
     }),
-    of("a record that was taken back", Withheld, |scene| {
+    repository("a record that was taken back", Withheld, |scene| {
         once_trusted(scene);
         assert_eq!(scene.call(&["trust", "revoke"]).exit, 0);
     }),
-    of("records of its own", Withheld, |scene| {
+    repository("records of its own", Withheld, |scene| {
         once_trusted(scene);
         let state = scene.at("user/state/lockgate");
         fs::rename(&state, scene.at("root/lockgate")).unwrap();
@@ -155,21 +155,23 @@ pub const REPOSITORIES: &[Repository] = &[
         fs::remove_dir(scene.at("user/state")).unwrap();
         fs::rename(scene.at("user/linked"), scene.at("user/state")).unwrap();
     }),
-    of("a shell", Withheld, |scene| {
+    repository("a shell", Withheld, |scene| {
         let shell = format!("command: [sh, -c, \"{TOUCH}; cat\", \"{{path}}\"]");
         scene.write("root/quality.yaml", &policy("[sh]").replace("command: [it, \"{path}\"]", &shell));
     }),
-    of("a fixer", Withheld, |scene| {
+    repository("a fixer", Withheld, |scene| {
         scene.program("bin/it");
         let fixer = policy("[it]").replace("text: exit, message: bad", "text: formatted");
         scene.write("root/quality.yaml", &fixer.replace("kind: command", "kind: command\n    role: fix"));
     }),
-    of("a probe and a canary", Withheld, |scene| saying(scene, "probe: [it, --version]\n    canary: \"x\"")),
-    of("a linked copy", Withheld, |scene| {
+    repository("a probe and a canary", Withheld, |scene| {
+        saying(scene, "probe: [it, --version]\n    canary: \"x\"")
+    }),
+    repository("a linked copy", Withheld, |scene| {
         scene.program("bin/it");
         scene.write("root/quality.yaml", &policy("[it]").replace("stdin", "staged"));
     }),
-    of("gates by path", Withheld, |scene| {
+    repository("gates by path", Withheld, |scene| {
         scene.program("bin/it");
         let text = policy("[it]").replace(
             "quality_gates:\n  python:\n    - tool: it\n",
@@ -177,22 +179,22 @@ pub const REPOSITORIES: &[Repository] = &[
         );
         scene.write("root/quality.yaml", &text);
     }),
-    of("gates for every language", Withheld, |scene| {
+    repository("gates for every language", Withheld, |scene| {
         scene.program("bin/it");
         scene.write(
             "root/quality.yaml",
             &policy("[it]").replace("  python:", "  \"*\":").replace("[python]", "[\"*\"]"),
         );
     }),
-    of("commands to validate with", Plain, |scene| {
+    repository("commands to validate with", Plain, |scene| {
         scene.program("root/bin/evil");
         scene.write("root/quality.yaml", "validate_commands: [[evil], [sh, -c, \"exit 1\"]]\n");
     }),
-    of("commands that are switched off", Plain, |scene| {
+    repository("commands that are switched off", Plain, |scene| {
         scene.program("bin/it");
         scene.write("root/quality.yaml", &policy("[it]").replace("tool: it", "{ tool: it, enabled: false }"));
     }),
-    of("code in the configuration of known tools", Withheld, |scene| {
+    repository("code in the configuration of known tools", Withheld, |scene| {
         tools(
             scene,
             &[
@@ -209,7 +211,7 @@ pub const REPOSITORIES: &[Repository] = &[
             ],
         );
     }),
-    of("code that tools load unasked", Plain, |scene| {
+    repository("code that tools load unasked", Plain, |scene| {
         let python = "import os\nos.system(\"touch ran\")\n";
         lay(
             scene,
@@ -235,7 +237,7 @@ pub const REPOSITORIES: &[Repository] = &[
             ],
         );
     }),
-    of("hooks and settings of git", Plain, |scene| {
+    repository("hooks and settings of git", Plain, |scene| {
         for hook in ["pre-commit", "post-checkout", "fsmonitor-watchman", "post-index-change"] {
             scene.program(&format!("root/.git/hooks/{hook}"));
         }

@@ -6,11 +6,11 @@
 use serde_json::{Map, Value, json};
 
 use super::Answer;
-use crate::context::{Folder, Target};
-use crate::engine::{Context, Project, Reference, Symbol};
+use crate::context::{FolderSummary, TargetFile};
+use crate::engine::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 
 /// Renders what the code says.
-pub(super) fn context(told: &Context) -> Answer {
+pub(super) fn context(told: &CodeContext) -> Answer {
     let mut json = json(told);
     while json.to_string().len() > told.room && shorten(&mut json) {
         if let Some(fields) = json.as_object_mut() {
@@ -21,9 +21,9 @@ pub(super) fn context(told: &Context) -> Answer {
     Answer { success: true, json, text }
 }
 
-fn json(told: &Context) -> Value {
+fn json(told: &CodeContext) -> Value {
     let mut fields = Map::new();
-    if let Some(Target { path, version, lines, outline }) = &told.target {
+    if let Some(TargetFile { path, version, lines, outline }) = &told.target {
         fields.insert("path".to_owned(), path.as_str().into());
         fields.insert("version".to_owned(), version.to_string().into());
         fields.insert("total_lines".to_owned(), (*lines).into());
@@ -40,7 +40,7 @@ fn json(told: &Context) -> Value {
     if !told.uses.is_empty() {
         fields.insert("uses".to_owned(), list(&told.uses, symbol));
     }
-    if let Some(Project { files, folders, important }) = &told.project {
+    if let Some(ProjectSummary { files, folders, important }) = &told.project {
         fields.insert("files".to_owned(), (*files).into());
         fields.insert("folders".to_owned(), list(folders, folder));
         fields.insert("important".to_owned(), important.as_slice().into());
@@ -62,7 +62,7 @@ fn list<T>(entries: &[T], entry: impl Fn(&T) -> Value) -> Value {
     entries.iter().map(entry).collect()
 }
 
-fn symbol(symbol: &Symbol) -> Value {
+fn symbol(symbol: &CodeSymbol) -> Value {
     let mut fields = Map::new();
     if !symbol.file.is_empty() {
         fields.insert("path".to_owned(), symbol.file.as_str().into());
@@ -94,7 +94,7 @@ fn reference(reference: &Reference) -> Value {
     Value::Object(fields)
 }
 
-fn folder(folder: &Folder) -> Value {
+fn folder(folder: &FolderSummary) -> Value {
     let languages: Map<String, Value> =
         folder.languages.iter().map(|(name, files)| (name.clone(), (*files).into())).collect();
     let path = if folder.path.is_empty() { "." } else { folder.path.as_str() };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::{Index, Page, Question, Seen, answer, project, reading};
-use crate::text::{Stamp, named};
+use crate::context::{ContextQuery, Index, SourceSizes, VersionedText, answer, project, reading};
+use crate::text::{Version, named};
 
 /// Files with names and texts that take more room than they seem to.
 fn world(seed: &[(String, String)]) -> BTreeMap<String, String> {
@@ -20,33 +20,33 @@ fn world(seed: &[(String, String)]) -> BTreeMap<String, String> {
 }
 
 fn index(files: &BTreeMap<String, String>) -> Index {
-    let mut index = Index::of("home");
+    let mut index = Index::new("home");
     reading(|reader| {
         for (path, text) in files {
             let tags = reader.tags("python", path, text).unwrap();
-            index.put(path, Stamp::of(text.as_bytes()), &tags);
+            index.put(path, Version::hash(text.as_bytes()), &tags);
         }
     })
     .unwrap();
     index
 }
 
-fn ask(files: &BTreeMap<String, String>, wish: u8, tokens: usize) -> Context {
+fn ask(files: &BTreeMap<String, String>, wish: u8, tokens: usize) -> CodeContext {
     let page = |path: &str| {
         let text = files.get(path)?;
-        Some(Arc::new(Page::new(text.clone(), Stamp::of(text.as_bytes()))))
+        Some(Arc::new(VersionedText::new(text.clone(), Version::hash(text.as_bytes()))))
     };
     let first = files.keys().next().filter(|_| wish & 1 == 1).map(String::as_str);
     let target = first.and_then(page);
     let tags = first.and_then(|path| reading(|reader| reader.tags("python", path, &files[path])).unwrap());
-    let question = Question {
+    let question = ContextQuery {
         symbol: (wish & 2 == 2).then_some("f"),
         query: (wish & 4 == 4).then_some("load name of f"),
         near: first,
         tokens,
     };
     let project = question.asks_nothing().then(|| project(files.keys().map(|path| (0, path.as_str()))));
-    let seen = Seen {
+    let seen = SourceSizes {
         target: target.as_deref().map(|page| (page, tags.as_ref())),
         project,
         notes: vec!["something was left out \u{7}".repeat(3)],

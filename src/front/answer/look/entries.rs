@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::entity::{Key, found_as};
+use super::super::entity::{EntityKeyParts, found_as};
 use super::Answer;
-use crate::engine::{Entries, Listed};
-use crate::request::{EntityKind, Realm};
+use crate::engine::{Entries, ListedText};
+use crate::request::{EntityKind, SearchScope};
 
 /// Renders which texts there are.
 pub(super) fn entries(found: &Entries) -> Answer {
@@ -13,14 +13,14 @@ pub(super) fn entries(found: &Entries) -> Answer {
     let rows: Vec<Value> = entries.iter().map(row).collect();
     let mut json = json!({ "entries": rows, "truncated": truncated });
     if let Some(fields) = json.as_object_mut() {
-        Key::of_all(realm).put(fields);
+        EntityKeyParts::of_all(realm).put(fields);
         if !notes.is_empty() {
             fields.insert("notes".to_owned(), json!(notes));
         }
     }
     let noun = match realm {
-        Realm::Files => EntityKind::FILE,
-        Realm::Entities { kind, .. } => kind.name(),
+        SearchScope::Files => EntityKind::FILE,
+        SearchScope::Entities { kind, .. } => kind.name(),
     };
     let mut text = match entries.len() {
         1 => format!("1 {noun}\n"),
@@ -30,17 +30,17 @@ pub(super) fn entries(found: &Entries) -> Answer {
         text += &format!("truncated: not all {noun}s are shown\n");
     }
     notes.iter().for_each(|note| text += &format!("note: {note}\n"));
-    for Listed { path, entity, size, version } in entries {
+    for ListedText { path, entity, size, version } in entries {
         let version = version.map(|version| format!(", version {version}")).unwrap_or_default();
         text += &format!("{}: {size} bytes{version}\n", found_as(path, entity.as_ref()));
     }
     Answer { success: true, json, text }
 }
 
-fn row(Listed { path, entity, size, version }: &Listed) -> Value {
+fn row(ListedText { path, entity, size, version }: &ListedText) -> Value {
     let mut row = json!({ "path": path, "size": size });
     if let Some(fields) = row.as_object_mut() {
-        Key::of_one(entity.as_ref()).put(fields);
+        EntityKeyParts::of_one(entity.as_ref()).put(fields);
         fields.extend(version.map(|version| ("version".to_owned(), version.to_string().into())));
     }
     row
@@ -49,19 +49,19 @@ fn row(Listed { path, entity, size, version }: &Listed) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Stamp;
+    use crate::text::Version;
 
     #[test]
     fn both_forms_have_every_file() {
-        let listed = |path: &str, version| Listed { path: path.into(), entity: None, size: 3, version };
-        let entries_ = vec![listed("a", Some(Stamp::of(b"one"))), listed("b", None)];
+        let listed = |path: &str, version| ListedText { path: path.into(), entity: None, size: 3, version };
+        let entries_ = vec![listed("a", Some(Version::hash(b"one"))), listed("b", None)];
         let answer = entries(&Entries {
-            realm: Realm::Files,
+            realm: SearchScope::Files,
             entries: entries_,
             truncated: true,
             notes: vec!["a note".into()],
         });
-        let version = Stamp::of(b"one").to_string();
+        let version = Version::hash(b"one").to_string();
         assert_eq!(
             answer.json,
             json!({"entries": [{"path": "a", "size": 3, "version": version}, {"path": "b", "size": 3}],

@@ -5,28 +5,28 @@
 
 use serde_json::{Value, json};
 
-use super::super::entity::{Key, spelled};
+use super::super::entity::{EntityKeyParts, spelled};
 use super::Answer;
-use crate::engine::Reading;
+use crate::engine::ReadLines;
 use crate::text::named;
 
 /// The most characters of lines and their numbers that are shown.
 const MOST: usize = 100_000;
 
 /// The lines that are shown.
-struct Shown {
+struct ShownLines {
     content: String,
     end_line: usize,
     truncated: bool,
 }
 
 /// Renders lines.
-pub(super) fn lines(reading: &Reading) -> Answer {
+pub(super) fn lines(reading: &ReadLines) -> Answer {
     shown(reading, MOST)
 }
 
-fn shown(reading: &Reading, most: usize) -> Answer {
-    let Shown { content, end_line, truncated } = cut(reading, most);
+fn shown(reading: &ReadLines, most: usize) -> Answer {
+    let ShownLines { content, end_line, truncated } = cut(reading, most);
     let (path, called) = (&reading.path, spelled(&reading.path, reading.entity.as_ref()));
     let start_line = reading.start_line;
     let (total, version) = (reading.text.lines().count(), reading.text.stamp().to_string());
@@ -34,7 +34,7 @@ fn shown(reading: &Reading, most: usize) -> Answer {
         "version": version, "content": content });
     let mut text = format!("{called}: lines {start_line} to {end_line} of {total}, version {version}\n");
     if let Some(fields) = json.as_object_mut() {
-        Key::of(reading.entity.as_ref()).put(fields);
+        EntityKeyParts::new(reading.entity.as_ref()).put(fields);
         if let Some(resolved) = &reading.resolved_path {
             fields.insert("resolved_path".to_owned(), resolved.as_str().into());
             text += &format!("the path leads to {}\n", named(resolved));
@@ -49,7 +49,7 @@ fn shown(reading: &Reading, most: usize) -> Answer {
 }
 
 /// As many of the lines as fit.
-fn cut(reading: &Reading, most: usize) -> Shown {
+fn cut(reading: &ReadLines, most: usize) -> ShownLines {
     let lines = reading.text.lines();
     let (mut content, mut used, mut end_line) = (String::new(), 0, reading.start_line.saturating_sub(1));
     for line in reading.start_line..=reading.end_line {
@@ -60,13 +60,13 @@ fn cut(reading: &Reading, most: usize) -> Shown {
             if content.is_empty() {
                 (content, end_line) = (row.chars().take(most).collect(), line);
             }
-            return Shown { content, end_line, truncated: true };
+            return ShownLines { content, end_line, truncated: true };
         }
         content += &row;
         used += characters;
         end_line = line;
     }
-    Shown { content, end_line, truncated: false }
+    ShownLines { content, end_line, truncated: false }
 }
 
 #[cfg(test)]
@@ -74,9 +74,9 @@ mod tests {
     use super::*;
     use crate::text::{Buffer, Hints};
 
-    fn reading(text: &str, start_line: usize, end_line: usize) -> Reading {
+    fn reading(text: &str, start_line: usize, end_line: usize) -> ReadLines {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
-        Reading {
+        ReadLines {
             path: "a.py".into(),
             entity: None,
             resolved_path: None,

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::entity::{Key, found_as};
+use super::super::entity::{EntityKeyParts, found_as};
 use super::Answer;
-use crate::engine::{Match, Matches, Numbered};
+use crate::engine::{LineMatch, Matches, NumberedLine};
 
 /// Renders what a search found.
 pub(super) fn matches(found: &Matches) -> Answer {
@@ -12,7 +12,7 @@ pub(super) fn matches(found: &Matches) -> Answer {
     let matches: Vec<Value> = shown.iter().map(one).collect();
     let mut json = json!({ "matches": matches, "total_matches": total, "truncated": truncated });
     if let Some(fields) = json.as_object_mut() {
-        Key::of_all(realm).put(fields);
+        EntityKeyParts::of_all(realm).put(fields);
         if !notes.is_empty() {
             fields.insert("notes".to_owned(), json!(notes));
         }
@@ -20,7 +20,7 @@ pub(super) fn matches(found: &Matches) -> Answer {
     Answer { success: true, json, text: readable(found) }
 }
 
-fn one(found: &Match) -> Value {
+fn one(found: &LineMatch) -> Value {
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     put("path", found.path.as_str().into());
@@ -32,12 +32,12 @@ fn one(found: &Match) -> Value {
     put("context_before", numbered(&found.before));
     put("context_after", numbered(&found.after));
     put("version", found.version.to_string().into());
-    Key::of_one(found.entity.as_ref()).put(&mut fields);
+    EntityKeyParts::of_one(found.entity.as_ref()).put(&mut fields);
     Value::Object(fields)
 }
 
-fn numbered(lines: &[Numbered]) -> Value {
-    lines.iter().map(|Numbered { line, text }| Value::String(format!("{line}: {text}"))).collect()
+fn numbered(lines: &[NumberedLine]) -> Value {
+    lines.iter().map(|NumberedLine { line, text }| Value::String(format!("{line}: {text}"))).collect()
 }
 
 fn readable(found: &Matches) -> String {
@@ -53,7 +53,7 @@ fn readable(found: &Matches) -> String {
     }
     found.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
     let mut rows = found.found.iter().peekable();
-    let mut last: Option<&Match> = None;
+    let mut last: Option<&LineMatch> = None;
     // The last line that was shown of the file: what two matches have in common is shown once.
     let mut done = 0;
     while let Some(one) = rows.next() {
@@ -77,31 +77,36 @@ fn readable(found: &Matches) -> String {
 }
 
 /// Whether two matches are of one text.
-fn is_same(one: &Match, other: &Match) -> bool {
+fn is_same(one: &LineMatch, other: &LineMatch) -> bool {
     (&one.path, &one.entity) == (&other.path, &other.entity)
 }
 
-fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a Numbered>) {
-    lines.for_each(|Numbered { line, text: row }| *text += &format!("{line}- {row}\n"));
+fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a NumberedLine>) {
+    lines.for_each(|NumberedLine { line, text: row }| *text += &format!("{line}- {row}\n"));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Stamp;
+    use crate::text::Version;
 
-    fn numbered(lines: &[usize]) -> Vec<Numbered> {
-        lines.iter().map(|&line| Numbered { line, text: format!("line {line}") }).collect()
+    fn numbered(lines: &[usize]) -> Vec<NumberedLine> {
+        lines.iter().map(|&line| NumberedLine { line, text: format!("line {line}") }).collect()
     }
 
-    fn found(path: &str, lines: std::ops::RangeInclusive<usize>, before: &[usize], after: &[usize]) -> Match {
+    fn found(
+        path: &str,
+        lines: std::ops::RangeInclusive<usize>,
+        before: &[usize],
+        after: &[usize],
+    ) -> LineMatch {
         let (line, end_line) = (*lines.start(), *lines.end());
         let text: Vec<String> = lines.map(|line| format!("line {line}")).collect();
         let (before, after) = (numbered(before), numbered(after));
-        Match {
+        LineMatch {
             path: path.into(),
             entity: None,
-            version: Stamp::of(b""),
+            version: Version::hash(b""),
             line,
             end_line,
             text: text.join("\n"),

@@ -7,18 +7,18 @@ mod lines;
 mod matches;
 mod whole;
 
-use super::{Answer, Shape, refusal};
-use crate::engine::Sight;
+use super::{Answer, ResponseOptions, refusal};
+use crate::engine::ReadResponse;
 use crate::error::Error;
 
 /// Renders what became of a look.
-pub fn look(seen: &Result<Sight, Error>, shape: &Shape) -> Answer {
+pub fn look(seen: &Result<ReadResponse, Error>, shape: &ResponseOptions) -> Answer {
     match seen {
-        Ok(Sight::Lines(reading)) => lines::lines(reading),
-        Ok(Sight::Context(told)) => context::context(told),
-        Ok(Sight::Whole(reading)) => whole::whole(reading),
-        Ok(Sight::Matches(found)) => matches::matches(found),
-        Ok(Sight::Entries(found)) => entries::entries(found),
+        Ok(ReadResponse::Lines(reading)) => lines::lines(reading),
+        Ok(ReadResponse::Context(told)) => context::context(told),
+        Ok(ReadResponse::Whole(reading)) => whole::whole(reading),
+        Ok(ReadResponse::Matches(found)) => matches::matches(found),
+        Ok(ReadResponse::Entries(found)) => entries::entries(found),
         Err(error) => refusal(error, shape),
     }
 }

@@ -5,20 +5,20 @@
 
 use serde_json::{Value, json};
 
-use super::super::entity::{Key, spelled};
+use super::super::entity::{EntityKeyParts, spelled};
 use super::Answer;
-use crate::engine::Reading;
+use crate::engine::ReadLines;
 use crate::text::named;
 
 /// The most characters of the text that are shown.
 const MOST: usize = 100_000;
 
 /// Renders a whole text.
-pub(super) fn whole(reading: &Reading) -> Answer {
+pub(super) fn whole(reading: &ReadLines) -> Answer {
     shown(reading, MOST)
 }
 
-fn shown(reading: &Reading, most: usize) -> Answer {
+fn shown(reading: &ReadLines, most: usize) -> Answer {
     let text = reading.text.view();
     let content = cut(text, most);
     let truncated = content.len() < text.len();
@@ -29,7 +29,7 @@ fn shown(reading: &Reading, most: usize) -> Answer {
     let called = spelled(path, reading.entity.as_ref());
     let mut readable = format!("{called}: {total} lines, version {version}\n");
     if let Some(fields) = json.as_object_mut() {
-        Key::of(reading.entity.as_ref()).put(fields);
+        EntityKeyParts::new(reading.entity.as_ref()).put(fields);
         if let Some(resolved) = &reading.resolved_path {
             fields.insert("resolved_path".to_owned(), resolved.as_str().into());
             readable += &format!("the path leads to {}\n", named(resolved));
@@ -64,9 +64,9 @@ mod tests {
     use super::*;
     use crate::text::{Buffer, Hints};
 
-    fn reading(text: &str) -> Reading {
+    fn reading(text: &str) -> ReadLines {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
-        Reading {
+        ReadLines {
             path: "a".into(),
             entity: None,
             resolved_path: None,

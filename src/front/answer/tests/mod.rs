@@ -6,13 +6,13 @@ use rmcp::model::{CallToolResult, ContentBlock, NumberOrString, ServerJsonRpcMes
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::listed::Listed;
+use super::listed::ShownEntries;
 use super::*;
 use crate::engine::{Status, Workspace};
-use crate::error::{Best, Code, Difference, Disk, Next, Place, Score};
-use crate::front::tools::{Asked, edit_code, edit_file, safe_edit_file};
-use crate::gate::{Finding, Outcome, Progress, Run, Severity, Watch};
-use crate::locate::{Receipt, Tier};
+use crate::error::{Best, Code, Difference, Disk, EvidenceLine, NextCall, Score};
+use crate::front::tools::{EditCall, edit_code, edit_file, safe_edit_file};
+use crate::gate::{Finding, GateRun, Outcome, ProgressFn, Severity, Watch};
+use crate::locate::{MatchInfo, MatchLevel};
 use told::*;
 
 proptest! {
@@ -40,7 +40,7 @@ proptest! {
 
     #[test]
     fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(told in told(), limit in 1024_usize..40_000) {
-        let (answer, whole) = answered(&told, &Shape { limit, ..Shape::default() });
+        let (answer, whole) = answered(&told, &ResponseOptions { limit, ..ResponseOptions::default() });
         let shown = answer.json["diff"].as_str().unwrap_or_default();
         let says_so = answer.json["notes"].to_string().contains("the diff is");
         prop_assert_eq!(shown.len() < whole, says_so, "{} of {} bytes, {}", shown.len(), whole, answer.json);
@@ -63,7 +63,8 @@ fn the_smallest_answer_has_room_for_every_field() {
         ..Told::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
-        let shape = Shape { limit: *Shape::LIMITS.start(), forms, ..Shape::default() };
+        let shape =
+            ResponseOptions { limit: *ResponseOptions::LIMITS.start(), forms, ..ResponseOptions::default() };
         let (answer, _) = answered(&told, &shape);
         let size = on_the_wire(&answer, shape.forms);
         assert!(size <= shape.limit, "{size} bytes: {}", answer.json);
@@ -73,7 +74,7 @@ fn the_smallest_answer_has_room_for_every_field() {
 /// The control: without the levels and hunks of `fit`, the same facts are too large.
 #[test]
 fn unbounded_facts_would_break_the_limit() {
-    let place = Place { line: 1, preview: "x".repeat(60), symbol: None };
+    let place = EvidenceLine { line: 1, preview: "x".repeat(60), symbol: None };
     let told = Told {
         before: "some line\n".repeat(2000),
         edited: (0..200).map(|line| line * 10).collect(),
@@ -86,9 +87,9 @@ fn unbounded_facts_would_break_the_limit() {
         notes: Vec::new(),
         ..Told::default()
     };
-    let (bounded, _) = answered(&told, &Shape::default());
+    let (bounded, _) = answered(&told, &ResponseOptions::default());
     assert!(on_the_wire(&bounded, Forms::Both) <= 8192);
-    let (free, _) = answered(&told, &Shape { limit: usize::MAX, ..Shape::default() });
+    let (free, _) = answered(&told, &ResponseOptions { limit: usize::MAX, ..ResponseOptions::default() });
     assert!(on_the_wire(&free, Forms::Both) > 5 * 8192);
     let notes = bounded.json["notes"].to_string();
     assert!(notes.contains("hunks are shown") && notes.contains("not shown: "), "{notes}");
@@ -96,10 +97,11 @@ fn unbounded_facts_would_break_the_limit() {
 
 #[test]
 fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
-    let place = Place { line: 7, preview: "x = 1".into(), symbol: Some("f".into()) };
+    let place = EvidenceLine { line: 7, preview: "x = 1".into(), symbol: Some("f".into()) };
     let error =
         Error::new(Code::AmbiguousMatch, "the text stands in 2 places").field("search").places(vec![place]);
-    let answer = refusal(&error, &Shape { path: Some("a.py".into()), ..Shape::default() });
+    let answer =
+        refusal(&error, &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() });
     assert_eq!(
         answer.json,
         serde_json::json!({
@@ -121,7 +123,7 @@ fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
 #[test]
 fn a_field_that_the_message_lacks_is_added_to_it() {
     let error = Error::new(Code::RangeOutOfBounds, "lines count from 1").field("line_edits[2].end_line");
-    let said = refusal(&error, &Shape::default()).text;
+    let said = refusal(&error, &ResponseOptions::default()).text;
     assert!(said.starts_with("nothing was written: line_edits[2].end_line: lines count from 1\n"), "{said}");
 }
 
@@ -133,7 +135,7 @@ fn a_one_line_edit_is_answered_briefly() {
         word: "    value = compute(2)".into(),
         path: "src/app.py".into(),
         message: "wrote src/app.py (+1 -1)".into(),
-        runs: vec![Run {
+        runs: vec![GateRun {
             isolation: None,
             gate: "syntax".into(),
             outcome: Outcome::Passed,
@@ -150,7 +152,7 @@ fn a_one_line_edit_is_answered_briefly() {
         ..Told::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
-        let (answer, _) = answered(&told, &Shape { forms, ..Shape::default() });
+        let (answer, _) = answered(&told, &ResponseOptions { forms, ..ResponseOptions::default() });
         let size = on_the_wire(&answer, forms);
         let limit = if forms == Forms::Both { 1088 } else { 768 };
         assert!(size <= limit, "{size} bytes as {forms:?}");
@@ -160,7 +162,7 @@ fn a_one_line_edit_is_answered_briefly() {
 #[test]
 fn beside_the_json_the_text_shows_the_changes_only() {
     let told = Told { before: "a\nb\nc\n".into(), edited: vec![1], word: "x".into(), ..Told::default() };
-    let lines = |forms| answered(&told, &Shape { forms, ..Shape::default() }).0.text;
+    let lines = |forms| answered(&told, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
     assert!(lines(Forms::Both).contains("unchanged\n@@ -1,3 +1,3 @@\n-b\n+x"), "{}", lines(Forms::Both));
     assert!(lines(Forms::Text).contains("+++ b/\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c"), "{}", lines(Forms::Text));
 }
@@ -172,12 +174,12 @@ async fn an_edit_says_how_its_text_was_found() {
             .await
             .unwrap();
     report.replacements = Some(1);
-    let score = Score::of(2, 100);
-    let found = |tier, runner_up| Some(Receipt { tier, score, candidates: 1, runner_up, line: 20 });
-    report.receipt = found(Tier::Indent, Some(Score::of(1, 2)));
+    let score = Score::from_distance(2, 100);
+    let found = |tier, runner_up| Some(MatchInfo { tier, score, candidates: 1, runner_up, line: 20 });
+    report.receipt = found(MatchLevel::Indent, Some(Score::from_distance(1, 2)));
     let report = Ok(report);
-    let told = |voice| answer(&report, &Shape { voice, ..Shape::default() });
-    let plain = told(Voice::PLAIN);
+    let told = |voice| answer(&report, &ResponseOptions { voice, ..ResponseOptions::default() });
+    let plain = told(ToolProfile::PLAIN);
     let receipt = json!({"tier": "indent", "score": 0.98, "candidates": 1, "runner_up": 0.5});
     assert_eq!(plain.json["edits"][0]["match"], receipt, "{}", plain.json);
     let line = "\nfound by tier indent, score 98%, candidates 1, the next best place 50%\n";
@@ -186,8 +188,8 @@ async fn an_edit_says_how_its_text_was_found() {
     assert_eq!(said(edit_file::TOOL.voice), "Successfully replaced 1 occurrence(s) in a.py");
     assert_eq!(said(edit_code::TOOL.voice), "Replaced block at line 20 (Match Score: 98%)");
     let Ok(mut report) = report else { return };
-    report.receipt = found(Tier::Exact, None);
-    let exact = answer(&Ok(report), &Shape::default());
+    report.receipt = found(MatchLevel::Exact, None);
+    let exact = answer(&Ok(report), &ResponseOptions::default());
     assert_eq!(exact.json["edits"][0]["match"], json!({"tier": "exact", "score": 0.98, "candidates": 1}));
     assert!(!exact.text.contains("found by"), "{}", exact.text);
 }
@@ -197,7 +199,7 @@ async fn edited(request: serde_json::Value) -> Result<Report, Error> {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.py"), "x = 1\n").unwrap();
     let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
-    let Asked { request, .. } = safe_edit_file::asked(request.as_object().cloned().unwrap()).unwrap();
+    let EditCall { request, .. } = safe_edit_file::asked(request.as_object().cloned().unwrap()).unwrap();
     workspace.edit(request, Watch::idle()).await
 }
 
@@ -206,15 +208,16 @@ async fn written(watch: Watch) -> Result<Report, Error> {
     let root = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
     let request = json!({"path": "a.py", "content": "x = 1\n"}).as_object().cloned().unwrap();
-    let Asked { request, .. } = safe_edit_file::asked(request).unwrap();
+    let EditCall { request, .. } = safe_edit_file::asked(request).unwrap();
     workspace.edit(request, watch).await
 }
 
 #[tokio::test]
 async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
-    let panics: Progress = Box::new(|_, _, _| panic!("on purpose"));
+    let panics: ProgressFn = Box::new(|_, _, _| panic!("on purpose"));
     let stopped = written(Watch::new(CancellationToken::new(), Some(panics))).await;
-    let answer = answer(&stopped, &Shape { path: Some("a.py".into()), ..Shape::default() });
+    let answer =
+        answer(&stopped, &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() });
     assert!(!answer.success);
     let message = answer.json["message"].as_str().unwrap();
     assert!(message.starts_with("it is not known whether the file was written: "), "{message}");
@@ -231,10 +234,10 @@ async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
 async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
     let mut report = written(Watch::idle()).await.unwrap();
     let warned = |report: Report| {
-        let answer = answer(&Ok(report), &Shape::default());
+        let answer = answer(&Ok(report), &ResponseOptions::default());
         (answer.json["validation_warnings"].clone(), answer.text)
     };
-    let run = |outcome, why: Option<&str>| Run {
+    let run = |outcome, why: Option<&str>| GateRun {
         isolation: None,
         gate: "syntax".into(),
         outcome,
@@ -273,7 +276,7 @@ async fn a_warning_is_told_once_whatever_the_findings_say() {
     let mut report = written(Watch::idle()).await.unwrap();
     report.verdict.findings = vec![seen(1, ""), seen(2, "odd")];
     report.warnings = vec!["the weather is odd".into()];
-    let answer = answer(&Ok(report), &Shape::default());
+    let answer = answer(&Ok(report), &ResponseOptions::default());
     assert_eq!(
         answer.json["validation_warnings"],
         json!(["the weather is odd", "line 1, column 1: syntax: ", "line 2, column 1: syntax: odd"])
@@ -287,7 +290,7 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
     let mut report = written(Watch::idle()).await.unwrap();
     let old = |line| Finding { fresh: false, counts: false, ..seen(line, "long known") };
     report.verdict.findings = [vec![seen(1, "odd")], (2..=13).map(old).collect()].concat();
-    let known = answer(&Ok(report), &Shape::default());
+    let known = answer(&Ok(report), &ResponseOptions::default());
     assert!(known.text.contains("line 1:1 error: odd (syntax, new)"), "{}", known.text);
     assert!(known.text.lines().any(|line| line == "12 findings were there before"), "{}", known.text);
     assert!(!known.text.contains("long known"), "{}", known.text);
@@ -296,7 +299,7 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
     let mut report = written(Watch::idle()).await.unwrap();
     report.verdict.findings =
         (2..=13).map(|line| Finding { fresh: false, ..seen(line, "long known") }).collect();
-    let counted = answer(&Ok(report), &Shape::default()).text;
+    let counted = answer(&Ok(report), &ResponseOptions::default()).text;
     assert_eq!(counted.matches("error: long known (syntax").count(), 12, "{counted}");
     assert!(!counted.contains("were there before"), "{counted}");
 }
@@ -316,7 +319,7 @@ async fn every_error_that_is_left_out_is_counted() {
         (1..=25).map(|line| Finding { blocking: true, ..seen(line, &"long ".repeat(20)) }).collect();
     let report = Ok(report);
     for limit in [2000, 8192, 1 << 20] {
-        let answer = answer(&report, &Shape { limit, ..Shape::default() });
+        let answer = answer(&report, &ResponseOptions { limit, ..ResponseOptions::default() });
         let missing = 25 - answer.json["errors"].as_array().map_or(0, Vec::len);
         let noun = if missing == 1 { "error" } else { "errors" };
         let notes = answer.json["notes"].to_string();

@@ -27,7 +27,7 @@ fn nearest() -> Best {
     Best {
         start_line: 50,
         end_line: 51,
-        score: Score::of(3, 20),
+        score: Score::from_distance(3, 20),
         lines: vec!["// Process.".into(), "func Process(data []byte)".into()],
         first_difference: Some(difference),
     }
@@ -37,13 +37,13 @@ fn nearest() -> Best {
 fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
     let arguments =
         rmcp::object!({"file_path": "a.go", "search_context": "x", "new_content": "y", "mode": "strict"});
-    let shape = Shape {
+    let shape = ResponseOptions {
         path: Some("a.go".into()),
         voice: edit_code::TOOL.voice,
-        offers: Offers { again: Some(Call { tool: "edit_code", arguments }), reader: None },
-        ..Shape::default()
+        offers: Offers { again: Some(ToolCall { tool: "edit_code", arguments }), reader: None },
+        ..ResponseOptions::default()
     };
-    let next = Next::Edit { search: "found".into(), replace: "new".into() };
+    let next = NextCall::Edit { search: "found".into(), replace: "new".into() };
     let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
     let answer = refusal(&error, &shape);
     let wanted = json!({"tool": "edit_code", "arguments": {"file_path": "a.go", "search_context": "found",
@@ -70,12 +70,12 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
 #[test]
 fn a_call_that_has_no_room_is_not_shown_in_part() {
     let arguments = rmcp::object!({"path": "a.go", "search": "x", "replace": "y"});
-    let again = Some(Call { tool: "safe_edit_file", arguments });
+    let again = Some(ToolCall { tool: "safe_edit_file", arguments });
     let told = |length: usize| {
-        let next = Next::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
+        let next = NextCall::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
         let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
         let offers = Offers { again: again.clone(), reader: None };
-        let answer = refusal(&error, &Shape { offers, ..Shape::default() });
+        let answer = refusal(&error, &ResponseOptions { offers, ..ResponseOptions::default() });
         assert!(on_the_wire(&answer, Forms::Both) <= 8192);
         assert_eq!(answer.json["best"]["lines"].as_array().map(Vec::len), Some(2), "{}", answer.json);
         (answer.json.get("next").is_some(), answer.json["notes"].to_string().contains("1 proposed call"))
@@ -86,10 +86,12 @@ fn a_call_that_has_no_room_is_not_shown_in_part() {
 
 #[test]
 fn a_look_is_proposed_to_whoever_can_look() {
-    let read = || Error::new(Code::MatchNotFound, "m").proposing(Next::Read { start_line: 40, end_line: 52 });
+    let read =
+        || Error::new(Code::MatchNotFound, "m").proposing(NextCall::Read { start_line: 40, end_line: 52 });
     let told = |error: Error, reader| {
         let offers = Offers { again: None, reader };
-        refusal(&error, &Shape { path: Some("a.go".into()), offers, ..Shape::default() }).json
+        refusal(&error, &ResponseOptions { path: Some("a.go".into()), offers, ..ResponseOptions::default() })
+            .json
     };
     let offered = told(read(), Some("read_content_lines"));
     assert_eq!(

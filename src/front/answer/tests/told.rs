@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::error::{Best, Difference, Score};
-use crate::front::answer::entity::Key;
-use crate::front::answer::facts::Nearest;
-use crate::locate::{Receipt, Tier};
-use crate::text::{Buffer, Change, Diff, Hints, Plan, Region, Shift, diff};
+use crate::front::answer::entity::EntityKeyParts;
+use crate::front::answer::response::NearestLines;
+use crate::locate::{MatchInfo, MatchLevel};
+use crate::text::{Buffer, Change, Diff, Hints, LineShift, Plan, Region, diff};
 
 /// A text with edits spread over it, and what is to be said about them.
 #[derive(Debug, Clone, Default)]
@@ -15,13 +15,13 @@ pub(super) struct Told {
     pub(super) word: String,
     pub(super) path: String,
     pub(super) message: String,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<GateRun>,
     pub(super) findings: Vec<Finding>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<EvidenceLine>,
     pub(super) notes: Vec<String>,
     pub(super) best: Option<Best>,
     pub(super) next: Option<Value>,
-    pub(super) receipt: Option<Receipt>,
+    pub(super) receipt: Option<MatchInfo>,
     pub(super) refusal: bool,
 }
 
@@ -43,10 +43,10 @@ impl Told {
         &'a self,
         diff: &'a Diff<'a>,
         regions: &'a [Region],
-        shifts: &'a [Shift],
-    ) -> Facts<'a> {
+        shifts: &'a [LineShift],
+    ) -> EditResponse<'a> {
         let texts: Vec<String> = self.findings.iter().map(|finding| finding.message.clone()).collect();
-        Facts {
+        EditResponse {
             whole: true,
             success: !self.refusal,
             status: if self.refusal { Status::Refused } else { Status::Written },
@@ -56,13 +56,13 @@ impl Told {
             message: self.message.clone(),
             says_error: self.refusal,
             key: if self.refusal {
-                Key {
+                EntityKeyParts {
                     entity_type: Some("app_file"),
                     app_id: Some(&self.path),
                     organization_id: Some(&self.word),
                 }
             } else {
-                Key::default()
+                EntityKeyParts::default()
             },
             hint: self.refusal.then_some(self.message.as_str().into()),
             field: self.refusal.then_some(self.path.as_str()),
@@ -82,16 +82,16 @@ impl Told {
             since: None,
             places: &self.places,
             receipt: self.receipt,
-            best: self.best.as_ref().map(Nearest::new),
-            next: Listed::all(self.next.iter().cloned().collect()),
+            best: self.best.as_ref().map(NearestLines::new),
+            next: ShownEntries::all(self.next.iter().cloned().collect()),
             regions,
             shifts,
-            errors: Listed::all(texts.clone()),
-            warnings: Listed::all(texts),
-            findings: Listed::all(self.findings.iter().collect()),
+            errors: ShownEntries::all(texts.clone()),
+            warnings: ShownEntries::all(texts),
+            findings: ShownEntries::all(self.findings.iter().collect()),
             old_findings: self.findings.iter().filter(|finding| !finding.counts).count(),
             runs: &self.runs,
-            notes: Listed::all(self.notes.clone()),
+            notes: ShownEntries::all(self.notes.clone()),
         }
     }
 }
@@ -107,8 +107,8 @@ pub(super) fn text(longest: usize) -> impl Strategy<Value = String> {
     (piece, 0..longest).prop_map(|(piece, length)| piece.chars().cycle().take(length).collect())
 }
 
-pub(super) fn place() -> impl Strategy<Value = Place> {
-    (any::<usize>(), text(60), prop::option::of(text(200))).prop_map(|(line, preview, symbol)| Place {
+pub(super) fn place() -> impl Strategy<Value = EvidenceLine> {
+    (any::<usize>(), text(60), prop::option::of(text(200))).prop_map(|(line, preview, symbol)| EvidenceLine {
         line,
         preview,
         symbol,
@@ -123,7 +123,7 @@ pub(super) fn best() -> impl Strategy<Value = Best> {
         Best {
             start_line: start_line / 2,
             end_line: usize::MAX,
-            score: Score::of(1, 3),
+            score: Score::from_distance(1, 3),
             lines,
             first_difference,
         }
@@ -137,13 +137,13 @@ pub(super) fn next() -> impl Strategy<Value = Value> {
 }
 
 /// A receipt with the longest of every part.
-fn receipt() -> Receipt {
-    let score = Score::of(1, 3);
-    Receipt { tier: Tier::Wrapping, score, candidates: usize::MAX, runner_up: Some(score), line: 1 }
+fn receipt() -> MatchInfo {
+    let score = Score::from_distance(1, 3);
+    MatchInfo { tier: MatchLevel::Wrapping, score, candidates: usize::MAX, runner_up: Some(score), line: 1 }
 }
 
-pub(super) fn run() -> impl Strategy<Value = Run> {
-    (text(40), any::<u64>(), prop::option::of(text(400))).prop_map(|(gate, ms, why)| Run {
+pub(super) fn run() -> impl Strategy<Value = GateRun> {
+    (text(40), any::<u64>(), prop::option::of(text(400))).prop_map(|(gate, ms, why)| GateRun {
         isolation: None,
         gate,
         outcome: Outcome::TimedOut,
@@ -212,11 +212,16 @@ pub(super) fn told() -> impl Strategy<Value = Told> {
     )
 }
 
-pub(super) fn shape() -> impl Strategy<Value = Shape> {
-    let limit = prop_oneof![Just(*Shape::LIMITS.start()), 1024_usize..20_000, Just(8192)];
+pub(super) fn shape() -> impl Strategy<Value = ResponseOptions> {
+    let limit = prop_oneof![Just(*ResponseOptions::LIMITS.start()), 1024_usize..20_000, Just(8192)];
     let forms = prop_oneof![Just(Forms::Both), Just(Forms::Json), Just(Forms::Text)];
     let diff = prop_oneof![Just(DiffWish::Shown), Just(DiffWish::Left)];
-    (limit, forms, diff).prop_map(|(limit, forms, diff)| Shape { limit, diff, forms, ..Shape::default() })
+    (limit, forms, diff).prop_map(|(limit, forms, diff)| ResponseOptions {
+        limit,
+        diff,
+        forms,
+        ..ResponseOptions::default()
+    })
 }
 
 /// Bytes of the line that the client gets.
@@ -232,7 +237,7 @@ pub(super) fn on_the_wire(answer: &Answer, forms: Forms) -> usize {
         .len()
 }
 
-pub(super) fn answered(told: &Told, shape: &Shape) -> (Answer, usize) {
+pub(super) fn answered(told: &Told, shape: &ResponseOptions) -> (Answer, usize) {
     let (before, after, plan) = told.buffers();
     let map = plan.line_map(&before, &after);
     let (regions, shifts) = (plan.regions(&before, &after), map.shifts());

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::results::Results;
-use crate::engine::{Promise, Report};
+use crate::engine::{Report, TrustOverride};
 use crate::error::{Code, Error};
 use crate::front::cli::edit::parse_request;
 use crate::front::cli::roots::Roots;
 use crate::front::cli::work::{author, work};
-use crate::front::tools::{Ask, edit_files, safe_edit_file};
+use crate::front::tools::{ToolRequest, edit_files, safe_edit_file};
 use crate::request::{Mode, Request};
 
 /// What one request asks.
@@ -22,7 +22,7 @@ enum Together {
 /// Judges the requests, each by itself.
 ///
 /// Errors: what stops the first of them that is stopped.
-pub(super) fn judge(roots: &Roots, promise: Promise, sources: &[PathBuf]) -> Result<Results, Error> {
+pub(super) fn judge(roots: &Roots, promise: TrustOverride, sources: &[PathBuf]) -> Result<Results, Error> {
     let asked =
         sources.iter().map(|source| asked(source.as_path())).collect::<Result<Vec<Together>, Error>>()?;
     let reports = work(roots.open(promise), |workspace, watch| async move {
@@ -43,11 +43,12 @@ fn asked(source: &Path) -> Result<Together, Error> {
     arguments.insert("mode".to_owned(), Mode::VerifyOnly.name().into());
     let tool = if arguments.contains_key("edits") { &edit_files::TOOL } else { &safe_edit_file::TOOL };
     match (tool.ask)(arguments)?.by(&author("check")) {
-        Ask::Edit(asked) => Ok(Together::One(Box::new(asked.request))),
-        Ask::EditAll(all) => Ok(Together::All(all.requests)),
+        ToolRequest::Edit(asked) => Ok(Together::One(Box::new(asked.request))),
+        ToolRequest::EditAll(all) => Ok(Together::All(all.requests)),
         // Neither tool asks for anything else.
-        Ask::Unwritten(_) | Ask::Revert(_) | Ask::Look(_) | Ask::History(_) => {
-            Err(Error::new(Code::Internal, "the tool asks for no edit"))
-        }
+        ToolRequest::Unwritten(_)
+        | ToolRequest::Revert(_)
+        | ToolRequest::Look(_)
+        | ToolRequest::History(_) => Err(Error::new(Code::Internal, "the tool asks for no edit")),
     }
 }

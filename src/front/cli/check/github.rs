@@ -5,7 +5,7 @@
 //!
 //! Invariant: a line is either an annotation that was made here, or holds nothing that a runner would obey.
 
-use super::results::{Found, Results};
+use super::results::{LocatedFinding, Results};
 use super::text::summary;
 use crate::error::Error;
 use crate::front::cli::paint::visible;
@@ -60,7 +60,7 @@ fn required(results: &Results, annotations: &mut String) -> usize {
         .count()
 }
 
-fn annotation(sort: &str, found: &Found) -> String {
+fn annotation(sort: &str, found: &LocatedFinding) -> String {
     let it = &found.finding;
     let name = it.code.as_ref().map_or_else(|| it.gate.clone(), |code| format!("{}: {code}", it.gate));
     format!(
@@ -73,7 +73,7 @@ fn annotation(sort: &str, found: &Found) -> String {
     )
 }
 
-fn place(found: &Found) -> String {
+fn place(found: &LocatedFinding) -> String {
     let it = &found.finding;
     let code = it.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
     format!("{}:{}:{}: {}{code}: {}", found.below, it.line, it.column, it.gate, it.message)

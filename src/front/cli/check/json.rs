@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::results::{Found, Results, Tally};
-use crate::engine::Base;
+use super::results::{GateTotals, LocatedFinding, Results};
+use crate::engine::CheckBase;
 use crate::error::Error;
 
 /// The document, with an end of line.
@@ -38,22 +38,22 @@ pub(super) fn refusal(refusal: &Error) -> String {
     format!("{}\n", without_nothing(document))
 }
 
-fn base(base: &Base) -> Value {
+fn base(base: &CheckBase) -> Value {
     match base {
-        Base::Revision(asked, id) => json!({"revision": asked, "id": id}),
-        Base::Unborn => json!({"revision": Value::Null, "why": "no commit"}),
-        Base::Nothing => json!({"revision": Value::Null, "why": "no repository"}),
+        CheckBase::Revision(asked, id) => json!({"revision": asked, "id": id}),
+        CheckBase::Unborn => json!({"revision": Value::Null, "why": "no commit"}),
+        CheckBase::Nothing => json!({"revision": Value::Null, "why": "no repository"}),
     }
 }
 
-fn finding(found: &Found) -> Value {
+fn finding(found: &LocatedFinding) -> Value {
     let finding = &found.finding;
     without_nothing(json!({"gate": finding.gate, "severity": finding.severity.name(), "path": found.path,
         "line": finding.line, "column": finding.column, "code": finding.code, "message": finding.message,
         "new": finding.fresh, "counts": finding.counts, "blocking": finding.blocking}))
 }
 
-fn gate(tally: &Tally) -> Value {
+fn gate(tally: &GateTotals) -> Value {
     let troubles: Map<String, Value> = tally
         .troubles
         .iter()

@@ -19,10 +19,10 @@ use clap::ValueEnum;
 
 use self::results::Results;
 use super::paint;
-use super::roots::{Roots, Word};
+use super::roots::{Roots, TrustArgs};
 use super::work::work;
-use crate::engine::Subjects;
-use crate::error::{Code, Error, Family};
+use crate::engine::AuditTarget;
+use crate::error::{Code, Error, ErrorFamily};
 
 /// The arguments of `lockgate check`.
 #[derive(Debug, clap::Args)]
@@ -30,11 +30,11 @@ use crate::error::{Code, Error, Family};
     after_help = "Only findings that are new since the base count. Exit codes: 0 nothing that blocks, 1 something that does, or a \
                   required gate could not look."
 )]
-pub(super) struct Args {
+pub(super) struct CheckArgs {
     #[command(flatten)]
     roots: Roots,
     #[command(flatten)]
-    word: Word,
+    word: TrustArgs,
     /// Files and folders, relative to the current folder, with --root to the first one [default: all in that folder]
     #[arg(value_name = "PATHS")]
     paths: Vec<OsString>,
@@ -68,14 +68,14 @@ enum Format {
 }
 
 /// Judges what is asked, and tells the results.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
-    let Args { roots, word, paths, base, requests, format, sarif } = args;
+pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
+    let CheckArgs { roots, word, paths, base, requests, format, sarif } = args;
     let paths_given = !paths.is_empty();
     // A name that is no text belongs to no file that could be judged.
     let (paths, unreadable) = texts(paths);
     let results = if requests.is_empty() {
-        let subjects = Subjects { paths: paths_given.then_some(paths), base };
-        let progress = progress::Progress::new();
+        let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
+        let progress = progress::CheckProgress::new();
         let heard = progress.heard();
         let audit = work(roots.open(word.promise()), |workspace, watch| async move {
             let watch = match heard {
@@ -117,7 +117,7 @@ fn tell(results: &Results, format: Format, sarif: Option<PathBuf>) -> Result<Exi
         Format::Sarif => paint::say_plain(sarif::document(results)?.as_bytes())?,
         Format::Github => paint::say_plain(github::told(results).as_bytes())?,
     }
-    Ok(if results.refuses() { ExitCode::from(Family::Gate.exit_code()) } else { ExitCode::SUCCESS })
+    Ok(if results.refuses() { ExitCode::from(ErrorFamily::Gate.exit_code()) } else { ExitCode::SUCCESS })
 }
 
 /// Tells of a refusal in the format that is read; people hear of it on standard error.

@@ -8,21 +8,21 @@ use crate::front::cli::paint::visible;
 use crate::gate;
 
 /// A bar on standard error, where that is a terminal.
-pub(super) struct Progress(Option<ProgressBar>);
+pub(super) struct CheckProgress(Option<ProgressBar>);
 
-impl Progress {
+impl CheckProgress {
     /// Begins to show how far the work is.
-    pub(super) fn new() -> Progress {
+    pub(super) fn new() -> CheckProgress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(0);
             let style = ProgressStyle::with_template("{pos}/{len} {wide_msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Progress(bar)
+        CheckProgress(bar)
     }
 
     /// What hears of the work; nothing where nobody looks.
-    pub(super) fn heard(&self) -> Option<gate::Progress> {
+    pub(super) fn heard(&self) -> Option<gate::ProgressFn> {
         let bar = self.0.clone()?;
         Some(Box::new(move |path, done, total| {
             bar.set_length(u64::try_from(total).unwrap_or(u64::MAX));

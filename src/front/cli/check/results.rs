@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::engine::{Audit, Base, Change, Checked, Ground, Report};
-use crate::gate::{Finding, Outcome, Run, clean};
+use crate::engine::{Audit, AuditRoot, ChangeKind, CheckBase, Checked, Report};
+use crate::gate::{Finding, GateRun, Outcome, clean};
 use crate::text::Buffer;
 
 /// What a check found.
@@ -16,13 +16,13 @@ pub(super) struct Results {
     /// What the paths in `Spot::uri` are relative to.
     pub(super) tops: Vec<PathBuf>,
     /// What was compared with, each with its root where there are several.
-    pub(super) bases: Vec<Base>,
+    pub(super) bases: Vec<CheckBase>,
     /// The files that were judged.
     pub(super) files: Vec<Judged>,
     /// What was found, the gravest first.
-    pub(super) findings: Vec<Found>,
+    pub(super) findings: Vec<LocatedFinding>,
     /// What became of each gate, in the order of their names.
-    pub(super) gates: Vec<Tally>,
+    pub(super) gates: Vec<GateTotals>,
     /// How many files are as they were, and how many are there no more.
     pub(super) unchanged: usize,
     pub(super) deleted: usize,
@@ -46,7 +46,7 @@ pub(super) struct Judged {
 
 /// A finding, and the file that it is about.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct LocatedFinding {
     /// The file as a caller would name it.
     pub(super) path: String,
     /// The number of the top that `uri` is relative to; absent where it is absolute.
@@ -61,7 +61,7 @@ pub(super) struct Found {
 
 /// What became of one gate over all files.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct GateTotals {
     /// The gate's name.
     pub(super) gate: String,
     /// How often it came to each outcome.
@@ -108,7 +108,7 @@ impl Results {
                 let path = finding.elsewhere.clone().unwrap_or_else(|| path.clone());
                 let file = finding.elsewhere.is_none().then_some(file);
                 let top = (!path.starts_with('/')).then_some(0);
-                results.findings.push(Found { below: path.clone(), path, top, finding, file });
+                results.findings.push(LocatedFinding { below: path.clone(), path, top, finding, file });
             }
             report.verdict.runs.into_iter().for_each(|run| results.tally(run));
             results.files.push(Judged { path, change, from: None, text: report.draft });
@@ -123,7 +123,7 @@ impl Results {
     }
 
     /// The findings that count.
-    pub(super) fn counted(&self) -> impl Iterator<Item = &Found> {
+    pub(super) fn counted(&self) -> impl Iterator<Item = &LocatedFinding> {
         self.findings.iter().filter(|found| found.finding.counts)
     }
 
@@ -135,7 +135,7 @@ impl Results {
     }
 
     /// The text that a finding stands in, where it was judged.
-    pub(super) fn text(&self, found: &Found) -> Option<&Buffer> {
+    pub(super) fn text(&self, found: &LocatedFinding) -> Option<&Buffer> {
         Some(&self.files.get(found.file?)?.text)
     }
 
@@ -148,7 +148,7 @@ impl Results {
         reasons
     }
 
-    fn take(&mut self, checked: Checked, ground: &Ground) {
+    fn take(&mut self, checked: Checked, ground: &AuditRoot) {
         let Checked { ground: top, path, change, text, verdict } = checked;
         let file = self.files.len();
         for finding in verdict.findings {
@@ -156,7 +156,7 @@ impl Results {
                 Some(other) => (other.clone(), None),
                 None => (path.clone(), Some(file)),
             };
-            let found = Found {
+            let found = LocatedFinding {
                 path: ground.told(&about),
                 top: Some(top),
                 below: ground.below(&about),
@@ -167,17 +167,17 @@ impl Results {
         }
         verdict.runs.into_iter().for_each(|run| self.tally(run));
         let (change, from) = match change {
-            Change::Added => ("added", None),
-            Change::Modified => ("modified", None),
-            Change::Renamed(from) => ("renamed", Some(ground.told(&from))),
+            ChangeKind::Added => ("added", None),
+            ChangeKind::Modified => ("modified", None),
+            ChangeKind::Renamed(from) => ("renamed", Some(ground.told(&from))),
         };
         self.files.push(Judged { path: ground.told(&path), change, from, text });
     }
 
-    fn tally(&mut self, run: Run) {
+    fn tally(&mut self, run: GateRun) {
         let known = self.gates.iter().position(|tally| tally.gate == run.gate);
         let at = known.unwrap_or_else(|| {
-            self.gates.push(Tally { gate: run.gate.clone(), ..Tally::default() });
+            self.gates.push(GateTotals { gate: run.gate.clone(), ..GateTotals::default() });
             self.gates.len() - 1
         });
         let Some(tally) = self.gates.get_mut(at) else { return };
@@ -205,7 +205,7 @@ impl Results {
     }
 }
 
-impl Found {
+impl LocatedFinding {
     fn rank(&self) -> impl Ord + '_ {
         let Finding { blocking, counts, fresh, severity, line, column, gate, .. } = &self.finding;
         (Reverse((*blocking, *counts, *fresh)), *severity, &self.path, *line, *column, gate)
@@ -213,11 +213,11 @@ impl Found {
 }
 
 /// What is to be said of a ground that gives nothing to compare with.
-fn note(ground: &Ground) -> Option<String> {
+fn note(ground: &AuditRoot) -> Option<String> {
     match ground.base {
-        Base::Revision(..) => None,
-        Base::Unborn => Some("there is no commit yet, so every finding counts".to_owned()),
-        Base::Nothing => {
+        CheckBase::Revision(..) => None,
+        CheckBase::Unborn => Some("there is no commit yet, so every finding counts".to_owned()),
+        CheckBase::Nothing => {
             Some(format!("{} lies in no git repository, so every finding counts", ground.top.display()))
         }
     }

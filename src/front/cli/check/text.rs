@@ -1,11 +1,11 @@
 //! The results for people: each finding with the line that it stands on, then what is to be known, then the end of it.
 
-use super::results::{Found, Results, Tally};
-use crate::engine::Base;
+use super::results::{GateTotals, LocatedFinding, Results};
+use crate::engine::CheckBase;
+use crate::front::cli::answer::ToldFinding;
 use crate::front::cli::excerpt::Excerpt;
 use crate::front::cli::paint::{DONE, LABEL, REFUSED, WARNING, labelled, visible};
 use crate::front::cli::show;
-use crate::front::cli::told::ToldFinding;
 
 /// The most findings that are shown.
 const MOST: usize = 200;
@@ -59,14 +59,14 @@ pub(super) fn summary(results: &Results) -> String {
     visible(&told).replace('\n', " ")
 }
 
-fn base(base: &Base) -> Option<String> {
+fn base(base: &CheckBase) -> Option<String> {
     match base {
-        Base::Revision(asked, id) => Some(format!("{asked} ({})", id.get(..10).unwrap_or(id))),
-        Base::Unborn | Base::Nothing => None,
+        CheckBase::Revision(asked, id) => Some(format!("{asked} ({})", id.get(..10).unwrap_or(id))),
+        CheckBase::Unborn | CheckBase::Nothing => None,
     }
 }
 
-fn finding(results: &Results, found: &Found) -> String {
+fn finding(results: &Results, found: &LocatedFinding) -> String {
     let it = &found.finding;
     let told = ToldFinding {
         gate: it.gate.clone(),
@@ -91,7 +91,7 @@ fn one_line(path: &str) -> String {
 }
 
 /// What became of a gate that could not look everywhere.
-fn gate(tally: &Tally) -> String {
+fn gate(tally: &GateTotals) -> String {
     let style = if tally.blocking { REFUSED } else { WARNING };
     let told = |(happened, (why, count)): (&&str, &(String, usize))| {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };

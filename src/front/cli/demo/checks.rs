@@ -1,15 +1,15 @@
 //! What was promised at a stop of the tour, held against the bytes on disk.
 
-use super::stops::Outcome;
-use crate::front::cli::told::Told;
-use crate::text::Stamp;
+use super::stops::DemoOutcome;
+use crate::front::cli::answer::EditAnswer;
+use crate::text::Version;
 
 /// Holds an answer against the outcome that was announced and the bytes before and after the call.
 ///
 /// Gives what was seen; as an error, what is not as told.
 pub(super) fn hold(
-    outcome: Outcome,
-    told: &Told,
+    outcome: DemoOutcome,
+    told: &EditAnswer,
     before: Option<&[u8]>,
     after: Option<&[u8]>,
 ) -> Result<String, String> {
@@ -17,15 +17,15 @@ pub(super) fn hold(
         return Err(format!("the answer says `{}` where `{}` was due", told.status, outcome.status()));
     }
     match outcome {
-        Outcome::Written => written(told, before, after),
-        Outcome::Refused if told.code.as_deref() != Some("GATE_REFUSED") => {
+        DemoOutcome::Written => written(told, before, after),
+        DemoOutcome::Refused if told.code.as_deref() != Some("GATE_REFUSED") => {
             Err(format!("the refusal has the code {:?} where GATE_REFUSED was due", told.code))
         }
-        Outcome::Refused | Outcome::Verified => untouched(before, after),
+        DemoOutcome::Refused | DemoOutcome::Verified => untouched(before, after),
     }
 }
 
-fn written(told: &Told, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, String> {
+fn written(told: &EditAnswer, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, String> {
     let Some(bytes) = after else { return Err("there is no file".to_owned()) };
     if before == after {
         return Err("the file's bytes are the same as before".to_owned());
@@ -34,8 +34,8 @@ fn written(told: &Told, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<S
         return Err("the answer does not vouch for the bytes outside of the edit".to_owned());
     }
     let version = told.version.as_deref().unwrap_or_default();
-    if !Stamp::of(bytes).matches(version) {
-        return Err(format!("the file's version is {}, the answer says `{version}`", Stamp::of(bytes)));
+    if !Version::hash(bytes).matches(version) {
+        return Err(format!("the file's version is {}, the answer says `{version}`", Version::hash(bytes)));
     }
     let was = before.map_or_else(|| "no file before".to_owned(), |before| format!("{} before", before.len()));
     Ok(format!("{} bytes ({was}) whose version is {version}, as the answer says", bytes.len()))
@@ -55,42 +55,47 @@ fn untouched(before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, Stri
 mod tests {
     use super::*;
 
-    fn told(status: &str, code: Option<&str>, version: Option<&[u8]>) -> Told {
-        Told {
+    fn told(status: &str, code: Option<&str>, version: Option<&[u8]>) -> EditAnswer {
+        EditAnswer {
             status: status.to_owned(),
             code: code.map(str::to_owned),
-            version: version.map(|bytes| Stamp::of(bytes).to_string()),
+            version: version.map(|bytes| Version::hash(bytes).to_string()),
             bytes_outside_edit: Some("unchanged".to_owned()),
-            ..Told::default()
+            ..EditAnswer::default()
         }
     }
 
     #[test]
     fn what_is_as_told_passes() {
         let new: &[u8] = b"new";
-        assert!(hold(Outcome::Written, &told("written", None, Some(new)), Some(b"old"), Some(new)).is_ok());
-        assert!(hold(Outcome::Written, &told("written", None, Some(new)), None, Some(new)).is_ok());
         assert!(
-            hold(Outcome::Refused, &told("refused", Some("GATE_REFUSED"), None), Some(new), Some(new))
+            hold(DemoOutcome::Written, &told("written", None, Some(new)), Some(b"old"), Some(new)).is_ok()
+        );
+        assert!(hold(DemoOutcome::Written, &told("written", None, Some(new)), None, Some(new)).is_ok());
+        assert!(
+            hold(DemoOutcome::Refused, &told("refused", Some("GATE_REFUSED"), None), Some(new), Some(new))
                 .is_ok()
         );
-        assert!(hold(Outcome::Verified, &told("verified", None, None), Some(new), Some(new)).is_ok());
+        assert!(hold(DemoOutcome::Verified, &told("verified", None, None), Some(new), Some(new)).is_ok());
     }
 
     #[test]
     fn whatever_is_not_as_told_is_seen() {
         let (old, new): (&[u8], &[u8]) = (b"old", b"new");
         let written = told("written", None, Some(new));
-        assert!(hold(Outcome::Written, &told("unchanged", None, Some(new)), Some(old), Some(new)).is_err());
-        assert!(hold(Outcome::Written, &written, Some(new), Some(new)).is_err());
-        assert!(hold(Outcome::Written, &written, Some(old), None).is_err());
-        assert!(hold(Outcome::Written, &written, Some(old), Some(b"other")).is_err());
-        let refused = told("refused", Some("GATE_REFUSED"), None);
-        assert!(hold(Outcome::Refused, &refused, Some(old), Some(new)).is_err());
-        assert!(hold(Outcome::Refused, &refused, Some(old), None).is_err());
         assert!(
-            hold(Outcome::Refused, &told("refused", Some("NO_MATCH"), None), Some(old), Some(old)).is_err()
+            hold(DemoOutcome::Written, &told("unchanged", None, Some(new)), Some(old), Some(new)).is_err()
         );
-        assert!(hold(Outcome::Verified, &told("verified", None, None), Some(old), Some(new)).is_err());
+        assert!(hold(DemoOutcome::Written, &written, Some(new), Some(new)).is_err());
+        assert!(hold(DemoOutcome::Written, &written, Some(old), None).is_err());
+        assert!(hold(DemoOutcome::Written, &written, Some(old), Some(b"other")).is_err());
+        let refused = told("refused", Some("GATE_REFUSED"), None);
+        assert!(hold(DemoOutcome::Refused, &refused, Some(old), Some(new)).is_err());
+        assert!(hold(DemoOutcome::Refused, &refused, Some(old), None).is_err());
+        assert!(
+            hold(DemoOutcome::Refused, &told("refused", Some("NO_MATCH"), None), Some(old), Some(old))
+                .is_err()
+        );
+        assert!(hold(DemoOutcome::Verified, &told("verified", None, None), Some(old), Some(new)).is_err());
     }
 }

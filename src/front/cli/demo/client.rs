@@ -21,18 +21,18 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const PROTOCOL: &str = "2025-11-25";
 
 /// A client with the server that it started.
-pub(super) struct Client {
+pub(super) struct DemoClient {
     server: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
     last_id: u64,
 }
 
-impl Client {
+impl DemoClient {
     /// Starts this very program as a server of a folder, perhaps with another for its records, and shakes hands with it.
     ///
     /// Errors: `INTERNAL`.
-    pub(super) fn start(root: &Path, own: Option<&Path>) -> Result<Client, Error> {
+    pub(super) fn start(root: &Path, own: Option<&Path>) -> Result<DemoClient, Error> {
         let program = std::env::current_exe().map_err(|trouble| failed("find its own program", &trouble))?;
         let mut server = Command::new(program)
             .args(["serve", "--trust", "--tools", "all", "--root"])
@@ -45,7 +45,7 @@ impl Client {
             .map_err(|trouble| failed("start the server", &trouble))?;
         let input = server.stdin.take();
         let messages = listen(server.stdout.take());
-        let mut client = Client { server, input, messages, last_id: 0 };
+        let mut client = DemoClient { server, input, messages, last_id: 0 };
         let about = json!({"name": "lockgate demo", "version": env!("CARGO_PKG_VERSION")});
         client.request(
             "initialize",
@@ -95,7 +95,7 @@ impl Client {
     }
 }
 
-impl Drop for Client {
+impl Drop for DemoClient {
     fn drop(&mut self) {
         drop(self.input.take());
         let deadline = Instant::now() + FAREWELL;

@@ -13,19 +13,19 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
+use super::answer::EditAnswer;
 use super::excerpt::Excerpt;
 use super::paint::{self, DONE, FAINT, LABEL, REFUSED, TITLE, WARNING, labelled, paint, visible};
 use super::show;
-use super::told::Told;
 use crate::error::{Code, Error};
 use crate::front::tools::safe_edit_file;
-use client::Client;
-use project::{Afterwards, Project};
-use stops::{Outcome, Stop, stops};
+use client::DemoClient;
+use project::{Afterwards, DemoProject};
+use stops::{DemoOutcome, DemoStep, stops};
 
 /// The arguments of `lockgate demo`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct DemoArgs {
     /// Keeps the folder, and says where it is
     #[arg(long)]
     keep: bool,
@@ -34,16 +34,16 @@ pub(super) struct Args {
 /// Takes the tour.
 ///
 /// Errors: `INTERNAL` when anything did not happen as told, `IO_FAILED` when the folder cannot be made.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     let afterwards = if args.keep { Afterwards::Keep } else { Afterwards::Remove };
-    let project = Project::lay_out(afterwards)?;
+    let project = DemoProject::lay_out(afterwards)?;
     paint::say(&opening(&project))?;
     let own = project.own();
     let apart = match afterwards {
         Afterwards::Remove => Some(own.as_path()),
         Afterwards::Keep => None,
     };
-    let mut client = Client::start(project.root(), apart)?;
+    let mut client = DemoClient::start(project.root(), apart)?;
     let stops = stops();
     let mut wrong = 0;
     for (index, stop) in stops.iter().enumerate() {
@@ -62,13 +62,13 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 }
 
 /// Makes the call of a stop, shows the answer, and says whether the disk agrees with it.
-fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Error> {
-    let mut paths: Vec<&str> = Project::files().collect();
+fn visit(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Result<bool, Error> {
+    let mut paths: Vec<&str> = DemoProject::files().collect();
     paths.push(stop.path());
     let look = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
     let before: BTreeMap<String, Option<Vec<u8>>> =
         paths.into_iter().filter(|path| !path.is_empty()).map(look).collect::<Result<_, Error>>()?;
-    let told = Told::read(&client.call(stop.tool, &stop.arguments)?)?;
+    let told = EditAnswer::read(&client.call(stop.tool, &stop.arguments)?)?;
     let excerpts = told.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
     paint::say(&show::answer(&told, &excerpts))?;
     let lacking = stop.gate.filter(|gate| told.outcome_of(gate) == Some("unavailable"));
@@ -79,7 +79,7 @@ fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Er
             format!("this machine has no {gate}, so the edit went unjudged by it"),
         ))?;
     }
-    let due = if lacking.is_some() { Outcome::Written } else { stop.outcome };
+    let due = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
     let mut right = true;
     for (path, file) in files(told, stop.path()) {
         let old = before.get(&path).and_then(Option::as_deref);
@@ -94,19 +94,19 @@ fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Er
 }
 
 /// What is told of each file, with what is said once for all.
-fn files(told: Told, only: &str) -> Vec<(String, Told)> {
+fn files(told: EditAnswer, only: &str) -> Vec<(String, EditAnswer)> {
     if told.files.is_empty() {
         return vec![(only.to_owned(), told)];
     }
-    let whole = |file: Told| {
+    let whole = |file: EditAnswer| {
         let outside = file.bytes_outside_edit.clone().or_else(|| told.bytes_outside_edit.clone());
-        (file.path.clone().unwrap_or_default(), Told { bytes_outside_edit: outside, ..file })
+        (file.path.clone().unwrap_or_default(), EditAnswer { bytes_outside_edit: outside, ..file })
     };
     told.files.iter().cloned().map(whole).collect()
 }
 
-fn opening(project: &Project) -> String {
-    let files: Vec<&str> = Project::files().collect();
+fn opening(project: &DemoProject) -> String {
+    let files: Vec<&str> = DemoProject::files().collect();
     format!(
         "{}\n\nA small project lies in {}\n({}).\nA server was started for it, with `--trust`, as this program wrote \
          the policy itself; calls of its tools follow, as a coding agent makes them.\n",
@@ -116,7 +116,7 @@ fn opening(project: &Project) -> String {
     )
 }
 
-fn heading(stop: &Stop, number: usize, of: usize) -> String {
+fn heading(stop: &DemoStep, number: usize, of: usize) -> String {
     let mut text =
         format!("\n{}\n{}\n", paint(TITLE, format!("{number} of {of}: {}", stop.title)), stop.about);
     if stop.tool != safe_edit_file::TOOL.name {
@@ -156,7 +156,7 @@ fn argument(text: &mut String, name: &str, value: &Value) {
     }
 }
 
-fn closing(project: &Project, afterwards: Afterwards) -> String {
+fn closing(project: &DemoProject, afterwards: Afterwards) -> String {
     let folder = match afterwards {
         Afterwards::Keep => format!("The project stays in {}", project.root().display()),
         Afterwards::Remove => "The project's folder is removed (`lockgate demo --keep` leaves it)".to_owned(),

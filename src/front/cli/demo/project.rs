@@ -34,18 +34,18 @@ pub(super) enum Afterwards {
 /// A project in a folder of its own.
 #[derive(Debug)]
 #[must_use = "the folder is removed when this is dropped"]
-pub(super) struct Project {
+pub(super) struct DemoProject {
     root: PathBuf,
     afterwards: Afterwards,
 }
 
-impl Project {
+impl DemoProject {
     /// Lays the project out in a new temporary folder.
     ///
     /// Errors: `IO_FAILED`.
-    pub(super) fn lay_out(afterwards: Afterwards) -> Result<Project, Error> {
+    pub(super) fn lay_out(afterwards: Afterwards) -> Result<DemoProject, Error> {
         let root = new_folder().map_err(|trouble| failed("make a temporary folder", &trouble))?;
-        let project = Project { root, afterwards };
+        let project = DemoProject { root, afterwards };
         for (path, text) in FILES {
             project.write(path, text).map_err(|trouble| failed(&format!("write {path}"), &trouble))?;
         }
@@ -82,14 +82,14 @@ impl Project {
     }
 }
 
-impl Project {
+impl DemoProject {
     /// The folder in which lockgate keeps what it remembers of a project that is removed afterwards.
     pub(super) fn own(&self) -> PathBuf {
         self.root.with_extension("own")
     }
 }
 
-impl Drop for Project {
+impl Drop for DemoProject {
     fn drop(&mut self) {
         match self.afterwards {
             Afterwards::Keep => {}
@@ -123,12 +123,12 @@ mod tests {
 
     #[test]
     fn the_folder_is_gone_afterwards_unless_kept() {
-        let kept = Project::lay_out(Afterwards::Keep).unwrap();
+        let kept = DemoProject::lay_out(Afterwards::Keep).unwrap();
         let root = kept.root().to_owned();
         drop(kept);
         assert!(root.join("README.md").exists());
 
-        drop(Project { root: root.clone(), afterwards: Afterwards::Remove });
+        drop(DemoProject { root: root.clone(), afterwards: Afterwards::Remove });
         assert!(!root.exists());
     }
 }

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use clap::ArgGroup;
 use serde_json::{Map, Value, json};
 
-use super::asked::read_text;
+use super::source::read_text;
 use crate::error::Error;
 
 /// The fields of a request as flags: one edit of one file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Request as flags")]
 #[command(group = ArgGroup::new("edit").required(true).args(["file", "content", "content_from", "new_content", "search"]))]
-pub(super) struct Flags {
+pub(super) struct EditFlags {
     /// File to edit: relative to the current folder, with --root to the first one, or absolute
     #[arg(long, value_name = "PATH", required_unless_present = "file", conflicts_with = "file")]
     path: Option<String>,
@@ -61,7 +61,7 @@ pub(super) struct Flags {
     no_diff: bool,
 }
 
-impl Flags {
+impl EditFlags {
     /// The flags as the JSON of a request.
     ///
     /// Errors: `INVALID_INPUT` when `--content-from` cannot be read.
@@ -128,7 +128,7 @@ mod tests {
     #[derive(Debug, Parser)]
     struct Line {
         #[command(flatten)]
-        flags: Flags,
+        flags: EditFlags,
         #[arg(long)]
         file: Option<PathBuf>,
     }

@@ -3,25 +3,25 @@
 //! Invariant: whatever way the request is given, it becomes the JSON of `safe_edit_file` or `edit_files` and goes through
 //! that tool's own extractor; the exit code tells what became of the edit even when nobody reads the output.
 
-mod asked;
 mod flags;
+mod source;
 
 use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
-pub(super) use asked::parse_request;
+pub(super) use source::parse_request;
 
 use super::confirm;
-use super::done::Done;
-use super::roots::Word;
-use super::stored::Workplace;
+use super::done::CommandOutcome;
+use super::roots::TrustArgs;
+use super::stored::CommandWorkspace;
 use super::work::{author, work};
-use crate::engine::Promise;
+use crate::engine::TrustOverride;
 use crate::error::Error;
-use crate::front::answer::{Call, Offers, Shape};
+use crate::front::answer::{Offers, ResponseOptions, ToolCall};
 use crate::front::tools::{
-    Ask, Asked, AskedAll, Tool, edit_files, patch_content, replace_content, safe_edit_file,
+    AskedAll, EditCall, Tool, ToolRequest, edit_files, patch_content, replace_content, safe_edit_file,
 };
 use crate::request::Author;
 
@@ -30,25 +30,25 @@ use crate::request::Author;
 #[command(
     after_help = "Either --file, or --path with one of --content, --content-from, --new-content, --search."
 )]
-pub(super) struct Args {
+pub(super) struct EditArgs {
     #[command(flatten)]
-    place: Workplace,
+    place: CommandWorkspace,
     #[command(flatten)]
-    word: Word,
+    word: TrustArgs,
     /// Prints the answer as JSON, just as the MCP tool gives it
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    asked: asked::Asked,
+    asked: source::RequestSource,
 }
 
 /// Carries out what is asked and shows what became of it.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
     let (done, shape) = match args.asked.into_object() {
         Ok(arguments) => {
             confirm::asking(|agreed| carry(&args.place, args.word.promise(), arguments.clone(), agreed))
         }
-        Err(refusal) => (Done::refused(refusal), Shape::default()),
+        Err(refusal) => (CommandOutcome::refused(refusal), ResponseOptions::default()),
     };
     done.tell(shape, args.json)
 }
@@ -66,38 +66,45 @@ fn tool_of(arguments: &Map<String, Value>) -> &'static Tool {
 
 /// Carries out what is asked, and says how its answer is to look.
 fn carry(
-    place: &Workplace,
-    promise: Promise,
+    place: &CommandWorkspace,
+    promise: TrustOverride,
     arguments: Map<String, Value>,
     agreed: Option<String>,
-) -> (Done, Shape) {
+) -> (CommandOutcome, ResponseOptions) {
     let tool = tool_of(&arguments);
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
     let again =
-        arguments.contains_key("search").then(|| Call { tool: tool.name, arguments: arguments.clone() });
+        arguments.contains_key("search").then(|| ToolCall { tool: tool.name, arguments: arguments.clone() });
     let offers = Offers { again, reader: None };
     match (tool.ask)(arguments).map(|asked| asked.by(&Author { agreed, ..author("edit") })) {
-        Ok(Ask::Edit(asked)) => {
-            let Asked { request, shape } = *asked;
+        Ok(ToolRequest::Edit(asked)) => {
+            let EditCall { request, shape } = *asked;
             let edited =
                 work(
                     place.open(promise),
                     |workspace, watch| async move { workspace.edit(request, watch).await },
                 );
-            (Done::One(Box::new(edited)), Shape { path, offers, ..shape })
+            (CommandOutcome::One(Box::new(edited)), ResponseOptions { path, offers, ..shape })
         }
-        Ok(Ask::EditAll(all)) => {
+        Ok(ToolRequest::EditAll(all)) => {
             let AskedAll { requests, paths, shape } = *all;
             let edited = work(place.open(promise), |workspace, watch| async move {
                 workspace.edit_all(requests, watch).await
             });
-            (Done::All(edited, paths), shape)
+            (CommandOutcome::All(edited, paths), shape)
         }
         // Neither tool asks for anything else.
-        Ok(Ask::Unwritten(_) | Ask::Revert(_) | Ask::Look(_) | Ask::History(_)) => {
+        Ok(
+            ToolRequest::Unwritten(_)
+            | ToolRequest::Revert(_)
+            | ToolRequest::Look(_)
+            | ToolRequest::History(_),
+        ) => {
             let refusal = Error::new(crate::error::Code::Internal, "the tool asks for no edit");
-            (Done::refused(refusal), Shape::default())
+            (CommandOutcome::refused(refusal), ResponseOptions::default())
         }
-        Err(refusal) => (Done::refused(refusal), Shape { path, ..Shape::default() }),
+        Err(refusal) => {
+            (CommandOutcome::refused(refusal), ResponseOptions { path, ..ResponseOptions::default() })
+        }
     }
 }

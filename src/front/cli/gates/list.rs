@@ -5,11 +5,11 @@
 use clap::builder::styling::Style;
 use serde_json::{Value, json};
 
-use super::shelf::Shelf;
+use super::gate_list::GateList;
 use crate::front::cli::paint::{DONE, FAINT, LABEL, TITLE, WARNING, paint};
 use crate::front::cli::trust::shown::visible;
-use crate::gate::Pin;
-use crate::policy::{Gate, Kind, Languages, Role, languages};
+use crate::gate::ResolvedProgram;
+use crate::policy::{Gate, GateKind, Languages, Role, languages};
 
 /// The characters of a row.
 const WIDTH: usize = 100;
@@ -23,7 +23,7 @@ const PROGRAM: usize = 8;
 const NAMES: std::ops::RangeInclusive<usize> = 4..=24;
 
 /// One row for each gate.
-pub(super) fn text(shelf: &Shelf) -> String {
+pub(super) fn text(shelf: &GateList) -> String {
     let longest = shelf.gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
     let name = longest.clamp(*NAMES.start(), *NAMES.end());
     let about = WIDTH - [name, KIND, ROLE, LANGUAGES, PROGRAM].map(|cell| cell + 2).iter().sum::<usize>();
@@ -58,11 +58,11 @@ fn cut(word: &str, width: usize) -> String {
 /// How a gate is run.
 pub(super) fn kind(gate: &Gate) -> &'static str {
     match gate.kind {
-        Kind::Syntax => "syntax",
-        Kind::Pattern(_) => "pattern",
-        Kind::Damage => "damage",
-        Kind::Command(_) => "command",
-        Kind::Server(_) => "server",
+        GateKind::Syntax => "syntax",
+        GateKind::Pattern(_) => "pattern",
+        GateKind::Damage => "damage",
+        GateKind::Command(_) => "command",
+        GateKind::Server(_) => "server",
     }
 }
 
@@ -93,7 +93,7 @@ fn judged(gate: &Gate) -> String {
     }
 }
 
-fn program(shelf: &Shelf, gate: &Gate) -> (&'static str, Style) {
+fn program(shelf: &GateList, gate: &Gate) -> (&'static str, Style) {
     match (gate.runs_program(), shelf.pin(gate)) {
         (false, _) => ("built in", FAINT),
         (true, Some(_)) => ("here", DONE),
@@ -102,12 +102,12 @@ fn program(shelf: &Shelf, gate: &Gate) -> (&'static str, Style) {
 }
 
 /// The same for programs.
-pub(super) fn json(shelf: &Shelf) -> Value {
+pub(super) fn json(shelf: &GateList) -> Value {
     json!({ "gates": shelf.gates.iter().map(|gate| entry(shelf, gate)).collect::<Vec<_>>() })
 }
 
 /// What programs are told of each gate.
-pub(super) fn entry(shelf: &Shelf, gate: &Gate) -> Value {
+pub(super) fn entry(shelf: &GateList, gate: &Gate) -> Value {
     let pin = shelf.pin(gate);
     json!({
         "name": gate.name,
@@ -125,7 +125,7 @@ pub(super) fn entry(shelf: &Shelf, gate: &Gate) -> Value {
 }
 
 /// Where a program lies, for people.
-pub(super) fn place(pin: &Pin) -> String {
+pub(super) fn place(pin: &ResolvedProgram) -> String {
     let (program, real) = (pin.program.display().to_string(), pin.real.display().to_string());
     let real = if program == real { String::new() } else { format!(", which is {real}") };
     let inside = if pin.inside { ", inside the repository" } else { "" };

@@ -5,10 +5,10 @@
 
 mod crew;
 mod doctor;
+pub(super) mod gate_list;
 pub(super) mod install;
 mod list;
 mod samples;
-pub(super) mod shelf;
 mod show;
 pub(super) mod trial;
 
@@ -17,37 +17,37 @@ use std::process::ExitCode;
 
 use tokio::runtime::Builder;
 
-use self::shelf::Shelf;
+use self::gate_list::GateList;
 use super::paint;
-use super::roots::Word;
+use super::roots::TrustArgs;
 use super::work::runtime;
-use crate::engine::Promise;
-use crate::error::{Error, Family};
+use crate::engine::TrustOverride;
+use crate::error::{Error, ErrorFamily};
 use crate::gate::Watch;
 
 /// The arguments of `lockgate gates`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(super) struct Args {
+pub(super) struct GatesArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<GatesCommand>,
     #[command(flatten)]
-    of: Of,
+    of: GateSelection,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum GatesCommand {
     /// Lists the gates that a policy can name, and whether this machine has their programs (the default)
     List {
         #[command(flatten)]
-        of: Of,
+        of: GateSelection,
     },
     /// Shows what a gate is, how it is run, and where its program lies
     Show {
         /// Name of the gate
         name: String,
         #[command(flatten)]
-        of: Of,
+        of: GateSelection,
     },
     /// Says what this machine lacks, and whether each gate finds a mistake in a sample project of its own
     #[command(after_help = DOCTOR)]
@@ -55,9 +55,9 @@ enum Verb {
         /// Gates to look at [default: those of the policy, and all whose programs are found]
         names: Vec<String>,
         #[command(flatten)]
-        of: Of,
+        of: GateSelection,
         #[command(flatten)]
-        word: Word,
+        word: TrustArgs,
     },
     /// Has each gate judge its own samples here and now, and compares
     #[command(after_help = "Ends with 1 when a sample gives something else than its definition says.")]
@@ -68,9 +68,9 @@ enum Verb {
         #[arg(long)]
         require_all: bool,
         #[command(flatten)]
-        of: Of,
+        of: GateSelection,
         #[command(flatten)]
-        word: Word,
+        word: TrustArgs,
     },
 }
 
@@ -79,7 +79,7 @@ const DOCTOR: &str = "Ends with 1 when a gate that the policy names, or that is 
 
 /// Which gates, and how they are shown.
 #[derive(Debug, clap::Args)]
-struct Of {
+struct GateSelection {
     /// Folder whose policy may define gates of its own [default: the current folder, in the project around it]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -89,23 +89,23 @@ struct Of {
 }
 
 /// Does what the verb says.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
-    match args.verb.unwrap_or(Verb::List { of: args.of }) {
-        Verb::List { of } => {
-            let shelf = Shelf::open(of.root, Promise::Recorded)?;
+pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
+    match args.verb.unwrap_or(GatesCommand::List { of: args.of }) {
+        GatesCommand::List { of } => {
+            let shelf = GateList::open(of.root, TrustOverride::Recorded)?;
             say(of.json, || list::json(&shelf), || list::text(&shelf))
         }
-        Verb::Show { name, of } => {
-            let shelf = Shelf::open(of.root, Promise::Recorded)?;
+        GatesCommand::Show { name, of } => {
+            let shelf = GateList::open(of.root, TrustOverride::Recorded)?;
             let gate = shelf.find(&name)?;
             say(of.json, || show::json(&shelf, gate), || show::text(&shelf, gate))
         }
-        Verb::Doctor { names, of, word } => {
-            let shelf = Shelf::open(of.root, word.promise())?;
+        GatesCommand::Doctor { names, of, word } => {
+            let shelf = GateList::open(of.root, word.promise())?;
             watched(|watch| doctor::run(&shelf, &names, of.json, watch))
         }
-        Verb::Test { names, require_all, of, word } => {
-            let shelf = Shelf::open(of.root, word.promise())?;
+        GatesCommand::Test { names, require_all, of, word } => {
+            let shelf = GateList::open(of.root, word.promise())?;
             watched(|watch| samples::run(&shelf, &names, require_all, of.json, watch))
         }
     }
@@ -137,7 +137,7 @@ fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode,
     Ok(match (watch.cancelled(), well) {
         (true, _) => ExitCode::from(INTERRUPTED),
         (false, true) => ExitCode::SUCCESS,
-        (false, false) => ExitCode::from(Family::Gate.exit_code()),
+        (false, false) => ExitCode::from(ErrorFamily::Gate.exit_code()),
     })
 }
 

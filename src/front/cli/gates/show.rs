@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::gate_list::{GateList, Ruled};
 use super::install;
 use super::list::{self, kind, language_names, role};
-use super::shelf::{Ruled, Shelf};
 use crate::front::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint};
 use crate::front::cli::trust::shown::{line, visible, word, words};
 use crate::policy::{
-    Columns, Command, FixScope, Form, Gate, Input, Level, Profiles, Rule, Scope, Server, Stream,
-    Unconfigured, languages,
+    CacheScope, Columns, CommandSpec, FixScope, Gate, Input, Level, OutputForm, Profiles, Rule, ServerSpec,
+    Stream, Unconfigured, languages,
 };
 
 /// All that there is to know of a gate, for people.
-pub(super) fn text(shelf: &Shelf, gate: &Arc<Gate>) -> String {
+pub(super) fn text(shelf: &GateList, gate: &Arc<Gate>) -> String {
     let mut text = format!("{} {}\n", paint(TITLE, visible(&gate.name)), visible(&gate.about));
     let mut say = |label: &str, told: String| text += &labelled(LABEL, label, visible(&told));
     say("languages", language_names(gate).join(", "));
@@ -42,7 +42,7 @@ pub(super) fn text(shelf: &Shelf, gate: &Arc<Gate>) -> String {
 }
 
 /// The words of a server, and what stands in for it.
-fn served(server: &Server) -> String {
+fn served(server: &ServerSpec) -> String {
     let words = [&server.program].into_iter().chain(&server.words);
     let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
     let instead = if server.fallback.is_some() { "else the command" } else { "no command stands in" };
@@ -57,7 +57,7 @@ fn canary(gate: &Gate) -> String {
 }
 
 /// Where the program lies, and what was passed over on the way to it.
-fn program(shelf: &Shelf, gate: &Gate) -> String {
+fn program(shelf: &GateList, gate: &Gate) -> String {
     let mut text = match shelf.pin(gate) {
         Some(pin) => labelled(DONE, "program", list::place(pin)),
         None => labelled(WARNING, "program", "not on this machine"),
@@ -73,7 +73,7 @@ fn program(shelf: &Shelf, gate: &Gate) -> String {
 }
 
 /// What a command is, by its parts; those that say nothing are left out.
-fn told(gate: &Arc<Gate>, command: &Command) -> Vec<(&'static str, String)> {
+fn told(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> {
     let output = format!("{}, from {}, columns in {}", form(command), stream(command), columns(command));
     let mut told = vec![
         ("runs", line(command, &open(gate))),
@@ -100,7 +100,7 @@ fn open(gate: &Arc<Gate>) -> Rule {
     Rule { args: vec!["{args}".to_owned()], ..Rule::plain(Arc::clone(gate)) }
 }
 
-fn configuration(command: &Command) -> Vec<String> {
+fn configuration(command: &CommandSpec) -> Vec<String> {
     let named = command.config.iter().map(|file| match file.holds.as_str() {
         "" => file.name.clone(),
         holds => format!("{}#{holds}", file.name),
@@ -108,7 +108,7 @@ fn configuration(command: &Command) -> Vec<String> {
     named.collect()
 }
 
-fn input(command: &Command) -> &'static str {
+fn input(command: &CommandSpec) -> &'static str {
     match command.input {
         Input::Stdin => "stdin",
         Input::Shadow => "shadow",
@@ -116,19 +116,19 @@ fn input(command: &Command) -> &'static str {
     }
 }
 
-fn form(command: &Command) -> &'static str {
+fn form(command: &CommandSpec) -> &'static str {
     match command.output.form {
-        Form::Json(_) => "json",
-        Form::Jsonl(_) => "jsonl",
-        Form::Sarif => "sarif",
-        Form::Rdjson => "rdjson",
-        Form::Regex { .. } => "regex",
-        Form::Exit(_) => "exit code",
-        Form::Formatted { .. } => "formatted text",
+        OutputForm::Json(_) => "json",
+        OutputForm::Jsonl(_) => "jsonl",
+        OutputForm::Sarif => "sarif",
+        OutputForm::Rdjson => "rdjson",
+        OutputForm::Regex { .. } => "regex",
+        OutputForm::Exit(_) => "exit code",
+        OutputForm::Formatted { .. } => "formatted text",
     }
 }
 
-fn stream(command: &Command) -> &'static str {
+fn stream(command: &CommandSpec) -> &'static str {
     match command.output.from {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
@@ -136,7 +136,7 @@ fn stream(command: &Command) -> &'static str {
     }
 }
 
-fn columns(command: &Command) -> &'static str {
+fn columns(command: &CommandSpec) -> &'static str {
     match command.columns {
         Columns::Characters => "characters",
         Columns::Bytes => "bytes",
@@ -144,11 +144,11 @@ fn columns(command: &Command) -> &'static str {
     }
 }
 
-fn scope(command: &Command) -> &'static str {
+fn scope(command: &CommandSpec) -> &'static str {
     match command.scope {
-        Scope::File => "file",
-        Scope::Package => "package",
-        Scope::Project => "project",
+        CacheScope::File => "file",
+        CacheScope::Package => "package",
+        CacheScope::Project => "project",
     }
 }
 
@@ -201,7 +201,7 @@ fn setting(rule: &Rule) -> String {
 }
 
 /// The same for programs.
-pub(super) fn json(shelf: &Shelf, gate: &Arc<Gate>) -> Value {
+pub(super) fn json(shelf: &GateList, gate: &Arc<Gate>) -> Value {
     let mut entry = list::entry(shelf, gate);
     let settings = shelf.ruled.as_ref().map(|ruled| settings(ruled, gate));
     let common = json!({
@@ -211,7 +211,7 @@ pub(super) fn json(shelf: &Shelf, gate: &Arc<Gate>) -> Value {
         "policy": settings.unwrap_or_default(),
     });
     let command = gate.command().map(|command| parts(gate, command)).unwrap_or_default();
-    let words = |server: &Server| [&server.program].into_iter().chain(&server.words).cloned().collect();
+    let words = |server: &ServerSpec| [&server.program].into_iter().chain(&server.words).cloned().collect();
     let server = gate.server().map(|server| ("server".to_owned(), words(server)));
     if let (Some(entry), Value::Object(common)) = (entry.as_object_mut(), common) {
         entry.extend(common.into_iter().chain(command).chain(server));
@@ -219,7 +219,7 @@ pub(super) fn json(shelf: &Shelf, gate: &Arc<Gate>) -> Value {
     entry
 }
 
-fn parts(gate: &Arc<Gate>, command: &Command) -> Map<String, Value> {
+fn parts(gate: &Arc<Gate>, command: &CommandSpec) -> Map<String, Value> {
     let env = command.env.iter().map(|(name, value)| (name.clone(), Value::from(word(value)))).collect();
     let parts: [(&str, Value); 11] = [
         ("command", words(command, &open(gate)).into()),

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::crew::side_by_side;
-use super::doctor::{State, examined, standings};
+use super::doctor::{GateState, examined, standings};
+use super::gate_list::GateList;
 use super::install;
-use super::shelf::Shelf;
-use crate::gate::{Standing, Watch, live, mismatch};
+use crate::gate::{DiskState, Watch, live, mismatch};
 use crate::policy::Gate;
 
 /// How long all trials of a command may take together.
@@ -28,7 +28,7 @@ pub(in crate::front::cli) struct Failure {
 /// Tries the gates side by side, and gives for each, in the same order, why it did not pass. A gate whose trial has not
 /// ended after `limit`, counted from the start of all, did not pass.
 pub(in crate::front::cli) fn trials(
-    shelf: &Shelf,
+    shelf: &GateList,
     gates: &[Arc<Gate>],
     limit: Duration,
     watch: &Watch,
@@ -47,19 +47,19 @@ pub(in crate::front::cli) fn trials(
     results
 }
 
-fn trial(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> {
+fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> {
     let (version, state) = examined(shelf, gate, watch);
     let failed = |why: String, next: String| Err(Failure { why, next });
     let why = state.why().unwrap_or_default().to_owned();
     match state {
-        State::Works | State::Unproven => {}
-        State::Broken(_) => return failed(why, inspect(gate, version.as_deref())),
-        State::Unavailable(_) => {
+        GateState::Works | GateState::Unproven => {}
+        GateState::Broken(_) => return failed(why, inspect(gate, version.as_deref())),
+        GateState::Unavailable(_) => {
             // The program itself is there, so something else is not: a sandbox, a language server, what it depends on.
             return failed(why, format!("`lockgate gates show {}` says what it needs", gate.name));
         }
-        State::Untrusted(_) => return failed(why, "`lockgate init --trust` tries it".to_owned()),
-        State::Unconfigured(_) => {
+        GateState::Untrusted(_) => return failed(why, "`lockgate init --trust` tries it".to_owned()),
+        GateState::Unconfigured(_) => {
             return failed(why, format!("add a configuration of {} to the project", gate.name));
         }
     }
@@ -72,10 +72,10 @@ fn trial(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> 
 /// Has the gate judge its first good sample.
 ///
 /// Errors: what it finds there, or why it gives no answer.
-fn passes_good_sample(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Result<(), String> {
+fn passes_good_sample(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), String> {
     let Some(sample) = gate.samples.iter().find(|sample| sample.finds.is_empty()) else { return Ok(()) };
     let ready = shelf.ready(gate).map_err(|held| held.why().to_owned())?;
-    let standing = standings(gate).first().copied().unwrap_or(Standing::Empty);
+    let standing = standings(gate).first().copied().unwrap_or(DiskState::Empty);
     let found = live(gate, sample, &ready, standing, watch).map_err(|silence| silence.why)?;
     match mismatch(sample, &found).and_then(|mismatch| mismatch.unexpected.into_iter().next()) {
         None => Ok(()),
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
     use crate::engine::Workspace;
-    use crate::front::cli::gates::shelf::Inside;
+    use crate::front::cli::gates::gate_list::Inside;
     use crate::policy::Catalogue;
 
     /// A project with its own yamllint, a shell script, tried within the limit.
@@ -121,7 +121,7 @@ mod tests {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let workspace = Workspace::keeping(&[root], &own).unwrap();
-        let shelf = Shelf::before_policy(&workspace, inside);
+        let shelf = GateList::before_policy(&workspace, inside);
         let gate = Catalogue::embedded().find("yamllint").unwrap();
         trials(&shelf, &[Arc::clone(gate)], limit, &Watch::idle()).pop().unwrap()
     }

@@ -12,9 +12,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use self::client::Client;
-use self::shown::Outcome;
+use self::shown::InitOutcome;
 use super::gates::INTERRUPTED;
-use super::gates::shelf::Inside;
+use super::gates::gate_list::Inside;
 use super::paint;
 use super::roots::current_folder;
 use crate::engine::Workspace;
@@ -28,7 +28,7 @@ use crate::front::toolset::Selection;
                   pass their trial: each finds a mistake in a sample project of its own, and nothing in a good sample. \
                   All trials together take at most 60 s. What is there already is never overwritten."
 )]
-pub(super) struct Args {
+pub(super) struct InitArgs {
     /// Folder of the project [default: the current folder]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -83,7 +83,7 @@ enum Trial {
 }
 
 /// Proposes a policy, or adds the server to a client's configuration.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: InitArgs) -> Result<ExitCode, Error> {
     let (json, print) = (args.json, args.print);
     let refusal = match begin(args) {
         Ok(None) => return Ok(ExitCode::from(INTERRUPTED)),
@@ -99,7 +99,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 }
 
 /// Carries the command out; gives nothing where a signal ended it.
-fn begin(args: Args) -> Result<Option<Outcome>, Error> {
+fn begin(args: InitArgs) -> Result<Option<InitOutcome>, Error> {
     let toolsets = args.tools.as_deref().map(toolsets).transpose()?;
     let writing = if args.print { Writing::Show } else { Writing::Write };
     let force = if args.force { Force::Change } else { Force::Keep };

@@ -12,7 +12,7 @@ use crate::text::{Buffer, Hints};
 
 /// What became of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Status {
+pub(super) enum FileStatus {
     /// It is there now.
     Written,
     /// It said so already.
@@ -23,21 +23,21 @@ pub(super) enum Status {
     Refused,
 }
 
-impl Status {
+impl FileStatus {
     fn name(self) -> &'static str {
         match self {
-            Status::Written => "written",
-            Status::Unchanged => "unchanged",
-            Status::Proposed => "proposed",
-            Status::Refused => "refused",
+            FileStatus::Written => "written",
+            FileStatus::Unchanged => "unchanged",
+            FileStatus::Proposed => "proposed",
+            FileStatus::Refused => "refused",
         }
     }
 }
 
 /// What became of the command.
 #[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) status: Status,
+pub(super) struct InitOutcome {
+    pub(super) status: FileStatus,
     pub(super) path: &'static str,
     pub(super) message: String,
     /// What is different in the file, or would be.
@@ -54,10 +54,10 @@ pub(super) struct Outcome {
     refusal: Option<Error>,
 }
 
-impl Outcome {
+impl InitOutcome {
     /// An outcome of which nothing else is known yet.
-    pub(super) fn new(status: Status, path: &'static str) -> Outcome {
-        Outcome {
+    pub(super) fn new(status: FileStatus, path: &'static str) -> InitOutcome {
+        InitOutcome {
             status,
             path,
             message: path.to_owned(),
@@ -73,7 +73,7 @@ impl Outcome {
 
     /// Says that the file stays as it is, and why.
     pub(super) fn refuse(&mut self, refusal: Error) {
-        self.status = Status::Refused;
+        self.status = FileStatus::Refused;
         self.message.clone_from(&refusal.message);
         self.next.clear();
         self.refusal = Some(refusal);
@@ -141,7 +141,7 @@ fn refused(refusal: &Error) -> [(String, Value); 2] {
 pub(super) fn refusal(refusal: &Error) -> Value {
     let [code, hint] = refused(refusal);
     let more = [
-        ("status".to_owned(), json!(Status::Refused.name())),
+        ("status".to_owned(), json!(FileStatus::Refused.name())),
         ("message".to_owned(), json!(refusal.message)),
     ];
     Value::Object(more.into_iter().chain([code, hint]).collect())

@@ -8,22 +8,22 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::paint;
-use super::serve::Choice;
+use super::serve::ToolsetChoice;
 use crate::error::{Code, Error};
 use crate::front::mcp;
 
 /// The arguments of `lockgate schema`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct SchemaArgs {
     /// Interface to print
     #[arg(value_enum, default_value_t)]
-    of: Of,
+    of: SchemaTopic,
     #[command(flatten)]
-    choice: Choice,
+    choice: ToolsetChoice,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum Of {
+enum SchemaTopic {
     /// The tools, as `tools/list` answers
     #[default]
     Tools,
@@ -32,11 +32,11 @@ enum Of {
 }
 
 /// Prints the schemas of an interface as JSON.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: SchemaArgs) -> Result<ExitCode, Error> {
     let selection = args.choice.named()?.unwrap_or_default();
     let schema = match args.of {
-        Of::Tools => json!(mcp::listed(&selection, args.choice.access())),
-        Of::Policy => policy::schema(),
+        SchemaTopic::Tools => json!(mcp::listed(&selection, args.choice.access())),
+        SchemaTopic::Policy => policy::schema(),
     };
     let mut text = serde_json::to_string_pretty(&schema)
         .map_err(|trouble| Error::new(Code::Internal, format!("the schemas cannot be written: {trouble}")))?;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::policy::{Absent, Catalogue, Range, Setting, Shape, languages, settings};
+use crate::policy::{Absent, Catalogue, Range, Setting, ValueShape, languages, settings};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Where the gates of a language are described, once for all languages.
@@ -64,32 +64,32 @@ fn written(default: &str) -> Value {
     }
 }
 
-fn shaped(shape: &Shape, shared: &mut Map<String, Value>) -> Value {
+fn shaped(shape: &ValueShape, shared: &mut Map<String, Value>) -> Value {
     match shape {
-        Shape::Words(words) => json!({ "enum": words }),
-        Shape::Flag => json!({ "type": "boolean" }),
-        Shape::Text | Shape::Regex => json!({ "type": "string" }),
-        Shape::Whole(range) => whole(range),
-        Shape::Size(range) => {
+        ValueShape::Words(words) => json!({ "enum": words }),
+        ValueShape::Flag => json!({ "type": "boolean" }),
+        ValueShape::Text | ValueShape::Regex => json!({ "type": "string" }),
+        ValueShape::Whole(range) => whole(range),
+        ValueShape::Size(range) => {
             let text = json!({ "type": "string", "pattern": "^[0-9]+(B|KB|KiB|MB|MiB|GB|GiB)$" });
             json!({ "anyOf": [text, whole(range)], "examples": ["10MiB"] })
         }
-        Shape::Duration(range) => duration(range, "ms|s|m", "20s"),
-        Shape::Age(range) => duration(range, "ms|s|m|h|d", "30d"),
-        Shape::Glob => {
+        ValueShape::Duration(range) => duration(range, "ms|s|m", "20s"),
+        ValueShape::Age(range) => duration(range, "ms|s|m|h|d", "30d"),
+        ValueShape::Glob => {
             json!({ "type": "string", "pattern": "^[^!#]", "maxLength": 1000, "examples": ["vendor/**", "*.lock"] })
         }
-        Shape::Tool => tool(),
-        Shape::Language => json!({ "enum": named_languages() }),
-        Shape::List(item, least) => {
+        ValueShape::Tool => tool(),
+        ValueShape::Language => json!({ "enum": named_languages() }),
+        ValueShape::List(item, least) => {
             json!({ "type": "array", "items": shaped(item, shared), "minItems": least })
         }
-        Shape::Map(tables) => object(tables, shared),
-        Shape::ByLanguage(item) => by_language(item, shared),
-        Shape::ByName(pattern, item) => {
+        ValueShape::Map(tables) => object(tables, shared),
+        ValueShape::ByLanguage(item) => by_language(item, shared),
+        ValueShape::ByName(pattern, item) => {
             json!({ "type": "object", "propertyNames": { "pattern": pattern }, "additionalProperties": shaped(item, shared) })
         }
-        Shape::Either(shapes) => {
+        ValueShape::Either(shapes) => {
             json!({ "anyOf": shapes.iter().map(|shape| shaped(shape, shared)).collect::<Vec<_>>() })
         }
     }
@@ -116,7 +116,7 @@ fn named_languages() -> Vec<&'static str> {
     languages().iter().map(|language| language.name.as_str()).chain(["*"]).collect()
 }
 
-fn by_language(item: &Shape, shared: &mut Map<String, Value>) -> Value {
+fn by_language(item: &ValueShape, shared: &mut Map<String, Value>) -> Value {
     let list = shaped(item, shared);
     shared.insert(GATES.to_owned(), list);
     let each = |name: &str| (name.to_owned(), json!({ "$ref": format!("#/$defs/{GATES}") }));

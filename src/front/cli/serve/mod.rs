@@ -15,14 +15,14 @@ use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
 
 use super::paint;
-use super::roots::Word;
-use super::stored::Workplace;
+use super::roots::TrustArgs;
+use super::stored::CommandWorkspace;
 use super::work::{runtime, workers};
 use crate::engine::Workspace;
 use crate::error::Error;
-use crate::front::http::{self, Reach, Setup};
-use crate::front::mcp::{self, Manners, Structured};
-use crate::front::toolset::{Access, Selection};
+use crate::front::http::{self, Grants, Setup};
+use crate::front::mcp::{self, ServerOptions, Structured};
+use crate::front::toolset::{Selection, WriteAccess};
 
 /// The variable that says what is logged, and what is logged without it.
 const LOG: (&str, &str) = ("LOCKGATE_LOG", "warn");
@@ -39,20 +39,20 @@ const LAST_WORK: Duration = Duration::from_secs(1);
                   LOCKGATE_STORE is what --store says, for a URL with a password; LOCKGATE_SEAL is what servers\n\
                   behind one balancer have in common: docs/serving.md."
 )]
-pub(super) struct Args {
+pub(super) struct ServeArgs {
     #[command(subcommand)]
     instead: Option<Instead>,
     #[command(flatten)]
-    place: Workplace,
+    place: CommandWorkspace,
     #[command(flatten)]
-    choice: Choice,
+    choice: ToolsetChoice,
     #[command(flatten)]
-    word: Word,
+    word: TrustArgs,
     /// Whether answers have a structured part beside the text
     #[arg(long, value_name = "WHEN", default_value = Structured::default().name(), value_parser = structured())]
     structured: Structured,
     /// Seconds that the client's model may take, where it is asked for code
-    #[arg(long, value_name = "S", default_value_t = Manners::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "S", default_value_t = ServerOptions::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
     model_timeout: u64,
     /// Address and port to serve over HTTP, instead of standard input and output, such as 127.0.0.1:8137
     #[arg(long, value_name = "ADDR")]
@@ -66,12 +66,12 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Instead {
     /// Makes a token for a client of a server with a configuration
-    Token(token::Args),
+    Token(token::TokenArgs),
 }
 
 /// Which tools are offered.
 #[derive(Debug, clap::Args)]
-pub(super) struct Choice {
+pub(super) struct ToolsetChoice {
     /// Toolsets to offer, separated by commas, or `all` [default: those of the policy, else `edit,look`]
     #[arg(long, value_name = "LIST")]
     tools: Option<String>,
@@ -80,7 +80,7 @@ pub(super) struct Choice {
     read_only: bool,
 }
 
-impl Choice {
+impl ToolsetChoice {
     /// The toolsets that were named, if any were.
     ///
     /// Errors: `INVALID_INPUT` for a toolset that is not known.
@@ -89,19 +89,20 @@ impl Choice {
     }
 
     /// Whether the tools may write.
-    pub(super) fn access(&self) -> Access {
-        if self.read_only { Access::ReadOnly } else { Access::Write }
+    pub(super) fn access(&self) -> WriteAccess {
+        if self.read_only { WriteAccess::ReadOnly } else { WriteAccess::Write }
     }
 }
 
 /// Serves until the client hangs up, or a signal asks to end; edits that run are ended and answered, and cancelled where
 /// they take longer than two seconds after a signal.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
     if let Some(Instead::Token(args)) = &args.instead {
         return token::run(args);
     }
     let (named, access) = (args.choice.named()?, args.choice.access());
-    let manners = Manners { structured: args.structured, patience: Duration::from_secs(args.model_timeout) };
+    let manners =
+        ServerOptions { structured: args.structured, patience: Duration::from_secs(args.model_timeout) };
     let promise = args.word.promise();
     if let Some(file) = &args.config {
         log_to_stderr();
@@ -112,7 +113,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     log_to_stderr();
     let selection = named.unwrap_or_else(|| of_policy(&workspace, args.place.usual()));
     if let Some(listen) = args.http {
-        let reach = Reach { workspace, selection, access };
+        let reach = Grants { workspace, selection, access };
         return over_http(several::of_one(listen, reach, manners)?);
     }
     let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{of_policy, token};
-use crate::engine::{Depot, Promise, Tenant, Workspace};
+use crate::engine::{EntityDatabase, Tenant, TrustOverride, Workspace};
 use crate::error::{Code, Error};
 use crate::front::cli::{paint, stored};
-use crate::front::http::{Party, Reach, Secret, Setup};
-use crate::front::mcp::Manners;
-use crate::front::toolset::{Access, Selection, Toolset};
+use crate::front::http::{Grants, Principal, Secret, Setup};
+use crate::front::mcp::ServerOptions;
+use crate::front::toolset::{Selection, Toolset, WriteAccess};
 use crate::gate::adopt_orphans;
-use crate::policy::{Host, Readers, Serving, ServingBounds, Site, Token};
+use crate::policy::{Host, Readers, Serving, ServingBounds, Token, WebOrigin};
 
 /// The name of the secret that clients of a server without a configuration show.
 const SECRET: &str = "http-token";
@@ -23,7 +23,7 @@ const SECRET: &str = "http-token";
 const OTHERS_WRITE: u32 = 0o022;
 
 /// A server for one user: one token, which is made where none is given.
-pub(super) fn of_one(listen: SocketAddr, reach: Reach, manners: Manners) -> Result<Setup, Error> {
+pub(super) fn of_one(listen: SocketAddr, reach: Grants, manners: ServerOptions) -> Result<Setup, Error> {
     let hosts = hosts(listen)?;
     let secret = match token::given()? {
         Some(secret) => secret,
@@ -36,8 +36,8 @@ pub(super) fn of_one(listen: SocketAddr, reach: Reach, manners: Manners) -> Resu
         }
     };
     // Pages of this machine's own may call, if they have the token: the protocol's inspector is one.
-    let sites = if listen.ip().is_loopback() { Site::own() } else { Vec::new() };
-    let party = Party { name: None, hash: secret.hash(), metrics: true, reach: Some(reach) };
+    let sites = if listen.ip().is_loopback() { WebOrigin::own() } else { Vec::new() };
+    let party = Principal { name: None, hash: secret.hash(), metrics: true, reach: Some(reach) };
     Ok(Setup {
         listen,
         hosts,
@@ -72,17 +72,21 @@ fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
 }
 
 /// A server for several clients, as its configuration says.
-pub(super) fn of_configuration(file: &Path, promise: Promise, manners: Manners) -> Result<Setup, Error> {
+pub(super) fn of_configuration(
+    file: &Path,
+    promise: TrustOverride,
+    manners: ServerOptions,
+) -> Result<Setup, Error> {
     // Whoever opens a workspace here starts no other programs than those of its gates.
     adopt_orphans();
     let Serving { listen, hosts, sites, metrics, bounds, store, tokens } = read(file)?;
     let depot = depot(store, &tokens)?;
-    let mut house = House { promise, depot, opened: HashMap::new() };
+    let mut house = Workspaces { promise, depot, opened: HashMap::new() };
     let mut parties = Vec::new();
     for token in tokens {
         let reach = house.reach(&token)?;
         let name = Some(Arc::from(token.name.as_str()));
-        parties.push(Party { name, hash: token.hash, metrics: token.metrics, reach });
+        parties.push(Principal { name, hash: token.hash, metrics: token.metrics, reach });
     }
     if let Some(why) = house.opened.values().find_map(|workspace| workspace.reaches(file)) {
         let seen = format!("an edit could change what each token may do: {why}");
@@ -94,7 +98,7 @@ pub(super) fn of_configuration(file: &Path, promise: Promise, manners: Manners) 
 }
 
 /// The stored content that all tokens of a server share.
-fn depot(store: Option<String>, tokens: &[Token]) -> Result<Arc<Depot>, Error> {
+fn depot(store: Option<String>, tokens: &[Token]) -> Result<Arc<EntityDatabase>, Error> {
     match (store, stored::given()) {
         (Some(url), _) if stored::has_password(&url) => {
             let seen = "`store` has a password, and a configuration is no place for secrets";
@@ -112,7 +116,7 @@ fn depot(store: Option<String>, tokens: &[Token]) -> Result<Arc<Depot>, Error> {
 }
 
 /// Passes a database that is the same one wherever the server is started.
-fn absolute(depot: Arc<Depot>) -> Result<Arc<Depot>, Error> {
+fn absolute(depot: Arc<EntityDatabase>) -> Result<Arc<EntityDatabase>, Error> {
     if depot.file().is_some_and(Path::is_relative) {
         let seen = "the path of `sqlite:` must be absolute where a configuration is served";
         return Err(Error::new(Code::InvalidInput, seen).field("store"));
@@ -121,15 +125,15 @@ fn absolute(depot: Arc<Depot>) -> Result<Arc<Depot>, Error> {
 }
 
 /// The workspaces of a server: one for each list of roots and organisation, whatever the number of their tokens.
-struct House {
-    promise: Promise,
-    depot: Arc<Depot>,
+struct Workspaces {
+    promise: TrustOverride,
+    depot: Arc<EntityDatabase>,
     opened: HashMap<(Vec<PathBuf>, Tenant), Arc<Workspace>>,
 }
 
-impl House {
+impl Workspaces {
     /// What a token reaches.
-    fn reach(&mut self, token: &Token) -> Result<Option<Reach>, Error> {
+    fn reach(&mut self, token: &Token) -> Result<Option<Grants>, Error> {
         if token.roots.is_empty() && token.organization.is_none() {
             return Ok(None);
         }
@@ -142,8 +146,8 @@ impl House {
             Some(toolsets) => toolsets.join(",").parse()?,
             None => of_policy(&workspace, usual),
         };
-        let access = if token.read_only { Access::ReadOnly } else { Access::Write };
-        Ok(Some(Reach { workspace, selection, access }))
+        let access = if token.read_only { WriteAccess::ReadOnly } else { WriteAccess::Write };
+        Ok(Some(Grants { workspace, selection, access }))
     }
 
     fn workspace(&mut self, token: &Token) -> Result<Arc<Workspace>, Error> {

@@ -16,14 +16,14 @@ const SEAL: &str = "LOCKGATE_SEAL";
 
 /// The arguments of `lockgate serve token`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct TokenArgs {
     /// Who the token is for, as the journal will name it
     name: String,
 }
 
 /// Prints what the configuration is told of a token, and a new token itself to standard error, so that it is not written down
 /// with the rest; one that the environment gives is known already.
-pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: &TokenArgs) -> Result<ExitCode, Error> {
     let name = &args.name;
     if !Token::is_name(name) {
         let seen = "a name has letters, digits, `.`, `_`, `@` and `-`, and at most 64 of them";

@@ -4,20 +4,20 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::{Store, depot, tell};
+use super::{StoreLocation, depot, tell};
 use crate::engine::Added;
 use crate::error::Error;
 use crate::front::cli::paint::{DONE, FAINT, LABEL, labelled, visible};
 
 /// The arguments of `lockgate store app`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct AppArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: AppCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum AppCommand {
     /// Makes an app known, whose files can be stored from then on; its organisation cannot be changed
     Add {
         /// The app, by what callers give as `app_id`
@@ -26,7 +26,7 @@ enum Verb {
         #[arg(long, value_name = "ID")]
         organization: Option<String>,
         #[command(flatten)]
-        store: Store,
+        store: StoreLocation,
         /// Prints whether it is new as JSON
         #[arg(long)]
         json: bool,
@@ -34,7 +34,7 @@ enum Verb {
     /// Lists the apps that are known
     List {
         #[command(flatten)]
-        store: Store,
+        store: StoreLocation,
         /// Prints the list as JSON
         #[arg(long)]
         json: bool,
@@ -42,9 +42,9 @@ enum Verb {
 }
 
 /// Does what the verb says.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
     match args.verb {
-        Verb::Add { id, organization, store, json } => {
+        AppCommand::Add { id, organization, store, json } => {
             let added = depot(&store)?.add_app(&id, organization.as_deref())?;
             let said = match added {
                 Added::New => "is known now",
@@ -55,7 +55,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
                 labelled(DONE, "app", format!("{} {said}, {}", visible(&id), whose(organization.as_deref())));
             tell(json, &value, &text)?;
         }
-        Verb::List { store, json } => {
+        AppCommand::List { store, json } => {
             let apps = depot(&store)?.apps()?;
             let value = |(id, organization): &(String, Option<String>)| json!({"id": id, "organization": organization});
             let line = |(id, organization): &(String, Option<String>)| {

@@ -5,25 +5,25 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{Store, complain, depot, failures, tell};
+use super::{StoreLocation, complain, depot, failures, tell};
 use crate::engine::Exported;
 use crate::error::Error;
 use crate::front::cli::paint::{DONE, labelled};
 
 /// The arguments of `lockgate store export`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ExportArgs {
     /// Folder that is not there yet, or is empty
     dir: PathBuf,
     #[command(flatten)]
-    store: Store,
+    store: StoreLocation,
     /// Prints the counts as JSON
     #[arg(long)]
     json: bool,
 }
 
 /// Exports, and says how much.
-pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
     let Exported { entities, apps, failed } = depot(&args.store)?.export(&args.dir)?;
     let each = || failed.iter().map(|(name, why)| (name.as_str(), why));
     let counts = json!({"entities": entities, "apps": apps, "failed": failures(each())});

@@ -4,23 +4,23 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{Store, depot, tell};
+use super::{StoreLocation, depot, tell};
 use crate::engine::Migrated;
 use crate::error::Error;
 use crate::front::cli::paint::{DONE, WARNING, labelled};
 
 /// The arguments of `lockgate store migrate`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct MigrateArgs {
     #[command(flatten)]
-    store: Store,
+    store: StoreLocation,
     /// Prints the versions as JSON
     #[arg(long)]
     json: bool,
 }
 
 /// Migrates, and says from which version to which.
-pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
     let Migrated { from, to, narrows } = depot(&args.store)?.migrate()?;
     let mut text = labelled(
         DONE,

@@ -3,8 +3,8 @@
 //! Invariant: no tool of an agent leads here.
 
 mod app;
-mod bring;
 mod export;
+mod import;
 mod migrate;
 
 use std::process::ExitCode;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::paint::{self, REFUSED, labelled, visible};
-use super::stored::Store;
-use crate::engine::{Depot, Workspace};
+use super::stored::StoreLocation;
+use crate::engine::{EntityDatabase, Workspace};
 use crate::error::Error;
 
 /// The arguments of `lockgate store`.
@@ -22,35 +22,35 @@ use crate::error::Error;
 #[command(
     after_help = "A URL with a password belongs in LOCKGATE_STORE: everybody on a machine sees the arguments of its processes."
 )]
-pub(super) struct Args {
+pub(super) struct StoreArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: StoreCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum StoreCommand {
     /// Makes the tables of the database, or brings them to this version's; servers do so themselves
-    Migrate(migrate::Args),
+    Migrate(migrate::MigrateArgs),
     /// Brings the files of a folder in, each as an edit: TYPE/APP or ORGANISATION or _global/PATH
-    Import(bring::Args),
+    Import(import::ImportArgs),
     /// Writes all stored content into a new folder, each entity as a file
-    Export(export::Args),
+    Export(export::ExportArgs),
     /// Says which app is whose
-    App(app::Args),
+    App(app::AppArgs),
 }
 
 /// Does what the verb says.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
     match args.verb {
-        Verb::Migrate(args) => migrate::run(&args),
-        Verb::Import(args) => bring::run(args),
-        Verb::Export(args) => export::run(&args),
-        Verb::App(args) => app::run(args),
+        StoreCommand::Migrate(args) => migrate::run(&args),
+        StoreCommand::Import(args) => import::run(args),
+        StoreCommand::Export(args) => export::run(&args),
+        StoreCommand::App(args) => app::run(args),
     }
 }
 
 /// The database that was named, else that of the user.
-fn depot(store: &Store) -> Result<Arc<Depot>, Error> {
+fn depot(store: &StoreLocation) -> Result<Arc<EntityDatabase>, Error> {
     Ok(store.named()?.unwrap_or_else(|| Workspace::own_depot(&[])))
 }
 

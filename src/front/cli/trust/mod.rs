@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use super::paint::{self, DONE, LABEL, WARNING, labelled, visible};
 use super::roots::Roots;
-use crate::engine::{Promise, Workspace};
-use crate::error::{Code, Error, Family};
+use crate::engine::{TrustOverride, Workspace};
+use crate::error::{Code, Error, ErrorFamily};
 
 /// The arguments of `lockgate trust`.
 #[derive(Debug, clap::Args)]
@@ -18,9 +18,9 @@ use crate::error::{Code, Error, Family};
     args_conflicts_with_subcommands = true,
     after_help = "Any change of the policy, or of where its programs lie, ends the trust in it."
 )]
-pub(super) struct Args {
+pub(super) struct TrustCommandArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<TrustCommand>,
     #[command(flatten)]
     roots: Roots,
     /// Folder or file whose policy is meant, relative to the current folder, with --root to that
@@ -32,7 +32,7 @@ pub(super) struct Args {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum TrustCommand {
     /// Says whether a policy is trusted; ends with 0 when its commands may run
     Status {
         #[command(flatten)]
@@ -54,12 +54,14 @@ enum Verb {
 }
 
 /// Shows what a policy would run, and asks; or does what the verb says.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
     match args.verb {
-        None => trust(&*args.roots.open(Promise::Recorded)?, &args.path, args.yes),
-        Some(Verb::Status { roots, path, json }) => status(&*roots.open(Promise::Recorded)?, &path, json),
-        Some(Verb::Revoke { roots, path }) => {
-            let count = roots.open(Promise::Recorded)?.revoke(path.as_deref())?;
+        None => trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, args.yes),
+        Some(TrustCommand::Status { roots, path, json }) => {
+            status(&*roots.open(TrustOverride::Recorded)?, &path, json)
+        }
+        Some(TrustCommand::Revoke { roots, path }) => {
+            let count = roots.open(TrustOverride::Recorded)?.revoke(path.as_deref())?;
             let told = if count == 0 { "nothing was trusted".to_owned() } else { counted(count, "record") };
             paint::say(&labelled(DONE, "revoked", told))?;
             Ok(ExitCode::SUCCESS)
@@ -90,7 +92,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
     }
     if !yes && !asked()? {
         paint::say(&labelled(WARNING, "withheld", "nothing was trusted"))?;
-        return Ok(ExitCode::from(Family::Policy.exit_code()));
+        return Ok(ExitCode::from(ErrorFamily::Policy.exit_code()));
     }
     workspace.trust(&commands)?;
     paint::say(&labelled(DONE, "trusted", format!("{told} with {}", counted(count, "command"))))?;
@@ -131,7 +133,7 @@ fn status(workspace: &Workspace, path: &str, json: bool) -> Result<ExitCode, Err
             }
         })?;
     }
-    Ok(why.map_or(ExitCode::SUCCESS, |_| ExitCode::from(Family::Policy.exit_code())))
+    Ok(why.map_or(ExitCode::SUCCESS, |_| ExitCode::from(ErrorFamily::Policy.exit_code())))
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::engine::Commands;
 use crate::front::cli::paint::{self, LABEL, TITLE, WARNING, labelled, paint};
-use crate::gate::{Pin, Pins};
-use crate::policy::{Command, Hole, Piece, Policy, Rule, Server, Template, Unconfigured};
+use crate::gate::{ResolvedProgram, ResolvedPrograms};
+use crate::policy::{CommandSpec, CommandWord, Hole, Policy, Rule, ServerSpec, Unconfigured, WordPart};
 
 /// What is true of every command.
 const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. What they are \
@@ -36,26 +36,26 @@ pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
     text
 }
 
-fn command(rule: &Rule, command: &Command, commands: &Commands) -> String {
+fn command(rule: &Rule, command: &CommandSpec, commands: &Commands) -> String {
     let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
     let with = env.chain(extras(command)).collect();
     run((&rule.gate.name, &rule.gate.about), &line(command, rule), with, commands)
 }
 
 /// The server that stays, beside the command: it has a program of its own.
-fn server(rule: &Rule, server: &Server, commands: &Commands) -> String {
+fn server(rule: &Rule, server: &ServerSpec, commands: &Commands) -> String {
     let env = server.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
     let with = env.chain(spoken(server)).collect();
-    let name = Pins::of_server(&rule.gate.name);
+    let name = ResolvedPrograms::of_server(&rule.gate.name);
     run((&name, "The same by a language server that stays."), &quoted(&served(server)), with, commands)
 }
 
-fn served(server: &Server) -> Vec<String> {
+fn served(server: &ServerSpec) -> Vec<String> {
     [&server.program].into_iter().chain(&server.words).cloned().collect()
 }
 
 /// What a server is told beside its words and variables.
-fn spoken(server: &Server) -> Vec<String> {
+fn spoken(server: &ServerSpec) -> Vec<String> {
     let told = [("options", &server.options), ("settings", &server.settings)].into_iter();
     let told = told.filter(|(_, value)| value.as_object().is_none_or(|map| !map.is_empty()));
     told.map(|(name, value)| format!("{name} {value}")).collect()
@@ -79,7 +79,7 @@ fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &C
 }
 
 /// What a command is given beside its words and variables.
-fn extras(command: &Command) -> Vec<String> {
+fn extras(command: &CommandSpec) -> Vec<String> {
     let folders = command.path.iter().map(|folder| format!("{} before its search path", word(folder)));
     let mut extras: Vec<String> = folders.collect();
     extras.extend(command.values.iter().map(|value| {
@@ -94,7 +94,7 @@ fn extras(command: &Command) -> Vec<String> {
     extras
 }
 
-fn program(pin: &Pin) -> String {
+fn program(pin: &ResolvedProgram) -> String {
     let (program, real) = (pin.program.display().to_string(), pin.real.display().to_string());
     let real = if program == real { String::new() } else { format!(", which is {real}") };
     let inside = if pin.inside { ", INSIDE THE REPOSITORY" } else { "" };
@@ -103,18 +103,20 @@ fn program(pin: &Pin) -> String {
 }
 
 /// What a command may do to the one who trusts it, in a sentence.
-fn risk(pin: Option<&Pin>) -> &'static str {
+fn risk(pin: Option<&ResolvedProgram>) -> &'static str {
     match pin {
         None => "do nothing until a program is there, and then be looked at again",
-        Some(Pin { inside: true, .. }) => {
+        Some(ResolvedProgram { inside: true, .. }) => {
             "do all that you can do, and whoever can change the repository decides what"
         }
-        Some(Pin { inside: false, .. }) => "do all that you can do, as far as the program itself goes",
+        Some(ResolvedProgram { inside: false, .. }) => {
+            "do all that you can do, as far as the program itself goes"
+        }
     }
 }
 
 /// The words as they are started, in quotes where a shell would want them.
-pub(in crate::front::cli) fn line(command: &Command, rule: &Rule) -> String {
+pub(in crate::front::cli) fn line(command: &CommandSpec, rule: &Rule) -> String {
     quoted(&words(command, rule))
 }
 
@@ -132,7 +134,7 @@ fn quoted(words: &[String]) -> String {
 }
 
 /// The words as they are started.
-pub(in crate::front::cli) fn words(command: &Command, rule: &Rule) -> Vec<String> {
+pub(in crate::front::cli) fn words(command: &CommandSpec, rule: &Rule) -> Vec<String> {
     let mut words = vec![command.program.clone()];
     for template in &command.words {
         if template.has(Hole::Args) {
@@ -148,11 +150,11 @@ pub(in crate::front::cli) fn words(command: &Command, rule: &Rule) -> Vec<String
 }
 
 /// A word with what is filled in named in braces.
-pub(in crate::front::cli) fn word(template: &Template) -> String {
-    let piece = |piece: &Piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Value(name) => format!("{{{name}}}"),
-        Piece::Hole(hole) => format!("{{{}}}", name(*hole)),
+pub(in crate::front::cli) fn word(template: &CommandWord) -> String {
+    let piece = |piece: &WordPart| match piece {
+        WordPart::Text(text) => text.clone(),
+        WordPart::Value(name) => format!("{{{name}}}"),
+        WordPart::Hole(hole) => format!("{{{}}}", name(*hole)),
     };
     template.pieces.iter().map(piece).collect()
 }
@@ -181,7 +183,7 @@ pub(in crate::front::cli) fn visible(text: &str) -> String {
 
 /// The same for programs, and whether the commands may run.
 pub(super) fn json(policy: &Policy, commands: &Commands, why: Option<&str>) -> Value {
-    let entry = |name: &str, words: Vec<String>, env: &[(String, Template)], with: Vec<String>| {
+    let entry = |name: &str, words: Vec<String>, env: &[(String, CommandWord)], with: Vec<String>| {
         let pin = commands.pins.pin(name);
         let env = env.iter().map(|(name, value)| (name.clone(), Value::from(word(value))));
         json!({
@@ -200,7 +202,8 @@ pub(super) fn json(policy: &Policy, commands: &Commands, why: Option<&str>) -> V
         let command = rule.gate.command();
         let command = command.map(|it| entry(name, words(it, rule), &it.env, extras(it)));
         let server = rule.gate.server();
-        let server = server.map(|it| entry(&Pins::of_server(name), served(it), &it.env, spoken(it)));
+        let server =
+            server.map(|it| entry(&ResolvedPrograms::of_server(name), served(it), &it.env, spoken(it)));
         command.into_iter().chain(server).collect::<Vec<_>>()
     };
     json!({

@@ -25,13 +25,13 @@ pub(super) fn code_in(answer: &str, prose: bool) -> Result<String, String> {
 }
 
 /// A fenced block of an answer.
-struct Block<'a> {
+struct CodeFence<'a> {
     before: &'a str,
     inside: &'a str,
     after: &'a str,
 }
 
-impl Block<'_> {
+impl CodeFence<'_> {
     fn is_all(&self) -> bool {
         self.before.trim().is_empty() && self.after.trim().is_empty()
     }
@@ -47,7 +47,7 @@ struct Fence {
 /// The fenced blocks of an answer.
 ///
 /// Errors: where one does not end.
-fn blocks(answer: &str) -> Result<Vec<Block<'_>>, String> {
+fn blocks(answer: &str) -> Result<Vec<CodeFence<'_>>, String> {
     let (mut found, mut open, mut at) = (Vec::new(), None, 0);
     for line in answer.split_inclusive('\n') {
         let (start, end) = (at, at + line.len());
@@ -60,7 +60,7 @@ fn blocks(answer: &str) -> Result<Vec<Block<'_>>, String> {
             Some((fence, outer, inner)) if closes(line, fence) => {
                 let part = |range: std::ops::Range<usize>| answer.get(range).unwrap_or_default();
                 let (before, inside) = (part(0..outer), part(inner..start));
-                found.push(Block { before, inside, after: part(end..answer.len()) });
+                found.push(CodeFence { before, inside, after: part(end..answer.len()) });
                 open = None;
             }
             Some(_) => {}

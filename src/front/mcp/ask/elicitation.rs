@@ -11,8 +11,8 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::{Asked, Inquiry, Returned, Topic, Way, Written};
-use crate::error::{Code, Error, Question};
+use super::{AskMethod, AskOutcome, Inquiry, ModelCode, Returned, Topic};
+use crate::error::{Code, Confirmation, Error};
 
 /// How long a person may think about it.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -20,38 +20,41 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const WRITE: &str = "write";
 
 /// How the person behind the client of a call can be asked.
-pub(super) fn way(context: &RequestContext<RoleServer>) -> Way {
+pub(super) fn way(context: &RequestContext<RoleServer>) -> AskMethod {
     let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
     // A client that names no form of it has the first one: https://modelcontextprotocol.io/specification
-    Way::of(context, elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none()))
+    AskMethod::from_context(
+        context,
+        elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none()),
+    )
 }
 
 impl Inquiry {
     /// Asks the person about a write, for which the client's model may have written the code.
     pub(in crate::front::mcp) async fn person(
         &self,
-        question: &Question,
-        written: Option<&Written>,
-    ) -> Asked<()> {
+        question: &Confirmation,
+        written: Option<&ModelCode>,
+    ) -> AskOutcome<()> {
         let request = ElicitRequest::new(params(question));
         let unasked = |why: &str| unasked(question, why);
         match &self.person {
-            Way::None => Asked::No(unasked("this client cannot ask a person")),
-            Way::Again => {
+            AskMethod::None => AskOutcome::No(unasked("this client cannot ask a person")),
+            AskMethod::Again => {
                 let topic = Topic::Write { about: question.about.clone(), written: written.cloned() };
                 match self.later(WRITE, InputRequest::Elicitation(request), &topic, PATIENCE) {
-                    Some(later) => Asked::Later(Box::new(later)),
-                    None => Asked::No(unasked("nothing can be sealed here")),
+                    Some(later) => AskOutcome::Later(Box::new(later)),
+                    None => AskOutcome::No(unasked("nothing can be sealed here")),
                 }
             }
-            Way::Request(peer) => {
+            AskMethod::Request(peer) => {
                 let request = ServerRequest::ElicitRequest(request);
                 let said = match self.put(peer, request, PATIENCE).await {
                     Ok(ClientResult::ElicitResult(said)) => agreed(&said),
                     Ok(_) => Err(unasked("the client's answer is of another kind")),
                     Err(why) => Err(unasked(&why)),
                 };
-                said.map_or_else(Asked::No, Asked::Answered)
+                said.map_or_else(AskOutcome::No, AskOutcome::Answered)
             }
         }
     }
@@ -79,7 +82,7 @@ pub(super) fn agreed(said: &ElicitResult) -> Result<(), Error> {
     Err(Error::new(Code::NotConfirmed, seen).hint("leave it, unless the person asks for another edit"))
 }
 
-fn params(question: &Question) -> ElicitRequestParams {
+fn params(question: &Confirmation) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: question.text.clone(),
@@ -88,6 +91,6 @@ fn params(question: &Question) -> ElicitRequestParams {
     }
 }
 
-fn unasked(question: &Question, why: &str) -> Error {
+fn unasked(question: &Confirmation, why: &str) -> Error {
     Error::new(Code::NotConfirmed, format!("{}, and {why}", question.reason))
 }

@@ -22,11 +22,11 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer, ServiceError};
 use tokio_util::sync::CancellationToken;
 
-use super::call::Desk;
+use super::call::CallContext;
 use crate::error::{Code, Error};
 use crate::gate::clean;
 pub(super) use prompt::Prompt;
-pub(super) use seal::{Asking, Seal, Written};
+pub(super) use seal::{Asking, ModelCode, Seal};
 use seal::{Lost, Topic};
 
 /// What a client sent with a call that it was asked about.
@@ -38,7 +38,7 @@ pub(super) struct Returned {
 
 /// How somebody behind a client can be asked.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum AskMethod {
     /// Not at all.
     None,
     /// By a request of the server's own.
@@ -48,7 +48,7 @@ pub(super) enum Way {
 }
 
 /// What came of asking.
-pub(super) enum Asked<T> {
+pub(super) enum AskOutcome<T> {
     /// There is an answer.
     Answered(T),
     /// The call is answered with this, and comes again.
@@ -63,16 +63,16 @@ pub(super) enum Resumed {
     /// Nothing: it comes for the first time.
     Fresh,
     /// The code that the client's model wrote.
-    Code(Written),
+    Code(ModelCode),
     /// A person's agreement to the write of this name, and the code that is to be written.
-    Agreed(String, Option<Written>),
+    Agreed(String, Option<ModelCode>),
 }
 
 /// One call, about which its client may be asked.
 pub(super) struct Inquiry {
     call: Asking,
-    person: Way,
-    model: Way,
+    person: AskMethod,
+    model: AskMethod,
     seal: Seal,
     /// How long the client's model may take.
     patience: Duration,
@@ -80,37 +80,37 @@ pub(super) struct Inquiry {
     stopped: CancellationToken,
 }
 
-impl Way {
+impl AskMethod {
     /// How somebody can be asked by a client that offers it, or does not.
-    fn of(context: &RequestContext<RoleServer>, offered: bool) -> Way {
+    fn from_context(context: &RequestContext<RoleServer>, offered: bool) -> AskMethod {
         match context.protocol_version() {
-            _ if !offered => Way::None,
-            Some(version) if version >= ProtocolVersion::V_2026_07_28 => Way::Again,
-            Some(_) | None => Way::Request(Box::new(context.peer.clone())),
+            _ if !offered => AskMethod::None,
+            Some(version) if version >= ProtocolVersion::V_2026_07_28 => AskMethod::Again,
+            Some(_) | None => AskMethod::Request(Box::new(context.peer.clone())),
         }
     }
 
     /// Whether it leads to anybody.
     const fn can_ask(&self) -> bool {
         match self {
-            Way::None => false,
-            Way::Request(_) | Way::Again => true,
+            AskMethod::None => false,
+            AskMethod::Request(_) | AskMethod::Again => true,
         }
     }
 }
 
 impl Inquiry {
     /// Takes a call as its client sent it.
-    pub(super) fn of(
+    pub(super) fn new(
         tool: &str,
         arguments: &JsonObject,
-        desk: &Desk,
+        desk: &CallContext,
         context: &RequestContext<RoleServer>,
     ) -> Inquiry {
         let (person, model) = (elicitation::way(context), sampling::way(context));
-        let sealed = matches!((&person, &model), (Way::Again, _) | (_, Way::Again));
+        let sealed = matches!((&person, &model), (AskMethod::Again, _) | (_, AskMethod::Again));
         Inquiry {
-            call: if sealed { Asking::of(tool, arguments) } else { Asking::default() },
+            call: if sealed { Asking::new(tool, arguments) } else { Asking::default() },
             person,
             model,
             seal: desk.seal.clone(),
@@ -151,7 +151,7 @@ impl Inquiry {
             Topic::Code { version, prose } => {
                 let said = sampling::said(returned)?;
                 spent()?;
-                sampling::code(said, prose).map(|code| Resumed::Code(Written { code, version }))
+                sampling::code(said, prose).map(|code| Resumed::Code(ModelCode { code, version }))
             }
         }
     }

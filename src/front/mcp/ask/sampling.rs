@@ -10,7 +10,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 
 use super::code::code_in;
-use super::{Asked, Inquiry, Prompt, Returned, Topic, Way, Written};
+use super::{AskMethod, AskOutcome, Inquiry, ModelCode, Prompt, Returned, Topic};
 use crate::error::{Code, Error};
 
 /// The most tokens that the model is asked for.
@@ -19,33 +19,34 @@ const TOKENS: u32 = 16_384;
 const CODE: &str = "code";
 
 /// How the model of the client of a call can be asked.
-pub(super) fn way(context: &RequestContext<RoleServer>) -> Way {
+pub(super) fn way(context: &RequestContext<RoleServer>) -> AskMethod {
     let samples = context.client_capabilities().and_then(|capabilities| capabilities.sampling);
-    Way::of(context, samples.is_some())
+    AskMethod::from_context(context, samples.is_some())
 }
 
 impl Inquiry {
     /// Asks the client's model for the code of an edit.
-    pub(in crate::front::mcp) async fn model(&self, prompt: &Prompt) -> Asked<Written> {
+    pub(in crate::front::mcp) async fn model(&self, prompt: &Prompt) -> AskOutcome<ModelCode> {
         let request = CreateMessageRequest::new(params(prompt));
         match &self.model {
-            Way::None => Asked::No(unwritten("this client does not let its model be asked")),
-            Way::Again => {
+            AskMethod::None => AskOutcome::No(unwritten("this client does not let its model be asked")),
+            AskMethod::Again => {
                 let topic = Topic::Code { version: prompt.version.clone(), prose: prompt.prose };
                 match self.later(CODE, InputRequest::CreateMessage(request), &topic, self.patience) {
-                    Some(later) => Asked::Later(Box::new(later)),
-                    None => Asked::No(unwritten("nothing can be sealed here")),
+                    Some(later) => AskOutcome::Later(Box::new(later)),
+                    None => AskOutcome::No(unwritten("nothing can be sealed here")),
                 }
             }
-            Way::Request(peer) => {
+            AskMethod::Request(peer) => {
                 let request = ServerRequest::CreateMessageRequest(request);
                 let said = match self.put(peer, request, self.patience).await {
                     Ok(ClientResult::CreateMessageResult(said)) => code(*said, prompt.prose),
                     Ok(_) => Err(unwritten("the client's answer is no message")),
                     Err(why) => Err(unwritten(&why)),
                 };
-                let written = |code| Asked::Answered(Written { code, version: prompt.version.clone() });
-                said.map_or_else(Asked::No, written)
+                let written =
+                    |code| AskOutcome::Answered(ModelCode { code, version: prompt.version.clone() });
+                said.map_or_else(AskOutcome::No, written)
             }
         }
     }

@@ -13,7 +13,7 @@ use rmcp::model::{JsonObject, RequestStateCodec, RequestStateError, SealOptions}
 use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// The most answered states that are remembered; each is worth nothing after some minutes.
 const MOST_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
@@ -25,21 +25,21 @@ pub(in crate::front::mcp) struct Seal {
     /// How many states there were: each has a number, so that no two are the same.
     given: Arc<AtomicU64>,
     /// The states that were answered: each holds for one answer.
-    answered: Arc<Mutex<LruCache<Stamp, ()>>>,
+    answered: Arc<Mutex<LruCache<Version, ()>>>,
 }
 
 /// What was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Topic {
     /// Whether this write may be made, by its name; with the code that the client's model wrote for it.
-    Write { about: String, written: Option<Written> },
+    Write { about: String, written: Option<ModelCode> },
     /// The code for this version of a file, and whether that is prose.
     Code { version: String, prose: bool },
 }
 
 /// Code that the client's model wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::front::mcp) struct Written {
+pub(in crate::front::mcp) struct ModelCode {
     /// The code.
     pub(in crate::front::mcp) code: String,
     /// The version of the file that the model was shown.
@@ -61,9 +61,9 @@ pub(in crate::front::mcp) struct Asking(Vec<u8>);
 
 impl Asking {
     /// Takes the tool and all its arguments.
-    pub(in crate::front::mcp) fn of(tool: &str, arguments: &JsonObject) -> Asking {
+    pub(in crate::front::mcp) fn new(tool: &str, arguments: &JsonObject) -> Asking {
         let arguments = serde_json::to_vec(arguments).unwrap_or_default();
-        Asking([tool.as_bytes(), b"\0", Stamp::of(&arguments).hex().as_bytes()].concat())
+        Asking([tool.as_bytes(), b"\0", Version::hash(&arguments).hex().as_bytes()].concat())
     }
 }
 
@@ -71,16 +71,16 @@ impl Seal {
     /// A seal that nobody else has; without one, where the system gives no randomness, nobody can be asked that way.
     pub(in crate::front::mcp) fn new() -> Seal {
         let key = random::<{ RequestStateCodec::MIN_KEY_LENGTH }>();
-        Seal::of(key.and_then(|key| RequestStateCodec::try_new(key).ok()))
+        Seal::from_codec(key.and_then(|key| RequestStateCodec::try_new(key).ok()))
     }
 
     /// A seal that several servers have, so that one of them knows what another has asked.
     #[cfg(feature = "http")]
     pub(in crate::front::mcp) fn shared(key: [u8; RequestStateCodec::MIN_KEY_LENGTH]) -> Seal {
-        Seal::of(RequestStateCodec::try_new(key).ok())
+        Seal::from_codec(RequestStateCodec::try_new(key).ok())
     }
 
-    fn of(codec: Option<RequestStateCodec>) -> Seal {
+    fn from_codec(codec: Option<RequestStateCodec>) -> Seal {
         // Not from nothing on: servers that share a seal would give the same states.
         let first = random().map(u64::from_le_bytes).unwrap_or_default();
         let answered = Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED)));
@@ -110,7 +110,7 @@ impl Seal {
     /// Whether a state is answered for the first time; it was from here on.
     pub(super) fn spend(&self, state: &str) -> bool {
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        answered.put(Stamp::of(state.as_bytes()), ()).is_none()
+        answered.put(Version::hash(state.as_bytes()), ()).is_none()
     }
 }
 
@@ -129,11 +129,11 @@ mod tests {
     const LONG: Duration = Duration::from_secs(600);
 
     fn asking(tool: &str, arguments: &Value) -> Asking {
-        Asking::of(tool, arguments.as_object().unwrap())
+        Asking::new(tool, arguments.as_object().unwrap())
     }
 
     fn topic() -> Topic {
-        let written = Written { code: "x = 1\n".into(), version: "0123456789ab".into() };
+        let written = ModelCode { code: "x = 1\n".into(), version: "0123456789ab".into() };
         Topic::Write { about: "a1b2".into(), written: Some(written) }
     }
 

@@ -2,13 +2,13 @@ use rmcp::model::InputRequest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::error::Question;
+use crate::error::Confirmation;
 
 fn inquiry(arguments: &Value, seal: &Seal) -> Inquiry {
     Inquiry {
-        call: Asking::of("ai_edit_code", arguments.as_object().unwrap()),
-        person: Way::Again,
-        model: Way::Again,
+        call: Asking::new("ai_edit_code", arguments.as_object().unwrap()),
+        person: AskMethod::Again,
+        model: AskMethod::Again,
         seal: seal.clone(),
         patience: Duration::from_secs(600),
         cancelled: CancellationToken::new(),
@@ -16,16 +16,16 @@ fn inquiry(arguments: &Value, seal: &Seal) -> Inquiry {
     }
 }
 
-fn question() -> Question {
+fn question() -> Confirmation {
     let reason = "the policy has a person asked before this write".to_owned();
-    Question { reason, text: "may I?".to_owned(), about: "a1b2".to_owned() }
+    Confirmation { reason, text: "may I?".to_owned(), about: "a1b2".to_owned() }
 }
 
 fn prompt() -> Prompt {
     let instruction =
-        crate::request::Instruction { text: "say hello".into(), spot: crate::request::Spot::End };
+        crate::request::Instruction { text: "say hello".into(), spot: crate::request::InsertPoint::End };
     let text = crate::text::Buffer::read(b"x\n".to_vec(), crate::text::Hints::default()).unwrap();
-    let reading = crate::engine::Reading {
+    let reading = crate::engine::ReadLines {
         path: "a.py".into(),
         entity: None,
         resolved_path: None,
@@ -33,7 +33,7 @@ fn prompt() -> Prompt {
         end_line: 1,
         text: text.into(),
     };
-    Prompt::of(&instruction, &reading).unwrap()
+    Prompt::new(&instruction, &reading).unwrap()
 }
 
 fn returned(state: &str, name: &str, response: &Value) -> Returned {
@@ -41,21 +41,21 @@ fn returned(state: &str, name: &str, response: &Value) -> Returned {
     Returned { responses: Some(responses), state: Some(state.to_owned()) }
 }
 
-async fn asked_of_the_person(inquiry: &Inquiry, written: Option<&Written>) -> String {
+async fn asked_of_the_person(inquiry: &Inquiry, written: Option<&ModelCode>) -> String {
     match inquiry.person(&question(), written).await {
-        Asked::Later(later) => later.request_state.unwrap(),
-        Asked::Answered(()) | Asked::No(_) => panic!(),
+        AskOutcome::Later(later) => later.request_state.unwrap(),
+        AskOutcome::Answered(()) | AskOutcome::No(_) => panic!(),
     }
 }
 
 async fn asked_of_the_model(inquiry: &Inquiry) -> String {
     match inquiry.model(&prompt()).await {
-        Asked::Later(later) => {
+        AskOutcome::Later(later) => {
             let requests = later.input_requests.unwrap();
             assert!(matches!(requests.get("code"), Some(InputRequest::CreateMessage(_))));
             later.request_state.unwrap()
         }
-        Asked::Answered(_) | Asked::No(_) => panic!(),
+        AskOutcome::Answered(_) | AskOutcome::No(_) => panic!(),
     }
 }
 
@@ -108,7 +108,7 @@ async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
     let lost = Code::CodeBlockRequired;
     assert_eq!(code(other.resume(&said, lost)), Some(lost));
     assert_eq!(code(call.resume(&returned(&state, "write", &message), lost)), Some(lost));
-    let written = Written { code: "y\n".into(), version: prompt().version };
+    let written = ModelCode { code: "y\n".into(), version: prompt().version };
     assert_eq!(call.resume(&said, lost), Ok(Resumed::Code(written.clone())));
     assert_eq!(code(call.resume(&said, lost)), Some(lost), "once");
     // A person who agrees then agrees to that code.
@@ -140,10 +140,11 @@ async fn an_answer_that_comes_too_late_is_none() {
 
 #[tokio::test]
 async fn where_nobody_can_be_asked_nobody_answers() {
-    let mute = Inquiry { person: Way::None, model: Way::None, ..inquiry(&json!({}), &Seal::new()) };
+    let mute =
+        Inquiry { person: AskMethod::None, model: AskMethod::None, ..inquiry(&json!({}), &Seal::new()) };
     assert!(!mute.reaches_a_person());
-    let Asked::No(refusal) = mute.model(&prompt()).await else { panic!() };
+    let AskOutcome::No(refusal) = mute.model(&prompt()).await else { panic!() };
     assert_eq!(refusal.code, Code::CodeBlockRequired);
-    let Asked::No(refusal) = mute.person(&question(), None).await else { panic!() };
+    let AskOutcome::No(refusal) = mute.person(&question(), None).await else { panic!() };
     assert_eq!(refusal.code, Code::NotConfirmed);
 }

@@ -7,12 +7,12 @@ use crate::front::toolset::Toolset;
 #[test]
 fn the_default_tools_and_the_instructions_stay_small() {
     for (tools, most) in [("edit,look", 8 * 1024), ("edit", 6 * 1024), ("all", 24 * 1024)] {
-        let listed = serde_json::to_string(&listed(&tools.parse().unwrap(), Access::Write)).unwrap();
+        let listed = serde_json::to_string(&listed(&tools.parse().unwrap(), WriteAccess::Write)).unwrap();
         assert!(listed.len() <= most, "{tools}: {} bytes", listed.len());
     }
     assert_eq!(Selection::default(), "edit,look".parse().unwrap());
     for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "all"]) {
-        let told = instructions(&tools.parse().unwrap(), Access::Write);
+        let told = instructions(&tools.parse().unwrap(), WriteAccess::Write);
         assert!(told.len() < 600, "{tools}: {} characters", told.len());
     }
 }
@@ -20,7 +20,7 @@ fn the_default_tools_and_the_instructions_stay_small() {
 #[test]
 fn what_names_an_entity_is_listed_beside_the_tools_of_content_alone() {
     let fields = |tools: &str, tool: &str| {
-        let listed = listed(&tools.parse().unwrap(), Access::Write);
+        let listed = listed(&tools.parse().unwrap(), WriteAccess::Write);
         let tools = listed["tools"].as_array().unwrap();
         let found = tools.iter().find(|listed| listed["name"] == tool).unwrap();
         let fields = found["inputSchema"]["properties"].as_object().unwrap();
@@ -46,7 +46,7 @@ fn words(text: &str) -> Vec<&str> {
 #[test]
 fn the_instructions_speak_of_no_tool_that_is_not_there() {
     for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "text,code"]) {
-        for access in [Access::Write, Access::ReadOnly] {
+        for access in [WriteAccess::Write, WriteAccess::ReadOnly] {
             let selection: Selection = tools.parse().unwrap();
             let told = instructions(&selection, access);
             for tool in TOOLS.iter().filter(|tool| words(&told).contains(&tool.name)) {

@@ -25,7 +25,7 @@ fn seen(world: &World, input: &str, scope: &str, path: &str) -> Vec<(String, Str
     let rule = world.rule(TELLS, "'{root}'", &format!("input: {input}\nscope: {scope}\n{LINES}"));
     let others = [("b.txt", Some("new b")), ("gone.txt", None), ("new/n.txt", Some("new n"))];
     let seen = world.ask_among(&others, &rule, path, b"draft", within_a_minute(look)).unwrap();
-    let told = |seen: Seen| (seen.elsewhere.unwrap_or_default(), seen.message);
+    let told = |seen: ToolFinding| (seen.elsewhere.unwrap_or_default(), seen.message);
     seen.into_iter().map(told).filter(|(_, message)| message != "told").collect()
 }
 
@@ -108,7 +108,9 @@ fn what_is_required_is_there_or_nothing_runs() {
     let world = world(Isolation::None);
     let rule = world.rule("raise SystemExit(1)", "'{path}'", &format!("input: staged\n{QUIET}"));
     let look = |required: Isolation| {
-        world.ask(&rule, "a.txt", b"x", |ask| within_a_minute(look)(&Ask { isolation: required, ..*ask }))
+        world.ask(&rule, "a.txt", b"x", |ask| {
+            within_a_minute(look)(&ProgramInput { isolation: required, ..*ask })
+        })
     };
     assert_eq!(look(Isolation::None).unwrap().len(), 1);
     for required in [Isolation::Landlock, Isolation::Bubblewrap] {
@@ -116,7 +118,7 @@ fn what_is_required_is_there_or_nothing_runs() {
             "the policy requires {}, and this machine has none: LOCKGATE_ISOLATION allows none at most",
             required.name()
         );
-        assert_eq!(look(required), Err(Silence::Unavailable(why)));
+        assert_eq!(look(required), Err(GateError::Unavailable(why)));
     }
 }
 

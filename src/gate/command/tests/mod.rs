@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Ask, look, mend};
-use crate::gate::company::Companion;
-use crate::gate::output::Seen;
+use super::{ProgramInput, look, mend};
+use crate::gate::error::GateError;
+use crate::gate::output::ToolFinding;
+use crate::gate::overlay::DraftOverlay;
 use crate::gate::process::Ceiling;
-use crate::gate::silence::Silence;
+use crate::gate::runtime::Versions;
 use crate::gate::watch::Watch;
-use crate::gate::workshop::Versions;
 use crate::policy::{Isolation, Policy, Rule};
 use crate::text::{Buffer, Hints};
 
@@ -98,8 +98,8 @@ impl World {
         rule: &Rule,
         path: &str,
         text: &[u8],
-        work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
-    ) -> Result<T, Silence> {
+        work: impl FnOnce(&ProgramInput<'_>) -> Result<T, GateError>,
+    ) -> Result<T, GateError> {
         self.ask_among(&[], rule, path, text, work)
     }
 
@@ -110,18 +110,18 @@ impl World {
         rule: &Rule,
         path: &str,
         text: &[u8],
-        work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
-    ) -> Result<T, Silence> {
+        work: impl FnOnce(&ProgramInput<'_>) -> Result<T, GateError>,
+    ) -> Result<T, GateError> {
         let read = |text: &[u8]| Buffer::read(text.to_vec(), Hints::default()).unwrap();
         let (text, root) = (read(text), self.root());
         let texts: Vec<_> = others.iter().map(|(_, text)| text.map(|text| read(text.as_bytes()))).collect();
-        let company: Vec<Companion<'_>> = others
+        let company: Vec<DraftOverlay<'_>> = others
             .iter()
             .zip(&texts)
-            .map(|((path, _), text)| Companion { root: &root, path, language: None, text: text.as_ref() })
+            .map(|((path, _), text)| DraftOverlay { root: &root, path, language: None, text: text.as_ref() })
             .collect();
-        let company: Vec<&Companion<'_>> = company.iter().collect();
-        work(&Ask {
+        let company: Vec<&DraftOverlay<'_>> = company.iter().collect();
+        work(&ProgramInput {
             gone: false,
             company: &company,
             also: &[],
@@ -140,11 +140,11 @@ impl World {
         })
     }
 
-    pub(super) fn look(&self, rule: &Rule, path: &str, text: &str) -> Result<Vec<Seen>, Silence> {
+    pub(super) fn look(&self, rule: &Rule, path: &str, text: &str) -> Result<Vec<ToolFinding>, GateError> {
         self.ask(rule, path, text.as_bytes(), within_a_minute(look))
     }
 
-    pub(super) fn mend(&self, rule: &Rule, path: &str, text: &str) -> Result<String, Silence> {
+    pub(super) fn mend(&self, rule: &Rule, path: &str, text: &str) -> Result<String, GateError> {
         self.ask(rule, path, text.as_bytes(), within_a_minute(mend))
     }
 
@@ -163,8 +163,8 @@ impl World {
 
 /// Gives the program a minute, which on a busy machine it may need to start.
 pub(super) fn within_a_minute<T>(
-    work: fn(&Ask<'_>, crate::gate::watch::Limit<'_>) -> Result<T, Silence>,
-) -> impl Fn(&Ask<'_>) -> Result<T, Silence> {
+    work: fn(&ProgramInput<'_>, crate::gate::watch::Limit<'_>) -> Result<T, GateError>,
+) -> impl Fn(&ProgramInput<'_>) -> Result<T, GateError> {
     move |ask| {
         let watch = Watch::idle();
         work(ask, watch.until(Instant::now() + Duration::from_secs(60)))
@@ -179,9 +179,9 @@ pub(super) fn python() -> PathBuf {
     places.find(|program| program.is_file()).expect("python3 in the search path")
 }
 
-pub(super) fn broken<T: std::fmt::Debug>(said: Result<T, Silence>) -> String {
+pub(super) fn broken<T: std::fmt::Debug>(said: Result<T, GateError>) -> String {
     match said {
-        Err(Silence::Broken(why)) => why,
+        Err(GateError::Broken(why)) => why,
         other => panic!("{other:?}"),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::gate::output::notes::switch::without;
 use crate::gate::{Finding, replay};
-use crate::policy::{Catalogue, Command, Form, Gate, Sample, Stream};
+use crate::policy::{Catalogue, CommandSpec, Gate, OutputForm, Sample, Stream};
 
 /// The lines of one tool, by the stream that they are printed to.
 #[derive(Default, Clone)]
@@ -43,7 +43,7 @@ fn table() -> BTreeMap<&'static str, Row> {
     rows
 }
 
-fn commands() -> impl Iterator<Item = (&'static Gate, &'static Command)> {
+fn commands() -> impl Iterator<Item = (&'static Gate, &'static CommandSpec)> {
     let gates = Catalogue::embedded().gates().iter();
     gates.filter_map(|gate| Some((&**gate, gate.command()?)))
 }
@@ -69,14 +69,14 @@ fn among(text: &str, lines: &[&str], each: bool) -> Vec<String> {
 }
 
 /// The sample with another text on the stream that the findings are read from.
-fn read_from(sample: &Sample, command: &Command, text: String) -> Sample {
+fn read_from(sample: &Sample, command: &CommandSpec, text: String) -> Sample {
     match command.output.from {
         Stream::Stderr => Sample { errors: text, ..sample.clone() },
         Stream::Stdout | Stream::Both => Sample { output: Some(text), ..sample.clone() },
     }
 }
 
-fn stream<'s>(sample: &'s Sample, command: &Command) -> &'s str {
+fn stream<'s>(sample: &'s Sample, command: &CommandSpec) -> &'s str {
     match command.output.from {
         Stream::Stderr => &sample.errors,
         Stream::Stdout | Stream::Both => sample.output.as_deref().unwrap_or_default(),
@@ -84,9 +84,9 @@ fn stream<'s>(sample: &'s Sample, command: &Command) -> &'s str {
 }
 
 /// What each noisy variant of a sample is read as, where that is not what the sample itself is.
-fn disagreements(gate: &Gate, command: &Command, lines: &[&str]) -> Vec<String> {
+fn disagreements(gate: &Gate, command: &CommandSpec, lines: &[&str]) -> Vec<String> {
     let mut wrong = Vec::new();
-    let each = matches!(command.output.form, Form::Jsonl(_) | Form::Regex { .. });
+    let each = matches!(command.output.form, OutputForm::Jsonl(_) | OutputForm::Regex { .. });
     for sample in recorded(gate) {
         let wanted: Result<Vec<Finding>, String> = without(|| replay(gate, sample));
         for text in among(stream(sample, command), lines, each) {
@@ -121,7 +121,7 @@ fn lines_beside_an_answer_neither_hide_nor_make_a_finding() {
     let (table, mut samples) = (table(), 0);
     let mut wrong = Vec::new();
     for (gate, command) in
-        commands().filter(|(_, command)| !matches!(command.output.form, Form::Formatted { .. }))
+        commands().filter(|(_, command)| !matches!(command.output.form, OutputForm::Formatted { .. }))
     {
         let lines = [table["*"].all(), table[gate.name.as_str()].all()].concat();
         wrong.extend(disagreements(gate, command, &lines));
@@ -142,7 +142,7 @@ fn lines_beside_an_answer_neither_hide_nor_make_a_finding() {
 fn a_reader_that_knows_no_such_line_is_broken_by_them() {
     let table = table();
     for (gate, command) in
-        commands().filter(|(_, command)| !matches!(command.output.form, Form::Formatted { .. }))
+        commands().filter(|(_, command)| !matches!(command.output.form, OutputForm::Formatted { .. }))
     {
         let lines = [table["*"].all(), table[gate.name.as_str()].all()].concat();
         let noticed = !without(|| disagreements(gate, command, &lines)).is_empty();
@@ -155,7 +155,7 @@ fn a_reader_that_knows_no_such_line_is_broken_by_them() {
 fn lines_beside_no_answer_are_none() {
     let table = table();
     for (gate, command) in
-        commands().filter(|(_, command)| !matches!(command.output.form, Form::Formatted { .. }))
+        commands().filter(|(_, command)| !matches!(command.output.form, OutputForm::Formatted { .. }))
     {
         let lines = [table["*"].all(), table[gate.name.as_str()].all()].concat();
         let sample = recorded(gate).next().unwrap();
@@ -165,7 +165,7 @@ fn lines_beside_no_answer_are_none() {
             let noisy = read_from(&silent, command, block(&lines));
             assert!(replay(gate, &noisy).is_err(), "{} with {exit}", gate.name);
         }
-        if matches!(command.output.form, Form::Json(_) | Form::Sarif | Form::Rdjson) {
+        if matches!(command.output.form, OutputForm::Json(_) | OutputForm::Sarif | OutputForm::Rdjson) {
             let noisy = read_from(&Sample { exit: 0, ..sample.clone() }, command, block(&lines));
             assert!(replay(gate, &noisy).is_err(), "{}", gate.name);
         }
@@ -176,7 +176,9 @@ fn lines_beside_no_answer_are_none() {
 #[test]
 fn a_formatter_that_prints_a_line_of_its_own_is_broken() {
     let (table, mut tried) = (table(), 0);
-    for (gate, _) in commands().filter(|(_, command)| matches!(command.output.form, Form::Formatted { .. })) {
+    for (gate, _) in
+        commands().filter(|(_, command)| matches!(command.output.form, OutputForm::Formatted { .. }))
+    {
         let (common, own) = (table["*"].all(), table[gate.name.as_str()].all());
         for sample in recorded(gate) {
             let wanted = replay(gate, sample);
@@ -222,8 +224,8 @@ fn a_finding_that_quotes_the_words_of_a_skip_is_a_finding() {
         let text = stream(sample, command);
         let key = if gate.name == "sqlfluff" { "\"description\": \"" } else { "\"message\":\"" };
         let noisy = match &command.output.form {
-            Form::Regex { .. } => text.replacen(": ", &format!(": \"{words}\" "), 3),
-            Form::Sarif => text.replacen("\"text\": \"", &format!("\"text\": \"{}", escaped), 1),
+            OutputForm::Regex { .. } => text.replacen(": ", &format!(": \"{words}\" "), 3),
+            OutputForm::Sarif => text.replacen("\"text\": \"", &format!("\"text\": \"{}", escaped), 1),
             _ if text.contains(key) => text.replacen(key, &format!("{key}{}", escaped), 1),
             _ => text.replacen("\"message\": \"", &format!("\"message\": \"{}", escaped), 1),
         };

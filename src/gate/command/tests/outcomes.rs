@@ -62,7 +62,7 @@ fn a_name_that_leads_to_the_file_by_links_is_the_files() {
                   print(os.path.realpath(file) + ':1:1: m')\nprint(root + '/link/a.py:1:2: m')\n\
                   print(root + '/link/b.py:1:3: m')\nsys.exit(1)";
     let rule = world.rule(script, "'{path}', '{root}'", &format!("input: stdin\n{LINES}"));
-    let by_alias = |ask: &Ask<'_>| within_a_minute(look)(&Ask { root: &alias, ..*ask });
+    let by_alias = |ask: &ProgramInput<'_>| within_a_minute(look)(&ProgramInput { root: &alias, ..*ask });
     let said = world.ask(&rule, "src/a.py", b"text\n", by_alias).unwrap();
     let seen: Vec<_> = said.iter().map(|seen| (seen.elsewhere.as_deref(), seen.column)).collect();
     assert_eq!(seen, [(None, 1), (None, 2), (Some("link/b.py"), 3)]);
@@ -108,10 +108,10 @@ fn a_run_ends_with_its_limit_and_its_caller() {
     let token = CancellationToken::new();
     let watch = Watch::new(token.clone(), None);
     let soon = watch.until(Instant::now() + Duration::from_millis(50));
-    assert_eq!(world.ask(&rule, "a.py", b"", |ask| look(ask, soon)), Err(Silence::Halted(Halt::TimedOut)));
+    assert_eq!(world.ask(&rule, "a.py", b"", |ask| look(ask, soon)), Err(GateError::Halted(Halt::TimedOut)));
     token.cancel();
     let late = watch.until(Instant::now() + Duration::from_secs(60));
-    assert_eq!(world.ask(&rule, "a.py", b"", |ask| look(ask, late)), Err(Silence::Halted(Halt::Cancelled)));
+    assert_eq!(world.ask(&rule, "a.py", b"", |ask| look(ask, late)), Err(GateError::Halted(Halt::Cancelled)));
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn a_file_that_is_excepted_is_not_for_the_program() {
         &format!("input: stdin\n{QUIET}\nexcept: ['*_test.go', doc.go, 'ab*bc']"),
     );
     for path in ["a_test.go", "sub/b_test.go", "_test.go", "x/doc.go", "abbc"] {
-        let skipped = Err(Silence::Skipped("not for this file".to_owned()));
+        let skipped = Err(GateError::Skipped("not for this file".to_owned()));
         assert_eq!(world.look(&rule, path, "x"), skipped, "{path}");
-        assert_eq!(world.mend(&rule, path, "x"), Err(Silence::Skipped("not for this file".to_owned())));
+        assert_eq!(world.mend(&rule, path, "x"), Err(GateError::Skipped("not for this file".to_owned())));
     }
     for path in ["a_test.go/x.go", "test.go", "mydoc.go", "abc"] {
         assert!(broken(world.look(&rule, path, "x")).starts_with("ended with exit code 9"), "{path}");
@@ -139,7 +139,8 @@ fn what_cannot_be_staged_is_broken() {
     for path in ["../a.py", "/a.py", "b/../../a.py", "", "./a.py"] {
         assert!(broken(world.look(&rule, path, "x")).starts_with("could not be given the draft: "), "{path}");
     }
-    let relative = |ask: &Ask<'_>| within_a_minute(look)(&Ask { root: Path::new("root"), ..*ask });
+    let relative =
+        |ask: &ProgramInput<'_>| within_a_minute(look)(&ProgramInput { root: Path::new("root"), ..*ask });
     assert!(broken(world.ask(&rule, "a.py", b"", relative)).contains("no absolute path"));
 }
 

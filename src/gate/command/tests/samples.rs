@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::gate::{Finding, Installed, Standing, live, replay};
+use crate::gate::{DiskState, Finding, Installed, live, replay};
 use crate::policy::{Gate, Sample};
 
 fn sample(output: Option<&str>, exit: i32) -> Sample {
@@ -49,7 +49,12 @@ fn a_recorded_output_is_read_as_if_it_had_just_been_said() {
     assert_eq!(replay(&rule.gate, &sample(None, 0)), Err("the sample has no `output`".to_owned()));
 }
 
-fn ask(world: &World, gate: &Arc<Gate>, sample: &Sample, standing: Standing) -> Result<Vec<Finding>, String> {
+fn ask(
+    world: &World,
+    gate: &Arc<Gate>,
+    sample: &Sample,
+    standing: DiskState,
+) -> Result<Vec<Finding>, String> {
     let (program, search) = (python(), &world.search);
     let installed = Installed { program: &program, search, cache: None, isolation: Isolation::None };
     let found = live(gate, sample, &installed, standing, &Watch::idle());
@@ -66,7 +71,7 @@ fn a_program_is_asked_about_a_sample_as_about_a_draft() {
         [(finds_bad, "staged", "'{path}'"), (finds_bad, "shadow", "'{draft}', '{path}'")]
     {
         let rule = world.rule(script, words, &format!("input: {input}\n{MORE}"));
-        for standing in [Standing::Empty, Standing::Missing] {
+        for standing in [DiskState::Empty, DiskState::Missing] {
             let found = ask(&world, &rule.gate, &sample(None, 0), standing).unwrap();
             assert_eq!(
                 shown(&found),
@@ -77,13 +82,13 @@ fn a_program_is_asked_about_a_sample_as_about_a_draft() {
     }
     // A program that reads the file on disk and not the draft is found out: it finds nothing.
     let rule = world.rule(reads_disk, "'{draft}', '{path}'", &format!("input: shadow\n{MORE}"));
-    let blind = ask(&world, &rule.gate, &sample(None, 0), Standing::Empty);
+    let blind = ask(&world, &rule.gate, &sample(None, 0), DiskState::Empty);
     assert_eq!(blind, Ok(Vec::new()));
     let outside = Sample { with: vec![("../x".to_owned(), String::new())], ..sample(None, 0) };
-    let said = ask(&world, &rule.gate, &outside, Standing::Empty);
+    let said = ask(&world, &rule.gate, &outside, DiskState::Empty);
     assert_eq!(said, Err("broken: ../x: no path below a root".to_owned()));
     let failing: Arc<_> =
         world.rule("raise SystemExit(7)", "'{path}'", &format!("input: staged\n{MORE}")).gate;
-    let said = ask(&world, &failing, &sample(None, 0), Standing::Missing);
+    let said = ask(&world, &failing, &sample(None, 0), DiskState::Missing);
     assert_eq!(said, Err("broken: ended with exit code 7".to_owned()));
 }

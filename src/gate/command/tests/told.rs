@@ -87,7 +87,7 @@ fn a_configuration_counts_by_what_it_holds() {
     ] {
         let more = stdin(&format!("config: {config}\nunconfigured: skip"));
         let said = world.look(&world.rule(MIRROR, "x", &more), path, "");
-        let none = Err(Silence::Skipped("the project has no configuration of python3".to_owned()));
+        let none = Err(GateError::Skipped("the project has no configuration of python3".to_owned()));
         assert_eq!(said, if asked { Ok(Vec::new()) } else { none }, "{config} {path}");
     }
 }
@@ -146,7 +146,9 @@ fn the_cache_is_private_and_without_one_there_is_one_for_the_run() {
         "x",
         "input: stdin\noutput: { regex: '^(?P<line>1) (?P<message>.*)$' }",
     );
-    let said = world.ask(&rule, "a", b"", |ask| within_a_minute(look)(&Ask { cache: None, ..*ask })).unwrap();
+    let said = world
+        .ask(&rule, "a", b"", |ask| within_a_minute(look)(&ProgramInput { cache: None, ..*ask }))
+        .unwrap();
     let place = Path::new(&said[0].message);
     assert!(place.is_absolute() && place != world.cache() && !place.exists(), "{}", place.display());
 }

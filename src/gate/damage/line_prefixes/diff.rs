@@ -4,13 +4,13 @@ mod operators;
 #[cfg(test)]
 mod tests;
 
-use super::super::lexis::Part;
-use super::super::scene::{Scene, Spot};
-use super::super::tongue::Sort;
-use crate::gate::delta::Piece;
+use super::super::lexical_syntax::Sort;
+use super::super::lexis::LexicalPart;
+use super::super::text_pair::{DamageFinding, TextPair};
+use crate::gate::delta::ReplacedLines;
 
 /// The first line of a piece that shows it to be a diff.
-pub(super) fn look(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
+pub(super) fn look(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
     let text = |line: usize| scene.after.text(line);
     let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
     let took = |line: usize| {
@@ -18,7 +18,8 @@ pub(super) fn look(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
             .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && scene.took(piece, rest))
     };
     let proven = lines().any(took);
-    let shown = |line: usize| !proven && (scene.is_fenced(line) || scene.part_of_line(line) != Part::Code);
+    let shown =
+        |line: usize| !proven && (scene.is_fenced(line) || scene.part_of_line(line) != LexicalPart::Code);
     if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !shown(*line)) {
         return Some(spot(line, "@@"));
     }
@@ -36,9 +37,9 @@ pub(super) fn look(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
     judge(scene, piece, &run).filter(|spot| !shown(spot.line))
 }
 
-fn spot(line: usize, mark: &str) -> Spot {
+fn spot(line: usize, mark: &str) -> DamageFinding {
     let message = format!("the diff mark `{mark}` stands in front of new lines; send the lines themselves");
-    Spot { line, column: 1, message }
+    DamageFinding { line, column: 1, message }
 }
 
 /// `@@ -1,2 +3,4 @@`.
@@ -61,7 +62,7 @@ fn marked(text: &str) -> Option<(char, &str)> {
 
 /// Whether a line can be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Its headers share
 /// their extension with those of C.
-fn is_objc_method(scene: &Scene<'_>, text: &str) -> bool {
+fn is_objc_method(scene: &TextPair<'_>, text: &str) -> bool {
     let objc = matches!(scene.language(), "c" | "cpp")
         && scene.draft.path.rsplit_once('.').is_some_and(|(_, ending)| matches!(ending, "h" | "m" | "mm"));
     objc && marked(text).is_some_and(|(_, rest)| {
@@ -72,7 +73,7 @@ fn is_objc_method(scene: &Scene<'_>, text: &str) -> bool {
     })
 }
 
-fn judge(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> Option<Spot> {
+fn judge(scene: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<DamageFinding> {
     let first = *run.first()?;
     if operators::are_operators(scene, piece, run) {
         return None;
@@ -103,12 +104,12 @@ fn judge(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> Option<Spot> {
 }
 
 /// Whether what a mark stands in front of was there before, as it is: with the space before it.
-fn was(scene: &Scene<'_>, piece: &Piece, rest: &str) -> bool {
+fn was(scene: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool {
     scene.took(piece, rest) || rest.trim().len() > 8 && scene.was_there(rest)
 }
 
 /// Whether one `+` at the start of a line can be no operator: the line above is done.
-fn alone(scene: &Scene<'_>, line: usize) -> bool {
+fn alone(scene: &TextPair<'_>, line: usize) -> bool {
     let above = scene.after.text(line.saturating_sub(1)).trim_end();
     let open = above.ends_with(|c: char| "([{,=+-*/&|\\<>?:.".contains(c));
     let rest = scene.after.text(line).get(1..).unwrap_or_default();

@@ -5,10 +5,10 @@
 
 mod diff;
 
-use super::lexis::Part;
-use super::scene::{Scene, Spot};
-use super::tongue::Sort;
-use crate::gate::delta::Piece;
+use super::lexical_syntax::Sort;
+use super::lexis::LexicalPart;
+use super::text_pair::{DamageFinding, TextPair};
+use crate::gate::delta::ReplacedLines;
 
 /// What stands between a number and its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Separator {
 
 /// A line with a number in front.
 #[derive(Debug, Clone, Copy)]
-struct Numbered<'t> {
+struct PrefixedLine<'t> {
     line: usize,
     /// Where the number begins, in bytes of the line.
     at: usize,
@@ -32,14 +32,14 @@ struct Numbered<'t> {
     rest: &'t str,
 }
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     if scene.sort == Sort::Patch {
         return Vec::new();
     }
     let mut spots = Vec::new();
     for piece in &scene.pieces {
         let lines = (piece.new.0..=piece.new.1).map(|line| (line, scene.after.text(line)));
-        let mut run: Vec<Numbered<'_>> = Vec::new();
+        let mut run: Vec<PrefixedLine<'_>> = Vec::new();
         for (line, text) in lines {
             match numbered(line, text) {
                 Some(next) if follows(&run, &next) => run.push(next),
@@ -54,13 +54,13 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
     spots
 }
 
-fn follows(run: &[Numbered<'_>], next: &Numbered<'_>) -> bool {
+fn follows(run: &[PrefixedLine<'_>], next: &PrefixedLine<'_>) -> bool {
     run.last().is_some_and(|last| last.number + 1 == next.number && last.separator == next.separator)
 }
 
-fn close(scene: &Scene<'_>, piece: &Piece, run: Vec<Numbered<'_>>) -> Option<Spot> {
+fn close(scene: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>) -> Option<DamageFinding> {
     let (first, last) = (run.first()?, run.last()?);
-    let run = Run { scene, piece, lines: &run };
+    let run = AscendingLines { scene, piece, lines: &run };
     (run.is_known() || run.is_of_a_tool()).then(|| {
         let text = scene.after.text(first.line);
         let mark = text.strip_suffix(first.rest).unwrap_or(text).trim();
@@ -71,18 +71,18 @@ fn close(scene: &Scene<'_>, piece: &Piece, run: Vec<Numbered<'_>>) -> Option<Spo
                 first.line, last.line
             ),
         };
-        Spot { line: first.line, column: scene.column(first.line, first.at), message }
+        DamageFinding { line: first.line, column: scene.column(first.line, first.at), message }
     })
 }
 
 /// Lines that ascend one by one.
-struct Run<'r, 's> {
-    scene: &'r Scene<'s>,
-    piece: &'r Piece,
-    lines: &'r [Numbered<'r>],
+struct AscendingLines<'r, 's> {
+    scene: &'r TextPair<'s>,
+    piece: &'r ReplacedLines,
+    lines: &'r [PrefixedLine<'r>],
 }
 
-impl Run<'_, '_> {
+impl AscendingLines<'_, '_> {
     /// Whether the lines were there before, without their numbers.
     fn is_known(&self) -> bool {
         let (known, all) =
@@ -93,7 +93,7 @@ impl Run<'_, '_> {
     fn is_of_a_tool(&self) -> bool {
         let (known, many) = (self.known(), self.lines.len() > 1);
         let first = self.lines.first().map_or(0, |line| line.line);
-        if self.scene.part_of_line(first) == Part::Text || self.scene.is_fenced(first) {
+        if self.scene.part_of_line(first) == LexicalPart::Text || self.scene.is_fenced(first) {
             return false;
         }
         let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
@@ -155,7 +155,7 @@ impl Run<'_, '_> {
     /// Whether the lines are the entries of a table with numbers for keys.
     fn is_table(&self) -> bool {
         let colon = self.lines.iter().all(|line| line.separator == Separator::Colon);
-        let entry = |line: &&Numbered<'_>| {
+        let entry = |line: &&PrefixedLine<'_>| {
             let rest = without_comment(line.rest).trim_end();
             rest.ends_with(',') || rest.ends_with('{') || rest.ends_with('[') || rest.ends_with('(')
         };
@@ -177,7 +177,7 @@ fn without_comment(line: &str) -> &str {
 }
 
 /// Reads a number and what stands between it and the line, in one of the ways in which tools show it.
-fn numbered(line: usize, text: &str) -> Option<Numbered<'_>> {
+fn numbered(line: usize, text: &str) -> Option<PrefixedLine<'_>> {
     let body = text.trim_start_matches(' ');
     let body = body.strip_prefix('L').unwrap_or(body);
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
@@ -202,5 +202,5 @@ fn numbered(line: usize, text: &str) -> Option<Numbered<'_>> {
         _ if spaces > 1 || behind.is_empty() => (Separator::Spaces, mark),
         _ => return None,
     };
-    Some(Numbered { line, at: text.len() - body.len(), number, separator, rest })
+    Some(PrefixedLine { line, at: text.len() - body.len(), number, separator, rest })
 }

@@ -14,17 +14,17 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::gate::process::Ceiling;
-use crate::gate::workshop::Slots;
+use crate::gate::runtime::Slots;
 use crate::gate::*;
-use crate::policy::{Isolation, Manner, Policy, Profile, Terms, language_of};
+use crate::policy::{EffectiveRules, Isolation, Manner, Policy, Profile, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 /// A project with a policy, and the programs that it names.
 struct Trial {
     project: tempfile::TempDir,
     policy: Policy,
-    grant: Grant,
-    workshop: Workshop,
+    grant: ExecPermission,
+    workshop: GateRuntime,
     /// Where programs keep what they know.
     cache: Option<PathBuf>,
 }
@@ -72,11 +72,11 @@ impl Trial {
         let policy = policy.replace("{project}", project.path().to_str().unwrap());
         let policy =
             Policy::parse("quality.yaml", &policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
-        let search = Search { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
-        let grant = Grant::Pinned(Pins::find(policy.commands(), &search));
+        let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
+        let grant = ExecPermission::Pinned(ResolvedPrograms::find(policy.commands(), &search));
         // Its scripts write down in the project what they did.
         let ceiling = Ceiling(Isolation::None);
-        let workshop = Workshop { slots: Slots::new(2), ceiling, ..Workshop::default() };
+        let workshop = GateRuntime { slots: Slots::new(2), ceiling, ..GateRuntime::default() };
         Trial { project, policy, grant, workshop, cache: None }
     }
 
@@ -119,14 +119,14 @@ impl Trial {
         let cases = drafts.iter().zip(&texts).map(|((path, ..), (old, new, map))| {
             let language = language_of(path, new.view().lines().next());
             let stands = match on_disk {
-                OnDisk::Before => Stands::of_file(old.as_ref()),
-                OnDisk::After => Stands::OverFile,
+                OnDisk::Before => InputLocation::of_file(old.as_ref()),
+                OnDisk::After => InputLocation::OverFile,
             };
             let before = old.as_ref();
             Case {
                 draft: Draft { path, language, before, after: new, map, stands, beside: &beside },
                 terms: self.policy.terms(path, language, Profile::Batch),
-                means: Means {
+                means: GateEnv {
                     root: self.project.path(),
                     grant: &self.grant,
                     workshop: &self.workshop,
@@ -152,15 +152,15 @@ impl Trial {
     }
 
     /// Judges a new text of a file on disk by these terms.
-    fn by_terms(&self, path: &str, after: &str, terms: &Terms<'_>) -> Verdict {
+    fn by_terms(&self, path: &str, after: &str, terms: &EffectiveRules<'_>) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (read(&std::fs::read_to_string(self.path(path)).unwrap()), read(after));
         let map = old.rewrite(after).unwrap().line_map(&old, &new);
         let language = language_of(path, None);
-        let (stands, before) = (Stands::OverFile, Some(&old));
+        let (stands, before) = (InputLocation::OverFile, Some(&old));
         let beside = |_: &str| false;
         let draft = Draft { path, language, before, after: &new, map: &map, stands, beside: &beside };
-        let means = Means {
+        let means = GateEnv {
             root: self.project.path(),
             grant: &self.grant,
             workshop: &self.workshop,
@@ -193,17 +193,17 @@ impl Trial {
             before: old.as_ref(),
             after: &new,
             map: &map,
-            stands: Stands::of_file(old.as_ref()),
+            stands: InputLocation::of_file(old.as_ref()),
             beside: &beside,
         };
-        let means = Means {
+        let means = GateEnv {
             root: self.project.path(),
             grant: &self.grant,
             workshop: &self.workshop,
             isolation: Isolation::None,
             cache: None,
         };
-        let terms = Terms { manner, ..self.policy.terms(path, language, Profile::Edit) };
+        let terms = EffectiveRules { manner, ..self.policy.terms(path, language, Profile::Edit) };
         judge(&draft, &terms, &means, watch)
     }
 }

@@ -145,7 +145,7 @@ fn a_required_gate_that_could_not_look_refuses() {
 #[test]
 fn a_required_gate_that_may_not_run_refuses_and_one_that_is_not_asked_does_not() {
     let mut trial = finder(", required: true", "");
-    trial.grant = Grant::Withheld("nobody did".to_owned());
+    trial.grant = ExecPermission::Withheld("nobody did".to_owned());
     assert!(trial.judge("a.txt", None, "x\n").refuses());
     for idle in [", enabled: false", ", on: [check]"] {
         let trial = finder(&format!(", required: true{idle}"), "");

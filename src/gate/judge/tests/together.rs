@@ -275,8 +275,8 @@ fn crates(cache: &Path) -> Trial {
     let mut trial = Trial::new("quality_gates:\n  rust: [{ tool: cargo-check }]\n");
     let bin = Path::new(env!("CARGO")).parent().unwrap().to_str().unwrap();
     let path = format!("{bin}:/usr/bin:/bin");
-    let search = Search { folders: &[], roots: &[], path: OsStr::new(&path) };
-    trial.grant = Grant::Pinned(Pins::find(trial.policy.commands(), &search));
+    let search = SearchPath { folders: &[], roots: &[], path: OsStr::new(&path) };
+    trial.grant = ExecPermission::Pinned(ResolvedPrograms::find(trial.policy.commands(), &search));
     trial.cache = Some(cache.to_owned());
     let package =
         |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
@@ -344,10 +344,10 @@ fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
         let folder = tempfile::tempdir().unwrap();
         let process = || {
             let kept = is_kept.then(|| folder.path().join("proofs"));
-            Workshop {
+            GateRuntime {
                 slots: Slots::new(2),
                 ceiling: Ceiling(Isolation::None),
-                ..Workshop::remembering(kept)
+                ..GateRuntime::remembering(kept)
             }
         };
         let mut trial = trial(GREP, "'{root}'", "canary: bad");
@@ -405,7 +405,7 @@ fn a_proof_of_a_gate_that_looks_at_the_project_outlasts_its_minute() {
 fn a_file_that_is_no_module_any_more_is_not_taken_for_one_that_was_compiled() {
     let (cache, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut trial = crates(cache.path());
-    trial.workshop = Workshop::remembering(Some(folder.path().join("proofs")));
+    trial.workshop = GateRuntime::remembering(Some(folder.path().join("proofs")));
     trial.write("src/lib.rs", "pub mod a;\npub fn g() -> i32 { d::f() }\n");
     let outcome = |trial: &Trial, text: &str| {
         let told = trial.judge_together(&[("src/a.rs", Some("pub fn f() {}\n"), text)], OnDisk::Before);
@@ -415,7 +415,7 @@ fn a_file_that_is_no_module_any_more_is_not_taken_for_one_that_was_compiled() {
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2 }\n"), Outcome::Passed, "the control");
     trial.write("src/lib.rs", "pub fn g() -> i32 { d::f() }\n");
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2.5 }\n"), Outcome::Broken, "the same process");
-    trial.workshop = Workshop::remembering(Some(folder.path().join("proofs")));
+    trial.workshop = GateRuntime::remembering(Some(folder.path().join("proofs")));
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { \"\" }\n"), Outcome::Broken);
 }
 
@@ -435,7 +435,7 @@ fn a_draft_that_comes_and_goes_is_judged_each_time_by_its_own_text() {
     assert_eq!((good.len(), bad.len()), (disk.len(), disk.len()));
     for (at, text) in [good, bad, good, bad, bad, good, bad].into_iter().enumerate() {
         // Nothing is answered from memory.
-        trial.workshop = Workshop { ceiling: Ceiling(Isolation::None), ..Workshop::default() };
+        trial.workshop = GateRuntime { ceiling: Ceiling(Isolation::None), ..GateRuntime::default() };
         let told = trial.judge_together(&[("src/lib.rs", Some(disk), text)], OnDisk::Before);
         assert_eq!(told[0].refuses(), text == bad, "{at}: {told:?}");
     }

@@ -10,17 +10,17 @@ use super::list;
 const MOST_BASES: usize = 8;
 
 /// What a run says of its files.
-pub(super) struct Files<'v> {
+pub(super) struct ArtifactTable<'v> {
     /// 3.14.15
     artifacts: &'v [Value],
     /// 3.14.14
     bases: Option<&'v Value>,
 }
 
-impl<'v> Files<'v> {
-    pub(super) fn of(run: &'v Value) -> Files<'v> {
+impl<'v> ArtifactTable<'v> {
+    pub(super) fn from_run(run: &'v Value) -> ArtifactTable<'v> {
         let artifacts = list(run, "artifacts").unwrap_or_default();
-        Files { artifacts, bases: run.get("originalUriBaseIds") }
+        ArtifactTable { artifacts, bases: run.get("originalUriBaseIds") }
     }
 
     /// Gives the path of an artifact's location (3.4): an absolute one, or one relative to where the tool ran.
@@ -72,7 +72,7 @@ mod tests {
                 "RELATIVE": { "uri": "sub/" }
             }
         });
-        let files = Files::of(&run);
+        let files = ArtifactTable::from_run(&run);
         for (location, wanted) in [
             (json!({ "uri": "file:///x/a.py" }), Some("/x/a.py")),
             (json!({ "uri": "a%20b.py" }), Some("a b.py")),

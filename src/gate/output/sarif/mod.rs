@@ -9,27 +9,27 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use self::files::Files;
-use self::rules::Rules;
+use self::files::ArtifactTable;
+use self::rules::RuleTable;
 use super::MOST_READ;
-use super::seen::Raw;
+use super::raw_finding::RawFinding;
 use super::value::{document, number_at, text_at};
 use crate::gate::finding::clean;
 use crate::policy::{Columns, Severity};
 
 /// Reads a log; `columns` says in what a run counts columns that does not say.
-pub(super) fn findings(text: &str, columns: Columns) -> Result<Vec<Raw>, String> {
+pub(super) fn findings(text: &str, columns: Columns) -> Result<Vec<RawFinding>, String> {
     document(text, |log| logged(log, columns))
 }
 
-fn logged(log: &Value, columns: Columns) -> Result<Vec<Raw>, String> {
+fn logged(log: &Value, columns: Columns) -> Result<Vec<RawFinding>, String> {
     let Some(runs) = list(log, "runs").filter(|runs| !runs.is_empty()) else {
         return Err("wrote a log without `runs`".to_owned());
     };
     let mut raws = Vec::new();
     for run in runs {
         let left = MOST_READ.saturating_sub(raws.len());
-        raws.extend(Run::new(run, columns).findings(left)?);
+        raws.extend(RunLog::new(run, columns).findings(left)?);
     }
     Ok(raws)
 }
@@ -39,25 +39,25 @@ fn list<'v>(value: &'v Value, key: &str) -> Option<&'v [Value]> {
     value.get(key)?.as_array().map(Vec::as_slice)
 }
 
-struct Run<'v> {
+struct RunLog<'v> {
     own: &'v Value,
-    rules: Rules<'v>,
-    files: Files<'v>,
+    rules: RuleTable<'v>,
+    files: ArtifactTable<'v>,
     columns: Columns,
 }
 
-impl<'v> Run<'v> {
-    fn new(own: &'v Value, columns: Columns) -> Run<'v> {
+impl<'v> RunLog<'v> {
+    fn new(own: &'v Value, columns: Columns) -> RunLog<'v> {
         // 3.14.17
         let columns = match own.get("columnKind").and_then(Value::as_str) {
             Some("utf16CodeUnits") => Columns::Utf16,
             Some("unicodeCodePoints") => Columns::Characters,
             Some(_) | None => columns,
         };
-        Run { own, rules: Rules::of(own), files: Files::of(own), columns }
+        RunLog { own, rules: RuleTable::from_run(own), files: ArtifactTable::from_run(own), columns }
     }
 
-    fn findings(&self, most: usize) -> Result<Vec<Raw>, String> {
+    fn findings(&self, most: usize) -> Result<Vec<RawFinding>, String> {
         // 3.14.23: without `results`, the run looked at nothing.
         let results = list(self.own, "results").ok_or("wrote a run without `results`")?;
         let mut counts = results.iter().filter(|result| counts(result)).peekable();
@@ -85,11 +85,11 @@ impl<'v> Run<'v> {
         invocations.iter().filter(|it| failed(it)).flat_map(notes).any(is_error)
     }
 
-    fn raw(&self, result: &'v Value) -> Result<Raw, String> {
+    fn raw(&self, result: &'v Value) -> Result<RawFinding, String> {
         let rule = self.rules.of_result(result);
         let place = result.pointer("/locations/0/physicalLocation").unwrap_or(&Value::Null);
         let message = rule.message(result).ok_or("wrote a result with neither a text nor a rule")?;
-        Ok(Raw {
+        Ok(RawFinding {
             file: place.get("artifactLocation").and_then(|location| self.files.name(location)),
             line: number_at(place, &["region", "startLine"], 0)?,
             end_line: None,

@@ -8,7 +8,7 @@ use super::super::value::{cut, text_at};
 use super::list;
 
 /// The rules of a run's tool (3.19.23).
-pub(super) struct Rules<'v> {
+pub(super) struct RuleTable<'v> {
     all: &'v [Value],
     by_id: HashMap<&'v str, &'v Value>,
     /// Texts that no rule has for its own (3.19.22).
@@ -17,30 +17,30 @@ pub(super) struct Rules<'v> {
 
 /// The rule of a result.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rule<'v> {
+pub(super) struct ResultRule<'v> {
     pub(super) id: Option<&'v str>,
     own: Option<&'v Value>,
     texts: Option<&'v Value>,
 }
 
-impl<'v> Rules<'v> {
-    pub(super) fn of(run: &'v Value) -> Rules<'v> {
+impl<'v> RuleTable<'v> {
+    pub(super) fn from_run(run: &'v Value) -> RuleTable<'v> {
         let driver = run.pointer("/tool/driver").unwrap_or(&Value::Null);
         let all = list(driver, "rules").unwrap_or_default();
         let by_id = all.iter().filter_map(|rule| Some((rule.get("id")?.as_str()?, rule))).collect();
-        Rules { all, by_id, texts: driver.get("globalMessageStrings") }
+        RuleTable { all, by_id, texts: driver.get("globalMessageStrings") }
     }
 
     /// Finds a result's rule by its place in the list or by its name (3.27.5 to 3.27.7); of a name with parts, the
     /// longest beginning that is known (3.52.4).
-    pub(super) fn of_result(&self, result: &'v Value) -> Rule<'v> {
+    pub(super) fn of_result(&self, result: &'v Value) -> ResultRule<'v> {
         let nested = result.get("rule").unwrap_or(&Value::Null);
         let id = [result.get("ruleId"), nested.get("id")].into_iter().flatten().find_map(Value::as_str);
         let index = [result.get("ruleIndex"), nested.get("index")].into_iter().flatten();
         let by_index = index.filter_map(Value::as_u64).find_map(|at| self.all.get(usize::try_from(at).ok()?));
         let own = by_index.or_else(|| id.and_then(|id| self.named(id)));
         let id = id.or_else(|| own?.get("id")?.as_str()).map(cut);
-        Rule { id, own, texts: self.texts }
+        ResultRule { id, own, texts: self.texts }
     }
 
     fn named(&self, id: &str) -> Option<&'v Value> {
@@ -50,7 +50,7 @@ impl<'v> Rules<'v> {
     }
 }
 
-impl<'v> Rule<'v> {
+impl<'v> ResultRule<'v> {
     /// 3.27.10: the result's level, else its rule's, else a warning; what is no failure has none.
     pub(super) fn level(&self, result: &'v Value) -> &'v str {
         let said = |value: Option<&'v Value>| value.and_then(Value::as_str);

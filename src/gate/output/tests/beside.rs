@@ -7,18 +7,21 @@ use crate::gate::output::notes::switch::without;
 const TRACEBACK: &str =
     "Traceback (most recent call last):\n  File \"tool.py\", line 3, in <module>\nKeyError: 1\n";
 
-fn lines_tool() -> Command {
-    Command { ran: vec![0, 1], ..command(lines_of(r"^(?P<file>.+?):(?P<line>\d+): (?P<message>.*)$", None)) }
+fn lines_tool() -> CommandSpec {
+    CommandSpec {
+        ran: vec![0, 1],
+        ..command(lines_of(r"^(?P<file>.+?):(?P<line>\d+): (?P<message>.*)$", None))
+    }
 }
 
 /// What a reader makes of an output on standard output, with and without the defence.
-fn both(tool: &Command, said: &Said<'_>) -> [Result<Vec<String>, String>; 2] {
+fn both(tool: &CommandSpec, said: &ProgramOutput<'_>) -> [Result<Vec<String>, String>; 2] {
     [reading(tool, said), without(|| reading(tool, said))]
 }
 
 #[test]
 fn a_crash_on_the_other_stream_is_no_answer() {
-    let json = command(Form::Json(plain_place()));
+    let json = command(OutputForm::Json(plain_place()));
     let one = r#"[{ "file": "a.py", "line": 1, "message": "old" }]"#;
     for stderr in [
         TRACEBACK,
@@ -27,27 +30,30 @@ fn a_crash_on_the_other_stream_is_no_answer() {
         "(node:4711) UnhandledPromiseRejectionWarning: TypeError: x\n",
     ] {
         for (code, stdout) in [(1, one), (0, "[]")] {
-            let said = Said { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+            let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
             let [read, naive] = both(&json, &said);
             assert!(read.unwrap_err().starts_with("reports a crash beside its answer: "), "{stderr}");
             assert!(naive.is_ok(), "without the check the gate has an answer");
         }
     }
-    let mut swapped = command(Form::Json(plain_place()));
+    let mut swapped = command(OutputForm::Json(plain_place()));
     swapped.output.from = Stream::Stderr;
-    let said = Said { code: 1, stdout: TRACEBACK.as_bytes(), stderr: one.as_bytes() };
+    let said = ProgramOutput { code: 1, stdout: TRACEBACK.as_bytes(), stderr: one.as_bytes() };
     assert!(reading(&swapped, &said).is_err());
 }
 
 #[test]
 fn a_traceback_of_the_end_of_an_interpreter_is_no_crash() {
-    let json = command(Form::Json(plain_place()));
+    let json = command(OutputForm::Json(plain_place()));
     for head in ["Exception ignored in: <function x at 0x7f>", "--- Logging error ---"] {
         let stderr = format!("{head}\n{TRACEBACK}");
-        let said = Said { code: 0, stdout: b"[]", stderr: stderr.as_bytes() };
+        let said = ProgramOutput { code: 0, stdout: b"[]", stderr: stderr.as_bytes() };
         assert_eq!(reading(&json, &said), Ok(Vec::new()));
         let twice = format!("{stderr}{TRACEBACK}");
-        assert!(reading(&json, &Said { stderr: twice.as_bytes(), ..said }).is_err(), "the second one is");
+        assert!(
+            reading(&json, &ProgramOutput { stderr: twice.as_bytes(), ..said }).is_err(),
+            "the second one is"
+        );
     }
 }
 
@@ -55,27 +61,32 @@ fn a_traceback_of_the_end_of_an_interpreter_is_no_crash() {
 #[test]
 fn a_refusal_that_quotes_a_crash_is_a_refusal() {
     let errors = regex(r"^<stdin>:(?P<line>\d+): (?P<message>.+)$");
-    let tool = Command { ran: vec![0, 2], ..command(Form::Formatted { errors: Some(errors) }) };
+    let tool = CommandSpec { ran: vec![0, 2], ..command(OutputForm::Formatted { errors: Some(errors) }) };
     let stderr = format!("<stdin>:2: expected ')'\n{TRACEBACK}");
-    let refused = Said { code: 2, stdout: b"", stderr: stderr.as_bytes() };
+    let refused = ProgramOutput { code: 2, stdout: b"", stderr: stderr.as_bytes() };
     assert_eq!(reading(&tool, &refused), Ok(vec!["2:1 error - expected ')'".to_owned()]));
-    let made = Said { code: 0, stdout: TEXT.as_bytes(), stderr: stderr.as_bytes() };
-    assert!(matches!(formatted(&tool, &made, &buffer(TEXT)), Err(Silence::Broken(_))));
+    let made = ProgramOutput { code: 0, stdout: TEXT.as_bytes(), stderr: stderr.as_bytes() };
+    assert!(matches!(formatted(&tool, &made, &buffer(TEXT)), Err(GateError::Broken(_))));
 }
 
 #[test]
 fn a_text_that_quotes_the_words_of_a_skip_is_formatted() {
     let text = "# Skipped 1 files\nx = 1\n";
-    let tool =
-        Command { unseen: Some(regex(r"Skipped \d+ files")), ..command(Form::Formatted { errors: None }) };
+    let tool = CommandSpec {
+        unseen: Some(regex(r"Skipped \d+ files")),
+        ..command(OutputForm::Formatted { errors: None })
+    };
     let run = |stdout: &str, stderr: &str| {
-        let said = Said { code: 0, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        let said = ProgramOutput { code: 0, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
         formatted(&tool, &said, &buffer(text))
     };
     assert_eq!(run(text, ""), Ok(text.to_owned()));
-    assert!(matches!(without(|| run(text, "")), Err(Silence::Skipped(_))), "without the check it is skipped");
+    assert!(
+        matches!(without(|| run(text, "")), Err(GateError::Skipped(_))),
+        "without the check it is skipped"
+    );
     for (stdout, stderr) in [("Skipped 1 files\n", ""), (text, "Skipped 1 files\n")] {
-        assert!(matches!(run(stdout, stderr), Err(Silence::Skipped(_))), "{stdout} {stderr}");
+        assert!(matches!(run(stdout, stderr), Err(GateError::Skipped(_))), "{stdout} {stderr}");
     }
 }
 
@@ -117,7 +128,7 @@ fn a_warning_about_an_edited_file_is_a_finding() {
 /// An empty list, which a plugin may print, is no answer beside one that cannot be read.
 #[test]
 fn a_spoilt_document_beside_another_is_no_answer() {
-    let json = command(Form::Json(plain_place()));
+    let json = command(OutputForm::Json(plain_place()));
     let one = r#"[{ "file": "a.py", "line": 1, "message": "m" }]"#;
     for spoilt in [
         r#"[{"file": "a.py", "line": NaN, "message": "m"}]"#,
@@ -139,7 +150,7 @@ fn a_spoilt_document_beside_another_is_no_answer() {
 
 #[test]
 fn an_error_behind_findings_is_why_the_run_failed() {
-    let jsonl = Command { ran: vec![0, 1, 2], ..command(Form::Jsonl(plain_place())) };
+    let jsonl = CommandSpec { ran: vec![0, 1, 2], ..command(OutputForm::Jsonl(plain_place())) };
     let note = r#"{ "file": "a.py", "line": 1, "severity": "note", "message": "m" }"#;
     for error in ["error: cannot go on", "tool: fatal: no memory", "FATAL x", "Critical: x"] {
         let output = format!("{note}\n{error}\n");
@@ -166,7 +177,7 @@ fn a_note_that_reports_a_crash_is_no_note() {
 
 #[test]
 fn a_run_that_notes_an_error_has_no_answer() {
-    let sarif = command(Form::Sarif);
+    let sarif = command(OutputForm::Sarif);
     let log = |level: &str, suppressions: &str| {
         format!(
             r#"{{"runs": [{{"results": [{{"message": {{"text": "m"}}, "suppressions": [{suppressions}]}}],

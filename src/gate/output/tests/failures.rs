@@ -13,8 +13,9 @@ const MAKE: &str = "gcc -c -o a.o a.c\nlinking 0x7f001122 at 12:30:01\na.c:3:5: 
 const TRACEBACK: &str = "starting\nTraceback (most recent call last):\n  File \"/tmp/tmpabc123/a.py\", line 3, in <module>\n    f()\nValueError: no such thing\n";
 const QUIET: &str = "one\ntwo\nthree\nfour\nfive\n";
 
-fn failure(output: &str) -> Seen {
-    let seen = read(&command(Form::Exit(String::new())), &said(1, output), &buffer(TEXT), &whose).unwrap();
+fn failure(output: &str) -> ToolFinding {
+    let seen =
+        read(&command(OutputForm::Exit(String::new())), &said(1, output), &buffer(TEXT), &whose).unwrap();
     assert_eq!(seen.len(), 1);
     seen.into_iter().next().unwrap()
 }

@@ -5,17 +5,17 @@ use super::*;
 
 const DRAFT: &str = "a = 1\nb  =  2\nc = 3\nd = 4\n";
 
-fn formatter() -> Command {
+fn formatter() -> CommandSpec {
     let errors = regex(r"^<stdin>:(?P<line>\d+):(?P<column>\d+): (?P<message>.+)$");
-    Command { ran: vec![0, 2], ..command(Form::Formatted { errors: Some(errors) }) }
+    CommandSpec { ran: vec![0, 2], ..command(OutputForm::Formatted { errors: Some(errors) }) }
 }
 
 fn hunks(draft: &str, made: &str) -> Result<Vec<String>, String> {
     reading_of(draft, &formatter(), &said(0, made))
 }
 
-fn text(draft: &str, made: &[u8]) -> Result<String, Silence> {
-    formatted(&formatter(), &Said { code: 0, stdout: made, stderr: b"" }, &buffer(draft))
+fn text(draft: &str, made: &[u8]) -> Result<String, GateError> {
+    formatted(&formatter(), &ProgramOutput { code: 0, stdout: made, stderr: b"" }, &buffer(draft))
 }
 
 #[test]
@@ -87,9 +87,9 @@ fn a_text_that_cannot_be_the_draft_is_none() {
         (DRAFT, b"error: cannot find the configuration, giving up on this\n", "gave a text without half"),
         (DRAFT, b"a = 1\n# \n# cut here .....", "gave a text without half"),
     ] {
-        let Err(Silence::Broken(seen)) = text(draft, made) else { panic!("{made:?}") };
+        let Err(GateError::Broken(seen)) = text(draft, made) else { panic!("{made:?}") };
         assert!(seen.starts_with(why), "{seen}");
-        let said = Said { code: 0, stdout: made, stderr: b"" };
+        let said = ProgramOutput { code: 0, stdout: made, stderr: b"" };
         assert_eq!(reading_of(draft, &formatter(), &said), Err(seen), "as a check too");
     }
 }
@@ -108,7 +108,7 @@ fn a_line_that_is_not_the_drafts_is_never_written() {
         ("# A title\n\ntext\n", "Fixing /tmp/x/a.md\n# A title\n\ntext\n", "Fixing /tmp/x/a.md"),
     ] {
         let wanted = format!("gave a line that is no part of the text: `{line}`");
-        assert_eq!(text(draft, made.as_bytes()), Err(Silence::Broken(wanted.clone())));
+        assert_eq!(text(draft, made.as_bytes()), Err(GateError::Broken(wanted.clone())));
         assert_eq!(hunks(draft, made), Err(wanted));
         let believed = notes::switch::without(|| text(draft, made.as_bytes()));
         assert_eq!(believed, Ok(made.to_owned()), "without the check it would be written");
@@ -140,22 +140,22 @@ fn what_formatters_do_is_let_through() {
 #[test]
 fn a_draft_that_cannot_be_read_has_findings_and_no_text() {
     let stderr = b"warming up\r\n<stdin>:2:4: expected ')'\r\n<stdin>:1:1: found 'x'\n";
-    let said = Said { code: 2, stdout: b"", stderr };
+    let said = ProgramOutput { code: 2, stdout: b"", stderr };
     let seen = reading_of(DRAFT, &formatter(), &said).unwrap();
     assert_eq!(seen, ["1:1 error - found 'x'", "2:4 error - expected ')'"]);
     let none = formatted(&formatter(), &said, &buffer(DRAFT));
-    assert_eq!(none, Err(Silence::Skipped("could not read the draft: expected ')'".to_owned())));
+    assert_eq!(none, Err(GateError::Skipped("could not read the draft: expected ')'".to_owned())));
 }
 
 /// rustfmt names the fault on one line and the place on the next; black says the place only.
 #[test]
 fn a_reason_may_take_several_lines_or_be_the_whole_line() {
-    let with = |errors: &str| Command {
+    let with = |errors: &str| CommandSpec {
         ran: vec![0, 1],
-        ..command(Form::Formatted { errors: Some(regex(errors)) })
+        ..command(OutputForm::Formatted { errors: Some(regex(errors)) })
     };
     let stderr = b"error: expected `}`\n --> <stdin>:2:3\n  |\nerror: cannot parse: a.py:3:1\n";
-    let said = Said { code: 1, stdout: b"", stderr };
+    let said = ProgramOutput { code: 1, stdout: b"", stderr };
     let rustfmt = with(r"^error: (?P<message>expected.*)\n --> <stdin>:(?P<line>\d+):(?P<column>\d+)$");
     assert_eq!(reading_of(DRAFT, &rustfmt, &said).unwrap(), ["2:3 error - expected `}`"]);
     let black = with(r"^error: cannot parse: .*:(?P<line>\d+):\d+$");
@@ -171,7 +171,7 @@ fn a_reason_may_take_several_lines_or_be_the_whole_line() {
 #[test]
 fn a_formatter_that_fails_gives_neither() {
     let whole = DRAFT.as_bytes();
-    let silent = command(Form::Formatted { errors: None });
+    let silent = command(OutputForm::Formatted { errors: None });
     for (tool, code, stderr, why) in [
         (&formatter(), 2, &b"no such option\n"[..], "ended with exit code 2: no such option"),
         (
@@ -182,10 +182,10 @@ fn a_formatter_that_fails_gives_neither() {
         ),
         (&silent, 1, b"would reformat\n", "ended with exit code 1: would reformat"),
     ] {
-        let said = Said { code, stdout: whole, stderr };
+        let said = ProgramOutput { code, stdout: whole, stderr };
         assert_eq!(reading_of(DRAFT, tool, &said), Err(why.to_owned()));
-        assert_eq!(formatted(tool, &said, &buffer(DRAFT)), Err(Silence::Broken(why.to_owned())));
+        assert_eq!(formatted(tool, &said, &buffer(DRAFT)), Err(GateError::Broken(why.to_owned())));
     }
-    let other = command(Form::Exit("no".to_owned()));
-    assert!(matches!(formatted(&other, &said(0, DRAFT), &buffer(DRAFT)), Err(Silence::Broken(_))));
+    let other = command(OutputForm::Exit("no".to_owned()));
+    assert!(matches!(formatted(&other, &said(0, DRAFT), &buffer(DRAFT)), Err(GateError::Broken(_))));
 }

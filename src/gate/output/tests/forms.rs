@@ -8,7 +8,7 @@ fn json_lists_are_found_and_their_parts_read() {
         "generalDiagnostics",
         ["file", "range.start.line+1", "range.start.character+1", "rule", "severity", "message"],
     );
-    let pyright = command(Form::Json(pyright));
+    let pyright = command(OutputForm::Json(pyright));
     let one = r#"{"generalDiagnostics": [{"file": "a.py", "severity": "error", "message": "no\n  good",
         "range": {"start": {"line": 2, "character": 1}}, "rule": "reportX"}], "summary": {}}"#;
     check(&pyright, 1, one, Ok(&["3:2 error reportX no good"]));
@@ -26,7 +26,7 @@ fn json_lists_are_found_and_their_parts_read() {
 #[test]
 fn a_list_within_a_list_is_gone_through_and_the_item_above_is_reached() {
     let eslint = place("messages", ["^filePath", "line", "column", "ruleId", "severity", "message"]);
-    let eslint = command(Form::Json(eslint));
+    let eslint = command(OutputForm::Json(eslint));
     let two = r#"[{"filePath": "a.py", "messages": [
             {"ruleId": "b", "severity": 1, "line": 2, "column": 5, "message": "later"},
             {"ruleId": "a", "severity": 2, "line": 1, "column": 1, "message": "first"}]},
@@ -35,14 +35,14 @@ fn a_list_within_a_list_is_gone_through_and_the_item_above_is_reached() {
     check(&eslint, 0, r#"[{"filePath": "a.py", "messages": []}]"#, Ok(&[]));
     check(&eslint, 0, "[]", Ok(&[]));
     check(&eslint, 0, r#"[{"filePath": "a.py"}]"#, Err("wrote no list of findings, `messages`"));
-    let deep = command(Form::Json(place("a.b", ["^f", "l", "c", "k", "s", "m"])));
+    let deep = command(OutputForm::Json(place("a.b", ["^f", "l", "c", "k", "s", "m"])));
     let text = r#"{"a": [{"f": "x.py", "b": [{"m": "1"}]}, {"f": "a.py", "b": {"m": "2"}}]}"#;
     check(&deep, 0, text, Ok(&["1:1 error - 2", "x.py:1:1 error - 1"]));
 }
 
 #[test]
 fn parts_that_are_missing_or_strange_are_told_apart() {
-    let plain = command(Form::Json(plain_place()));
+    let plain = command(OutputForm::Json(plain_place()));
     for (item, wanted) in [
         (r#"{"message": "m"}"#, Ok("1:1 error - m")),
         (
@@ -82,7 +82,7 @@ fn parts_that_are_missing_or_strange_are_told_apart() {
 
 #[test]
 fn jsonl_has_one_value_on_each_line() {
-    let mypy = command(Form::Jsonl(plain_place()));
+    let mypy = command(OutputForm::Jsonl(plain_place()));
     let two = "{\"file\": \"a.py\", \"line\": 2, \"column\": 4, \"message\": \"m\", \"code\": \"c\", \"severity\": \
                \"note\"}\r\n\n{\"file\": \"b.py\", \"line\": 1, \"column\": 0, \"message\": \"n\"}\n";
     check(&mypy, 1, two, Ok(&["2:5 info c m", "b.py:1:1 error - n"]));
@@ -103,7 +103,8 @@ fn jsonl_has_one_value_on_each_line() {
 /// A document is found among other lines; one that is cut off is not, and neither are its parts.
 #[test]
 fn a_json_document_is_found_among_other_lines() {
-    let tool = command(Form::Json(place("items", ["file", "line", "column", "code", "severity", "message"])));
+    let tool =
+        command(OutputForm::Json(place("items", ["file", "line", "column", "code", "severity", "message"])));
     let one = "{\n  \"items\": [\n    {\"message\": \"m\",\n     \"line\": 2}\n  ]\n}\n";
     let none = "{\"items\": []}\n";
     for (code, text, wanted) in [
@@ -128,7 +129,7 @@ fn a_json_document_is_found_among_other_lines() {
 /// The first finding of a list that is cut off would be a document of its own.
 #[test]
 fn a_part_of_a_document_is_none() {
-    let pylint = command(Form::Json(plain_place()));
+    let pylint = command(OutputForm::Json(plain_place()));
     let list = "[\n  {\"message\": \"m\", \"line\": 2},\n{\"message\": \"n\"}\n]\n";
     check(&pylint, 1, &format!("note\n{list}"), Ok(&["1:1 error - n", "2:1 error - m"]));
     check(&pylint, 1, &format!("note\n{}", list.trim_end().trim_end_matches(']')), Err("wrote no JSON"));
@@ -136,7 +137,7 @@ fn a_part_of_a_document_is_none() {
 
 #[test]
 fn an_output_of_nothing_but_beginnings_is_given_up_in_time() {
-    let tool = command(Form::Json(plain_place()));
+    let tool = command(OutputForm::Json(plain_place()));
     for line in ["{\n", "[x\n", "{}x\n", "[[[[\n", "{\"a\":\n"] {
         check(&tool, 0, &format!("x\n{}", line.repeat(100_000)), Err("wrote "));
     }
@@ -144,7 +145,7 @@ fn an_output_of_nothing_but_beginnings_is_given_up_in_time() {
 
 #[test]
 fn rdjson_counts_bytes_and_has_a_severity_for_all() {
-    let tool = command(Form::Rdjson);
+    let tool = command(OutputForm::Rdjson);
     let text = r#"{"source": {"name": "t"}, "severity": "WARNING", "diagnostics": [
         {"message": "m", "location": {"path": "a.py", "range": {"start": {"line": 3, "column": 6}}},
          "severity": "ERROR", "code": {"value": "E1", "url": "u"}},
@@ -197,18 +198,18 @@ fn a_line_that_names_no_place_is_said_of_the_whole_text() {
 #[test]
 fn a_program_that_says_that_it_did_not_look_is_skipped() {
     let unseen = Regex::new(r#""filesAnalyzed": 0|(?m)^File ignored.*"#).ok();
-    let tool = Command { unseen, ..command(Form::Json(plain_place())) };
+    let tool = CommandSpec { unseen, ..command(OutputForm::Json(plain_place())) };
     for (code, stdout, stderr, wanted) in [
         (0, "{\"filesAnalyzed\": 0}", "", Some("\"filesAnalyzed\": 0")),
         (32, "", "warning\nFile \u{1b}[1mignored\n", None),
         (32, "", "warning\nFile ignored \u{1b}[1mby default.\nmore", Some("File ignored by default.")),
         (0, "[]", "File not ignored", None),
     ] {
-        let said = Said { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-        let skipped = wanted.map(|wanted| Silence::Skipped(format!("passed over the file: {wanted}")));
+        let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        let skipped = wanted.map(|wanted| GateError::Skipped(format!("passed over the file: {wanted}")));
         match read(&tool, &said, &buffer(TEXT), &whose) {
-            Err(Silence::Skipped(why)) => {
-                assert_eq!(Some(Silence::Skipped(why)), skipped, "{stdout}{stderr}")
+            Err(GateError::Skipped(why)) => {
+                assert_eq!(Some(GateError::Skipped(why)), skipped, "{stdout}{stderr}")
             }
             other => assert_eq!(None, skipped, "{other:?}"),
         }
@@ -235,13 +236,13 @@ fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
         ("go-build", 0, no_sum, None),
     ] {
         let gate = crate::policy::Catalogue::embedded().find(gate).unwrap();
-        let said = Said { code, stdout: b"", stderr: errors.as_bytes() };
+        let said = ProgramOutput { code, stdout: b"", stderr: errors.as_bytes() };
         let read = read(gate.command().unwrap(), &said, &buffer(TEXT), &whose);
         match (fetch, &read) {
-            (Some(fetch), Err(Silence::Unavailable(why))) => {
+            (Some(fetch), Err(GateError::Unavailable(why))) => {
                 assert!(why.ends_with(&format!("): run `{fetch}`, then retry")), "{why}");
             }
-            (None, other) => assert!(!matches!(other, Err(Silence::Unavailable(_))), "{errors}: {other:?}"),
+            (None, other) => assert!(!matches!(other, Err(GateError::Unavailable(_))), "{errors}: {other:?}"),
             (Some(_), other) => panic!("{errors}: {other:?}"),
         }
     }
@@ -255,14 +256,14 @@ fn columns_are_those_of_characters() {
         (Columns::Utf16, 7, "3:6 error - m"),
         (Columns::Bytes, 9, "3:6 error - m"),
     ] {
-        let tool = Command { columns, ..command(lines_of(pattern, None)) };
+        let tool = CommandSpec { columns, ..command(lines_of(pattern, None)) };
         check(&tool, 0, &format!("3:{column} m"), Ok(&[wanted]));
     }
 }
 
 #[test]
 fn an_exit_code_alone_may_be_a_finding() {
-    let tool = Command { ran: vec![0, 3], ..command(Form::Exit("is not tidy".to_owned())) };
+    let tool = CommandSpec { ran: vec![0, 3], ..command(OutputForm::Exit("is not tidy".to_owned())) };
     check(&tool, 0, "anything", Ok(&[]));
     check(&tool, 3, "", Ok(&["1:1 error - is not tidy"]));
     check(&tool, 1, "usage: tool", Err("ended with exit code 1: usage: tool"));
@@ -270,7 +271,7 @@ fn an_exit_code_alone_may_be_a_finding() {
 
 #[test]
 fn an_exit_code_that_is_not_named_is_trouble_in_words() {
-    let tool = command(Form::Jsonl(plain_place()));
+    let tool = command(OutputForm::Jsonl(plain_place()));
     let item = b"{\"message\": \"m\"}";
     let traceback = "Traceback (most recent call last):\n  File \"x\"\nImportError: no yaml\n\n";
     for (stderr, wanted) in [
@@ -296,23 +297,23 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
         ),
         ("", "ended with exit code 2: {\"message\": \"m\"}"),
     ] {
-        let said = Said { code: 2, stdout: item, stderr: stderr.as_bytes() };
+        let said = ProgramOutput { code: 2, stdout: item, stderr: stderr.as_bytes() };
         assert_eq!(reading(&tool, &said), Err(wanted.to_owned()));
     }
     assert_eq!(
-        reading(&tool, &Said { code: -9, stdout: b"\xff", stderr: b"\0" }).unwrap_err(),
+        reading(&tool, &ProgramOutput { code: -9, stdout: b"\xff", stderr: b"\0" }).unwrap_err(),
         "ended with exit code -9: \u{fffd}"
     );
-    let never = Command { ran: vec![1], ..tool };
+    let never = CommandSpec { ran: vec![1], ..tool };
     check(&never, 0, "", Err("ended with exit code 0"));
 }
 
 #[test]
 fn what_a_program_says_of_its_failure_is_told() {
-    let tool = command(Form::Json(plain_place()));
+    let tool = command(OutputForm::Json(plain_place()));
     let why = "wrote nothing where JSON was due";
     let told = |stdout: &'static str, stderr: &'static str| {
-        let said = Said { code: 1, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        let said = ProgramOutput { code: 1, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
         reading(&tool, &said).unwrap_err()
     };
     assert_eq!(told("", "\nno configuration\nmore"), format!("{why}; it said: no configuration"));
@@ -327,7 +328,7 @@ fn findings_are_read_from_the_stream_that_is_named() {
         tool.output.from = from;
         tool
     };
-    let said = Said { code: 1, stdout: b"1 out", stderr: b"2 err \xff" };
+    let said = ProgramOutput { code: 1, stdout: b"1 out", stderr: b"2 err \xff" };
     assert_eq!(reading(&from(Stream::Stdout), &said).unwrap(), ["1:1 error - out"]);
     assert_eq!(reading(&from(Stream::Stderr), &said).unwrap(), ["2:1 error - err \u{fffd}"]);
     assert_eq!(reading(&from(Stream::Both), &said).unwrap(), ["1:1 error - out", "2:1 error - err \u{fffd}"]);

@@ -9,7 +9,7 @@ use super::super::{MOST_FINDINGS, formatted};
 use super::*;
 
 /// A command for each form, with a good output that has findings.
-fn forms() -> Vec<(&'static str, Command, String)> {
+fn forms() -> Vec<(&'static str, CommandSpec, String)> {
     let nested =
         place("results.messages", ["^file", "at.line", "at.column+1", "code", "severity", "message"]);
     let item =
@@ -29,17 +29,17 @@ fn forms() -> Vec<(&'static str, Command, String)> {
     let lines =
         lines_of(r"^(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<code>\w+) (?P<message>.*)$", Some("^#"));
     vec![
-        ("json", command(Form::Json(nested)), deep.to_string()),
-        ("jsonl", command(Form::Jsonl(plain_place())), item.to_string()),
-        ("rdjson", command(Form::Rdjson), rdjson.to_string()),
-        ("sarif", command(Form::Sarif), sarif.to_string()),
+        ("json", command(OutputForm::Json(nested)), deep.to_string()),
+        ("jsonl", command(OutputForm::Jsonl(plain_place())), item.to_string()),
+        ("rdjson", command(OutputForm::Rdjson), rdjson.to_string()),
+        ("sarif", command(OutputForm::Sarif), sarif.to_string()),
         ("regex", command(lines), "a.py:3:4: E1 m\n# end\n".to_owned()),
         (
             "formatted",
-            command(Form::Formatted { errors: Regex::new("^(?P<line>.+?):(?P<message>.*)").ok() }),
+            command(OutputForm::Formatted { errors: Regex::new("^(?P<line>.+?):(?P<message>.*)").ok() }),
             TEXT.to_owned(),
         ),
-        ("exit", command(Form::Exit("m".to_owned())), String::new()),
+        ("exit", command(OutputForm::Exit("m".to_owned())), String::new()),
     ]
 }
 
@@ -58,9 +58,9 @@ fn a_json_text_that_is_cut_anywhere_is_broken() {
             continue;
         }
         for end in 0..output.len() {
-            let cut = Said { code: 1, stdout: &output.as_bytes()[..end], stderr: b"" };
+            let cut = ProgramOutput { code: 1, stdout: &output.as_bytes()[..end], stderr: b"" };
             assert!(reading(&command, &cut).is_err(), "{name} was read from {end} bytes");
-            let cut = Said { code: 0, ..cut };
+            let cut = ProgramOutput { code: 0, ..cut };
             assert!(
                 reading(&command, &cut).is_err() || (name, end) == ("jsonl", 0),
                 "{name}, {end} bytes, exit code 0"
@@ -113,14 +113,14 @@ fn columns_on_a_long_line_are_counted_once() {
     let item =
         |at: usize| json!({ "line": 1, "column": 1_999_990 - at % 7 - at, "message": "m" }).to_string();
     let output = (0..MOST_FINDINGS).map(item).collect::<Vec<_>>().join("\n");
-    let command = Command { columns: Columns::Bytes, ..command(Form::Jsonl(plain_place())) };
+    let command = CommandSpec { columns: Columns::Bytes, ..command(OutputForm::Jsonl(plain_place())) };
     let start = Instant::now();
     let seen = read(&command, &said(1, &output), &text, &whose).unwrap();
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     assert_eq!(seen.last().unwrap().column, 999_996);
 }
 
-fn judged(command: &Command, said: &Said<'_>) {
+fn judged(command: &CommandSpec, said: &ProgramOutput<'_>) {
     let draft = buffer(TEXT);
     let seen = read(command, said, &draft, &whose);
     if said.code != 0 {
@@ -135,7 +135,7 @@ fn judged(command: &Command, said: &Said<'_>) {
         }
     }
     let text = formatted(command, said, &draft);
-    assert!(text.is_err() || (said.code == 0 && matches!(command.output.form, Form::Formatted { .. })));
+    assert!(text.is_err() || (said.code == 0 && matches!(command.output.form, OutputForm::Formatted { .. })));
 }
 
 proptest! {
@@ -148,7 +148,7 @@ proptest! {
     ) {
         for (_, mut command, _) in forms() {
             command.output.from = if both { Stream::Both } else { Stream::Stdout };
-            judged(&command, &Said { code, stdout: &stdout, stderr: &stderr });
+            judged(&command, &ProgramOutput { code, stdout: &stdout, stderr: &stderr });
         }
     }
 
@@ -168,7 +168,7 @@ proptest! {
                     _ => bytes.truncate(at),
                 }
             }
-            judged(&command, &Said { code, stdout: &bytes, stderr: &bytes });
+            judged(&command, &ProgramOutput { code, stdout: &bytes, stderr: &bytes });
         }
     }
 

@@ -9,10 +9,11 @@ mod sarif;
 
 use regex::Regex;
 
-use super::{Said, Seen, Whose, notes, read};
-use crate::gate::silence::Silence;
+use super::{ProgramOutput, ToolFinding, Whose, notes, read};
+use crate::gate::error::GateError;
 use crate::policy::{
-    Columns, Command, Form, Input, Output, Place, Pointer, Scope, Severity, Stream, Unconfigured,
+    CacheScope, Columns, CommandSpec, FindingPaths, Input, OutputForm, OutputSpec, Pointer, Severity, Stream,
+    Unconfigured,
 };
 use crate::text::{Buffer, Hints};
 
@@ -20,8 +21,8 @@ use crate::text::{Buffer, Hints};
 pub(super) const TEXT: &str = "import os\r\né = 'x'\r\n\t😀 = é\r\nlast";
 
 /// A command that ends with 0 or 1 and says what it found in this form.
-pub(super) fn command(form: Form) -> Command {
-    Command {
+pub(super) fn command(form: OutputForm) -> CommandSpec {
+    CommandSpec {
         packages: None,
         network: false,
         only: Vec::new(),
@@ -32,11 +33,11 @@ pub(super) fn command(form: Form) -> Command {
         path: Vec::new(),
         cwd: Vec::new(),
         ran: vec![0, 1],
-        output: Output { form, from: Stream::Stdout, severity: Severity::Error },
+        output: OutputSpec { form, from: Stream::Stdout, severity: Severity::Error },
         unseen: None,
         missing: Vec::new(),
         columns: Columns::Characters,
-        scope: Scope::File,
+        scope: CacheScope::File,
         config: Vec::new(),
         unconfigured: Unconfigured::default(),
         values: Vec::new(),
@@ -55,8 +56,11 @@ pub(super) fn pointer(text: &str) -> Pointer {
 }
 
 /// `items` may be empty; the others are file, line, column, code, severity, message.
-pub(super) fn place(items: &str, [file, line, column, code, severity, message]: [&str; 6]) -> Box<Place> {
-    Box::new(Place {
+pub(super) fn place(
+    items: &str,
+    [file, line, column, code, severity, message]: [&str; 6],
+) -> Box<FindingPaths> {
+    Box::new(FindingPaths {
         items: (!items.is_empty()).then(|| pointer(items)),
         file: Some(pointer(file)),
         line: pointer(line),
@@ -68,12 +72,12 @@ pub(super) fn place(items: &str, [file, line, column, code, severity, message]: 
 }
 
 /// mypy's own way to say it.
-pub(super) fn plain_place() -> Box<Place> {
+pub(super) fn plain_place() -> Box<FindingPaths> {
     place("", ["file", "line", "column+1", "code", "severity", "message"])
 }
 
-pub(super) fn lines_of(pattern: &str, ignore: Option<&str>) -> Form {
-    Form::Regex { pattern: regex(pattern), ignore: ignore.map(regex) }
+pub(super) fn lines_of(pattern: &str, ignore: Option<&str>) -> OutputForm {
+    OutputForm::Regex { pattern: regex(pattern), ignore: ignore.map(regex) }
 }
 
 /// A pattern as definitions have them: `^` and `$` are those of a line.
@@ -85,8 +89,8 @@ pub(super) fn buffer(text: &str) -> Buffer {
     Buffer::read(text.into(), Hints::default()).unwrap()
 }
 
-pub(super) fn said(code: i32, stdout: &str) -> Said<'_> {
-    Said { code, stdout: stdout.as_bytes(), stderr: b"" }
+pub(super) fn said(code: i32, stdout: &str) -> ProgramOutput<'_> {
+    ProgramOutput { code, stdout: stdout.as_bytes(), stderr: b"" }
 }
 
 /// `a.py` is the edited file.
@@ -95,8 +99,8 @@ pub(super) fn whose(name: &str) -> Whose {
 }
 
 /// Findings as `line:column severity code message`, with the file before where it is another one.
-pub(super) fn shown(seen: &[Seen]) -> Vec<String> {
-    let show = |seen: &Seen| {
+pub(super) fn shown(seen: &[ToolFinding]) -> Vec<String> {
+    let show = |seen: &ToolFinding| {
         let file = seen.elsewhere.as_ref().map_or(String::new(), |file| format!("{file}:"));
         let code = seen.code.as_deref().unwrap_or("-");
         format!("{file}{}:{} {} {code} {}", seen.line, seen.column, seen.severity.name(), seen.message)
@@ -104,22 +108,26 @@ pub(super) fn shown(seen: &[Seen]) -> Vec<String> {
     seen.iter().map(show).collect()
 }
 
-pub(super) fn reading(command: &Command, said: &Said<'_>) -> Result<Vec<String>, String> {
+pub(super) fn reading(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<Vec<String>, String> {
     reading_of(TEXT, command, said)
 }
 
 /// What is read of an output about a text, or why it is broken.
-pub(super) fn reading_of(text: &str, command: &Command, said: &Said<'_>) -> Result<Vec<String>, String> {
+pub(super) fn reading_of(
+    text: &str,
+    command: &CommandSpec,
+    said: &ProgramOutput<'_>,
+) -> Result<Vec<String>, String> {
     match read(command, said, &buffer(text), &whose) {
         Ok(seen) => Ok(shown(&seen)),
-        Err(Silence::Broken(why)) => Err(why),
+        Err(GateError::Broken(why)) => Err(why),
         Err(other) => panic!("{other:?}"),
     }
 }
 
 /// Checks what is read of a standard output, or the beginning of the reason why nothing is.
 #[track_caller]
-pub(super) fn check(command: &Command, code: i32, stdout: &str, wanted: Result<&[&str], &str>) {
+pub(super) fn check(command: &CommandSpec, code: i32, stdout: &str, wanted: Result<&[&str], &str>) {
     match (reading(command, &said(code, stdout)), wanted) {
         (Ok(seen), Ok(wanted)) => assert_eq!(seen, wanted, "{code} {stdout}"),
         (Err(why), Err(wanted)) => assert!(why.starts_with(wanted), "{code} {stdout}\n{why}"),

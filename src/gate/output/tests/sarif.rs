@@ -31,7 +31,7 @@ fn at(line: u32, column: u32) -> Value {
 
 #[track_caller]
 fn reads(log: &Value, wanted: Result<&[&str], &str>) {
-    check(&command(Form::Sarif), 0, &log.to_string(), wanted);
+    check(&command(OutputForm::Sarif), 0, &log.to_string(), wanted);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn columns_are_counted_as_the_run_says_else_as_the_definition() {
         (json!(null), "3:2 warning - m"),
     ] {
         log["runs"][0]["columnKind"] = kind;
-        let bytes = Command { columns: Columns::Bytes, ..command(Form::Sarif) };
+        let bytes = CommandSpec { columns: Columns::Bytes, ..command(OutputForm::Sarif) };
         check(&bytes, 0, &log.to_string(), Ok(&[wanted]));
     }
 }

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::process::{Cage, Ended, Order, adopt_orphans, run};
+use crate::gate::process::{Ended, Order, Sandbox, adopt_orphans, run};
 use crate::gate::watch::Watch;
 
 /// Longer than any run needs.
@@ -114,7 +114,7 @@ impl Bench {
             folder: self.folder(),
             env: Vec::new(),
             input,
-            cage: Cage::default(),
+            cage: Sandbox::default(),
         }
     }
 

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::bench::{LONG, Manner, alone, exited, timed};
 use super::scene::Scene;
-use crate::gate::process::bounds::Bounds;
-use crate::gate::process::cage::{FilterParts, listen_as_another_supervisor};
+use crate::gate::process::limits::ProcessLimits;
+use crate::gate::process::sandbox::{FilterParts, listen_as_another_supervisor};
 use crate::gate::process::{Ceiling, Ended, Order, lack, run_within, strongest};
 use crate::gate::watch::{Halt, Watch};
 use crate::policy::Isolation;
@@ -317,7 +317,8 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
             for (what, due) in deeds {
                 let scene = Scene::new();
                 let cage = scene.cage(level);
-                let bounds = Bounds { processes: 60, memory: 600 << 20, ..Bounds::of_machine(&cage) };
+                let bounds =
+                    ProcessLimits { processes: 60, memory: 600 << 20, ..ProcessLimits::of_machine(&cage) };
                 let order = Order { cage, ..bench.order(what, None) };
                 let watch = Watch::idle();
                 // What is seen by a bound is given the time to get there on a busy machine.
@@ -345,7 +346,7 @@ fn a_disk_is_not_filled() {
             }
             let found = rustix::fs::statvfs(scene.around.path()).unwrap();
             let left = found.f_bavail * found.f_frsize;
-            let bounds = Bounds::with_room(&order.cage, left - (40 << 20));
+            let bounds = ProcessLimits::with_room(&order.cage, left - (40 << 20));
             let ended =
                 run_within(&order, Watch::idle().until(Instant::now() + Duration::from_secs(4)), bounds);
             match level {

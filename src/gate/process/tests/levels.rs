@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use super::bench::{Bench, LONG, Manner, alone, exited, python};
 use super::in_both_manners;
-use crate::gate::process::cage::FilterParts;
 use crate::gate::process::close_inherited_on_exec;
-use crate::gate::process::{Cage, Ceiling, Ended, Layer, Order, lack, run, shortfall, strongest};
+use crate::gate::process::sandbox::FilterParts;
+use crate::gate::process::{Ceiling, Ended, Order, Sandbox, SandboxLayer, lack, run, shortfall, strongest};
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
 
@@ -29,7 +29,8 @@ fn caged<'a>(bench: &'a Bench, level: Isolation, what: &[&str], input: Option<&'
     let own = bench.folder().join("own");
     fs::create_dir_all(&own).unwrap();
     let shown = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into()];
-    let cage = Cage { level, tree: Some(bench.folder().into()), own: Some(own), shown, ..Cage::default() };
+    let cage =
+        Sandbox { level, tree: Some(bench.folder().into()), own: Some(own), shown, ..Sandbox::default() };
     Order { cage, ..bench.order(what, input) }
 }
 
@@ -81,15 +82,15 @@ fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &
         fs::write(tree.join(name), text).unwrap();
     }
     let pkg = tree.join("pkg");
-    let seen = |from: &str, at: &str| Layer::Seen { from: tree.join(from), at: tree.join(at) };
+    let seen = |from: &str, at: &str| SandboxLayer::Seen { from: tree.join(from), at: tree.join(at) };
     let mut order = caged(bench, Isolation::Bubblewrap, &[], None);
     order.cage.layers = vec![
-        Layer::Empty(pkg.clone()),
+        SandboxLayer::Empty(pkg.clone()),
         seen("pkg/b", "pkg/b"),
-        Layer::Link { to: "b".into(), at: pkg.join("link") },
+        SandboxLayer::Link { to: "b".into(), at: pkg.join("link") },
         seen("draft", "a"),
         seen("draft", "pkg/c"),
-        Layer::Sealed(pkg),
+        SandboxLayer::Sealed(pkg),
     ];
     order.program = Path::new("/bin/sh");
     order.argv = ["-c", "cat a pkg/b pkg/link pkg/c; ls pkg; (echo > pkg/d) 2> /dev/null || echo sealed"]
@@ -172,7 +173,7 @@ fn what_a_cage_costs() {
     let run = |level, filter, program, argv: &[&str]| {
         let Order { cage, .. } = caged(&bench, level, &[], None);
         let argv = argv.iter().map(Into::into).collect();
-        let order = Order { program, argv, cage: Cage { filter, ..cage }, ..bench.order(&[], None) };
+        let order = Order { program, argv, cage: Sandbox { filter, ..cage }, ..bench.order(&[], None) };
         super::bench::timed(|| give(&order))
     };
     let mut times = vec![Vec::new(); kinds.len()];

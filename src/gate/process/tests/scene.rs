@@ -20,9 +20,9 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::bench::{Bench, LONG, exited, python};
 use super::deeds::DEEDS;
-use crate::gate::process::cage::FilterParts;
 use crate::gate::process::running::{Exit, Running};
-use crate::gate::process::{Cage, Order};
+use crate::gate::process::sandbox::FilterParts;
+use crate::gate::process::{Order, Sandbox};
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
 
@@ -126,16 +126,16 @@ impl Scene {
     }
 
     /// A cage of this level around the project.
-    pub(super) fn cage(&self, level: Isolation) -> Cage {
+    pub(super) fn cage(&self, level: Isolation) -> Sandbox {
         let own = self.around.path().join("own");
         fs::create_dir_all(&own).unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into();
-        Cage {
+        Sandbox {
             level,
             tree: Some(self.around.path().join("tree")),
             own: Some(own),
             shown: vec![script],
-            ..Cage::default()
+            ..Sandbox::default()
         }
     }
 
@@ -153,11 +153,11 @@ impl Scene {
     ) -> BTreeMap<String, bool> {
         let own = self.around.path().join("sibling");
         fs::create_dir(&own).unwrap();
-        let cage = Cage { own: Some(own), filter, ..self.cage(level) };
+        let cage = Sandbox { own: Some(own), filter, ..self.cage(level) };
         let (sibling, mut child) = Running::spawn(&Order { cage, ..bench.order(&["sleep"], None) }).unwrap();
         let mut facts = self.facts.clone();
         facts["sibling"] = json!(sibling.leader().as_raw_nonzero().get());
-        let cage = Cage { filter, ..self.cage(level) };
+        let cage = Sandbox { filter, ..self.cage(level) };
         let order = Order { cage, ..bench.order(&["attempts", &facts.to_string()], None) };
         let (watch, over) = (Watch::idle(), AtomicBool::new(false));
         // What listens is heard of only where somebody calls.

@@ -76,7 +76,7 @@ fn no_more_are_kept_than_may_be() {
 fn it_is_started_before_it_is_asked() {
     let trial = Trial::new("pull");
     let warm = |trial: &Trial| {
-        let means = Means {
+        let means = GateEnv {
             root: trial.project.path(),
             grant: &trial.grant,
             workshop: &trial.workshop,
@@ -91,7 +91,7 @@ fn it_is_started_before_it_is_asked() {
     warm(&trial);
     assert_eq!(found(&trial.judge("a.txt", None, "bad\n")), ["1:1 new seen bad"]);
     assert_eq!(trial.noted("started").len(), 1);
-    let cold = Trial { workshop: Workshop::default(), ..Trial::new("pull") };
+    let cold = Trial { workshop: GateRuntime::default(), ..Trial::new("pull") };
     warm(&cold);
     assert_eq!(cold.workshop.fleet.running(), 0, "the control: where none is kept");
 }

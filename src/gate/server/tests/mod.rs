@@ -8,9 +8,9 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{Fleet, Hours};
+use super::{Hours, ServerPool};
 use crate::gate::process::Ceiling;
-use crate::gate::workshop::Slots;
+use crate::gate::runtime::Slots;
 use crate::gate::*;
 use crate::policy::{Isolation, Policy, Profile, language_named, language_of};
 use crate::text::{Buffer, Hints, LineMap};
@@ -26,8 +26,8 @@ const COMMAND: &str =
 struct Trial {
     project: tempfile::TempDir,
     policy: Policy,
-    grant: Grant,
-    workshop: Workshop,
+    grant: ExecPermission,
+    workshop: GateRuntime,
 }
 
 /// One file of a call: its path, its text before, and after.
@@ -66,13 +66,13 @@ impl Trial {
             "define:\n  finder:\n    about: Made up.\n    languages: ['*']\n    kind: server\n    timeout: {timeout}\n    {command}\n    server:\n      command: [python3, '{SCRIPT}', {way}, '{log}']\n      {more}\nquality_gates:\n  '*': [{{ tool: finder }}]\n"
         );
         let policy = Policy::parse("quality.yaml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let search = Search { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
-        let grant = Grant::Pinned(Pins::find(policy.commands(), &search));
-        let mut fleet = Fleet::default();
+        let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
+        let grant = ExecPermission::Pinned(ResolvedPrograms::find(policy.commands(), &search));
+        let mut fleet = ServerPool::default();
         fleet.hours = hours;
         // They write their log into the project.
         let ceiling = Ceiling(Isolation::None);
-        let workshop = Workshop { slots: Slots::new(2), fleet, ceiling, ..Workshop::default() };
+        let workshop = GateRuntime { slots: Slots::new(2), fleet, ceiling, ..GateRuntime::default() };
         workshop.keep_servers();
         Trial { project, policy, grant, workshop }
     }
@@ -133,7 +133,7 @@ impl Trial {
         let cases = edits.iter().zip(&texts).map(|((path, _, after), (old, new, map))| {
             let language = stored.map_or_else(|| language_of(path, after.lines().next()), language_named);
             let is_there = self.path(path).exists();
-            let means = Means {
+            let means = GateEnv {
                 root: self.project.path(),
                 grant: &self.grant,
                 workshop: &self.workshop,
@@ -146,7 +146,7 @@ impl Trial {
                 before: old.as_ref(),
                 after: new,
                 map,
-                stands: if is_there { Stands::OverFile } else { Stands::Alone },
+                stands: if is_there { InputLocation::OverFile } else { InputLocation::Alone },
                 beside: &beside,
             };
             Case {

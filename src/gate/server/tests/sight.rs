@@ -20,7 +20,7 @@ fn every_way_to_tell_is_heard() {
 #[test]
 fn its_command_is_asked_where_no_server_is_kept() {
     let trial = Trial::new("pull");
-    let unkept = || Workshop { ceiling: Ceiling(Isolation::None), ..Workshop::default() };
+    let unkept = || GateRuntime { ceiling: Ceiling(Isolation::None), ..GateRuntime::default() };
     let trial = Trial { workshop: unkept(), ..trial };
     assert_eq!(found(&trial.judge("a.txt", Some(BEFORE), "bad\nbadly\n")).len(), 2);
     assert!(trial.runs() > 0 && trial.log().is_empty());

@@ -7,8 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::gate::{Draft, Grant, Means, Outcome, Severity, Stands, Verdict, Watch, Workshop, judge};
-use crate::policy::{Catalogue, Gate, Isolation, Level, Rule, Terms, language_of};
+use crate::gate::{
+    Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Outcome, Severity, Verdict, Watch, judge,
+};
+use crate::policy::{Catalogue, EffectiveRules, Gate, Isolation, Level, Rule, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 pub(super) fn buffer(text: &str) -> Buffer {
@@ -40,12 +42,13 @@ pub(super) fn judged_by(
         before: old.as_ref(),
         after: &new,
         map: &map,
-        stands: Stands::of_file(old.as_ref()),
+        stands: InputLocation::of_file(old.as_ref()),
         beside: &beside,
     };
-    let terms = Terms::of(&rule, timeout);
-    let (grant, workshop) = (Grant::Withheld("no program runs here".to_owned()), Workshop::default());
-    let means = Means {
+    let terms = EffectiveRules::new(&rule, timeout);
+    let (grant, workshop) =
+        (ExecPermission::Withheld("no program runs here".to_owned()), GateRuntime::default());
+    let means = GateEnv {
         root: Path::new("/"),
         grant: &grant,
         workshop: &workshop,

@@ -1,9 +1,9 @@
 //! The bounds of the journal: in bytes on the disk, and in time.
 
 use super::{ALL, Scene};
-use crate::store::journal::Bounds;
+use crate::store::journal::RetentionLimits;
 use crate::store::publish::Content;
-use crate::text::Stamp;
+use crate::text::Version;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn on_disk(database: &Path) -> u64 {
 
 /// A text of some ten kilobytes that does not squeeze well, and differs in its middle.
 fn text(number: usize) -> String {
-    let word = |word: usize| Stamp::of(&(word as u64).to_le_bytes()).hex();
+    let word = |word: usize| Version::hash(&(word as u64).to_le_bytes()).hex();
     let mut words: Vec<String> = (0..100).map(word).collect();
     let own = |place: usize| word(1000 * (number + 1) + place);
     words.iter_mut().enumerate().skip(20).take(60).for_each(|(place, word)| *word = own(place));
@@ -33,7 +33,7 @@ fn text(number: usize) -> String {
 fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
     let scene = Scene::new();
     let a = scene.place("a");
-    let bounds = Bounds { size: 24 << 20, ..ALL };
+    let bounds = RetentionLimits { size: 24 << 20, ..ALL };
     let edits = rounds(9_000);
     let mut most = 0;
     let mut last = None;
@@ -54,7 +54,7 @@ fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
     for entry in kept.iter().step_by(50) {
         let before = entry.changes[0].before.unwrap();
         let text = scene.journal.text(&a, &before.hex()).unwrap();
-        assert!(text.is_some_and(|text| Stamp::of(&text) == before), "{}", entry.id);
+        assert!(text.is_some_and(|text| Version::hash(&text) == before), "{}", entry.id);
     }
 }
 
@@ -71,7 +71,7 @@ fn a_smaller_bound_shrinks_the_file() {
     assert_eq!(scene.journal.entries(Some(&a), 9999).unwrap().len(), 1500, "the control");
     let bound = 400_000;
     assert!(all > bound);
-    let fewer = tidy(Bounds { size: bound, ..ALL });
+    let fewer = tidy(RetentionLimits { size: bound, ..ALL });
     // The log is left to be written over.
     let log = on_disk(&scene.databases()[0]) - scene.databases()[0].metadata().unwrap().len();
     assert!(fewer - log <= bound, "{fewer} with a log of {log}");
@@ -84,9 +84,10 @@ fn what_is_too_old_is_forgotten_with_its_texts() {
     let a = scene.place("a");
     scene.edit(&a, "1", "2");
     let left = scene.begin(&a, Some("left before"), "left after");
-    scene.journal.keep(&a, Content::of(b"read"));
+    scene.journal.keep(&a, Content::new(b"read"));
     scene.journal.worker.wait();
-    let tidy = |age| scene.journal.books[0].with(|database| database.tidy(Bounds { age, ..ALL })).unwrap();
+    let tidy =
+        |age| scene.journal.books[0].with(|database| database.tidy(RetentionLimits { age, ..ALL })).unwrap();
     tidy(Duration::from_secs(60));
     assert!(scene.text(&a, "1").is_some() && scene.text(&a, "read").is_some(), "the control");
     std::thread::sleep(Duration::from_millis(20));

@@ -5,7 +5,7 @@ use super::foreign::{Foreign, Kind, Made};
 use super::{BASE, Ground, OURS, SEED, SLOTS, TARGET, THEIRS, rounds};
 use crate::error::Error;
 use crate::policy::Publishing;
-use crate::store::publish::{Content, Done, FileWrite, Guards, Told, batch};
+use crate::store::publish::{Content, FileWrite, Guards, JournalRecord, PublishedBatch, batch};
 use std::cell::{Cell, RefCell};
 use std::fs;
 
@@ -45,7 +45,7 @@ fn text(ground: &Ground, name: &str) -> Option<String> {
     fs::read_to_string(ground.dir.path().join(name)).ok()
 }
 
-fn edit(ground: &Ground, second: Second, guards: Guards<'_>) -> Result<Done, Error> {
+fn edit(ground: &Ground, second: Second, guards: Guards<'_>) -> Result<PublishedBatch, Error> {
     let places = [ground.files.admit(TARGET)?, ground.files.admit(OTHER)?];
     let mut snapshots = Vec::new();
     for place in &places {
@@ -61,11 +61,11 @@ fn edit(ground: &Ground, second: Second, guards: Guards<'_>) -> Result<Done, Err
         .collect();
     let write = |index: usize| FileWrite {
         place: &places[index],
-        before: snapshots[index].as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
-        after: (index == 0 || second != Second::Removed).then(|| Content::of(new[index].as_bytes())),
+        before: snapshots[index].as_ref().map(|snapshot| snapshot.held(Content::new(snapshot.bytes()))),
+        after: (index == 0 || second != Second::Removed).then(|| Content::new(new[index].as_bytes())),
         mode: None,
         folders: 0,
-        told: Told::default(),
+        told: JournalRecord::default(),
     };
     batch::publish(ground.files.roots(), &[write(0), write(1)], Publishing::default(), None, guards)
 }
@@ -98,7 +98,12 @@ fn round(ground: &Ground, second: Second, kind: Kind, guards: Guards<'_>, mut di
     weigh(ground, (second, kind), &done, count);
 }
 
-fn weigh(ground: &Ground, (second, kind): (Second, Kind), done: &Result<Done, Error>, count: &mut Count) {
+fn weigh(
+    ground: &Ground,
+    (second, kind): (Second, Kind),
+    done: &Result<PublishedBatch, Error>,
+    count: &mut Count,
+) {
     let (first, other) = (text(ground, TARGET).unwrap_or_default(), text(ground, OTHER));
     let told = match done {
         Ok(done) => format!("{:?}", done.files),
@@ -131,7 +136,7 @@ fn weigh(ground: &Ground, (second, kind): (Second, Kind), done: &Result<Done, Er
 fn play(second: Second, kind: Kind, guards: Guards<'_>) -> Count {
     let (ground, mut count) = (Ground::new(), Count::default());
     for number in 0..rounds() / 8 {
-        round(&ground, second, kind, guards, Dice::of(SEED, number), &mut count);
+        round(&ground, second, kind, guards, Dice::new(SEED, number), &mut count);
         let _ = fs::remove_file(ground.dir.path().join(OTHER));
     }
     count

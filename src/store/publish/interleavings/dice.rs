@@ -6,7 +6,7 @@ pub struct Dice(u64);
 
 impl Dice {
     /// The dice of one round.
-    pub fn of(seed: u64, round: usize) -> Dice {
+    pub fn new(seed: u64, round: usize) -> Dice {
         Dice(seed ^ (round as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 

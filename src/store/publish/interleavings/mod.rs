@@ -8,7 +8,7 @@ mod dice;
 mod foreign;
 mod second;
 
-use super::{Content, Done, FileWrite, Guards, Told};
+use super::{Content, FileWrite, Guards, JournalRecord, PublishedBatch};
 use crate::error::{Code, Disk, Error};
 use crate::policy::Publishing;
 use crate::store::Files;
@@ -93,16 +93,17 @@ impl Ground {
 }
 
 /// Reads, appends a line and publishes, with a look in between all steps; gives back the text too.
-fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, Done), Error> {
+fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, PublishedBatch), Error> {
     guards.step();
     let place = ground.files.admit(TARGET)?;
     let snapshot = ground.files.read(&place, 1 << 20)?;
     guards.step();
     let was = snapshot.as_ref().map_or(&b""[..], |snapshot| snapshot.bytes());
     let text = String::from_utf8(was.to_vec()).unwrap() + line;
-    let before = snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes())));
-    let after = Some(Content::of(text.as_bytes()));
-    let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+    let before = snapshot.as_ref().map(|snapshot| snapshot.held(Content::new(snapshot.bytes())));
+    let after = Some(Content::new(text.as_bytes()));
+    let write =
+        FileWrite { place: &place, before, after, mode: None, folders: 0, told: JournalRecord::default() };
     let done = super::batch::publish(ground.files.roots(), &[write], Publishing::default(), None, guards)?;
     guards.step();
     Ok((text, done))
@@ -132,7 +133,7 @@ fn round(ground: &Ground, kind: Kind, guards: Guards<'_>, mut dice: Dice, count:
 }
 
 /// Holds what is there against what was said.
-fn weigh(ground: &Ground, theirs: &str, done: Result<(String, Done), Error>, count: &mut Count) {
+fn weigh(ground: &Ground, theirs: &str, done: Result<(String, PublishedBatch), Error>, count: &mut Count) {
     let text = ground.text().unwrap_or_default();
     let told = match &done {
         Ok((_, done)) => format!("{:?}", done.files),
@@ -170,13 +171,13 @@ fn rounds() -> usize {
 
 fn play(kind: Kind, guards: Guards<'_>) -> Count {
     let (ground, mut count) = (Ground::new(), Count::default());
-    (0..rounds()).for_each(|number| round(&ground, kind, guards, Dice::of(SEED, number), &mut count));
+    (0..rounds()).for_each(|number| round(&ground, kind, guards, Dice::new(SEED, number), &mut count));
     count
 }
 
 fn play_two(guards: Guards<'_>) -> Count {
     let (ground, mut count) = (Ground::new(), Count::default());
-    (0..rounds()).for_each(|number| second::round(&ground, guards, Dice::of(SEED, number), &mut count));
+    (0..rounds()).for_each(|number| second::round(&ground, guards, Dice::new(SEED, number), &mut count));
     count
 }
 
@@ -184,7 +185,7 @@ fn play_two(guards: Guards<'_>) -> Count {
 fn has_leases() -> bool {
     let ground = Ground::new();
     ground.reset();
-    edit(&ground, OURS, Guards::ALL).unwrap().1.files[0].level == super::Level::Lease
+    edit(&ground, OURS, Guards::ALL).unwrap().1.files[0].level == super::GuardLevel::Lease
 }
 
 #[test]

@@ -5,12 +5,12 @@ mod narrowed;
 use super::*;
 use crate::error::Code;
 use crate::request::Entity;
-use crate::store::dispatch::Written;
-use crate::store::journal::{Deed, Kind};
-use crate::store::publish::{Content, Told};
-use crate::store::rows::{Among, RowWrite, Tenant};
-use crate::store::search::{Clock, Finder, Reach, Waits};
-use crate::store::sql::rows::Depot;
+use crate::store::dispatch::WriteOutcome;
+use crate::store::journal::{EditMeta, EntryKind};
+use crate::store::publish::{Content, JournalRecord};
+use crate::store::rows::{EntityFilter, RowWrite, Tenant};
+use crate::store::search::{Clock, Finder, MatchReach, SearchClock};
+use crate::store::sql::rows::EntityDatabase;
 use crate::text::{Buffer, Hints};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 struct Nobody;
 
-impl Waits for Nobody {
+impl SearchClock for Nobody {
     fn has_left(&self) -> bool {
         false
     }
@@ -29,7 +29,7 @@ impl Waits for Nobody {
 /// A database in a file of its own.
 struct Scene {
     _dir: tempfile::TempDir,
-    depot: Arc<Depot>,
+    depot: Arc<EntityDatabase>,
 }
 
 impl Scene {
@@ -37,21 +37,21 @@ impl Scene {
         let dir = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", dir.path().join("content.db").display());
         let url = std::env::var("LOCKGATE_TEST_STORE").unwrap_or(url);
-        Scene { depot: Arc::new(Depot::at(&url).unwrap()), _dir: dir }
+        Scene { depot: Arc::new(EntityDatabase::at(&url).unwrap()), _dir: dir }
     }
 
-    fn of(&self, tenant: Tenant) -> Rows {
-        Rows::of(Arc::clone(&self.depot), tenant)
+    fn store(&self, tenant: Tenant) -> EntityStore {
+        EntityStore::new(Arc::clone(&self.depot), tenant)
     }
 
-    fn acme(&self) -> Rows {
-        self.of(Tenant::Organization("acme".to_owned()))
+    fn acme(&self) -> EntityStore {
+        self.store(Tenant::Organization("acme".to_owned()))
     }
 }
 
-fn write(rows: &Rows, owner: Owner, texts: &[(String, Vec<u8>)]) {
-    let own = rows.tenant.organization().filter(|_| owner == Owner::Organization);
-    let kind = if owner == Owner::Global { EntityKind::MODULE } else { EntityKind::WORKFLOW };
+fn write(rows: &EntityStore, owner: EntityOwner, texts: &[(String, Vec<u8>)]) {
+    let own = rows.tenant.organization().filter(|_| owner == EntityOwner::Organization);
+    let kind = if owner == EntityOwner::Global { EntityKind::MODULE } else { EntityKind::WORKFLOW };
     let entity = |path: &str| Entity {
         kind: kind.clone(),
         path: path.to_owned(),
@@ -64,22 +64,27 @@ fn write(rows: &Rows, owner: Owner, texts: &[(String, Vec<u8>)]) {
         place,
         before: None,
         // The scene outlives it.
-        after: Some(Content::of(Box::leak(text.clone().into_boxed_slice()))),
-        told: Told::default(),
+        after: Some(Content::new(Box::leak(text.clone().into_boxed_slice()))),
+        told: JournalRecord::default(),
     };
     let writes: Vec<RowWrite<'_>> = places.iter().zip(texts).map(write).collect();
-    let deed = Deed {
+    let deed = EditMeta {
         tool: String::new(),
         author: String::new(),
-        request: Stamp::of(b""),
-        kind: Kind::Edit,
+        request: Version::hash(b""),
+        kind: EntryKind::Edit,
         gates: String::new(),
     };
-    assert!(matches!(rows.publish(&writes, &deed).unwrap(), Written::All(_)));
+    assert!(matches!(rows.publish(&writes, &deed).unwrap(), WriteOutcome::All(_)));
 }
 
-fn workflows() -> Among<'static> {
-    Among { kind: &EntityKind::WORKFLOW, owner: Owner::Organization, app_id: None, organization_id: None }
+fn workflows() -> EntityFilter<'static> {
+    EntityFilter {
+        kind: &EntityKind::WORKFLOW,
+        owner: EntityOwner::Organization,
+        app_id: None,
+        organization_id: None,
+    }
 }
 
 /// What is shown of a row: its path, after whose it is.
@@ -88,9 +93,13 @@ fn shown(place: &RowPlace) -> String {
 }
 
 /// How many matches there are, by row; and how many rows were read.
-fn counted(rows: &Rows, meant: &Meant, pattern: &Pattern) -> (Vec<(String, usize)>, usize) {
+fn counted(
+    rows: &EntityStore,
+    meant: &EntitySelector,
+    pattern: &SearchPattern,
+) -> (Vec<(String, usize)>, usize) {
     let clock = Clock::new(Instant::now() + Duration::from_secs(600), &Nobody);
-    let bounds = Bounds { most: 10, largest: 1 << 20, clock: &clock };
+    let bounds = SearchLimits { most: 10, largest: 1 << 20, clock: &clock };
     let (mut counts, mut read, mut finder) = (Vec::new(), 0, Finder::new(pattern));
     let passed = rows.each(meant, pattern, bounds, &mut |RowText { place, bytes }| {
         let (mut count, text) = (0, Buffer::read(bytes, Hints::default()).unwrap());
@@ -101,25 +110,25 @@ fn counted(rows: &Rows, meant: &Meant, pattern: &Pattern) -> (Vec<(String, usize
         read += 1;
         counts.extend((count > 0).then(|| (shown(&place), count)));
     });
-    assert_eq!(passed, Ok(PassedOver::default()));
+    assert_eq!(passed, Ok(Skipped::default()));
     (counts, read)
 }
 
 #[test]
 fn rows_come_in_the_order_of_their_paths_within_reach() {
     let scene = Scene::new();
-    let (nobody, acme) = (scene.of(Tenant::Nobody), scene.acme());
-    let other = scene.of(Tenant::Organization("other".to_owned()));
+    let (nobody, acme) = (scene.store(Tenant::Nobody), scene.acme());
+    let other = scene.store(Tenant::Organization("other".to_owned()));
     let some =
         |paths: &[&str]| paths.iter().map(|path| ((*path).to_owned(), b"abc\n".to_vec())).collect::<Vec<_>>();
-    write(&nobody, Owner::Organization, &some(&["a/x.py", "b.py", "a-b.py", "c/[1].py"]));
-    write(&nobody, Owner::Global, &some(&["a/m.py"]));
-    write(&acme, Owner::Organization, &some(&["a/y.py", "a/b/z.ts"]));
-    write(&other, Owner::Organization, &some(&["a/s.py", "only/t.py"]));
+    write(&nobody, EntityOwner::Organization, &some(&["a/x.py", "b.py", "a-b.py", "c/[1].py"]));
+    write(&nobody, EntityOwner::Global, &some(&["a/m.py"]));
+    write(&acme, EntityOwner::Organization, &some(&["a/y.py", "a/b/z.ts"]));
+    write(&other, EntityOwner::Organization, &some(&["a/s.py", "only/t.py"]));
     // One path may be nobody's and an organisation's.
-    write(&acme, Owner::Organization, &some(&["b.py"]));
-    let pattern = Pattern::new("abc", Reach::Line).unwrap();
-    let found = |rows: &Rows, path: Option<&str>| {
+    write(&acme, EntityOwner::Organization, &some(&["b.py"]));
+    let pattern = SearchPattern::new("abc", MatchReach::Line).unwrap();
+    let found = |rows: &EntityStore, path: Option<&str>| {
         let meant = rows.within(&workflows(), path).map_err(|refusal| refusal.code)?;
         Ok(counted(rows, &meant, &pattern).0.into_iter().map(|(row, _)| row).collect::<Vec<_>>().join(" "))
     };
@@ -149,12 +158,23 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
     assert_eq!(found(&nobody, None), Ok(":a-b.py :a/x.py :b.py :c/[1].py".to_owned()));
     assert_eq!(found(&nobody, Some("only")), Err(Code::FileNotFound));
     for (among, wanted) in [
-        (Among { organization_id: Some("acme"), ..workflows() }, Ok("acme:a/b/z.ts acme:a/y.py acme:b.py")),
-        (Among { organization_id: Some("other"), ..workflows() }, Err(Code::FileNotFound)),
-        (Among { organization_id: Some("no such"), ..workflows() }, Err(Code::FileNotFound)),
-        (Among { kind: &EntityKind::MODULE, owner: Owner::Global, ..workflows() }, Ok(":a/m.py")),
         (
-            Among { kind: &EntityKind::APP_FILE, owner: Owner::App, app_id: Some("no such"), ..workflows() },
+            EntityFilter { organization_id: Some("acme"), ..workflows() },
+            Ok("acme:a/b/z.ts acme:a/y.py acme:b.py"),
+        ),
+        (EntityFilter { organization_id: Some("other"), ..workflows() }, Err(Code::FileNotFound)),
+        (EntityFilter { organization_id: Some("no such"), ..workflows() }, Err(Code::FileNotFound)),
+        (
+            EntityFilter { kind: &EntityKind::MODULE, owner: EntityOwner::Global, ..workflows() },
+            Ok(":a/m.py"),
+        ),
+        (
+            EntityFilter {
+                kind: &EntityKind::APP_FILE,
+                owner: EntityOwner::App,
+                app_id: Some("no such"),
+                ..workflows()
+            },
             Err(Code::FileNotFound),
         ),
     ] {
@@ -179,21 +199,21 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
         let (listed, is_cut) = acme.list(&acme.beginning(&workflows(), prefix).unwrap(), most).unwrap();
         let seen: Vec<String> = listed.iter().map(|row| shown(&row.place)).collect();
         assert_eq!((seen.join(" ").as_str(), is_cut), (wanted, more), "{prefix}");
-        assert!(listed.iter().all(|row| (row.size, row.stamp) == (4, Stamp::of(b"abc\n"))));
+        assert!(listed.iter().all(|row| (row.size, row.stamp) == (4, Version::hash(b"abc\n"))));
     }
 }
 
 #[test]
 fn pages_and_portions_do_not_show() {
     let scene = Scene::new();
-    let rows = scene.of(Tenant::Nobody);
+    let rows = scene.store(Tenant::Nobody);
     let count = KEYS + 70;
     let texts: Vec<(String, Vec<u8>)> =
         (0..count).map(|at| (format!("{at:05}.py"), format!("x = {at}\n").into_bytes())).collect();
-    write(&rows, Owner::Organization, &texts);
+    write(&rows, EntityOwner::Organization, &texts);
     let meant = rows.within(&workflows(), None).unwrap();
     for pattern in ["x", "x = "] {
-        let (found, _) = counted(&rows, &meant, &Pattern::new(pattern, Reach::Line).unwrap());
+        let (found, _) = counted(&rows, &meant, &SearchPattern::new(pattern, MatchReach::Line).unwrap());
         assert!(
             found
                 .iter()
@@ -206,25 +226,25 @@ fn pages_and_portions_do_not_show() {
 #[test]
 fn a_row_that_is_too_large_is_counted_and_a_clock_ends_a_look() {
     struct Left;
-    impl Waits for Left {
+    impl SearchClock for Left {
         fn has_left(&self) -> bool {
             true
         }
         fn hears(&self, _: usize, _: usize) {}
     }
     let scene = Scene::new();
-    let rows = scene.of(Tenant::Nobody);
+    let rows = scene.store(Tenant::Nobody);
     write(
         &rows,
-        Owner::Organization,
+        EntityOwner::Organization,
         &[("a".to_owned(), b"abc".to_vec()), ("b".to_owned(), b"abcabc".to_vec())],
     );
     let (meant, pattern) =
-        (rows.within(&workflows(), None).unwrap(), Pattern::new("abc", Reach::Line).unwrap());
+        (rows.within(&workflows(), None).unwrap(), SearchPattern::new("abc", MatchReach::Line).unwrap());
     let end = Instant::now() + Duration::from_secs(600);
-    let looked = |waits: &dyn Waits| {
+    let looked = |waits: &dyn SearchClock| {
         let (clock, mut seen) = (Clock::new(end, waits), Vec::new());
-        let bounds = Bounds { most: 10, largest: 5, clock: &clock };
+        let bounds = SearchLimits { most: 10, largest: 5, clock: &clock };
         let passed = rows.each(&meant, &pattern, bounds, &mut |row| seen.push(row.place.path().to_owned()));
         (passed.unwrap().large, seen)
     };
@@ -235,7 +255,7 @@ fn a_row_that_is_too_large_is_counted_and_a_clock_ends_a_look() {
 #[test]
 fn what_is_held_at_once_is_bounded() {
     let row =
-        |size| RowFound { organization: String::new(), path: String::new(), size, stamp: Stamp::of(b"") };
+        |size| RowFound { organization: String::new(), path: String::new(), size, stamp: Version::hash(b"") };
     let sizes = |sizes: &[u64]| {
         let rows: Vec<RowFound> = sizes.iter().copied().map(row).collect();
         portions(&rows).map(<[RowFound]>::len).collect::<Vec<_>>()

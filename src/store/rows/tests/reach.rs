@@ -28,7 +28,7 @@ fn an_organisation_has_its_own_rows_and_what_is_nobodys() {
             assert_eq!(rows.to_undo(place).unwrap().is_some(), seen);
             assert_eq!(rows.entry(edits[number]).unwrap().is_some(), seen);
             assert_eq!(rows.entries(Some(place), 9).unwrap().len(), usize::from(seen));
-            let version = Stamp::of(["own", "theirs", "global"][number].as_bytes()).hex();
+            let version = Version::hash(["own", "theirs", "global"][number].as_bytes()).hex();
             assert_eq!(rows.text(place, &version).unwrap().is_some(), seen);
         }
         let listed: BTreeSet<_> = rows.entries(None, 99).unwrap().iter().map(|entry| entry.id).collect();
@@ -44,9 +44,9 @@ fn what_is_out_of_reach_is_not_written_either() {
     one.write(&own, "own");
     let seen = one.read(&own, 99).unwrap();
     for text in [Some("theirs"), None] {
-        assert!(other.write_over(&[(&own, text)], std::slice::from_ref(&seen), Kind::Edit).is_err());
+        assert!(other.write_over(&[(&own, text)], std::slice::from_ref(&seen), EntryKind::Edit).is_err());
     }
-    assert!(other.write_over(&[(&own, Some("made"))], &[None], Kind::Edit).is_err());
+    assert!(other.write_over(&[(&own, Some("made"))], &[None], EntryKind::Edit).is_err());
     assert_eq!(one.text_of(&own).as_deref(), Some("own"));
 }
 
@@ -55,7 +55,7 @@ fn a_workflow_without_an_organisation_is_ones_own_before_it_is_the_global_one() 
     let scene = Scene::new();
     let (own, nobody, all) = (scene.rows("one"), scene.rows(""), scene.rows("*"));
     let any = scene.workflow("a", None);
-    let found = |rows: &Rows| rows.at(&any).owner.clone();
+    let found = |rows: &EntityStore| rows.at(&any).owner.clone();
     assert_eq!(found(&own), Some(scene.name("one")), "a new one is one's own");
     nobody.write(&nobody.at(&any), "global");
     assert_eq!((found(&own), found(&nobody), found(&all)), (None, None, None));
@@ -76,7 +76,7 @@ fn another_organisation_is_refused_as_one_that_is_not_there() {
         let rows = scene.rows(tenant);
         let refused = ["other", "no such"].map(|organization| {
             let given = scene.workflow("a", Some(organization));
-            let refused = rows.admit(&given, Owner::Organization).unwrap_err();
+            let refused = rows.admit(&given, EntityOwner::Organization).unwrap_err();
             assert_eq!(refused.code, Code::FileNotFound);
             format!("{refused:?}").replace(organization, "it")
         });
@@ -93,7 +93,7 @@ fn an_apps_files_are_its_organisations() {
         scene.depot.add_app(&scene.name(app), organization.as_deref())
     };
     let file = scene.app_file("app", "src/a.ts");
-    assert_eq!(one.admit(&file, Owner::App).unwrap_err().code, Code::FileNotFound);
+    assert_eq!(one.admit(&file, EntityOwner::App).unwrap_err().code, Code::FileNotFound);
     assert_eq!(add("app", Some("one")), Ok(Added::New));
     assert_eq!(add("app", Some("one")), Ok(Added::There));
     assert_eq!(add("free", None), Ok(Added::New));
@@ -108,7 +108,7 @@ fn an_apps_files_are_its_organisations() {
     assert_eq!(one.latest(&place).unwrap().unwrap().changes[0].entity.as_ref(), Some(&file));
     for rows in [&other, &nobody] {
         let refused = ["app", "no such"].map(|app| {
-            let refused = rows.admit(&scene.app_file(app, "src/a.ts"), Owner::App).unwrap_err();
+            let refused = rows.admit(&scene.app_file(app, "src/a.ts"), EntityOwner::App).unwrap_err();
             assert_eq!(refused.code, Code::FileNotFound);
             format!("{refused:?}").replace(&scene.name(app), "it")
         });
@@ -130,10 +130,10 @@ fn an_edit_is_seen_where_all_that_it_changed_is_within_reach() {
     let global = all.at(&scene.module("a"));
     let write = |places: &[&RowPlace]| {
         let texts: Vec<_> = places.iter().map(|place| (*place, Some("text"))).collect();
-        edit(all.write_all(&texts, Kind::Edit).unwrap())
+        edit(all.write_all(&texts, EntryKind::Edit).unwrap())
     };
     let (both, mixed) = (write(&[&own, &theirs]), write(&[&global, &own]));
-    let seen = |rows: &Rows, id| {
+    let seen = |rows: &EntityStore, id| {
         let listed = rows.entries(None, 99).unwrap().iter().any(|entry| entry.id == id);
         let found = rows.entry(id).unwrap().is_some();
         assert_eq!(listed, found);
@@ -186,10 +186,10 @@ fn an_id_that_is_none_is_refused_by_name() {
     let rows = scene.rows("one");
     for id in ["", "a\n", &"x".repeat(129)] {
         let app = Entity { app_id: Some(id.to_owned()), ..entity("app_file", "a") };
-        assert_eq!(rows.admit(&app, Owner::App).unwrap_err().field.as_deref(), Some("app_id"));
+        assert_eq!(rows.admit(&app, EntityOwner::App).unwrap_err().field.as_deref(), Some("app_id"));
         let of = Entity { organization_id: Some(id.to_owned()), ..entity("workflow", "a") };
         assert_eq!(
-            rows.admit(&of, Owner::Organization).unwrap_err().field.as_deref(),
+            rows.admit(&of, EntityOwner::Organization).unwrap_err().field.as_deref(),
             Some("organization_id")
         );
         assert_eq!(scene.depot.add_app(id, None).unwrap_err().field.as_deref(), Some("app_id"));

@@ -1,14 +1,14 @@
 //! Databases that are begun, broken, of another version, or not there; all of SQLite.
 
 use super::*;
-use crate::store::state::State;
+use crate::store::state::StateFolder;
 use rusqlite::Connection;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-fn rows_in(path: &Path) -> Rows {
-    let depot = Depot::at(&format!("sqlite:{}", path.display())).unwrap();
-    Rows::of(Arc::new(depot), Tenant::Nobody)
+fn rows_in(path: &Path) -> EntityStore {
+    let depot = EntityDatabase::at(&format!("sqlite:{}", path.display())).unwrap();
+    EntityStore::new(Arc::new(depot), Tenant::Nobody)
 }
 
 fn refused(path: &Path) -> Error {
@@ -27,8 +27,8 @@ fn file() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn the_users_own_is_made_at_its_first_use_for_the_user_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let state = State::within(dir.path(), &[]);
-    let rows = Rows::of(Arc::new(Depot::beside(&state)), Tenant::Nobody);
+    let state = StateFolder::within(dir.path(), &[]);
+    let rows = EntityStore::new(Arc::new(EntityDatabase::beside(&state)), Tenant::Nobody);
     assert_eq!(rows.entries(None, 9).unwrap(), []);
     assert_eq!(rows.entry("7f3a-1".parse().unwrap()).unwrap(), None);
     let path = dir.path().join("state/content/content.db");
@@ -39,10 +39,10 @@ fn the_users_own_is_made_at_its_first_use_for_the_user_alone() {
         let found = path.with_file_name(file).metadata().unwrap();
         assert_eq!(found.mode() & 0o7777, 0o600, "{file}");
     }
-    let again = Rows::of(Arc::new(Depot::beside(&state)), Tenant::Nobody);
+    let again = EntityStore::new(Arc::new(EntityDatabase::beside(&state)), Tenant::Nobody);
     assert_eq!(again.entries(None, 9).unwrap().len(), 1);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
-    let third = Rows::of(Arc::new(Depot::beside(&state)), Tenant::Nobody);
+    let third = EntityStore::new(Arc::new(EntityDatabase::beside(&state)), Tenant::Nobody);
     let refused = third.read(&place, 9).unwrap_err();
     assert!(refused.message.contains("may be written by others"), "{}", refused.message);
 }
@@ -82,7 +82,7 @@ fn tables_that_were_being_made_when_the_process_ended_are_made_by_the_next() {
 #[test]
 fn a_person_is_told_what_was_made() {
     let (_dir, path) = file();
-    let depot = Depot::at(&format!("sqlite:{}", path.display())).unwrap();
+    let depot = EntityDatabase::at(&format!("sqlite:{}", path.display())).unwrap();
     assert_eq!(depot.migrate().map(|done| (done.from, done.to)), Ok((0, 1)));
     assert_eq!(depot.migrate().map(|done| (done.from, done.to)), Ok((1, 1)));
     assert_eq!(depot.apps(), Ok(Vec::new()));
@@ -143,7 +143,7 @@ fn a_database_that_may_not_be_written_to_is_refused() {
     connection
         .execute_batch("CREATE TRIGGER no BEFORE INSERT ON edits BEGIN SELECT RAISE(ABORT, 'no'); END")
         .unwrap();
-    let over = rows.write_all(&[(&place, Some("next"))], Kind::Edit);
+    let over = rows.write_all(&[(&place, Some("next"))], EntryKind::Edit);
     assert!(over.is_err() || is_overtaken(&over.unwrap()));
     assert_eq!(rows.text_of(&place).as_deref(), Some("text"), "nothing of it is there");
     connection.execute_batch("DROP TRIGGER no").unwrap();

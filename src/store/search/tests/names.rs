@@ -71,9 +71,9 @@ fn a_root_within_another_is_walked_once() {
     }
     let files = Files::open(&[top.clone(), top.join("inner")]).unwrap();
     let clock = clock(&Nobody);
-    let bounds = Bounds { most: 100, largest: 1 << 20, clock: &clock };
+    let bounds = SearchLimits { most: 100, largest: 1 << 20, clock: &clock };
     let names = |path: Option<&str>| -> Vec<String> {
-        let Within::Below(below) = files.within(path).unwrap() else { panic!() };
+        let SearchTarget::Below(below) = files.within(path).unwrap() else { panic!() };
         let found = files.find(&below, Hidden::LeftOut, bounds);
         found.files.iter().map(|(place, _)| place.shown().to_owned()).collect()
     };

@@ -1,13 +1,13 @@
 //! What stands in for the database where lockgate was built without one.
 
-use super::super::Wanted;
-use super::{Added, Failure, Migrated, RowFound, RowKey, RowRead, Span};
+use super::super::EditFilter;
+use super::{Added, EntityStoreError, Migrated, RowFound, RowKey, RowRead, Span};
 use crate::error::{Code, Error};
 use crate::request::Entity;
-use crate::store::journal::{Bounds, Deed, EditId, Entry};
+use crate::store::journal::{EditId, EditMeta, Entry, RetentionLimits};
 use crate::store::rows::{RowWrite, Tenant};
-use crate::store::search::Piece;
-use crate::store::state::State;
+use crate::store::search::NeedlePiece;
+use crate::store::state::StateFolder;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -15,17 +15,17 @@ const WHY: &str = "lockgate was built without stored content";
 
 /// A database that keeps nothing.
 #[derive(Debug)]
-pub struct Depot {}
+pub struct EntityDatabase {}
 
-impl Depot {
+impl EntityDatabase {
     /// Errors: `INVALID_INPUT`: there is none.
-    pub fn at(_: &str) -> Result<Depot, Error> {
+    pub fn at(_: &str) -> Result<EntityDatabase, Error> {
         Err(Error::new(Code::InvalidInput, WHY).field("store"))
     }
 
     /// One of which everything is refused.
-    pub fn beside(_: &State) -> Depot {
-        Depot {}
+    pub fn beside(_: &StateFolder) -> EntityDatabase {
+        EntityDatabase {}
     }
 
     /// There is no file.
@@ -69,7 +69,7 @@ impl Depot {
         _: &Tenant,
         _: RowKey<'_>,
         _: u64,
-    ) -> Result<Option<RowRead>, Failure> {
+    ) -> Result<Option<RowRead>, EntityStoreError> {
         Err(closed())
     }
 
@@ -78,15 +78,19 @@ impl Depot {
         _: &Tenant,
         _: RowKey<'_>,
         _: u64,
-    ) -> Result<(Option<RowRead>, Option<Entry>), Failure> {
+    ) -> Result<(Option<RowRead>, Option<Entry>), EntityStoreError> {
         Err(closed())
     }
 
-    pub(in crate::store) fn is_row(&self, _: &Tenant, _: RowKey<'_>) -> Result<bool, Failure> {
+    pub(in crate::store) fn is_row(&self, _: &Tenant, _: RowKey<'_>) -> Result<bool, EntityStoreError> {
         Err(closed())
     }
 
-    pub(in crate::store) fn owner_of_app(&self, _: &Tenant, _: &str) -> Result<Option<String>, Failure> {
+    pub(in crate::store) fn owner_of_app(
+        &self,
+        _: &Tenant,
+        _: &str,
+    ) -> Result<Option<String>, EntityStoreError> {
         Err(closed())
     }
 
@@ -95,7 +99,7 @@ impl Depot {
         _: &Tenant,
         _: &str,
         _: &str,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, EntityStoreError> {
         Err(closed())
     }
 
@@ -103,12 +107,12 @@ impl Depot {
         &self,
         _: &Tenant,
         _: &[RowWrite<'_>],
-        _: &Deed,
-    ) -> Result<Option<EditId>, Failure> {
+        _: &EditMeta,
+    ) -> Result<Option<EditId>, EntityStoreError> {
         Err(closed())
     }
 
-    pub(in crate::store) fn entry(&self, _: &Tenant, _: EditId) -> Result<Option<Entry>, Failure> {
+    pub(in crate::store) fn entry(&self, _: &Tenant, _: EditId) -> Result<Option<Entry>, EntityStoreError> {
         Err(closed())
     }
 
@@ -117,7 +121,7 @@ impl Depot {
         _: &Tenant,
         _: Option<RowKey<'_>>,
         _: usize,
-    ) -> Result<Vec<Entry>, Failure> {
+    ) -> Result<Vec<Entry>, EntityStoreError> {
         Err(closed())
     }
 
@@ -125,8 +129,8 @@ impl Depot {
         &self,
         _: &Tenant,
         _: RowKey<'_>,
-        _: Wanted,
-    ) -> Result<Option<Entry>, Failure> {
+        _: EditFilter,
+    ) -> Result<Option<Entry>, EntityStoreError> {
         Err(closed())
     }
 
@@ -135,7 +139,7 @@ impl Depot {
         _: &Tenant,
         _: RowKey<'_>,
         _: &str,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    ) -> Result<Option<Vec<u8>>, EntityStoreError> {
         Err(closed())
     }
 
@@ -143,10 +147,10 @@ impl Depot {
         &self,
         _: &Tenant,
         _: Span<'_>,
-        _: &[Piece],
+        _: &[NeedlePiece],
         _: Option<(&str, &str)>,
         _: usize,
-    ) -> Result<Vec<RowFound>, Failure> {
+    ) -> Result<Vec<RowFound>, EntityStoreError> {
         Err(closed())
     }
 
@@ -155,15 +159,15 @@ impl Depot {
         _: &Tenant,
         _: Span<'_>,
         _: &[RowFound],
-    ) -> Result<Vec<Option<Vec<u8>>>, Failure> {
+    ) -> Result<Vec<Option<Vec<u8>>>, EntityStoreError> {
         Err(closed())
     }
 
-    pub(in crate::store) fn tidy(&self, _: &Tenant, _: Bounds) -> Result<(), Failure> {
+    pub(in crate::store) fn tidy(&self, _: &Tenant, _: RetentionLimits) -> Result<(), EntityStoreError> {
         Err(closed())
     }
 }
 
-fn closed() -> Failure {
-    Failure::Closed(WHY.to_owned())
+fn closed() -> EntityStoreError {
+    EntityStoreError::Closed(WHY.to_owned())
 }

@@ -8,7 +8,7 @@ use crate::error::{Code, Error};
 /// Why the database did not do what it was asked.
 #[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::store) enum Failure {
+pub(in crate::store) enum EntityStoreError {
     /// The disk is full.
     Full,
     /// It cannot be reached.
@@ -25,7 +25,7 @@ pub(in crate::store) enum Failure {
     Other(String),
 }
 
-impl Failure {
+impl EntityStoreError {
     /// The refusal for it.
     pub fn told(self) -> Error {
         let unavailable = |why: &str| {
@@ -35,21 +35,21 @@ impl Failure {
             )
         };
         match self {
-            Failure::Full => {
+            EntityStoreError::Full => {
                 Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
             }
-            Failure::Away(why) | Failure::Lost(why) => unavailable(&why)
+            EntityStoreError::Away(why) | EntityStoreError::Lost(why) => unavailable(&why)
                 .hint("send the request again; where that does not help, have a person look at the database"),
-            Failure::Unknown => unavailable("it was lost while the edit was being written")
+            EntityStoreError::Unknown => unavailable("it was lost while the edit was being written")
                 .hint("read it again: the edit is there whole, or not at all")
                 .disk_unknown(),
-            Failure::Overtaken => {
+            EntityStoreError::Overtaken => {
                 unavailable("others keep writing the same rows").hint("send the request again")
             }
-            Failure::Closed(why) => {
+            EntityStoreError::Closed(why) => {
                 unavailable(&why).hint("have a person look at the database and at what `--store` says")
             }
-            Failure::Other(why) => unavailable(&why)
+            EntityStoreError::Other(why) => unavailable(&why)
                 .hint("send the request again; where that does not help, have a person look at the log"),
         }
     }
@@ -57,7 +57,7 @@ impl Failure {
 
 #[cfg(feature = "content")]
 mod driver {
-    use super::Failure;
+    use super::EntityStoreError;
     use sqlx::Error;
     use sqlx::migrate::MigrateError;
 
@@ -74,8 +74,8 @@ mod driver {
     /// The index of the log could not grow, which says no more than that.
     const NO_SHARED_MEMORY: i64 = 10 | (19 << 8);
 
-    impl From<Error> for Failure {
-        fn from(error: Error) -> Failure {
+    impl From<Error> for EntityStoreError {
+        fn from(error: Error) -> EntityStoreError {
             tracing::debug!("the database of stored content: {error}");
             match error {
                 Error::Database(error) => {
@@ -87,71 +87,75 @@ mod driver {
                     }
                 }
                 Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => {
-                    Failure::Lost("the connection was lost".to_owned())
+                    EntityStoreError::Lost("the connection was lost".to_owned())
                 }
-                Error::PoolTimedOut => Failure::Away("it gave no connection in time".to_owned()),
-                Error::Configuration(_) => Failure::Closed("its URL is not understood".to_owned()),
-                _ => Failure::Other("it gave an answer that is not understood".to_owned()),
+                Error::PoolTimedOut => EntityStoreError::Away("it gave no connection in time".to_owned()),
+                Error::Configuration(_) => EntityStoreError::Closed("its URL is not understood".to_owned()),
+                _ => EntityStoreError::Other("it gave an answer that is not understood".to_owned()),
             }
         }
     }
 
-    impl From<MigrateError> for Failure {
-        fn from(error: MigrateError) -> Failure {
+    impl From<MigrateError> for EntityStoreError {
+        fn from(error: MigrateError) -> EntityStoreError {
             match error {
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match error.into()
                 {
                     // As where another program's tables have these names.
-                    Failure::Other(why) => Failure::Closed(format!("its tables cannot be made: {why}")),
+                    EntityStoreError::Other(why) => {
+                        EntityStoreError::Closed(format!("its tables cannot be made: {why}"))
+                    }
                     other => other,
                 },
                 MigrateError::VersionMissing(version) => newer(version),
                 other => {
                     tracing::warn!("the schema of stored content: {other}");
-                    Failure::Closed("its tables are not as lockgate made them".to_owned())
+                    EntityStoreError::Closed("its tables are not as lockgate made them".to_owned())
                 }
             }
         }
     }
 
     /// The refusal of a database with tables that this lockgate does not know.
-    pub(in crate::store::sql::rows) fn newer(version: i64) -> Failure {
-        Failure::Closed(format!(
+    pub(in crate::store::sql::rows) fn newer(version: i64) -> EntityStoreError {
+        EntityStoreError::Closed(format!(
             "it was made by a newer lockgate: its tables have the version {version}, this one knows {}",
-            super::super::link::VERSION
+            super::super::connection::VERSION
         ))
     }
 
-    fn of_sqlite(code: i64) -> Failure {
+    fn of_sqlite(code: i64) -> EntityStoreError {
         match code & SQLITE {
-            FULL => Failure::Full,
-            _ if code == NO_SHARED_MEMORY => Failure::Full,
-            BUSY | LOCKED => Failure::Away("others have kept it busy for too long".to_owned()),
-            CONSTRAINT => Failure::Overtaken,
-            READ_ONLY => Failure::Closed("it may not be written to".to_owned()),
-            CANNOT_OPEN => Failure::Closed("its file cannot be opened".to_owned()),
-            CORRUPT | NO_DATABASE => Failure::Closed("its file is no database, or a broken one".to_owned()),
-            _ => Failure::Other(format!("SQLite refused with code {code}")),
+            FULL => EntityStoreError::Full,
+            _ if code == NO_SHARED_MEMORY => EntityStoreError::Full,
+            BUSY | LOCKED => EntityStoreError::Away("others have kept it busy for too long".to_owned()),
+            CONSTRAINT => EntityStoreError::Overtaken,
+            READ_ONLY => EntityStoreError::Closed("it may not be written to".to_owned()),
+            CANNOT_OPEN => EntityStoreError::Closed("its file cannot be opened".to_owned()),
+            CORRUPT | NO_DATABASE => {
+                EntityStoreError::Closed("its file is no database, or a broken one".to_owned())
+            }
+            _ => EntityStoreError::Other(format!("SQLite refused with code {code}")),
         }
     }
 
-    fn of_postgres(code: &str) -> Failure {
+    fn of_postgres(code: &str) -> EntityStoreError {
         let why = |why: &str| format!("{why} (SQLSTATE {code})");
         match code {
             // The disk, or a tablespace's quota.
-            "53100" => Failure::Full,
+            "53100" => EntityStoreError::Full,
             // A serialization failure, a deadlock, a row that another made first.
-            "40001" | "40P01" | "23505" => Failure::Overtaken,
+            "40001" | "40P01" | "23505" => EntityStoreError::Overtaken,
             // Shut down, crashed, starting up; taken away while idle.
-            "57P01" | "57P02" | "57P03" | "25P03" => Failure::Lost(why("it gave the connection up")),
-            "53300" => Failure::Away(why("it has too many connections")),
-            "57014" | "55P03" => Failure::Away(why("it took too long")),
-            "42501" => Failure::Closed(why("its role lacks a right")),
-            _ if code.starts_with("08") => Failure::Lost(why("the connection was lost")),
+            "57P01" | "57P02" | "57P03" | "25P03" => EntityStoreError::Lost(why("it gave the connection up")),
+            "53300" => EntityStoreError::Away(why("it has too many connections")),
+            "57014" | "55P03" => EntityStoreError::Away(why("it took too long")),
+            "42501" => EntityStoreError::Closed(why("its role lacks a right")),
+            _ if code.starts_with("08") => EntityStoreError::Lost(why("the connection was lost")),
             _ if code.starts_with("28") || code == "3D000" => {
-                Failure::Closed(why("it lets nobody in by this URL"))
+                EntityStoreError::Closed(why("it lets nobody in by this URL"))
             }
-            _ => Failure::Other(why("PostgreSQL refused")),
+            _ => EntityStoreError::Other(why("PostgreSQL refused")),
         }
     }
 
@@ -162,35 +166,48 @@ mod driver {
 
         #[test]
         fn each_code_of_a_database_has_a_meaning() {
-            let away = |failure| matches!(failure, Failure::Away(_));
-            let lost = |failure| matches!(failure, Failure::Lost(_));
-            let closed = |failure| matches!(failure, Failure::Closed(_));
-            assert!(of_sqlite(13) == Failure::Full && of_sqlite(NO_SHARED_MEMORY) == Failure::Full);
-            assert!(of_sqlite(1555) == Failure::Overtaken && of_sqlite(2067) == Failure::Overtaken);
+            let away = |failure| matches!(failure, EntityStoreError::Away(_));
+            let lost = |failure| matches!(failure, EntityStoreError::Lost(_));
+            let closed = |failure| matches!(failure, EntityStoreError::Closed(_));
+            assert!(
+                of_sqlite(13) == EntityStoreError::Full
+                    && of_sqlite(NO_SHARED_MEMORY) == EntityStoreError::Full
+            );
+            assert!(
+                of_sqlite(1555) == EntityStoreError::Overtaken
+                    && of_sqlite(2067) == EntityStoreError::Overtaken
+            );
             assert!([5, 261, 517, 6].into_iter().all(|code| away(of_sqlite(code))));
             assert!([8, 264, 11, 14, 26].into_iter().all(|code| closed(of_sqlite(code))));
-            assert!(matches!(of_sqlite(10), Failure::Other(_)));
-            assert_eq!(of_postgres("53100"), Failure::Full);
+            assert!(matches!(of_sqlite(10), EntityStoreError::Other(_)));
+            assert_eq!(of_postgres("53100"), EntityStoreError::Full);
             assert!(
-                ["40001", "40P01", "23505"].into_iter().all(|code| of_postgres(code) == Failure::Overtaken)
+                ["40001", "40P01", "23505"]
+                    .into_iter()
+                    .all(|code| of_postgres(code) == EntityStoreError::Overtaken)
             );
             assert!(
                 ["57P01", "57P02", "57P03", "25P03", "08006"].into_iter().all(|code| lost(of_postgres(code)))
             );
             assert!(["57014", "55P03", "53300"].into_iter().all(|code| away(of_postgres(code))));
             assert!(["28P01", "28000", "3D000", "42501"].into_iter().all(|code| closed(of_postgres(code))));
-            assert!(matches!(of_postgres("42601"), Failure::Other(_)));
+            assert!(matches!(of_postgres("42601"), EntityStoreError::Other(_)));
         }
 
         #[test]
         fn a_refusal_says_no_more_than_is_known() {
-            let told = |failure: Failure| {
+            let told = |failure: EntityStoreError| {
                 let told = failure.told();
                 (told.code, told.disk)
             };
-            assert_eq!(told(Failure::Unknown), (Code::StoreUnavailable, Disk::Unknown));
-            assert_eq!(told(Failure::Full), (Code::NoSpace, Disk::Untouched));
-            for why in [Failure::Away, Failure::Lost, Failure::Closed, Failure::Other] {
+            assert_eq!(told(EntityStoreError::Unknown), (Code::StoreUnavailable, Disk::Unknown));
+            assert_eq!(told(EntityStoreError::Full), (Code::NoSpace, Disk::Untouched));
+            for why in [
+                EntityStoreError::Away,
+                EntityStoreError::Lost,
+                EntityStoreError::Closed,
+                EntityStoreError::Other,
+            ] {
                 assert_eq!(told(why("why".to_owned())), (Code::StoreUnavailable, Disk::Untouched));
             }
         }

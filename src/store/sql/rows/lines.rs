@@ -6,8 +6,8 @@
 //! Invariant: each line of a text stands whole in one of its parts, as it stands in what is kept; lines that it no longer has
 //! may stand there, too.
 
-use super::prepare::{After, Before, Prepared, count};
-use super::statement::{Draft, Statement};
+use super::prepare::{After, OriginalRow, PreparedRow, count};
+use super::statement::{Statement, UnboundStatement};
 use crate::store::rows::Tenant;
 use std::collections::HashSet;
 
@@ -17,10 +17,11 @@ const ROW: usize = 160;
 const MUCH: usize = 4;
 
 /// What is to be told of one row's change by the edit of that number.
-pub(super) fn tell(tenant: &Tenant, row: &Prepared<'_>, edit: i64, at: i64) -> Vec<Statement> {
-    let none = || Draft::new("DELETE FROM lines").within(tenant, "organization").row("", row.key);
+pub(super) fn tell(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, at: i64) -> Vec<Statement> {
+    let none = || UnboundStatement::new("DELETE FROM lines").within(tenant, "organization").row("", row.key);
     let part = |text: &str| {
-        let part = Draft::new("INSERT INTO lines(kind, organization, app, path, part, text) VALUES (");
+        let part =
+            UnboundStatement::new("INSERT INTO lines(kind, organization, app, path, part, text) VALUES (");
         part.key(row.key).push(", ").bind(at).push(", ").bind(text).push(")").unbound()
     };
     match (row.before, &row.after) {
@@ -38,7 +39,7 @@ pub(super) fn tell(tenant: &Tenant, row: &Prepared<'_>, edit: i64, at: i64) -> V
 }
 
 /// The lines that are new, where they are few.
-fn added(before: Before<'_>, after: &After) -> Option<String> {
+fn added(before: OriginalRow<'_>, after: &After) -> Option<String> {
     // What the bytes show and what is kept of it differ in no line that both have.
     let before: HashSet<&str> = std::str::from_utf8(before.bytes).ok()?.split('\n').collect();
     let new: Vec<&str> = after.text.split('\n').filter(|line| !before.contains(line)).collect();
@@ -58,13 +59,13 @@ fn is_apart(lines: &str, after: &After, edit: i64) -> bool {
 mod tests {
     use super::*;
     use crate::store::sql::rows::RowKey;
-    use crate::text::Stamp;
+    use crate::text::Version;
 
     const KEY: RowKey<'_> = RowKey { kind: "module", organization: "", app: "", path: "a" };
     const SAME: &str = "same and same again\n";
 
     fn told(before: Option<&[u8]>, after: Option<&str>, edit: i64) -> Vec<String> {
-        let stamp = Stamp::of(b"");
+        let stamp = Version::hash(b"");
         let after = after.map(|text| After {
             stamp,
             size: 0,
@@ -73,8 +74,8 @@ mod tests {
             raw: None,
             packed: None,
         });
-        let before = before.map(|bytes| Before { stamp, bytes, changed: 0 });
-        let row = Prepared { position: 0, key: KEY, before, after, added: 0, removed: 0, keep: false };
+        let before = before.map(|bytes| OriginalRow { stamp, bytes, changed: 0 });
+        let row = PreparedRow { position: 0, key: KEY, before, after, added: 0, removed: 0, keep: false };
         let said = |statement: Statement| statement.parts().0.split('(').next().unwrap().trim().to_owned();
         tell(&Tenant::Nobody, &row, edit, 1).into_iter().map(said).collect()
     }
@@ -104,8 +105,11 @@ mod tests {
 
     #[test]
     fn what_is_added_are_whole_lines() {
-        let before =
-            Before { stamp: Stamp::of(b""), bytes: b"one\ntwo\r\nthree\nfour\nfive\nsix", changed: 0 };
+        let before = OriginalRow {
+            stamp: Version::hash(b""),
+            bytes: b"one\ntwo\r\nthree\nfour\nfive\nsix",
+            changed: 0,
+        };
         let text = "one\ntwo\nthree and more\nfour\nfive\nsix\none\ntwo\r\nthree\nfour\nfive\nsix".to_owned();
         let (stamp, encoding) = (before.stamp, String::new());
         let after = After { stamp, size: 0, encoding, text, raw: None, packed: None };

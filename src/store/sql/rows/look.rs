@@ -5,12 +5,12 @@
 //!
 //! Invariant: an index narrows what is found to rows that hold what every match holds; none that could match is left out.
 
-use super::depot::Depot;
-use super::link::{Dialect, get, stamp};
-use super::statement::{Draft, Statement};
-use super::{Failure, Paths, RowFound, Span};
+use super::connection::{SqlDialect, get, stamp};
+use super::database::EntityDatabase;
+use super::statement::{Statement, UnboundStatement};
+use super::{EntityStoreError, Paths, RowFound, Span};
 use crate::store::rows::Tenant;
-use crate::store::search::{Cell, Piece};
+use crate::store::search::{Cell, NeedlePiece};
 use std::collections::HashMap;
 
 /// Texts that one statement asks for: the least of these numbers that is enough, so that few statements are remembered.
@@ -22,23 +22,23 @@ const LIKE: usize = 200;
 /// Behind which row to go on: its path, and whose it is.
 type Behind<'a> = Option<(&'a str, &'a str)>;
 
-impl Depot {
+impl EntityDatabase {
     /// The rows that are meant, by path and then by whose they are, so many at most; those alone that hold one of these
     /// pieces, the one that says most, as far as an index knows.
     pub(in crate::store) fn among(
         &self,
         tenant: &Tenant,
         span: Span<'_>,
-        pieces: &[Piece],
+        pieces: &[NeedlePiece],
         behind: Behind<'_>,
         most: usize,
-    ) -> Result<Vec<RowFound>, Failure> {
+    ) -> Result<Vec<RowFound>, EntityStoreError> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let piece = telling(pieces);
         let like = piece.filter(|piece| says(piece) > 0).map(like);
         let narrow = match self.dialect() {
-            Dialect::Sqlite => piece.map(|piece| Narrow::Grams(grams(piece))),
-            Dialect::Postgres => like.as_ref().map(|_| Narrow::Like),
+            SqlDialect::Sqlite => piece.map(|piece| Narrow::Grams(grams(piece))),
+            SqlDialect::Postgres => like.as_ref().map(|_| Narrow::Like),
         };
         let keys = keys(tenant, span, narrow.as_ref(), behind, most);
         let rows = match &like {
@@ -54,7 +54,7 @@ impl Depot {
         tenant: &Tenant,
         span: Span<'_>,
         rows: &[RowFound],
-    ) -> Result<Vec<Option<Vec<u8>>>, Failure> {
+    ) -> Result<Vec<Option<Vec<u8>>>, EntityStoreError> {
         let mut rest: Vec<&RowFound> = rows.iter().collect();
         rest.sort_by_key(|row| &row.organization);
         let of_one = rest.chunk_by(|one, other| one.organization == other.organization);
@@ -90,7 +90,7 @@ fn keys(
     const COLUMNS: &str = "SELECT e.organization, e.path, e.size, e.stamp FROM ";
     let Span { kind, app, organization, paths } = span;
     let mut keys = match narrow {
-        None => Draft::new(COLUMNS).push("entities e").within(tenant, "e.organization"),
+        None => UnboundStatement::new(COLUMNS).push("entities e").within(tenant, "e.organization"),
         Some(narrow) => {
             let said = "c JOIN entities e USING (kind, organization, app, path) WHERE ";
             narrowed(tenant, narrow).push(COLUMNS).push(said).reaching(tenant, "e.organization")
@@ -129,36 +129,37 @@ fn narrowed(tenant: &Tenant, narrow: &Narrow) -> Statement {
     let lines = match narrow {
         // The order in which they are asked, too.
         Narrow::Grams(grams) => {
-            let lines = Draft::new(SAME).push("grams CROSS JOIN lines ON lines.id = grams.rowid");
+            let lines = UnboundStatement::new(SAME).push("grams CROSS JOIN lines ON lines.id = grams.rowid");
             lines.within(tenant, "organization").push(" AND grams MATCH ").bind(grams.as_str())
         }
-        Narrow::Like => Draft::new(SAME).push("lines").within(tenant, "organization"),
+        Narrow::Like => UnboundStatement::new(SAME).push("lines").within(tenant, "organization"),
     };
     lines.push(") ")
 }
 
-fn found(row: &sqlx::any::AnyRow) -> Result<RowFound, Failure> {
+fn found(row: &sqlx::any::AnyRow) -> Result<RowFound, EntityStoreError> {
     Ok(RowFound {
         organization: get(row, 0)?,
         path: get(row, 1)?,
         size: u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX),
-        stamp: stamp(row, 3)?.ok_or_else(|| Failure::Other("a row has no stamp".to_owned()))?,
+        stamp: stamp(row, 3)?.ok_or_else(|| EntityStoreError::Other("a row has no stamp".to_owned()))?,
     })
 }
 
 /// The texts of some rows of one organisation.
 fn contents(tenant: &Tenant, span: Span<'_>, rows: &[&RowFound]) -> Statement {
     let asked = TEXTS.into_iter().find(|number| *number >= rows.len()).unwrap_or(rows.len());
-    let mut text =
-        Draft::new("SELECT organization, path, CASE WHEN raw IS NULL THEN text END, raw FROM contents")
-            .within(tenant, "organization")
-            .push(" AND kind = ")
-            .bind(span.kind)
-            .push(" AND app = ")
-            .bind(span.app)
-            .push(" AND organization = ")
-            .bind(rows.first().map_or("", |row| row.organization.as_str()))
-            .push(" AND path IN (");
+    let mut text = UnboundStatement::new(
+        "SELECT organization, path, CASE WHEN raw IS NULL THEN text END, raw FROM contents",
+    )
+    .within(tenant, "organization")
+    .push(" AND kind = ")
+    .bind(span.kind)
+    .push(" AND app = ")
+    .bind(span.app)
+    .push(" AND organization = ")
+    .bind(rows.first().map_or("", |row| row.organization.as_str()))
+    .push(" AND path IN (");
     // The last one stands for those that are too few.
     for (at, row) in rows.iter().chain(rows.last().into_iter().cycle()).take(asked).enumerate() {
         text = text.push(if at == 0 { "" } else { ", " }).bind(row.path.as_str());
@@ -167,17 +168,17 @@ fn contents(tenant: &Tenant, span: Span<'_>, rows: &[&RowFound]) -> Statement {
 }
 
 /// The piece that says most. It stands within one line, and so in one part of a text, which is not true of two pieces.
-fn telling(pieces: &[Piece]) -> Option<&Piece> {
+fn telling(pieces: &[NeedlePiece]) -> Option<&NeedlePiece> {
     pieces.iter().max_by_key(|piece| (says(piece), piece.len()))
 }
 
 /// How many of its characters are known.
-fn says(piece: &Piece) -> usize {
+fn says(piece: &NeedlePiece) -> usize {
     piece.iter().filter(|cell| matches!(cell, Cell::Exact(_))).count()
 }
 
 /// The pattern of `LIKE` for a piece.
-fn like(piece: &Piece) -> String {
+fn like(piece: &NeedlePiece) -> String {
     let mut like = "%".to_owned();
     for cell in piece.iter().take(LIKE) {
         match cell {
@@ -190,7 +191,7 @@ fn like(piece: &Piece) -> String {
 }
 
 /// What SQLite's index of three characters in a row is asked: it knows letters of both sizes as one.
-fn grams(piece: &Piece) -> String {
+fn grams(piece: &NeedlePiece) -> String {
     let mut grams: Vec<String> = Vec::new();
     for three in piece.windows(3) {
         let gram: String = three

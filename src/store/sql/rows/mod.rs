@@ -9,14 +9,16 @@
 #[cfg(not(feature = "content"))]
 mod absent;
 #[cfg(feature = "content")]
-mod depot;
+mod connection;
+#[cfg(feature = "content")]
+mod database;
 mod failure;
 #[cfg(feature = "content")]
 mod lines;
 #[cfg(feature = "content")]
-mod link;
-#[cfg(feature = "content")]
 mod look;
+#[cfg(feature = "content")]
+mod metrics;
 #[cfg(feature = "content")]
 mod owned;
 #[cfg(feature = "content")]
@@ -28,8 +30,6 @@ mod read;
 #[cfg(feature = "content")]
 mod statement;
 #[cfg(feature = "content")]
-mod tally;
-#[cfg(feature = "content")]
 mod tidy;
 #[cfg(feature = "content")]
 mod value;
@@ -37,12 +37,12 @@ mod value;
 mod write;
 
 #[cfg(not(feature = "content"))]
-pub use absent::Depot;
+pub use absent::EntityDatabase;
 #[cfg(feature = "content")]
-pub use depot::Depot;
-pub(in crate::store) use failure::Failure;
+pub use database::EntityDatabase;
+pub(in crate::store) use failure::EntityStoreError;
 
-use crate::text::Stamp;
+use crate::text::Version;
 use std::time::Duration;
 
 /// Takes what a database was asked, what became of it, and how long that took.
@@ -89,7 +89,7 @@ pub(in crate::store) struct RowRead {
     /// How many they are.
     pub size: u64,
     /// The stamp of its text.
-    pub stamp: Stamp,
+    pub stamp: Version,
     /// When it was changed last, in microseconds since 1970.
     pub changed: i64,
 }
@@ -130,7 +130,7 @@ pub(in crate::store) struct RowFound {
     /// How many bytes it has.
     pub size: u64,
     /// The stamp of its text.
-    pub stamp: Stamp,
+    pub stamp: Version,
 }
 
 #[cfg(feature = "content")]

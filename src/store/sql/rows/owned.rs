@@ -1,10 +1,10 @@
 //! What a person does with a database as a whole: its tables, its apps, and all of its rows.
 
-use super::depot::Depot;
-use super::link::{Live, get};
+use super::connection::{Connected, get};
+use super::database::EntityDatabase;
 use super::prepare::{now, number};
-use super::statement::Draft;
-use super::{Added, Failure, Migrated, RowKey};
+use super::statement::UnboundStatement;
+use super::{Added, EntityStoreError, Migrated, RowKey};
 use crate::error::{Code, Error};
 use crate::policy::is_id;
 use crate::request::{Entity, EntityKind};
@@ -19,12 +19,12 @@ const AT_ONCE: i64 = 16;
 /// The parts of a row's key, and its bytes.
 type Whole = ([String; 4], Vec<u8>);
 
-impl Depot {
+impl EntityDatabase {
     /// Makes the tables and indexes that are not there; tells what was done.
     ///
     /// Errors: `STORE_UNAVAILABLE`, `NO_SPACE`.
     pub fn migrate(&self) -> Result<Migrated, Error> {
-        let (live, migrated) = Live::migrate(self.address()).map_err(Failure::told)?;
+        let (live, migrated) = Connected::migrate(self.address()).map_err(EntityStoreError::told)?;
         self.use_live(live);
         Ok(migrated)
     }
@@ -34,10 +34,10 @@ impl Depot {
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
         let all = &Tenant::Everybody;
-        let apps = Draft::new("SELECT id, organization FROM apps").within(all, "organization");
-        let apps = self.read(all, apps.push(" ORDER BY id")).map_err(Failure::told)?;
+        let apps = UnboundStatement::new("SELECT id, organization FROM apps").within(all, "organization");
+        let apps = self.read(all, apps.push(" ORDER BY id")).map_err(EntityStoreError::told)?;
         let app = |app: &AnyRow| Ok((get(app, 0)?, some(get(app, 1)?)));
-        apps.iter().map(app).collect::<Result<_, Failure>>().map_err(Failure::told)
+        apps.iter().map(app).collect::<Result<_, EntityStoreError>>().map_err(EntityStoreError::told)
     }
 
     /// Makes an app known, which is this organisation's or nobody's.
@@ -50,7 +50,7 @@ impl Depot {
                 return Err(Error::new(Code::InvalidInput, message).field(field));
             }
         }
-        match self.put_app(id, organization.unwrap_or_default()).map_err(Failure::told)? {
+        match self.put_app(id, organization.unwrap_or_default()).map_err(EntityStoreError::told)? {
             (true, _) => Ok(Added::New),
             (false, there) if there.as_deref() == organization => Ok(Added::There),
             (false, there) => {
@@ -63,12 +63,13 @@ impl Depot {
     }
 
     /// Whether an app was made known, and whose it is.
-    fn put_app(&self, id: &str, organization: &str) -> Result<(bool, Option<String>), Failure> {
+    fn put_app(&self, id: &str, organization: &str) -> Result<(bool, Option<String>), EntityStoreError> {
         let all = &Tenant::Everybody;
         let number = number()?;
         let made = AtomicBool::new(false);
         self.write(all, number, async |session| {
-            let app = Draft::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id).push(", ");
+            let app =
+                UnboundStatement::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id).push(", ");
             let app = app.bind(organization).push(", ").bind(now()).push(") ON CONFLICT DO NOTHING");
             made.store(session.change(app.unbound()).await? == 1, Ordering::Relaxed);
             Ok(())
@@ -85,7 +86,7 @@ impl Depot {
         loop {
             let [kind, organization, app, path] = &last;
             let after = RowKey { kind, organization, app, path };
-            let rows = self.rows_after(after).map_err(Failure::told)?;
+            let rows = self.rows_after(after).map_err(EntityStoreError::told)?;
             let Some((key, _)) = rows.last() else { return Ok(()) };
             let next = key.clone();
             for ([kind, organization, app, path], bytes) in rows {
@@ -101,9 +102,9 @@ impl Depot {
         }
     }
 
-    fn rows_after(&self, key: RowKey<'_>) -> Result<Vec<Whole>, Failure> {
+    fn rows_after(&self, key: RowKey<'_>) -> Result<Vec<Whole>, EntityStoreError> {
         let all = &Tenant::Everybody;
-        let rows = Draft::new("SELECT kind, organization, app, path, text, raw FROM contents");
+        let rows = UnboundStatement::new("SELECT kind, organization, app, path, text, raw FROM contents");
         let rows = rows.within(all, "organization").push(" AND (kind, organization, app, path) > (");
         let rows = rows.key(key).push(") ORDER BY kind, organization, app, path LIMIT ").bind(AT_ONCE);
         let row = |row: &AnyRow| {

@@ -2,16 +2,16 @@
 //!
 //! Invariant: an edit is read by one statement, so it is whole; one that changed what is out of reach is not there.
 
-use super::super::{Wanted, pack};
-use super::depot::Depot;
-use super::link::{Dialect, get, stamp};
-use super::statement::{Draft, OF_NUMBER_E, OF_NUMBER_E2, Statement};
+use super::super::{EditFilter, pack};
+use super::connection::{SqlDialect, get, stamp};
+use super::database::EntityDatabase;
+use super::statement::{OF_NUMBER_E, OF_NUMBER_E2, Statement, UnboundStatement};
 use super::write::{REDO, UNDO};
-use super::{Failure, RowKey};
+use super::{EntityStoreError, RowKey};
 use crate::request::{Entity, EntityKind};
-use crate::store::journal::{Changed, Deed, EditId, Entry, Kind};
+use crate::store::journal::{EditId, EditMeta, Entry, EntryKind, FileChange};
 use crate::store::rows::Tenant;
-use crate::text::Stamp;
+use crate::text::Version;
 use sqlx::any::AnyRow;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -23,9 +23,13 @@ const ORDER: &str = " ORDER BY e.at DESC, e.id, c.position";
 /// The shortest and the longest beginning of a stamp that names a version, in digits.
 const DIGITS: std::ops::RangeInclusive<usize> = 12..=64;
 
-impl Depot {
+impl EntityDatabase {
     /// The edit of that name.
-    pub(in crate::store) fn entry(&self, tenant: &Tenant, id: EditId) -> Result<Option<Entry>, Failure> {
+    pub(in crate::store) fn entry(
+        &self,
+        tenant: &Tenant,
+        id: EditId,
+    ) -> Result<Option<Entry>, EntityStoreError> {
         if self.live()?.journal() != id.journal() {
             return Ok(None);
         }
@@ -40,14 +44,14 @@ impl Depot {
         tenant: &Tenant,
         of: Option<RowKey<'_>>,
         most: usize,
-    ) -> Result<Vec<Entry>, Failure> {
+    ) -> Result<Vec<Entry>, EntityStoreError> {
         let most = super::prepare::count(most);
         let newest = match of {
             None => {
                 let newest = |ids: Statement| ids.newest("edits", tenant, most);
                 entries(tenant).found_first("e.id", self.dialect(), newest).push(ORDER)
             }
-            Some(key) => of_row(self.dialect(), tenant, key, Wanted::Settled, most),
+            Some(key) => of_row(self.dialect(), tenant, key, EditFilter::Settled, most),
         };
         self.found(tenant, newest)
     }
@@ -57,17 +61,17 @@ impl Depot {
         &self,
         tenant: &Tenant,
         key: RowKey<'_>,
-        wanted: Wanted,
-    ) -> Result<Option<Entry>, Failure> {
+        wanted: EditFilter,
+    ) -> Result<Option<Entry>, EntityStoreError> {
         Ok(self.found(tenant, of_row(self.dialect(), tenant, key, wanted, 1))?.into_iter().next())
     }
 
-    fn found(&self, tenant: &Tenant, which: Statement) -> Result<Vec<Entry>, Failure> {
+    fn found(&self, tenant: &Tenant, which: Statement) -> Result<Vec<Entry>, EntityStoreError> {
         self.entries_in(&self.read(tenant, which)?)
     }
 
     /// The edits that rows tell of.
-    pub(super) fn entries_in(&self, rows: &[AnyRow]) -> Result<Vec<Entry>, Failure> {
+    pub(super) fn entries_in(&self, rows: &[AnyRow]) -> Result<Vec<Entry>, EntityStoreError> {
         let journal = self.live()?.journal();
         let mut entries: Vec<Entry> = Vec::new();
         for row in rows {
@@ -87,7 +91,7 @@ impl Depot {
         tenant: &Tenant,
         key: RowKey<'_>,
         version: &str,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    ) -> Result<Option<Vec<u8>>, EntityStoreError> {
         let digits = version.bytes().all(|digit| digit.is_ascii_hexdigit());
         if !digits || !DIGITS.contains(&version.len()) {
             return Ok(None);
@@ -97,57 +101,57 @@ impl Depot {
             let byte = |at: usize| whole.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
             (0..64).step_by(2).filter_map(byte).collect::<Vec<u8>>()
         };
-        let texts = Draft::new("SELECT stamp, packed FROM texts").within(tenant, "organization");
+        let texts = UnboundStatement::new("SELECT stamp, packed FROM texts").within(tenant, "organization");
         let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(filled("0"));
         let found = self.read(tenant, texts.push(" AND ").bind(filled("f")).push(" LIMIT 2"))?;
         let [only] = found.as_slice() else { return Ok(None) };
-        let (named, packed): (Option<Stamp>, &[u8]) = (stamp(only, 0)?, get(only, 1)?);
+        let (named, packed): (Option<Version>, &[u8]) = (stamp(only, 0)?, get(only, 1)?);
         let mut text = Vec::new();
         let unpacked = pack::unpack(&mut text, packed);
-        Ok(unpacked.filter(|()| Some(Stamp::of(&text)) == named).map(|()| text))
+        Ok(unpacked.filter(|()| Some(Version::hash(&text)) == named).map(|()| text))
     }
 }
 
 /// Finds edits; it is still to be narrowed, and to be ended by [`ORDER`].
 fn entries(tenant: &Tenant) -> Statement {
-    Draft::new(ENTRIES).within(tenant, OF_NUMBER_E)
+    UnboundStatement::new(ENTRIES).within(tenant, OF_NUMBER_E)
 }
 
 /// The first of the wanted edits of a row.
 pub(super) fn of_row(
-    dialect: Dialect,
+    dialect: SqlDialect,
     tenant: &Tenant,
     key: RowKey<'_>,
-    wanted: Wanted,
+    wanted: EditFilter,
     most: i64,
 ) -> Statement {
     let some = |ids: Statement| {
         let ids = ids.push("SELECT e2.id FROM changes c2 JOIN edits e2 ON e2.id = c2.edit WHERE ");
         let ids = ids.reaching(tenant, OF_NUMBER_E2).row("c2.", key);
         let ids = ids.push(match wanted {
-            Wanted::Settled => " ORDER BY c2.at DESC",
-            Wanted::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",
-            Wanted::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",
+            EditFilter::Settled => " ORDER BY c2.at DESC",
+            EditFilter::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",
+            EditFilter::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",
         });
         ids.push(&format!(" LIMIT {most}"))
     };
     entries(tenant).found_first("e.id", dialect, some).push(ORDER)
 }
 
-fn entry(row: &AnyRow, id: EditId, changed: Changed) -> Result<Entry, Failure> {
+fn entry(row: &AnyRow, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
     let of = EditId::new(id.journal(), get::<i64>(row, 6)?.cast_unsigned());
-    let no_stamp = || Failure::Other("an edit in it has no hash of its request".to_owned());
+    let no_stamp = || EntityStoreError::Other("an edit in it has no hash of its request".to_owned());
     Ok(Entry {
         id,
         at: UNIX_EPOCH + Duration::from_micros(u64::try_from(get::<i64>(row, 1)?).unwrap_or(0)),
-        deed: Deed {
+        deed: EditMeta {
             tool: get(row, 2)?,
             author: get(row, 3)?,
             request: stamp(row, 4)?.ok_or_else(no_stamp)?,
             kind: match get::<i64>(row, 5)? {
-                UNDO => Kind::Undo(of),
-                REDO => Kind::Redo(of),
-                _ => Kind::Edit,
+                UNDO => EntryKind::Undo(of),
+                REDO => EntryKind::Redo(of),
+                _ => EntryKind::Edit,
             },
             gates: get(row, 7)?,
         },
@@ -156,15 +160,15 @@ fn entry(row: &AnyRow, id: EditId, changed: Changed) -> Result<Entry, Failure> {
     })
 }
 
-fn changed(row: &AnyRow) -> Result<Changed, Failure> {
+fn changed(row: &AnyRow) -> Result<FileChange, EntityStoreError> {
     let count = |column| get::<i64>(row, column).map(|count| usize::try_from(count).unwrap_or(0));
     let id = |column| get::<String>(row, column).map(|id| Some(id).filter(|id| !id.is_empty()));
     let path: String = get(row, 12)?;
-    let no_kind = || Failure::Other("an entity in it has no sort".to_owned());
+    let no_kind = || EntityStoreError::Other("an entity in it has no sort".to_owned());
     let kind = EntityKind::named(get(row, 9)?).ok_or_else(no_kind)?;
     let app_id = id(11)?;
     let organization_id = id(10)?.filter(|_| app_id.is_none());
-    Ok(Changed {
+    Ok(FileChange {
         entity: Some(Entity { kind, path: path.clone(), app_id, organization_id }),
         path,
         before: stamp(row, 13)?,

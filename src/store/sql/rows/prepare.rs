@@ -1,22 +1,22 @@
 //! What is known of a write before its transaction begins: nobody waits while texts are packed and looked at.
 
 use super::super::pack;
-use super::{Failure, RowKey};
+use super::{EntityStoreError, RowKey};
 use crate::store::publish::Content;
 use crate::store::rows::RowWrite;
-use crate::text::{Buffer, Hints, Stamp};
+use crate::text::{Buffer, Hints, Version};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One row that is to be written.
 #[derive(Debug)]
-pub(super) struct Prepared<'a> {
+pub(super) struct PreparedRow<'a> {
     /// Its place among the writes of the edit.
     pub position: i64,
     /// Its key.
     pub key: RowKey<'a>,
     /// What was read there.
-    pub before: Option<Before<'a>>,
+    pub before: Option<OriginalRow<'a>>,
     /// What is to stand there.
     pub after: Option<After>,
     /// Lines that are added, and taken away.
@@ -29,9 +29,9 @@ pub(super) struct Prepared<'a> {
 
 /// A row as it was read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Before<'a> {
+pub(super) struct OriginalRow<'a> {
     /// The stamp of its text.
-    pub stamp: Stamp,
+    pub stamp: Version,
     /// Its bytes.
     pub bytes: &'a [u8],
     /// When it was changed last.
@@ -42,7 +42,7 @@ pub(super) struct Before<'a> {
 #[derive(Debug)]
 pub(super) struct After {
     /// Its stamp.
-    pub stamp: Stamp,
+    pub stamp: Version,
     /// How many bytes it has.
     pub size: i64,
     /// The encoding of its bytes.
@@ -55,20 +55,20 @@ pub(super) struct After {
     pub packed: Option<Vec<u8>>,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedRow<'a> {
     /// Prepares a write, which has that place among those of its edit.
-    pub fn of((position, write): (usize, &'a RowWrite<'a>)) -> Prepared<'a> {
+    pub fn new((position, write): (usize, &'a RowWrite<'a>)) -> PreparedRow<'a> {
         let RowWrite { place, before, after, told } = write;
-        let before = before.map(|(snapshot, content)| Before {
+        let before = before.map(|(snapshot, content)| OriginalRow {
             stamp: snapshot.stamp,
             bytes: content.bytes,
             changed: snapshot.changed,
         });
-        Prepared {
+        PreparedRow {
             position: count(position),
             key: place.row_key(),
             before,
-            after: after.map(|content| After::of(content, told.keep)),
+            after: after.map(|content| After::new(content, told.keep)),
             added: count(told.added),
             removed: count(told.removed),
             keep: told.keep,
@@ -77,7 +77,7 @@ impl<'a> Prepared<'a> {
 }
 
 impl After {
-    fn of(Content { stamp, bytes }: Content<'_>, keep: bool) -> After {
+    fn new(Content { stamp, bytes }: Content<'_>, keep: bool) -> After {
         let (encoding, text, raw) = shown(bytes);
         let packed = keep.then(|| pack::whole(bytes));
         After { stamp, size: count(bytes.len()), encoding, text, raw, packed }
@@ -113,11 +113,11 @@ pub(super) fn now() -> i64 {
 }
 
 /// A number for an edit, from which nobody learns how many others there are.
-pub(super) fn number() -> Result<i64, Failure> {
+pub(super) fn number() -> Result<i64, EntityStoreError> {
     let mut bytes = [0; 8];
     match getrandom(&mut bytes, GetRandomFlags::empty()) {
         Ok(8) => Ok(i64::from_le_bytes(bytes) >> 4 & i64::MAX >> 3),
-        _ => Err(Failure::Other("the system gives no random number".to_owned())),
+        _ => Err(EntityStoreError::Other("the system gives no random number".to_owned())),
     }
 }
 

@@ -1,23 +1,23 @@
 //! Reading single rows, and whose they are.
 
-use super::super::Wanted;
-use super::depot::Depot;
-use super::link::{get, stamp};
+use super::super::EditFilter;
+use super::connection::{get, stamp};
+use super::database::EntityDatabase;
 use super::past::of_row;
-use super::statement::{Draft, Statement};
-use super::{Failure, RowKey, RowRead};
+use super::statement::{Statement, UnboundStatement};
+use super::{EntityStoreError, RowKey, RowRead};
 use crate::store::journal::Entry;
 use crate::store::rows::Tenant;
 use sqlx::any::AnyRow;
 
-impl Depot {
+impl EntityDatabase {
     /// The row of that key, where there is one within reach; without its bytes where they are more than `limit`.
     pub(in crate::store) fn row(
         &self,
         tenant: &Tenant,
         key: RowKey<'_>,
         limit: u64,
-    ) -> Result<Option<RowRead>, Failure> {
+    ) -> Result<Option<RowRead>, EntityStoreError> {
         self.read(tenant, row(tenant, key, limit))?.first().map(whole).transpose()
     }
 
@@ -27,19 +27,23 @@ impl Depot {
         tenant: &Tenant,
         key: RowKey<'_>,
         limit: u64,
-    ) -> Result<(Option<RowRead>, Option<Entry>), Failure> {
-        let last = of_row(self.dialect(), tenant, key, Wanted::Settled, 1);
+    ) -> Result<(Option<RowRead>, Option<Entry>), EntityStoreError> {
+        let last = of_row(self.dialect(), tenant, key, EditFilter::Settled, 1);
         let found = self.read_all(tenant, &[row(tenant, key, limit), last])?;
         let [row, last] = found.as_slice() else {
-            return Err(Failure::Other("it left an answer out".to_owned()));
+            return Err(EntityStoreError::Other("it left an answer out".to_owned()));
         };
         let last = self.entries_in(last)?.into_iter().next();
         Ok((row.first().map(whole).transpose()?, last))
     }
 
     /// Whether there is a row of that key within reach.
-    pub(in crate::store) fn is_row(&self, tenant: &Tenant, key: RowKey<'_>) -> Result<bool, Failure> {
-        let row = Draft::new("SELECT 1 FROM entities").within(tenant, "organization").row("", key);
+    pub(in crate::store) fn is_row(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+    ) -> Result<bool, EntityStoreError> {
+        let row = UnboundStatement::new("SELECT 1 FROM entities").within(tenant, "organization").row("", key);
         Ok(!self.read(tenant, row)?.is_empty())
     }
 
@@ -48,8 +52,8 @@ impl Depot {
         &self,
         tenant: &Tenant,
         id: &str,
-    ) -> Result<Option<String>, Failure> {
-        let app = Draft::new("SELECT organization FROM apps").within(tenant, "organization");
+    ) -> Result<Option<String>, EntityStoreError> {
+        let app = UnboundStatement::new("SELECT organization FROM apps").within(tenant, "organization");
         let app = self.read(tenant, app.push(" AND id = ").bind(id))?;
         app.first().map(|app| get(app, 0)).transpose()
     }
@@ -60,8 +64,8 @@ impl Depot {
         tenant: &Tenant,
         kind: &str,
         path: &str,
-    ) -> Result<Option<String>, Failure> {
-        let row = Draft::new("SELECT organization FROM entities")
+    ) -> Result<Option<String>, EntityStoreError> {
+        let row = UnboundStatement::new("SELECT organization FROM entities")
             .within(tenant, "organization")
             .push(" AND kind = ")
             .bind(kind)
@@ -75,7 +79,7 @@ impl Depot {
 /// Finds the row of that key, with its text where it has at most so many bytes.
 fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let row = Draft::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
+    let row = UnboundStatement::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
         .bind(limit)
         .push(" THEN c.text END, CASE WHEN e.size <= ")
         .bind(limit)
@@ -86,8 +90,8 @@ fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
     row.within(tenant, "e.organization").row("e.", key)
 }
 
-fn whole(row: &AnyRow) -> Result<RowRead, Failure> {
-    let stamp = stamp(row, 0)?.ok_or_else(|| Failure::Other("a row has no stamp".to_owned()))?;
+fn whole(row: &AnyRow) -> Result<RowRead, EntityStoreError> {
+    let stamp = stamp(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no stamp".to_owned()))?;
     let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 3)?, get(row, 4)?);
     let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
     let size = u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX);

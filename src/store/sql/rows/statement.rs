@@ -3,8 +3,8 @@
 //! Invariant: a statement about rows is made by [`Draft::within`] only, so none is without its clause.
 
 use super::RowKey;
-use super::link::Dialect;
-use super::value::Value;
+use super::connection::SqlDialect;
+use super::value::SqlValue;
 use crate::store::rows::Tenant;
 use sqlx::Arguments;
 use sqlx::any::AnyArguments;
@@ -19,37 +19,37 @@ pub(super) const OF_NUMBER_E2: &str = "(e2.organization || '')";
 
 /// A statement whose rows are not bound yet.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Draft {
+pub(super) struct UnboundStatement {
     /// Each piece but the last is followed by a value.
     pieces: Vec<String>,
     last: String,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
 /// A statement that sees and changes rows within a tenant's reach.
 #[derive(Debug, Clone)]
 pub(super) struct Statement {
-    draft: Draft,
+    draft: UnboundStatement,
     /// Whether the database is to remember how it is carried out.
     pub is_kept: bool,
 }
 
-impl Draft {
+impl UnboundStatement {
     /// Begins a statement.
-    pub fn new(text: &str) -> Draft {
-        Draft { last: text.to_owned(), ..Draft::default() }
+    pub fn new(text: &str) -> UnboundStatement {
+        UnboundStatement { last: text.to_owned(), ..UnboundStatement::default() }
     }
 
     /// Goes on.
     #[must_use]
-    pub fn push(mut self, text: &str) -> Draft {
+    pub fn push(mut self, text: &str) -> UnboundStatement {
         self.last.push_str(text);
         self
     }
 
     /// Goes on with a value.
     #[must_use]
-    pub fn bind(mut self, value: impl Into<Value>) -> Draft {
+    pub fn bind(mut self, value: impl Into<SqlValue>) -> UnboundStatement {
         self.pieces.push(std::mem::take(&mut self.last));
         self.values.push(value.into());
         self
@@ -57,12 +57,12 @@ impl Draft {
 
     /// Goes on with the four values of a key, between commas.
     #[must_use]
-    pub fn key(self, RowKey { kind, organization, app, path }: RowKey<'_>) -> Draft {
+    pub fn key(self, RowKey { kind, organization, app, path }: RowKey<'_>) -> UnboundStatement {
         self.bind(kind).push(", ").bind(organization).push(", ").bind(app).push(", ").bind(path)
     }
 
     /// Goes on with another statement.
-    fn append(mut self, other: Draft) -> Draft {
+    fn append(mut self, other: UnboundStatement) -> UnboundStatement {
         for (piece, value) in other.pieces.into_iter().zip(other.values) {
             self = self.push(&piece).bind(value);
         }
@@ -76,7 +76,7 @@ impl Draft {
     }
 
     /// The condition that binds a statement. This is the one place where it is said what a tenant reaches.
-    fn reaching(self, tenant: &Tenant, column: &str) -> Draft {
+    fn reaching(self, tenant: &Tenant, column: &str) -> UnboundStatement {
         match tenant {
             // For a person's own commands; row-level security is told the same.
             Tenant::Everybody => self.push("1 = 1"),
@@ -101,7 +101,7 @@ impl Statement {
 
     /// Goes on with a value.
     #[must_use]
-    pub fn bind(self, value: impl Into<Value>) -> Statement {
+    pub fn bind(self, value: impl Into<SqlValue>) -> Statement {
         Statement { draft: self.draft.bind(value), ..self }
     }
 
@@ -134,12 +134,12 @@ impl Statement {
     pub fn found_first(
         self,
         column: &str,
-        dialect: Dialect,
+        dialect: SqlDialect,
         ids: impl FnOnce(Statement) -> Statement,
     ) -> Statement {
         let (open, close) = match dialect {
-            Dialect::Sqlite => (" IN (", ")"),
-            Dialect::Postgres => (" = ANY(ARRAY(", "))"),
+            SqlDialect::Sqlite => (" IN (", ")"),
+            SqlDialect::Postgres => (" = ANY(ARRAY(", "))"),
         };
         ids(self.push(" AND ").push(column).push(open)).push(close)
     }
@@ -174,7 +174,7 @@ impl Statement {
     /// One statement of PostgreSQL that carries several out, each of which gives back a row for each that it found or
     /// changed; it tells how many each did.
     pub fn together(statements: Vec<Statement>) -> Statement {
-        let (mut all, mut counts) = (Draft::new("WITH "), String::new());
+        let (mut all, mut counts) = (UnboundStatement::new("WITH "), String::new());
         for (number, statement) in statements.into_iter().enumerate() {
             let comma = if number == 0 { "" } else { ", " };
             all = all.push(&format!("{comma}s{number} AS (")).append(statement.draft).push(")");
@@ -193,8 +193,8 @@ impl Statement {
         self.written(|_, value, text| text.write_str(&value.literal()))
     }
 
-    fn written(&self, put: impl Fn(usize, &Value, &mut String) -> std::fmt::Result) -> String {
-        let Draft { pieces, last, values } = &self.draft;
+    fn written(&self, put: impl Fn(usize, &SqlValue, &mut String) -> std::fmt::Result) -> String {
+        let UnboundStatement { pieces, last, values } = &self.draft;
         let mut text = String::new();
         for (number, (piece, value)) in pieces.iter().zip(values).enumerate() {
             text.push_str(piece);
@@ -205,7 +205,7 @@ impl Statement {
     }
 
     /// Its values.
-    pub fn values(&self) -> &[Value] {
+    pub fn values(&self) -> &[SqlValue] {
         &self.draft.values
     }
 
@@ -217,9 +217,9 @@ impl Statement {
         for value in self.draft.values {
             // The driver takes every value.
             let _ = match value {
-                Value::Number(number) => arguments.add(number),
-                Value::Text(text) => arguments.add(text),
-                Value::Bytes(bytes) => arguments.add(bytes),
+                SqlValue::Number(number) => arguments.add(number),
+                SqlValue::Text(text) => arguments.add(text),
+                SqlValue::Bytes(bytes) => arguments.add(bytes),
             };
         }
         (text, arguments)
@@ -237,14 +237,18 @@ mod tests {
             (Tenant::Organization("x".to_owned()), "SELECT 1 FROM t WHERE o IN ('', $1) AND a = $2", 2),
             (Tenant::Everybody, "SELECT 1 FROM t WHERE 1 = 1 AND a = $1", 1),
         ] {
-            let made = Draft::new("SELECT 1 FROM t").within(&tenant, "o").push(" AND a = ").bind("x").parts();
+            let made = UnboundStatement::new("SELECT 1 FROM t")
+                .within(&tenant, "o")
+                .push(" AND a = ")
+                .bind("x")
+                .parts();
             assert_eq!((made.0.as_str(), made.1.len()), (text, values));
         }
     }
 
     #[test]
     fn the_values_of_several_statements_are_counted_together() {
-        let one = |value: i64| Draft::new("SELECT ").bind(value).push(", ").bind("a").unbound();
+        let one = |value: i64| UnboundStatement::new("SELECT ").bind(value).push(", ").bind("a").unbound();
         let (text, values) = Statement::together(vec![one(1), one(2)]).parts();
         assert_eq!(
             text,

@@ -2,10 +2,10 @@ use super::*;
 use crate::store::rows::Tenant;
 
 /// A database in a file of its own; or the one that a person names by `LOCKGATE_TEST_STORE`, to try them by hand.
-fn depot() -> (tempfile::TempDir, Depot) {
+fn depot() -> (tempfile::TempDir, EntityDatabase) {
     let dir = tempfile::tempdir().unwrap();
     let file = format!("sqlite:{}", dir.path().join("content.db").display());
-    (dir, Depot::at(&std::env::var("LOCKGATE_TEST_STORE").unwrap_or(file)).unwrap())
+    (dir, EntityDatabase::at(&std::env::var("LOCKGATE_TEST_STORE").unwrap_or(file)).unwrap())
 }
 
 #[test]

@@ -4,12 +4,12 @@
 //!
 //! Invariant: a text is kept as long as a row holds it, or an edit names it that is not forgotten.
 
-use super::Failure;
-use super::depot::Depot;
-use super::link::{Session, get};
+use super::EntityStoreError;
+use super::connection::{EntityTransaction, get};
+use super::database::EntityDatabase;
 use super::prepare::now;
-use super::statement::{Draft, Statement};
-use crate::store::journal::Bounds;
+use super::statement::{Statement, UnboundStatement};
+use crate::store::journal::RetentionLimits;
 use crate::store::rows::Tenant;
 
 /// Edits that are forgotten in one transaction.
@@ -17,9 +17,13 @@ const PORTION: i64 = 256;
 /// The number under which servers forget one after the other.
 const TURN: i64 = 1;
 
-impl Depot {
+impl EntityDatabase {
     /// Forgets the oldest edits until what is left is within these bounds.
-    pub(in crate::store) fn tidy(&self, tenant: &Tenant, bounds: Bounds) -> Result<(), Failure> {
+    pub(in crate::store) fn tidy(
+        &self,
+        tenant: &Tenant,
+        bounds: RetentionLimits,
+    ) -> Result<(), EntityStoreError> {
         let age = i64::try_from(bounds.age.as_micros()).unwrap_or(i64::MAX);
         let oldest = now().saturating_sub(age);
         while self.forget_portion(tenant, oldest)? {}
@@ -29,15 +33,16 @@ impl Depot {
     }
 
     /// The bytes of all texts.
-    fn size(&self, tenant: &Tenant) -> Result<i64, Failure> {
-        let size = Draft::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
+    fn size(&self, tenant: &Tenant) -> Result<i64, EntityStoreError> {
+        let size = UnboundStatement::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
         let size = self.read(tenant, size.within(tenant, "organization"))?;
         size.first().map_or(Ok(0), |size| get(size, 0))
     }
 
     /// Forgets some of the oldest edits, of those before that time; tells whether there were any.
-    fn forget_portion(&self, tenant: &Tenant, before: i64) -> Result<bool, Failure> {
-        let some = Draft::new("SELECT max(at) FROM (SELECT at FROM edits").within(tenant, "organization");
+    fn forget_portion(&self, tenant: &Tenant, before: i64) -> Result<bool, EntityStoreError> {
+        let some =
+            UnboundStatement::new("SELECT max(at) FROM (SELECT at FROM edits").within(tenant, "organization");
         let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
         let last = self.read(tenant, some.push(") AS portion"))?;
         let last = last.first().map_or(Ok(None), |last| get::<Option<i64>>(last, 0))?;
@@ -48,11 +53,19 @@ impl Depot {
 }
 
 /// Forgets the edits up to that time.
-async fn forget(session: &mut Session<'_>, tenant: &Tenant, last: i64) -> Result<(), Failure> {
+async fn forget(
+    session: &mut EntityTransaction<'_>,
+    tenant: &Tenant,
+    last: i64,
+) -> Result<(), EntityStoreError> {
     session.change(needless(tenant, last)).await?;
-    let changes = Draft::new("DELETE FROM changes").within(tenant, "organization").push(" AND edit IN (");
+    let changes =
+        UnboundStatement::new("DELETE FROM changes").within(tenant, "organization").push(" AND edit IN (");
     session.change(forgotten(changes, tenant, last).push(")")).await?;
-    let edits = Draft::new("DELETE FROM edits").within(tenant, "organization").push(" AND at <= ").bind(last);
+    let edits = UnboundStatement::new("DELETE FROM edits")
+        .within(tenant, "organization")
+        .push(" AND at <= ")
+        .bind(last);
     session.change(edits).await.map(drop)
 }
 
@@ -64,8 +77,10 @@ fn forgotten(statement: Statement, tenant: &Tenant, last: i64) -> Statement {
 
 /// The texts that the forgotten edits name, no other does, and no row holds.
 fn needless(tenant: &Tenant, last: i64) -> Statement {
-    let mut texts =
-        Draft::new("DELETE FROM texts").within(tenant, "organization").push(" AND at <= ").bind(last);
+    let mut texts = UnboundStatement::new("DELETE FROM texts")
+        .within(tenant, "organization")
+        .push(" AND at <= ")
+        .bind(last);
     texts = texts.push(" AND (kind, organization, app, path, stamp) IN (");
     for (union, side) in [("", "before"), (" UNION ", "after")] {
         texts = texts.push(union).push("SELECT kind, organization, app, path, ").push(side);

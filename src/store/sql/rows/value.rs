@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// A value of a statement.
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(super) enum SqlValue {
     /// A number.
     Number(i64),
     /// A text.
@@ -15,23 +15,23 @@ pub(super) enum Value {
     Bytes(Option<Vec<u8>>),
 }
 
-impl Value {
+impl SqlValue {
     /// The type that it has in PostgreSQL.
     pub fn sort(&self) -> &'static str {
         match self {
-            Value::Number(_) => "bigint",
-            Value::Text(_) => "text",
-            Value::Bytes(_) => "bytea",
+            SqlValue::Number(_) => "bigint",
+            SqlValue::Text(_) => "text",
+            SqlValue::Bytes(_) => "bytea",
         }
     }
 
     /// How PostgreSQL reads it where it stands in a statement.
     pub fn literal(&self) -> String {
         match self {
-            Value::Number(number) => format!("({number})"),
-            Value::Text(text) => literal(text),
-            Value::Bytes(None) => "NULL".to_owned(),
-            Value::Bytes(Some(bytes)) => {
+            SqlValue::Number(number) => format!("({number})"),
+            SqlValue::Text(text) => literal(text),
+            SqlValue::Bytes(None) => "NULL".to_owned(),
+            SqlValue::Bytes(Some(bytes)) => {
                 let mut quoted = r"E'\\x".to_owned();
                 for byte in bytes {
                     // A text takes all that is written to it.
@@ -59,33 +59,33 @@ pub(super) fn literal(text: &str) -> String {
     quoted
 }
 
-impl From<i64> for Value {
-    fn from(number: i64) -> Value {
-        Value::Number(number)
+impl From<i64> for SqlValue {
+    fn from(number: i64) -> SqlValue {
+        SqlValue::Number(number)
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(text.to_owned())
+impl From<&str> for SqlValue {
+    fn from(text: &str) -> SqlValue {
+        SqlValue::Text(text.to_owned())
     }
 }
 
-impl From<&[u8]> for Value {
-    fn from(bytes: &[u8]) -> Value {
-        Value::Bytes(Some(bytes.to_vec()))
+impl From<&[u8]> for SqlValue {
+    fn from(bytes: &[u8]) -> SqlValue {
+        SqlValue::Bytes(Some(bytes.to_vec()))
     }
 }
 
-impl From<Vec<u8>> for Value {
-    fn from(bytes: Vec<u8>) -> Value {
-        Value::Bytes(Some(bytes))
+impl From<Vec<u8>> for SqlValue {
+    fn from(bytes: Vec<u8>) -> SqlValue {
+        SqlValue::Bytes(Some(bytes))
     }
 }
 
-impl From<Option<&[u8]>> for Value {
-    fn from(bytes: Option<&[u8]>) -> Value {
-        Value::Bytes(bytes.map(<[u8]>::to_vec))
+impl From<Option<&[u8]>> for SqlValue {
+    fn from(bytes: Option<&[u8]>) -> SqlValue {
+        SqlValue::Bytes(bytes.map(<[u8]>::to_vec))
     }
 }
 
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn numbers_and_bytes_are_spelled_whole() {
-        assert_eq!(Value::from(-5).literal(), "(-5)");
-        assert_eq!(Value::from(b"\x00'\\\xff".as_slice()).literal(), r"E'\\x00275cff'");
-        assert_eq!(Value::from(None).literal(), "NULL");
+        assert_eq!(SqlValue::from(-5).literal(), "(-5)");
+        assert_eq!(SqlValue::from(b"\x00'\\\xff".as_slice()).literal(), r"E'\\x00275cff'");
+        assert_eq!(SqlValue::from(None).literal(), "NULL");
     }
 }

@@ -4,16 +4,16 @@
 //! that grow, whatever the clocks of the servers say.
 
 use super::super::pack;
-use super::depot::Depot;
+use super::connection::{EntityTransaction, get};
+use super::database::EntityDatabase;
 use super::lines;
-use super::link::{Session, get};
-use super::prepare::{After, Prepared, count, now, number};
-use super::statement::{Draft, OF_NUMBER, Statement};
-use super::value::Value;
-use super::{Failure, RowKey};
-use crate::store::journal::{Deed, EditId, Kind};
+use super::prepare::{After, PreparedRow, count, now, number};
+use super::statement::{OF_NUMBER, Statement, UnboundStatement};
+use super::value::SqlValue;
+use super::{EntityStoreError, RowKey};
+use crate::store::journal::{EditId, EditMeta, EntryKind};
 use crate::store::rows::{RowWrite, Tenant};
-use crate::text::Stamp;
+use crate::text::Version;
 
 /// Whose an edit is that changed rows of several organisations: of nobody who is one. No organisation has this name.
 const SEVERAL: &str = "\u{1}";
@@ -27,45 +27,45 @@ pub(super) const UNDO: i64 = 1;
 pub(super) const REDO: i64 = 2;
 
 /// All that is to be written of one edit.
-struct Edit<'a> {
+struct RowEdit<'a> {
     tenant: &'a Tenant,
-    deed: &'a Deed,
+    deed: &'a EditMeta,
     id: i64,
     /// In the order in which they are locked, which is the same for all who write.
-    rows: Vec<Prepared<'a>>,
+    rows: Vec<PreparedRow<'a>>,
 }
 
-impl Depot {
+impl EntityDatabase {
     /// Writes all rows of one edit and remembers it; gives back its name, or nothing where a row is no longer what was read.
     pub(in crate::store) fn publish(
         &self,
         tenant: &Tenant,
         writes: &[RowWrite<'_>],
-        deed: &Deed,
-    ) -> Result<Option<EditId>, Failure> {
+        deed: &EditMeta,
+    ) -> Result<Option<EditId>, EntityStoreError> {
         let id = number()?;
-        let mut rows: Vec<Prepared<'_>> = writes.iter().enumerate().map(Prepared::of).collect();
+        let mut rows: Vec<PreparedRow<'_>> = writes.iter().enumerate().map(PreparedRow::new).collect();
         rows.sort_by_key(|row| row.key);
         if rows.iter().any(|row| !tenant.reaches(row.key.organization)) {
-            return Err(Failure::Other("a row is out of reach".to_owned()));
+            return Err(EntityStoreError::Other("a row is out of reach".to_owned()));
         }
-        let edit = Edit { tenant, deed, id, rows };
+        let edit = RowEdit { tenant, deed, id, rows };
         match self.write(tenant, id, async |session| edit.write(session).await) {
             Ok(journal) => Ok(Some(EditId::new(journal, id.cast_unsigned()))),
-            Err(Failure::Overtaken) => Ok(None),
+            Err(EntityStoreError::Overtaken) => Ok(None),
             Err(failure) => Err(failure),
         }
     }
 }
 
-impl Edit<'_> {
-    async fn write(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+impl RowEdit<'_> {
+    async fn write(&self, session: &mut EntityTransaction<'_>) -> Result<(), EntityStoreError> {
         let at = self.time(session).await?;
         let mut all = Vec::new();
         let mut asked = Vec::new();
         for row in &self.rows {
-            all.extend(self.swap(row, at).map(|swap| (swap, Some(Failure::Overtaken))));
-            let textless = || Failure::Other("a row has no text of its own".to_owned());
+            all.extend(self.swap(row, at).map(|swap| (swap, Some(EntityStoreError::Overtaken))));
+            let textless = || EntityStoreError::Other("a row has no text of its own".to_owned());
             all.extend(self.show(row).map(|show| (show, Some(textless()))));
             let told = lines::tell(self.tenant, row, self.id, at);
             all.extend(told.into_iter().map(|lines| (lines.push(DONE), None)));
@@ -79,7 +79,7 @@ impl Edit<'_> {
             all.push((self.change(row, at), None));
         }
         all.push((self.edit(at), None));
-        all.extend(self.mark(at).map(|mark| (mark, Some(Failure::Overtaken))));
+        all.extend(self.mark(at).map(|mark| (mark, Some(EntityStoreError::Overtaken))));
         let counts = session.together(all).await?;
         for (number, key, before) in asked {
             // Where an edit made it, it is kept already.
@@ -92,14 +92,15 @@ impl Edit<'_> {
     }
 
     /// A time later than that of every edit of these rows.
-    async fn time(&self, session: &mut Session<'_>) -> Result<i64, Failure> {
+    async fn time(&self, session: &mut EntityTransaction<'_>) -> Result<i64, EntityStoreError> {
         let mut at = now();
         for row in &self.rows {
             let last = match row.before {
                 Some(before) => Some(before.changed),
                 // There may have been one, which was removed.
                 None => {
-                    let last = Draft::new("SELECT max(at) FROM changes").within(self.tenant, "organization");
+                    let last = UnboundStatement::new("SELECT max(at) FROM changes")
+                        .within(self.tenant, "organization");
                     let found = session.first(last.row("", row.key)).await?;
                     found.map_or(Ok(None), |found| get(&found, 0))?
                 }
@@ -110,14 +111,15 @@ impl Edit<'_> {
     }
 
     /// Puts the new text in the place of the one that was read.
-    fn swap(&self, row: &Prepared<'_>, at: i64) -> Option<Statement> {
-        let as_read = |draft: Draft, stamp: Stamp| {
+    fn swap(&self, row: &PreparedRow<'_>, at: i64) -> Option<Statement> {
+        let as_read = |draft: UnboundStatement, stamp: Version| {
             let bound = draft.within(self.tenant, "organization").row("", row.key);
             bound.push(" AND stamp = ").bind(stamp.bytes().as_slice())
         };
         let swap = match (row.before, &row.after) {
             (Some(before), Some(After { stamp, size, encoding, .. })) => {
-                let entity = Draft::new("UPDATE entities SET stamp = ").bind(stamp.bytes().as_slice());
+                let entity =
+                    UnboundStatement::new("UPDATE entities SET stamp = ").bind(stamp.bytes().as_slice());
                 let entity =
                     entity.push(", size = ").bind(*size).push(", encoding = ").bind(encoding.as_str());
                 let entity = entity.push(", author = ").bind(self.deed.author.as_str());
@@ -126,51 +128,56 @@ impl Edit<'_> {
             }
             (None, Some(After { stamp, size, encoding, .. })) => {
                 let columns = "kind, organization, app, path, stamp, size, encoding, author, revision, created, changed";
-                let entity =
-                    Draft::new("INSERT INTO entities(").push(columns).push(") VALUES (").key(row.key);
+                let entity = UnboundStatement::new("INSERT INTO entities(")
+                    .push(columns)
+                    .push(") VALUES (")
+                    .key(row.key);
                 let entity =
                     entity.push(", ").bind(stamp.bytes().as_slice()).push(", ").bind(*size).push(", ");
                 let entity = entity.bind(encoding.as_str()).push(", ").bind(self.deed.author.as_str());
                 let entity = entity.push(", 1, ").bind(at).push(", ").bind(at);
                 entity.push(") ON CONFLICT DO NOTHING").unbound()
             }
-            (Some(before), None) => as_read(Draft::new("DELETE FROM entities"), before.stamp),
+            (Some(before), None) => as_read(UnboundStatement::new("DELETE FROM entities"), before.stamp),
             (None, None) => return None,
         };
         Some(swap.push(DONE))
     }
 
     /// Has the text follow the row that is swapped.
-    fn show(&self, row: &Prepared<'_>) -> Option<Statement> {
-        let bound = |draft: Draft| draft.within(self.tenant, "organization").row("", row.key);
+    fn show(&self, row: &PreparedRow<'_>) -> Option<Statement> {
+        let bound = |draft: UnboundStatement| draft.within(self.tenant, "organization").row("", row.key);
         let show = match (row.before, &row.after) {
             (Some(_), Some(After { text, raw, .. })) => {
-                let text = Draft::new("UPDATE contents SET text = ").bind(text.as_str());
+                let text = UnboundStatement::new("UPDATE contents SET text = ").bind(text.as_str());
                 bound(text.push(", raw = ").bind(raw.as_deref()))
             }
             (None, Some(After { text, raw, .. })) => {
-                let row =
-                    Draft::new("INSERT INTO contents(kind, organization, app, path, text, raw) VALUES (")
-                        .key(row.key);
+                let row = UnboundStatement::new(
+                    "INSERT INTO contents(kind, organization, app, path, text, raw) VALUES (",
+                )
+                .key(row.key);
                 row.push(", ").bind(text.as_str()).push(", ").bind(raw.as_deref()).push(")").unbound()
             }
-            (Some(_), None) => bound(Draft::new("DELETE FROM contents")),
+            (Some(_), None) => bound(UnboundStatement::new("DELETE FROM contents")),
             (None, None) => return None,
         };
         Some(show.push(DONE))
     }
 
     /// Whether the text of a version is kept.
-    fn kept(&self, key: RowKey<'_>, stamp: Stamp) -> Statement {
-        let text = Draft::new("SELECT 1 FROM texts").within(self.tenant, "organization").row("", key);
+    fn kept(&self, key: RowKey<'_>, stamp: Version) -> Statement {
+        let text =
+            UnboundStatement::new("SELECT 1 FROM texts").within(self.tenant, "organization").row("", key);
         text.push(" AND stamp = ").bind(stamp.bytes().as_slice())
     }
 
     /// Keeps a text, so that the change can be taken back.
-    fn keep(&self, key: RowKey<'_>, stamp: Stamp, packed: &[u8], at: i64) -> Statement {
-        let text =
-            Draft::new("INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (")
-                .key(key);
+    fn keep(&self, key: RowKey<'_>, stamp: Version, packed: &[u8], at: i64) -> Statement {
+        let text = UnboundStatement::new(
+            "INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (",
+        )
+        .key(key);
         let text = text.push(", ").bind(stamp.bytes().as_slice()).push(", ").bind(at);
         let text = text.push(", ").bind(count(packed.len())).push(", ").bind(packed);
         // Whoever forgets at this moment sees that it is needed.
@@ -181,14 +188,18 @@ impl Edit<'_> {
 
     /// The entry in the journal.
     fn edit(&self, at: i64) -> Statement {
-        let Deed { tool, author, request, gates, kind } = self.deed;
+        let EditMeta { tool, author, request, gates, kind } = self.deed;
         let (kind, of) = match kind {
-            Kind::Edit => (EDIT, 0),
-            Kind::Undo(of) => (UNDO, of.number().cast_signed()),
-            Kind::Redo(of) => (REDO, of.number().cast_signed()),
+            EntryKind::Edit => (EDIT, 0),
+            EntryKind::Undo(of) => (UNDO, of.number().cast_signed()),
+            EntryKind::Redo(of) => (REDO, of.number().cast_signed()),
         };
         let columns = "id, organization, at, tool, author, request, kind, of, gates";
-        let edit = Draft::new("INSERT INTO edits(").push(columns).push(") VALUES (").bind(self.id).push(", ");
+        let edit = UnboundStatement::new("INSERT INTO edits(")
+            .push(columns)
+            .push(") VALUES (")
+            .bind(self.id)
+            .push(", ");
         let edit = edit.bind(self.organization()).push(", ").bind(at).push(", ").bind(tool.as_str());
         let edit = edit.push(", ").bind(author.as_str()).push(", ").bind(request.bytes().as_slice());
         let edit = edit.push(", ").bind(kind).push(", ").bind(of).push(", ").bind(gates.as_str());
@@ -196,11 +207,12 @@ impl Edit<'_> {
     }
 
     /// What the edit did to one row.
-    fn change(&self, row: &Prepared<'_>, at: i64) -> Statement {
-        let stamp = |stamp: Option<Stamp>| Value::Bytes(stamp.map(|stamp| stamp.bytes().to_vec()));
+    fn change(&self, row: &PreparedRow<'_>, at: i64) -> Statement {
+        let stamp = |stamp: Option<Version>| SqlValue::Bytes(stamp.map(|stamp| stamp.bytes().to_vec()));
         let columns =
             "edit, position, at, kind, organization, app, path, before, after, added, removed, kept";
-        let change = Draft::new("INSERT INTO changes(").push(columns).push(") VALUES (").bind(self.id);
+        let change =
+            UnboundStatement::new("INSERT INTO changes(").push(columns).push(") VALUES (").bind(self.id);
         let change =
             change.push(", ").bind(row.position).push(", ").bind(at).push(", ").key(row.key).push(", ");
         let change = change.bind(stamp(row.before.map(|before| before.stamp))).push(", ");
@@ -212,9 +224,13 @@ impl Edit<'_> {
     /// Marks what is taken back or made again, once.
     fn mark(&self, at: i64) -> Option<Statement> {
         let (mark, of, is_not_yet) = match self.deed.kind {
-            Kind::Edit => return None,
-            Kind::Undo(of) => (Draft::new("UPDATE edits SET undone = ").bind(at), of, " AND undone IS NULL"),
-            Kind::Redo(of) => (Draft::new("UPDATE edits SET undone = NULL"), of, " AND undone IS NOT NULL"),
+            EntryKind::Edit => return None,
+            EntryKind::Undo(of) => {
+                (UnboundStatement::new("UPDATE edits SET undone = ").bind(at), of, " AND undone IS NULL")
+            }
+            EntryKind::Redo(of) => {
+                (UnboundStatement::new("UPDATE edits SET undone = NULL"), of, " AND undone IS NOT NULL")
+            }
         };
         let mark = mark.within(self.tenant, OF_NUMBER).push(" AND id = ").bind(of.number().cast_signed());
         Some(mark.push(is_not_yet).push(DONE))
@@ -222,7 +238,7 @@ impl Edit<'_> {
 
     /// Whose the edit is: what it changed has to be within reach of those who are shown it.
     fn organization(&self) -> &str {
-        let owned = |row: &&Prepared<'_>| !row.key.organization.is_empty();
+        let owned = |row: &&PreparedRow<'_>| !row.key.organization.is_empty();
         let mut owners = self.rows.iter().filter(owned).map(|row| row.key.organization);
         let Some(first) = owners.next() else { return "" };
         if owners.all(|other| other == first) { first } else { SEVERAL }

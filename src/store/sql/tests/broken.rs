@@ -1,8 +1,8 @@
 //! Files that are no database, or one that may not be used.
 
-use super::{Failure, deed, edit, open, row, scene, text};
-use crate::store::journal::Kind;
-use crate::store::sql::{Database, Wanted};
+use super::{DatabaseError, deed, edit, open, row, scene, text};
+use crate::store::journal::EntryKind;
+use crate::store::sql::{Database, EditFilter};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -87,9 +87,9 @@ fn every_cut_and_every_garbled_page_is_seen_or_harmless() {
         // Whatever is spoilt is either told as such, or the text is the right one.
         for number in 0..200_u32 {
             let wanted = format!("{number} {}", "text ".repeat(50)).into_bytes();
-            match database.text(&crate::text::Stamp::of(&wanted).hex()) {
+            match database.text(&crate::text::Version::hash(&wanted).hex()) {
                 Ok(Some(seen)) => assert_eq!(seen, wanted),
-                Ok(None) | Err(Failure::Spoilt(_) | Failure::Other(_)) => {}
+                Ok(None) | Err(DatabaseError::Spoilt(_) | DatabaseError::Other(_)) => {}
                 Err(other) => panic!("{other:?}"),
             }
         }
@@ -103,7 +103,7 @@ fn a_journal_of_a_newer_lockgate_is_left_alone() {
     connection.execute_batch("PRAGMA user_version = 2").unwrap();
     drop(connection);
     match Database::open(dir.path()) {
-        Err(Failure::Closed(why)) => assert!(why.contains("newer lockgate"), "{why}"),
+        Err(DatabaseError::Closed(why)) => assert!(why.contains("newer lockgate"), "{why}"),
         other => panic!("{other:?}"),
     }
     assert_eq!(aside(dir.path()), 0);
@@ -115,14 +115,14 @@ fn a_database_that_others_may_write_is_not_used() {
     let path = dir.path().join("journal.db");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o622)).unwrap();
     match Database::open(dir.path()) {
-        Err(Failure::Closed(why)) => assert!(why.contains("may be written by others"), "{why}"),
+        Err(DatabaseError::Closed(why)) => assert!(why.contains("may be written by others"), "{why}"),
         other => panic!("{other:?}"),
     }
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
         assert!(
-            matches!(Database::open(dir.path()), Err(Failure::Closed(why)) if why.contains("another user"))
+            matches!(Database::open(dir.path()), Err(DatabaseError::Closed(why)) if why.contains("another user"))
         );
         std::os::unix::fs::chown(&path, Some(0), None).unwrap();
     }
@@ -143,7 +143,7 @@ fn all_files_are_the_user_s_alone() {
 #[test]
 fn one_that_is_set_aside_is_no_longer_the_current_one() {
     let (dir, database) = scene();
-    let number = database.begin(&deed(Kind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
+    let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     assert!(database.is_current());
     assert_eq!(database.give_up(dir.path(), "a disk that failed once").unwrap(), None, "it is whole");
     for part in ["journal.db", "journal.db-wal"] {
@@ -156,7 +156,7 @@ fn one_that_is_set_aside_is_no_longer_the_current_one() {
     assert_ne!(new.id(number), database.id(number), "an id of the one does not name an edit of the other");
     edit(&new, "a", b"3", b"4");
     drop(database);
-    assert!(new.newest(Wanted::Settled, "a").unwrap().is_some());
+    assert!(new.newest(EditFilter::Settled, "a").unwrap().is_some());
 }
 
 /// Runs work in a file system of its own that is nearly full; skipped where that cannot be made.
@@ -192,7 +192,7 @@ fn fill(folder: &Path) {
     let mut written = Vec::new();
     let refused = (0..100).find_map(|seed| {
         let (before, after) = (noise(2 * seed + 1), noise(2 * seed + 2));
-        match database.begin(&deed(Kind::Edit), &[row("a", Some(&before), Some(&after))]) {
+        match database.begin(&deed(EntryKind::Edit), &[row("a", Some(&before), Some(&after))]) {
             Ok(number) => match database.settle(number) {
                 Ok(()) => {
                     written.push((number, after));
@@ -207,12 +207,12 @@ fn fill(folder: &Path) {
             Err(failure) => Some(failure),
         }
     });
-    assert!(matches!(refused, Some(Failure::Full(_))), "{refused:?}");
+    assert!(matches!(refused, Some(DatabaseError::Full(_))), "{refused:?}");
     assert!(!written.is_empty());
     for (number, after) in &written {
         assert!(database.entry(*number).unwrap().is_some());
         assert_eq!(text(&database, after).as_ref(), Some(after));
     }
-    let newest = database.last(Wanted::Settled).unwrap().unwrap().1.id.number();
+    let newest = database.last(EditFilter::Settled).unwrap().unwrap().1.id.number();
     assert_eq!(Some(newest), written.last().map(|(number, _)| *number));
 }

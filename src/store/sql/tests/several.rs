@@ -1,7 +1,7 @@
 //! Several threads and several processes at one database.
 
 use super::{Database, edit, number, open, text};
-use crate::store::sql::Wanted;
+use crate::store::sql::EditFilter;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn work(database: &Database, name: &str, edits: usize) {
     let text_of = |number: usize| format!("{name} {number}\n{}", "line\n".repeat(100)).into_bytes();
     for round in 0..edits {
         let number = edit(database, name, &text_of(round), &text_of(round + 1));
-        let latest = database.newest(Wanted::Settled, name).unwrap().unwrap();
+        let latest = database.newest(EditFilter::Settled, name).unwrap().unwrap();
         assert_eq!(latest.id.number(), number, "what one has written it sees");
         assert_eq!(text(database, &text_of(round)), Some(text_of(round)));
     }

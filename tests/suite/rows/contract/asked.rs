@@ -3,7 +3,7 @@
 use lockgate::edit::Edit;
 use lockgate::engine::{Report, Status};
 use lockgate::request::Expect;
-use lockgate::text::Stamp;
+use lockgate::text::Version;
 
 use crate::suite::rows::world::World;
 
@@ -13,7 +13,7 @@ pub const FIVE: &str = "one\ntwo\nthree\nfour\nfive\n";
 pub fn written(world: &World, path: &str, edit: Edit) -> Report {
     let report = world.edit(path, edit, Expect::Anything).unwrap();
     assert_eq!(report.status, Status::Written, "{report:?}");
-    assert_eq!(report.version, world.bytes(path).map(|bytes| Stamp::of(&bytes)));
+    assert_eq!(report.version, world.bytes(path).map(|bytes| Version::hash(&bytes)));
     assert!(report.edit_id.is_some());
     report
 }

@@ -5,7 +5,7 @@ use lockgate::engine::{Report, Status};
 use lockgate::error::Code;
 use lockgate::gate::Watch;
 use lockgate::request::{Expect, Mode};
-use lockgate::text::Stamp;
+use lockgate::text::Version;
 
 use super::asked::{FIVE, written};
 use crate::suite::edits::{content, insertion, lines, search};
@@ -76,7 +76,7 @@ pub fn what_a_caller_expects(world: &World) {
     let second = world.edit("src/a.txt", lines(1, 1, "ONE\n"), short).unwrap();
     let third = world.edit("src/a.txt", lines(5, 5, "FIVE\n"), version(&second)).unwrap();
     assert_eq!(third.status, Status::Written);
-    let never = Expect::Version(Stamp::of(b"never").hex());
+    let never = Expect::Version(Version::hash(b"never").hex());
     let refusal = world.edit("src/a.txt", lines(2, 2, "x\n"), never.clone()).unwrap_err();
     assert_eq!(refusal.code, Code::EditConflict);
     let refusal = world.edit("src/none.txt", content("x\n"), never).unwrap_err();

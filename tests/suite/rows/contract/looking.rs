@@ -1,10 +1,10 @@
 //! Looking: at lines, at whole texts, for a pattern, and at what there is.
 
 use lockgate::edit::Edit;
-use lockgate::engine::Sight;
+use lockgate::engine::ReadResponse;
 use lockgate::error::Code;
-use lockgate::request::{Expect, LineLook, Look};
-use lockgate::text::Stamp;
+use lockgate::request::{Expect, LineLook, ReadRequest};
+use lockgate::text::Version;
 
 use super::asked::{utf16, written};
 use crate::suite::edits::search;
@@ -16,12 +16,12 @@ pub fn lines_and_whole_texts(world: &World) {
     world.put("src/empty.txt", b"");
     let look = |path: &str, start_line, end_line| {
         let target = world.target(path);
-        let sight = world.look(Look::Lines(LineLook { target, start_line, end_line }));
+        let sight = world.look(ReadRequest::Lines(LineLook { target, start_line, end_line }));
         let shown = sight.map(|sight| match sight {
-            Sight::Lines(reading) => {
+            ReadResponse::Lines(reading) => {
                 assert_eq!(
                     Some(reading.text.stamp()),
-                    made.version.filter(|_| path == "src/a.txt").or(Some(Stamp::of(b"")))
+                    made.version.filter(|_| path == "src/a.txt").or(Some(Version::hash(b"")))
                 );
                 let text: Vec<&str> = (reading.start_line..=reading.end_line)
                     .map(|line| reading.text.lines().text(line))
@@ -45,7 +45,7 @@ pub fn lines_and_whole_texts(world: &World) {
 pub fn found(world: &World, pattern: &str, path: Option<&str>, most: usize) -> Result<Vec<String>, Code> {
     let sight = world.search(pattern, path, most);
     let shown = sight.map(|sight| match sight {
-        Sight::Matches(matches) => {
+        ReadResponse::Matches(matches) => {
             let mut lines: Vec<String> = matches
                 .found
                 .iter()
@@ -131,7 +131,7 @@ pub fn listing(world: &World) {
     let listed = |prefix: &str, most: usize| {
         let sight = world.list(prefix, most);
         let shown = sight.map(|sight| match sight {
-            Sight::Entries(entries) => {
+            ReadResponse::Entries(entries) => {
                 let mut paths: Vec<String> = entries
                     .entries
                     .iter()

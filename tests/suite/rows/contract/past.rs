@@ -1,7 +1,7 @@
 //! What was: taken back, made again, and told of.
 
 use lockgate::edit::Edit;
-use lockgate::engine::{Kind, Report, Status};
+use lockgate::engine::{EntryKind, Report, Status};
 use lockgate::error::Code;
 use lockgate::request::{Direction, Expect};
 
@@ -87,7 +87,7 @@ pub fn what_is_remembered(world: &World) {
     world.undo(&second).unwrap();
     let of_a = world.history(Some("src/a.txt"), 10);
     assert_eq!(of_a.len(), 3);
-    assert!(matches!(of_a[0].deed.kind, Kind::Undo(of) if Some(of) == second.edit_id));
+    assert!(matches!(of_a[0].deed.kind, EntryKind::Undo(of) if Some(of) == second.edit_id));
     assert_eq!((Some(of_a[1].id), of_a[1].undone), (second.edit_id, true));
     assert_eq!((Some(of_a[2].id), of_a[2].undone), (made.edit_id, false));
     assert_eq!((of_a[1].changes[0].added, of_a[1].changes[0].removed), (1, 2));

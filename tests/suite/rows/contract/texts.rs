@@ -2,8 +2,8 @@
 
 use lockgate::edit::Edit;
 use lockgate::error::Code;
-use lockgate::request::{Expect, Look, Mode};
-use lockgate::text::Stamp;
+use lockgate::request::{Expect, Mode, ReadRequest};
+use lockgate::text::Version;
 
 use super::asked::{utf16, written};
 use super::looking::found;
@@ -31,7 +31,7 @@ pub fn every_text_byte_for_byte(world: &World) {
         let path = format!("src/{number}.txt");
         let made = world.put(&path, bytes);
         assert_eq!(world.bytes(&path).as_ref(), Some(bytes), "{name}");
-        assert_eq!(made.version, Some(Stamp::of(bytes)), "{name}");
+        assert_eq!(made.version, Some(Version::hash(bytes)), "{name}");
         // Of a line of its own nothing but that line changes, and both ways lead back to the byte.
         let edit = written(world, &path, search("two", "2 and 2"));
         let changed = world.bytes(&path).unwrap();
@@ -93,7 +93,7 @@ pub fn what_is_no_text(world: &World) {
         let path = format!("src/{number}.bin");
         let refusal = world.edit_as(&path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent);
         world.told.tell("no text", refusal.as_ref().map(|report| report.status.name().to_owned()));
-        let there = world.look(Look::Whole(world.target(&path)));
+        let there = world.look(ReadRequest::Whole(world.target(&path)));
         world.told.tell("read", there.as_ref().map(|_| "text".to_owned()));
     }
     let refusal = world.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);
@@ -113,7 +113,7 @@ pub fn what_is_too_large(world: &World) {
         Code::TooLarge
     );
     assert_eq!(
-        (world.bytes("src/a.txt").map(|bytes| Stamp::of(&bytes)), world.bytes("src/b.txt")),
+        (world.bytes("src/a.txt").map(|bytes| Version::hash(&bytes)), world.bytes("src/b.txt")),
         (made.version, None)
     );
 }

@@ -5,7 +5,7 @@ use lockgate::engine::Status;
 use lockgate::error::Code;
 use lockgate::gate::Watch;
 use lockgate::request::{Expect, Mode};
-use lockgate::text::Stamp;
+use lockgate::text::Version;
 
 use crate::suite::edits::{content, insertion};
 use crate::suite::rows::world::World;
@@ -57,7 +57,7 @@ pub fn many_servers_at_one_text(world: &World) {
     // The past is one chain: each edit began with what the one before it left.
     let chained = history.windows(2).all(|two| two[0].changes[0].before == two[1].changes[0].after);
     assert!(chained, "{history:?}");
-    assert_eq!(history[0].changes[0].after, Some(Stamp::of(text.as_bytes())));
+    assert_eq!(history[0].changes[0].after, Some(Version::hash(text.as_bytes())));
 }
 
 pub fn many_servers_making_one_text(world: &World) {

@@ -18,7 +18,7 @@ fn edits_are_there_once_however_the_database_ended() {
     let Some(postgres) = Postgres::start(&[]) else { return };
     let database = postgres.database();
     let dir = tempfile::tempdir().unwrap();
-    let servers = [0, 1].map(|number| Client::of(&database.url(), &dir.path().join(number.to_string())));
+    let servers = [0, 1].map(|number| Client::new(&database.url(), &dir.path().join(number.to_string())));
     assert_eq!(servers[0].text("src/0.txt"), None);
     database.boss(&the_app());
     let ledgers: Vec<Mutex<Ledger>> = (0..WORKERS)
@@ -52,7 +52,7 @@ fn edits_are_there_once_however_the_database_ended() {
         await_more(&there, 12);
         enough.store(true, Ordering::SeqCst);
     });
-    let witness = Client::of(&database.url(), &dir.path().join("witness"));
+    let witness = Client::new(&database.url(), &dir.path().join("witness"));
     for ledger in &ledgers {
         ledger.lock().unwrap().check(&witness);
     }
@@ -74,7 +74,7 @@ fn edits_are_there_once_where_servers_are_killed() {
         stores.push((database.url(), Some(database)));
     }
     for (url, database) in stores {
-        let witness = Client::of(&url, &dir.path().join("witness"));
+        let witness = Client::new(&url, &dir.path().join("witness"));
         assert_eq!(witness.text("src/0.txt"), None);
         match &database {
             Some(database) => drop(database.boss(&the_app())),

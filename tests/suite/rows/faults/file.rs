@@ -15,7 +15,7 @@ struct Scene {
 impl Scene {
     fn new() -> Scene {
         let dir = tempfile::tempdir().unwrap();
-        let server = Client::of(&url(&dir.path().join("content.db")), &dir.path().join("server"));
+        let server = Client::new(&url(&dir.path().join("content.db")), &dir.path().join("server"));
         assert_eq!(server.text("src/a.txt"), None);
         let scene = Scene { dir, server };
         scene.connection().execute_batch(&the_app()).unwrap();
@@ -31,7 +31,7 @@ impl Scene {
     }
 
     fn another(&self) -> Client {
-        Client::of(&url(&self.file()), &self.dir.path().join("another"))
+        Client::new(&url(&self.file()), &self.dir.path().join("another"))
     }
 
     /// The database and what stands beside it.
@@ -101,7 +101,7 @@ fn a_file_that_is_no_database_is_told_and_left_alone() {
         let file = scene.dir.path().join(format!("{what}/content.db"));
         std::fs::create_dir(file.parent().unwrap()).unwrap();
         std::fs::write(&file, &bytes).unwrap();
-        let server = Client::of(&url(&file), &scene.dir.path().join(what).join("own"));
+        let server = Client::new(&url(&file), &scene.dir.path().join(what).join("own"));
         let answer = server.put("src/a.txt", "new\n");
         assert_eq!(fate(&answer), Fate::Absent, "{what}");
         clear(&server.try_text("src/a.txt").unwrap_err());
@@ -138,7 +138,7 @@ fn a_file_that_another_program_locks_is_refused_in_time() {
 fn a_folder_that_is_not_there_is_told_and_used_once_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("none/content.db");
-    let server = Client::of(&url(&file), &dir.path().join("own"));
+    let server = Client::new(&url(&file), &dir.path().join("own"));
     clear(&server.try_text("src/a.txt").unwrap_err());
     assert!(!file.parent().unwrap().exists(), "a folder that a person names is not made");
     std::fs::create_dir(dir.path().join("none")).unwrap();

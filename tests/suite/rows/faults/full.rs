@@ -44,7 +44,7 @@ pub fn small_disk(at: &Path, size: &str) -> Option<Vec<OsString>> {
 struct Filler(PathBuf);
 
 impl Filler {
-    fn of(process: u32, folder: &Path) -> Filler {
+    fn new(process: u32, folder: &Path) -> Filler {
         let own = format!("/proc/{process}/root{}", folder.display());
         Filler(PathBuf::from(own).join("filler"))
     }
@@ -95,11 +95,11 @@ fn an_edit_for_which_postgresql_has_no_room_is_refused_whole() {
         &format!("CREATE DATABASE small OWNER {KEEPER} TEMPLATE template0 TABLESPACE small"),
     );
     let dir = tempfile::tempdir().unwrap();
-    let server = Client::of(&database.url(), &dir.path().join("server"));
+    let server = Client::new(&database.url(), &dir.path().join("server"));
     assert_eq!(server.text("src/a.txt"), None);
     database.boss(&the_app());
     let mut ledger = Ledger::begin(&server, "src/a.txt");
-    let filler = Filler::of(postgres.id(), folder.path());
+    let filler = Filler::new(postgres.id(), folder.path());
     let mut full = 0;
     for pages in 0..12 {
         filler.leave(pages);
@@ -141,7 +141,7 @@ fn an_edit_for_which_sqlite_has_no_room_is_refused_whole() {
     };
     let made = server.call("replace_content", &flow("a.py", ""));
     assert_eq!(made.status(), "written", "{}", made.text);
-    let filler = Filler::of(server.id(), folder.path());
+    let filler = Filler::new(server.id(), folder.path());
     let mut full = 0;
     for pages in 0..40 {
         filler.leave(pages);

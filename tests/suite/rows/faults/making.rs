@@ -20,7 +20,7 @@ fn all_begin(url: &str, own: &std::path::Path) {
     std::thread::scope(|scope| {
         let servers: Vec<_> = (0..SERVERS)
             .map(|number| {
-                let (begin, client) = (&begin, Client::of(url, &own.join(number.to_string())));
+                let (begin, client) = (&begin, Client::new(url, &own.join(number.to_string())));
                 scope.spawn(move || {
                     begin.wait();
                     client.try_text("src/a.txt")
@@ -54,7 +54,8 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
     let mut made = 0;
     for number in (0..).step_by(2) {
         let database = postgres.database();
-        let interrupted = Client::of(&database.url_at(proxy.address), &dir.path().join(format!("a{number}")));
+        let interrupted =
+            Client::new(&database.url_at(proxy.address), &dir.path().join(format!("a{number}")));
         // For good: whoever began it does not come back.
         let at = if number % 4 == 0 { At::Unheard } else { At::Before };
         proxy.arm(When::Number(number), at, Then::Broken);
@@ -65,7 +66,7 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
         }
         let notes = database.boss("SELECT count(to_regclass('lockgate_migrations'))");
         made += usize::from(notes == "1");
-        let next = Client::of(&database.url(), &dir.path().join(format!("b{number}")));
+        let next = Client::new(&database.url(), &dir.path().join(format!("b{number}")));
         assert_eq!(next.try_text("src/a.txt"), Ok(None), "{broke:?} of {seen:#?}");
         database.boss(&the_app());
         assert!(next.put("src/a.txt", "one\n").is_ok(), "{broke:?} of {seen:#?}");
@@ -101,7 +102,7 @@ fn tables_of_sqlite_whose_making_was_cut_short_are_made_by_the_next_call() {
         client.post_call("replace_content", &arguments);
         let answer = client.raw.response();
         drop(served);
-        let next = Client::of(&store, &dir.path().join(format!("own{blocks}")));
+        let next = Client::new(&store, &dir.path().join(format!("own{blocks}")));
         assert_eq!(next.try_text("src/a.txt"), Ok(None), "{blocks}");
         if answer.is_ok_and(|answer| answer.answer()["result"]["structuredContent"]["status"] == "written") {
             break;
@@ -118,9 +119,9 @@ fn tables_of_a_later_version_are_left_alone() {
          VALUES (99, 'later', true, 'x', 0)";
     let dir = tempfile::tempdir().unwrap();
     let check = |url: &str, run: &dyn Fn(&str)| {
-        assert_eq!(Client::of(url, dir.path()).try_text("src/a.txt"), Ok(None));
+        assert_eq!(Client::new(url, dir.path()).try_text("src/a.txt"), Ok(None));
         run(later);
-        let waiting = Client::of(url, &dir.path().join("waiting"));
+        let waiting = Client::new(url, &dir.path().join("waiting"));
         let refusal = waiting.try_text("src/a.txt").unwrap_err();
         clear(&refusal);
         assert!(refusal.message.contains("newer lockgate"), "{}", refusal.message);

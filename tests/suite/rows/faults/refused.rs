@@ -37,7 +37,7 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
     let database = postgres.database();
     let dir = tempfile::tempdir().unwrap();
     let url = database.url();
-    let server = Client::of(&url, &dir.path().join("server"));
+    let server = Client::new(&url, &dir.path().join("server"));
     assert_eq!(server.text("src/a.txt"), None);
     database.boss(&the_app());
     server.put("src/a.txt", "begin\n").unwrap();
@@ -59,7 +59,7 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
         clear(&refusal);
         println!("{what}: {}", refusal.message);
         assert!(!refusal.message.contains(name.as_str()), "{}", refusal.message);
-        let fresh = Client::of(&url, &dir.path().join(number.to_string()));
+        let fresh = Client::new(&url, &dir.path().join(number.to_string()));
         assert_eq!(fate(&fresh.put("src/a.txt", &format!("{what}\n"))), Fate::Absent, "{what}");
         change(&undone);
         assert_eq!(server.text("src/a.txt").as_deref(), Some("begin\n"), "{what}");
@@ -74,7 +74,7 @@ fn a_database_that_is_made_anew_is_used_anew() {
     let Some(postgres) = Postgres::shared() else { return };
     let database = postgres.database();
     let dir = tempfile::tempdir().unwrap();
-    let server = Client::of(&database.url(), &dir.path().join("server"));
+    let server = Client::new(&database.url(), &dir.path().join("server"));
     assert_eq!(server.text("src/a.txt"), None);
     database.boss(&the_app());
     server.put("src/a.txt", "begin\n").unwrap();
@@ -94,7 +94,7 @@ fn a_row_that_others_hold_is_refused_in_time() {
     let Some(postgres) = Postgres::shared() else { return };
     let database = postgres.database();
     let dir = tempfile::tempdir().unwrap();
-    let server = Client::of(&database.url(), &dir.path().join("server"));
+    let server = Client::new(&database.url(), &dir.path().join("server"));
     assert_eq!(server.text("src/a.txt"), None);
     database.boss(&the_app());
     server.put("src/a.txt", "begin\n").unwrap();

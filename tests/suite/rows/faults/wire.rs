@@ -26,10 +26,10 @@ impl Scene {
         let database = postgres.database();
         let proxy = Proxy::before(&postgres.socket());
         let dir = tempfile::tempdir().unwrap();
-        let witness = Client::of(&database.url(), &dir.path().join("witness"));
+        let witness = Client::new(&database.url(), &dir.path().join("witness"));
         assert_eq!(witness.text("src/a.txt"), None);
         database.boss(&the_app());
-        let served = Client::of(&database.url_at(proxy.address), &dir.path().join("served"));
+        let served = Client::new(&database.url_at(proxy.address), &dir.path().join("served"));
         Some(Scene { proxy, served, witness, database, dir })
     }
 
@@ -204,7 +204,7 @@ fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
     for at in [At::Before, At::Unheard] {
         for number in (0..).step_by(3) {
             let own = scene.dir.path().join(format!("{at:?}{number}"));
-            let cold = Client::of(&scene.database.url_at(scene.proxy.address), &own);
+            let cold = Client::new(&scene.database.url_at(scene.proxy.address), &own);
             scene.proxy.arm(When::Number(number), at, Then::Broken);
             let path = format!("src/{at:?}{number}.txt");
             let answer = cold.put(&path, "text\n");

@@ -22,7 +22,7 @@ impl Dice {
         self.below(count) == 0
     }
 
-    pub fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 }
@@ -90,30 +90,30 @@ fn target(dice: &mut Dice, name: &str) -> Map<String, Value> {
     let path = match dice.below(20) {
         0..9 => {
             fields.insert("entity_type".to_owned(), json!("app_file"));
-            fields.insert("app_id".to_owned(), json!(dice.of(&APPS)));
-            *dice.of(&FILES)
+            fields.insert("app_id".to_owned(), json!(dice.pick(&APPS)));
+            *dice.pick(&FILES)
         }
         9..16 => {
             fields.insert("entity_type".to_owned(), json!("workflow"));
-            if let Some(organization) = dice.of(&ORGANIZATIONS) {
+            if let Some(organization) = dice.pick(&ORGANIZATIONS) {
                 fields.insert("organization_id".to_owned(), json!(organization));
             }
-            *dice.of(&FLOWS)
+            *dice.pick(&FLOWS)
         }
         16..18 => {
             fields.insert("entity_type".to_owned(), json!("module"));
-            *dice.of(&MODULES)
+            *dice.pick(&MODULES)
         }
-        18 => *dice.of(&FILES),
+        18 => *dice.pick(&FILES),
         // What does not go together.
         _ => {
             fields.insert(
                 "entity_type".to_owned(),
-                json!(dice.of(&["module", "workflow", "app_file", "file", "wrong"])),
+                json!(dice.pick(&["module", "workflow", "app_file", "file", "wrong"])),
             );
-            fields.insert("app_id".to_owned(), json!(dice.of(&APPS)));
+            fields.insert("app_id".to_owned(), json!(dice.pick(&APPS)));
             fields.insert("organization_id".to_owned(), json!(FOREIGN));
-            *dice.of(&["src/both.py", "", "../theirs.py", "/src/both.py", "src/./both.py", "src/%", "a\\b"])
+            *dice.pick(&["src/both.py", "", "../theirs.py", "/src/both.py", "src/./both.py", "src/%", "a\\b"])
         }
     };
     fields.insert(name.to_owned(), json!(path));
@@ -185,13 +185,13 @@ fn look(dice: &mut Dice, tool: &str, fields: &mut Map<String, Value>) -> Value {
             if !dice.one_in(4) {
                 fields.remove("path");
             }
-            json!({"pattern": dice.of(&PATTERNS), "max_results": 1 + dice.below(20)})
+            json!({"pattern": dice.pick(&PATTERNS), "max_results": 1 + dice.below(20)})
         }
-        "list_content" => json!({"path_prefix": dice.of(&PREFIXES), "max_results": 1 + dice.below(9)}),
+        "list_content" => json!({"path_prefix": dice.pick(&PREFIXES), "max_results": 1 + dice.below(9)}),
         "list_edits" => json!({"max_results": 1 + dice.below(8)}),
         _ => match dice.below(3) {
-            0 => json!({"max_tokens": 300, "query": dice.of(&["secret umbra", "f1", "workflow"])}),
-            1 => json!({"max_tokens": 300, "symbol": dice.of(&["f1", "f2", "x"])}),
+            0 => json!({"max_tokens": 300, "query": dice.pick(&["secret umbra", "f1", "workflow"])}),
+            1 => json!({"max_tokens": 300, "symbol": dice.pick(&["f1", "f2", "x"])}),
             _ => json!({"max_tokens": 300}),
         },
     }
@@ -252,7 +252,7 @@ fn version(dice: &mut Dice, known: &Known) -> Option<(String, Value)> {
         return None;
     }
     let version = &versions[versions.len() - 1 - dice.below(versions.len().min(20))];
-    let length = *dice.of(&[12, 64]);
+    let length = *dice.pick(&[12, 64]);
     Some(("expected_version".to_owned(), json!(version[..length.min(version.len())])))
 }
 

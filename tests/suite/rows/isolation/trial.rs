@@ -126,7 +126,7 @@ impl Trial {
     pub fn call(&mut self, number: usize) -> Result<(), String> {
         let tools = lockgate::front::tools::TOOLS;
         let often = self.dice.one_in(2);
-        let tool = if often { *self.dice.of(&OFTEN) } else { self.dice.of(tools).name };
+        let tool = if often { *self.dice.pick(&OFTEN) } else { self.dice.pick(tools).name };
         let arguments = call(&mut self.dice, &self.known, tool, number);
         let what = format!("seed {}, call {number}: {tool} {arguments}", self.seed);
         let ids = [0, 1].map(|at| self.callers[at].post(tool, &named(&arguments, &self.worlds[at])));

@@ -130,7 +130,7 @@ impl Caller {
             Caller::Http(client) => {
                 let message = client.raw.response()?.answer();
                 let result = message.get("result").ok_or_else(|| message.to_string())?;
-                Ok(Answer::of(result))
+                Ok(Answer::from_result(result))
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use lockgate::engine::{Entry, Kind, Report};
+use lockgate::engine::{Entry, EntryKind, Report};
 use lockgate::error::{Disk, Error};
-use lockgate::text::Stamp;
+use lockgate::text::Version;
 
 /// What was answered so far, with the names of edits as the numbers of their coming.
 #[derive(Default)]
@@ -43,7 +43,7 @@ impl Told {
         let edit = report.edit_id.map(|id| self.named(&id.to_string()));
         let findings: Vec<_> =
             report.verdict.findings.iter().map(|found| (&found.gate, found.line, &found.message)).collect();
-        let short = |stamp: Option<Stamp>| stamp.map(|stamp| stamp.hex()[..12].to_owned());
+        let short = |stamp: Option<Version>| stamp.map(|stamp| stamp.hex()[..12].to_owned());
         format!(
             "{} {} {:?} {:?} {} {} {edit:?} {:?} {:?} {findings:?} {:?} {:?}",
             report.path,
@@ -72,9 +72,9 @@ impl Told {
             })
             .collect();
         let kind = match deed.kind {
-            Kind::Edit => "edit".to_owned(),
-            Kind::Undo(of) => format!("undo of {}", self.named(&of.to_string())),
-            Kind::Redo(of) => format!("redo of {}", self.named(&of.to_string())),
+            EntryKind::Edit => "edit".to_owned(),
+            EntryKind::Undo(of) => format!("undo of {}", self.named(&of.to_string())),
+            EntryKind::Redo(of) => format!("redo of {}", self.named(&of.to_string())),
         };
         let id = self.named(&id.to_string());
         format!("{id} {kind} {} {} {:?} {undone} {changes:?}", deed.tool, deed.author, deed.gates)

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use self::model::{
-    Artifact, Base, Document, Driver, Invocation, Level, Location, Notification, Physical, Region,
-    ResultEntry, Rule, Run, Text, Tool,
+    Artifact, Driver, Invocation, Location, Notification, Physical, ResultEntry, SarifLevel, SarifLog,
+    SarifMessage, SarifRegion, SarifRule, SarifRun, SarifTool, UriBase,
 };
-use super::results::{Found, Results};
+use super::results::{LocatedFinding, Results};
 use crate::error::{Code, Error};
 use crate::gate::{Finding, Severity};
-use crate::text::Stamp;
+use crate::text::Version;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -39,23 +39,26 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
     let entries: Vec<ResultEntry> = entries.collect();
     let unable = results.gates.iter().any(|tally| tally.blocking);
     let notifications = results.gates.iter().flat_map(|tally| {
-        let level = if tally.blocking { Level::Error } else { Level::Warning };
+        let level = if tally.blocking { SarifLevel::Error } else { SarifLevel::Warning };
         tally.troubles.iter().map(move |(happened, (why, count))| {
             let text = format!("{} {happened} for {count} files: {why}", tally.gate);
-            Notification { level, message: Text { text } }
+            Notification { level, message: SarifMessage { text } }
         })
     });
-    let notes = results.notes.iter().map(|note| Notification { level: Level::Note, message: Text::of(note) });
+    let notes = results
+        .notes
+        .iter()
+        .map(|note| Notification { level: SarifLevel::Note, message: SarifMessage::new(note) });
     let passed = results.passed_over_by_reason().into_iter().map(|(why, count)| {
-        let message = Text { text: format!("passed over {count} files: {why}") };
-        Notification { level: Level::Note, message }
+        let message = SarifMessage { text: format!("passed over {count} files: {why}") };
+        Notification { level: SarifLevel::Note, message }
     });
     let invocation = Invocation {
         execution_successful: !unable,
         tool_execution_notifications: notifications.chain(notes).chain(passed).collect(),
     };
     let rules = rules.into_iter().map(|name| rule(name)).collect();
-    written(&Document::of(run(rules, entries, invocation, bases(&results.tops))))
+    written(&SarifLog::new(run(rules, entries, invocation, bases(&results.tops))))
 }
 
 /// A refusal, as a document of a run that did not succeed.
@@ -63,27 +66,27 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
 /// Errors: those of [`document`].
 pub(super) fn refusal(refusal: &Error) -> Result<String, Error> {
     let text = format!("{}: {}; {}", refusal.code.name(), refusal.message, refusal.next_step());
-    let notification = Notification { level: Level::Error, message: Text { text } };
+    let notification = Notification { level: SarifLevel::Error, message: SarifMessage { text } };
     let invocation =
         Invocation { execution_successful: false, tool_execution_notifications: vec![notification] };
-    written(&Document::of(run(Vec::new(), Vec::new(), invocation, BTreeMap::new())))
+    written(&SarifLog::new(run(Vec::new(), Vec::new(), invocation, BTreeMap::new())))
 }
 
-fn written(document: &Document) -> Result<String, Error> {
+fn written(document: &SarifLog) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|trouble| Error::new(Code::Internal, format!("cannot write SARIF: {trouble}")))?;
     Ok(text + "\n")
 }
 
 fn run(
-    rules: Vec<Rule>,
+    rules: Vec<SarifRule>,
     results: Vec<ResultEntry>,
     invocation: Invocation,
-    bases: BTreeMap<String, Base>,
-) -> Run {
+    bases: BTreeMap<String, UriBase>,
+) -> SarifRun {
     let driver = Driver { name: "lockgate", semantic_version: env!("CARGO_PKG_VERSION"), rules };
-    Run {
-        tool: Tool { driver },
+    SarifRun {
+        tool: SarifTool { driver },
         invocations: vec![invocation],
         original_uri_base_ids: bases,
         column_kind: "utf16CodeUnits",
@@ -98,22 +101,22 @@ fn rule_name(finding: &Finding) -> String {
     }
 }
 
-fn rule(name: &str) -> Rule {
+fn rule(name: &str) -> SarifRule {
     let told = match name.split_once('/') {
         Some((gate, code)) => format!("{code}, a rule of {gate}"),
         None => format!("what {name} finds"),
     };
-    Rule {
+    SarifRule {
         id: name.to_owned(),
-        short_description: Text::of(&told),
-        full_description: Text::of(&told),
-        help: Text { text: told },
+        short_description: SarifMessage::new(&told),
+        full_description: SarifMessage::new(&told),
+        help: SarifMessage { text: told },
     }
 }
 
 fn entry(
     results: &Results,
-    found: &Found,
+    found: &LocatedFinding,
     (name, index): (&str, usize),
     seen: &mut HashMap<String, usize>,
 ) -> ResultEntry {
@@ -126,11 +129,11 @@ fn entry(
         rule_id: name.to_owned(),
         rule_index: index,
         level: level(it),
-        message: Text::of(message),
+        message: SarifMessage::new(message),
         locations: vec![Location {
             physical_location: Physical {
                 artifact_location: Artifact { uri: uri(found), uri_base_id: found.top.map(base_name) },
-                region: Region { start_line: it.line.max(1), start_column },
+                region: SarifRegion { start_line: it.line.max(1), start_column },
             },
         }],
         partial_fingerprints: BTreeMap::from([(FINGERPRINT, print)]),
@@ -139,11 +142,11 @@ fn entry(
 }
 
 /// What blocks is an error, and nothing else is.
-fn level(finding: &Finding) -> Level {
+fn level(finding: &Finding) -> SarifLevel {
     match (finding.blocking, finding.severity) {
-        (true, _) => Level::Error,
-        (false, Severity::Error | Severity::Warning) => Level::Warning,
-        (false, Severity::Info) => Level::Note,
+        (true, _) => SarifLevel::Error,
+        (false, Severity::Error | Severity::Warning) => SarifLevel::Warning,
+        (false, Severity::Info) => SarifLevel::Note,
     }
 }
 
@@ -153,14 +156,14 @@ fn utf16_column(line: &str, column: usize) -> usize {
 }
 
 /// What stays the same when lines move: file, gate, code, words without numbers, the line's text, and which of several.
-fn fingerprint(found: &Found, line: &str, seen: &mut HashMap<String, usize>) -> String {
+fn fingerprint(found: &LocatedFinding, line: &str, seen: &mut HashMap<String, usize>) -> String {
     let it = &found.finding;
     let words: String = it.message.chars().filter(|c| !c.is_ascii_digit()).collect();
     let code = it.code.as_deref().unwrap_or_default();
     let whole = [found.below.as_str(), &it.gate, code, &words, line.trim()].join("\0");
     let count = seen.entry(whole.clone()).or_default();
     *count += 1;
-    Stamp::of(format!("{whole}\0{count}").as_bytes()).hex().chars().take(32).collect()
+    Version::hash(format!("{whole}\0{count}").as_bytes()).hex().chars().take(32).collect()
 }
 
 fn base_name(top: usize) -> String {
@@ -171,8 +174,8 @@ fn base_name(top: usize) -> String {
 }
 
 /// The folders that paths are relative to; where requests were judged there is none to name.
-fn bases(tops: &[std::path::PathBuf]) -> BTreeMap<String, Base> {
-    tops.iter().enumerate().map(|(at, top)| (base_name(at), Base { uri: folder_uri(top) })).collect()
+fn bases(tops: &[std::path::PathBuf]) -> BTreeMap<String, UriBase> {
+    tops.iter().enumerate().map(|(at, top)| (base_name(at), UriBase { uri: folder_uri(top) })).collect()
 }
 
 fn folder_uri(folder: &Path) -> String {
@@ -180,7 +183,7 @@ fn folder_uri(folder: &Path) -> String {
     format!("file://{}/", path.trim_end_matches('/'))
 }
 
-fn uri(found: &Found) -> String {
+fn uri(found: &LocatedFinding) -> String {
     let path = encoded(found.below.as_bytes());
     if found.top.is_none() { format!("file://{path}") } else { path }
 }

@@ -6,35 +6,35 @@ use serde::Serialize;
 
 /// A log file of one run.
 #[derive(Debug, Serialize)]
-pub(super) struct Document {
+pub(super) struct SarifLog {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run; 1],
+    runs: [SarifRun; 1],
 }
 
-impl Document {
+impl SarifLog {
     /// The log of a run.
-    pub(super) fn of(run: Run) -> Document {
-        Document { schema: super::SCHEMA, version: "2.1.0", runs: [run] }
+    pub(super) fn new(run: SarifRun) -> SarifLog {
+        SarifLog { schema: super::SCHEMA, version: "2.1.0", runs: [run] }
     }
 }
 
 /// What one run found.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Run {
-    pub(super) tool: Tool,
+pub(super) struct SarifRun {
+    pub(super) tool: SarifTool,
     pub(super) invocations: Vec<Invocation>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) original_uri_base_ids: BTreeMap<String, Base>,
+    pub(super) original_uri_base_ids: BTreeMap<String, UriBase>,
     pub(super) column_kind: &'static str,
     pub(super) results: Vec<ResultEntry>,
 }
 
 /// Who looked.
 #[derive(Debug, Serialize)]
-pub(super) struct Tool {
+pub(super) struct SarifTool {
     pub(super) driver: Driver,
 }
 
@@ -44,17 +44,17 @@ pub(super) struct Tool {
 pub(super) struct Driver {
     pub(super) name: &'static str,
     pub(super) semantic_version: &'static str,
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<SarifRule>,
 }
 
 /// A gate, or one of its codes.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Rule {
+pub(super) struct SarifRule {
     pub(super) id: String,
-    pub(super) short_description: Text,
-    pub(super) full_description: Text,
-    pub(super) help: Text,
+    pub(super) short_description: SarifMessage,
+    pub(super) full_description: SarifMessage,
+    pub(super) help: SarifMessage,
 }
 
 /// How the run went.
@@ -68,14 +68,14 @@ pub(super) struct Invocation {
 /// What is to be known of the run itself.
 #[derive(Debug, Serialize)]
 pub(super) struct Notification {
-    pub(super) level: Level,
-    pub(super) message: Text,
+    pub(super) level: SarifLevel,
+    pub(super) message: SarifMessage,
 }
 
 /// How grave it is.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Level {
+pub(super) enum SarifLevel {
     Error,
     Warning,
     Note,
@@ -83,14 +83,14 @@ pub(super) enum Level {
 
 /// A text for people.
 #[derive(Debug, Serialize)]
-pub(super) struct Text {
+pub(super) struct SarifMessage {
     pub(super) text: String,
 }
 
-impl Text {
+impl SarifMessage {
     /// This text.
-    pub(super) fn of(text: &str) -> Text {
-        Text { text: text.to_owned() }
+    pub(super) fn new(text: &str) -> SarifMessage {
+        SarifMessage { text: text.to_owned() }
     }
 }
 
@@ -100,8 +100,8 @@ impl Text {
 pub(super) struct ResultEntry {
     pub(super) rule_id: String,
     pub(super) rule_index: usize,
-    pub(super) level: Level,
-    pub(super) message: Text,
+    pub(super) level: SarifLevel,
+    pub(super) message: SarifMessage,
     pub(super) locations: Vec<Location>,
     pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
     pub(super) baseline_state: &'static str,
@@ -119,7 +119,7 @@ pub(super) struct Location {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Physical {
     pub(super) artifact_location: Artifact,
-    pub(super) region: Region,
+    pub(super) region: SarifRegion,
 }
 
 /// A file.
@@ -133,14 +133,14 @@ pub(super) struct Artifact {
 
 /// A folder that files are relative to.
 #[derive(Debug, Serialize)]
-pub(super) struct Base {
+pub(super) struct UriBase {
     pub(super) uri: String,
 }
 
 /// A place in a file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Region {
+pub(super) struct SarifRegion {
     pub(super) start_line: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) start_column: Option<usize>,

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Outcome, Stop};
+use super::{DemoOutcome, DemoStep};
 use crate::front::tools::safe_edit_file;
 
-pub(super) fn search() -> Stop {
-    Stop {
+pub(super) fn search() -> DemoStep {
+    DemoStep {
         title: "search and replace, Go",
         about: "Raise both time-outs, whatever their names, with one pattern in Python's syntax.",
         tool: safe_edit_file::TOOL.name,
@@ -16,13 +16,13 @@ pub(super) fn search() -> Stop {
             "replace": r"\1Timeout\g<2>= 30 *",
             "regex": true,
         }),
-        outcome: Outcome::Written,
+        outcome: DemoOutcome::Written,
         gate: None,
     }
 }
 
-pub(super) fn misquoted() -> Stop {
-    Stop {
+pub(super) fn misquoted() -> DemoStep {
+    DemoStep {
         title: "a misquoted block, Go",
         about: "Log who asks for what is not there. The quote has line numbers and blanks for tabs; the file has tabs.",
         tool: safe_edit_file::TOOL.name,
@@ -40,13 +40,13 @@ pub(super) fn misquoted() -> Stop {
                 "        return\n",
             ),
         }),
-        outcome: Outcome::Written,
+        outcome: DemoOutcome::Written,
         gate: None,
     }
 }
 
-pub(super) fn line_edits() -> Stop {
-    Stop {
+pub(super) fn line_edits() -> DemoStep {
+    DemoStep {
         title: "line edits, Python",
         about: "Refuse to ship more than there is. `expect` says what the agent believes stands on that line.",
         tool: safe_edit_file::TOOL.name,
@@ -63,13 +63,13 @@ pub(super) fn line_edits() -> Stop {
                 ),
             }],
         }),
-        outcome: Outcome::Written,
+        outcome: DemoOutcome::Written,
         gate: None,
     }
 }
 
-pub(super) fn insert_lines() -> Stop {
-    Stop {
+pub(super) fn insert_lines() -> DemoStep {
+    DemoStep {
         title: "insert lines, Markdown",
         about: "Write the new rule down before the section that begins on line 11.",
         tool: safe_edit_file::TOOL.name,
@@ -81,13 +81,13 @@ pub(super) fn insert_lines() -> Stop {
                 "content": "## Shipping\n\nAn order for more than is in stock is refused with a `ValueError`.\n\n",
             }],
         }),
-        outcome: Outcome::Written,
+        outcome: DemoOutcome::Written,
         gate: None,
     }
 }
 
-pub(super) fn content() -> Stop {
-    Stop {
+pub(super) fn content() -> DemoStep {
+    DemoStep {
         title: "content, Python",
         about: "Make a file that is not there yet, with its folder.",
         tool: safe_edit_file::TOOL.name,
@@ -103,13 +103,13 @@ pub(super) fn content() -> Stop {
                 "        inventory.ship(\"bolt-m4\", 4)\n",
             ),
         }),
-        outcome: Outcome::Written,
+        outcome: DemoOutcome::Written,
         gate: None,
     }
 }
 
-pub(super) fn refused() -> Stop {
-    Stop {
+pub(super) fn refused() -> DemoStep {
+    DemoStep {
         title: "a gate refuses, Python",
         about: "An agent's slip: the second line should be indented below the `if`.",
         tool: safe_edit_file::TOOL.name,
@@ -125,13 +125,13 @@ pub(super) fn refused() -> Stop {
                 ),
             }],
         }),
-        outcome: Outcome::Refused,
+        outcome: DemoOutcome::Refused,
         gate: None,
     }
 }
 
-pub(super) fn verified() -> Stop {
-    Stop {
+pub(super) fn verified() -> DemoStep {
+    DemoStep {
         title: "a look ahead, Go",
         about: "Would this rename pass the gates? `verify_only` answers as `strict` would, and writes nothing.",
         tool: safe_edit_file::TOOL.name,
@@ -142,7 +142,7 @@ pub(super) fn verified() -> Stop {
             "regex": true,
             "mode": "verify_only",
         }),
-        outcome: Outcome::Verified,
+        outcome: DemoOutcome::Verified,
         gate: None,
     }
 }

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Outcome, Stop};
+use super::{DemoOutcome, DemoStep};
 use crate::front::tools::{edit_files, undo_edit};
 
-pub(super) fn batch() -> Stop {
-    Stop {
+pub(super) fn batch() -> DemoStep {
+    DemoStep {
         title: "several files, all or none",
         about: "A field gets another name, in the code and in what is said of it. Both drafts are judged before either is written.",
         tool: edit_files::TOOL.name,
@@ -16,18 +16,18 @@ pub(super) fn batch() -> Stop {
                 { "path": "README.md", "search": "`reorder_at`", "replace": "`minimum`" },
             ],
         }),
-        outcome: Outcome::Written,
+        outcome: DemoOutcome::Written,
         gate: None,
     }
 }
 
-pub(super) fn undo() -> Stop {
-    Stop {
+pub(super) fn undo() -> DemoStep {
+    DemoStep {
         title: "an edit is taken back",
         about: "The old name was better. The last edit of README.md is taken back, in all files that it changed; those before it stay.",
         tool: undo_edit::TOOL.name,
         arguments: json!({ "path": "README.md" }),
-        outcome: Outcome::Written,
+        outcome: DemoOutcome::Written,
         gate: None,
     }
 }

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Outcome, Stop};
+use super::{DemoOutcome, DemoStep};
 use crate::front::tools::safe_edit_file;
 
-pub(super) fn ruff() -> Stop {
-    Stop {
+pub(super) fn ruff() -> DemoStep {
+    DemoStep {
         title: "ruff refuses, Python",
         about: "A name is misspelt. The policy of pricing/ asks ruff, which gets the draft on standard input.",
         tool: safe_edit_file::TOOL.name,
@@ -15,13 +15,13 @@ pub(super) fn ruff() -> Stop {
             "search": "return sum(prices, Decimal(0))",
             "replace": "return sum(price, Decimal(0))",
         }),
-        outcome: Outcome::Refused,
+        outcome: DemoOutcome::Refused,
         gate: Some("ruff"),
     }
 }
 
-pub(super) fn gofmt() -> Stop {
-    Stop {
+pub(super) fn gofmt() -> DemoStep {
+    DemoStep {
         title: "gofmt mends, Go",
         about: "The indentation is wrong; where the policy says `role: fix`, the draft is mended before it is written.",
         tool: safe_edit_file::TOOL.name,
@@ -33,13 +33,13 @@ pub(super) fn gofmt() -> Stop {
                 "new_content": "  if cents<0 {\n  return -Round( -cents )\n  }\n  return (cents+50)/100\n",
             }],
         }),
-        outcome: Outcome::Written,
+        outcome: DemoOutcome::Written,
         gate: Some("gofmt"),
     }
 }
 
-pub(super) fn pyright() -> Stop {
-    Stop {
+pub(super) fn pyright() -> DemoStep {
+    DemoStep {
         title: "pyright refuses, Python",
         about: "`get` without its default may give None: no fault of syntax, but of types. pyright sees the draft in the place of \
                 the file, which is never touched.",
@@ -49,7 +49,7 @@ pub(super) fn pyright() -> Stop {
             "search": "RATES.get(kind, 19)",
             "replace": "RATES.get(kind)",
         }),
-        outcome: Outcome::Refused,
+        outcome: DemoOutcome::Refused,
         gate: Some("pyright"),
     }
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::crew::side_by_side;
+use super::gate_list::{GateList, NotRun};
 use super::install;
-use super::shelf::{Held, Shelf};
 use crate::error::Error;
 use crate::front::cli::paint;
-use crate::gate::{Finding, Installed, NoAnswer, Outcome, Standing, Watch, canaries, live, version};
+use crate::gate::{DiskState, Finding, Installed, NoAnswer, Outcome, Watch, canaries, live, version};
 use crate::policy::{Canary, Gate, Input, Sample, Shows};
 
 /// What is wrong with a program that finds nothing where it must.
@@ -30,7 +30,7 @@ struct Checkup {
     wanted: bool,
     program: Option<String>,
     version: Option<String>,
-    state: State,
+    state: GateState,
     ms: u64,
     /// How its program is installed.
     install: Vec<String>,
@@ -38,7 +38,7 @@ struct Checkup {
 
 /// How a gate does.
 #[derive(Debug)]
-pub(super) enum State {
+pub(super) enum GateState {
     /// It finds something in its canary, or needs no program.
     Works,
     /// Nothing shows that it finds anything.
@@ -53,40 +53,43 @@ pub(super) enum State {
     Unconfigured(String),
 }
 
-impl State {
+impl GateState {
     fn name(&self) -> &'static str {
         match self {
-            State::Works => "works",
-            State::Unproven => "unproven",
-            State::Broken(_) => "broken",
-            State::Unavailable(_) => "unavailable",
-            State::Untrusted(_) => "needs trust",
-            State::Unconfigured(_) => "needs configuration",
+            GateState::Works => "works",
+            GateState::Unproven => "unproven",
+            GateState::Broken(_) => "broken",
+            GateState::Unavailable(_) => "unavailable",
+            GateState::Untrusted(_) => "needs trust",
+            GateState::Unconfigured(_) => "needs configuration",
         }
     }
 
     pub(super) fn why(&self) -> Option<&str> {
         match self {
-            State::Works => None,
-            State::Unproven => Some("it has no canary, so nothing shows that it finds anything"),
-            State::Broken(why)
-            | State::Unavailable(why)
-            | State::Untrusted(why)
-            | State::Unconfigured(why) => Some(why),
+            GateState::Works => None,
+            GateState::Unproven => Some("it has no canary, so nothing shows that it finds anything"),
+            GateState::Broken(why)
+            | GateState::Unavailable(why)
+            | GateState::Untrusted(why)
+            | GateState::Unconfigured(why) => Some(why),
         }
     }
 
     /// Whether nothing is known to be wrong.
     fn is_well(&self) -> bool {
         match self {
-            State::Works | State::Unproven => true,
-            State::Broken(_) | State::Unavailable(_) | State::Untrusted(_) | State::Unconfigured(_) => false,
+            GateState::Works | GateState::Unproven => true,
+            GateState::Broken(_)
+            | GateState::Unavailable(_)
+            | GateState::Untrusted(_)
+            | GateState::Unconfigured(_) => false,
         }
     }
 }
 
 /// Looks at the gates, tells, and says whether all work that have to.
-pub(super) fn run(shelf: &Shelf, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
+pub(super) fn run(shelf: &GateList, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
     let patients = patients(shelf, names)?;
     let mut checkups = Vec::new();
     side_by_side(
@@ -107,7 +110,7 @@ fn are_well(checkups: &[Checkup]) -> bool {
 }
 
 /// The gates that are looked at: those that are asked for, else those of the policy and those whose programs are here.
-fn patients<'a>(shelf: &'a Shelf, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
+fn patients<'a>(shelf: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
     let asked: BTreeSet<&str> = shelf.all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
     let is_due = |gate: &&Arc<Gate>| {
         if asked.is_empty() {
@@ -119,10 +122,10 @@ fn patients<'a>(shelf: &'a Shelf, names: &[String]) -> Result<Vec<&'a Arc<Gate>>
     Ok(shelf.gates.iter().filter(is_due).collect())
 }
 
-fn checkup(shelf: &Shelf, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Checkup {
+fn checkup(shelf: &GateList, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Checkup {
     let begun = Instant::now();
     let (version, state) =
-        if gate.runs_program() { examined(shelf, gate, watch) } else { (None, State::Works) };
+        if gate.runs_program() { examined(shelf, gate, watch) } else { (None, GateState::Works) };
     Checkup {
         name: gate.name.clone(),
         wanted: asked || shelf.is_named(gate),
@@ -135,29 +138,29 @@ fn checkup(shelf: &Shelf, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Check
 }
 
 /// The version of a gate's program, and how it does.
-pub(super) fn examined(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, State) {
+pub(super) fn examined(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, GateState) {
     let ready = match shelf.ready(gate) {
         Ok(ready) => ready,
-        Err(Held::Unavailable(tried)) => return (None, State::Unavailable(tried)),
-        Err(Held::Untrusted(why)) => return (None, State::Untrusted(why)),
+        Err(NotRun::Unavailable(tried)) => return (None, GateState::Unavailable(tried)),
+        Err(NotRun::Untrusted(why)) => return (None, GateState::Untrusted(why)),
     };
     let (version, trouble) = match version(gate.probe(), ready.program, ready.search, watch) {
         Ok(version) => (version, None),
         Err(why) => (None, Some(why)),
     };
     match (tried(gate, &ready, watch), trouble) {
-        (State::Unproven, Some(why)) => (version, State::Broken(why)),
+        (GateState::Unproven, Some(why)) => (version, GateState::Broken(why)),
         (state, _) => (version, state),
     }
 }
 
 /// Gives the gate each text of its canary, in each of the ways in which it is given drafts.
-fn tried(gate: &Arc<Gate>, ready: &Installed<'_>, watch: &Watch) -> State {
+fn tried(gate: &Arc<Gate>, ready: &Installed<'_>, watch: &Watch) -> GateState {
     let texts = canaries(gate);
-    let Some(canary) = gate.canary.as_ref().filter(|_| !texts.is_empty()) else { return State::Unproven };
+    let Some(canary) = gate.canary.as_ref().filter(|_| !texts.is_empty()) else { return GateState::Unproven };
     let mut states =
         standings(gate).iter().map(|standing| shown(gate, canary, &texts, (ready, *standing), watch));
-    states.find(|state| !matches!(state, State::Works)).unwrap_or(State::Works)
+    states.find(|state| !matches!(state, GateState::Works)).unwrap_or(GateState::Works)
 }
 
 /// Tries one text of the canary after another, as for a draft, until one is found.
@@ -165,9 +168,9 @@ fn shown(
     gate: &Arc<Gate>,
     canary: &Canary,
     texts: &[(Sample, Shows)],
-    (ready, standing): (&Installed<'_>, Standing),
+    (ready, standing): (&Installed<'_>, DiskState),
     watch: &Watch,
-) -> State {
+) -> GateState {
     let mut failed = None;
     for (sample, shows) in texts {
         let found = match live(gate, sample, ready, standing, watch) {
@@ -184,12 +187,12 @@ fn shown(
         };
         if found.iter().any(is_it) {
             return match shows {
-                Shows::Analysis => State::Works,
-                Shows::Reading => State::Broken(READS.to_owned()),
+                Shows::Analysis => GateState::Works,
+                Shows::Reading => GateState::Broken(READS.to_owned()),
             };
         }
     }
-    State::Broken(failed.unwrap_or_else(|| match texts.len() {
+    GateState::Broken(failed.unwrap_or_else(|| match texts.len() {
         1 => BLIND.to_owned(),
         _ => {
             format!("{BLIND}; tried: a mistake behind a draft, the mistake alone, a text that does not parse")
@@ -198,20 +201,20 @@ fn shown(
 }
 
 /// What it means that a gate gave no answer about its canary.
-fn silent(NoAnswer { outcome, why }: NoAnswer) -> State {
+fn silent(NoAnswer { outcome, why }: NoAnswer) -> GateState {
     match outcome {
-        Outcome::Skipped => State::Unconfigured(why),
-        Outcome::Unavailable => State::Unavailable(why),
+        Outcome::Skipped => GateState::Unconfigured(why),
+        Outcome::Unavailable => GateState::Unavailable(why),
         Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Broken | Outcome::TimedOut => {
-            State::Broken(why)
+            GateState::Broken(why)
         }
     }
 }
 
 /// The ways in which a gate is given drafts: only on standard input it is one, whatever is on disk.
-pub(super) fn standings(gate: &Gate) -> &'static [Standing] {
+pub(super) fn standings(gate: &Gate) -> &'static [DiskState] {
     match gate.command().map(|command| command.input) {
-        Some(Input::Stdin) => &[Standing::Empty],
-        Some(Input::Shadow | Input::Staged) | None => &[Standing::Empty, Standing::Missing],
+        Some(Input::Stdin) => &[DiskState::Empty],
+        Some(Input::Shadow | Input::Staged) | None => &[DiskState::Empty, DiskState::Missing],
     }
 }

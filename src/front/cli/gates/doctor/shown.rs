@@ -3,11 +3,11 @@
 use clap::builder::styling::Style;
 use serde_json::{Value, json};
 
-use super::{Checkup, State, are_well};
-use crate::front::cli::gates::shelf::{Ruled, Shelf};
+use super::{Checkup, GateState, are_well};
+use crate::front::cli::gates::gate_list::{GateList, Ruled};
 use crate::front::cli::paint::{DONE, FAINT, LABEL, REFUSED, WARNING, labelled, paint};
 use crate::front::cli::trust::shown::visible;
-use crate::gate::Workshop;
+use crate::gate::GateRuntime;
 use crate::policy::Isolation;
 
 /// Says what the states are about.
@@ -15,7 +15,7 @@ const TESTED: &str =
     "each program in a sample project of its gate; not your files, nor your project's configuration of it";
 
 /// The root, each gate with what is wrong with it, and what it comes to.
-pub(super) fn text(shelf: &Shelf, checkups: &[Checkup]) -> String {
+pub(super) fn text(shelf: &GateList, checkups: &[Checkup]) -> String {
     let mut text = surroundings(shelf);
     let widest = |width: fn(&Checkup) -> usize| checkups.iter().map(width).max().unwrap_or_default();
     let widths = [
@@ -29,7 +29,7 @@ pub(super) fn text(shelf: &Shelf, checkups: &[Checkup]) -> String {
     text + &sum(checkups)
 }
 
-fn surroundings(shelf: &Shelf) -> String {
+fn surroundings(shelf: &GateList) -> String {
     let mut text = String::new();
     match &shelf.ruled {
         Some(ruled) => {
@@ -38,12 +38,12 @@ fn surroundings(shelf: &Shelf) -> String {
         }
         None => text += &labelled(LABEL, "root", "none: this folder cannot be one"),
     }
-    text += &isolation(&Workshop::default());
+    text += &isolation(&GateRuntime::default());
     text + &labelled(LABEL, "tested", TESTED)
 }
 
 /// What programs are kept apart by, and why not better.
-fn isolation(workshop: &Workshop) -> String {
+fn isolation(workshop: &GateRuntime) -> String {
     let level = workshop.isolation();
     let means = match level {
         Isolation::None => "programs run with your rights",
@@ -80,17 +80,17 @@ fn row(checkup: &Checkup, [name, state, version]: [usize; 3]) -> String {
     if let Some(why) = checkup.state.why() {
         text += &note(why);
     }
-    if matches!(checkup.state, State::Unavailable(_)) && !checkup.install.is_empty() {
+    if matches!(checkup.state, GateState::Unavailable(_)) && !checkup.install.is_empty() {
         text += &note(&format!("install: {}", checkup.install.join(", or ")));
     }
     text
 }
 
-fn style(state: &State) -> Style {
+fn style(state: &GateState) -> Style {
     match state {
-        State::Works => DONE,
-        State::Broken(_) | State::Unavailable(_) => REFUSED,
-        State::Unproven | State::Untrusted(_) | State::Unconfigured(_) => WARNING,
+        GateState::Works => DONE,
+        GateState::Broken(_) | GateState::Unavailable(_) => REFUSED,
+        GateState::Unproven | GateState::Untrusted(_) | GateState::Unconfigured(_) => WARNING,
     }
 }
 
@@ -113,7 +113,7 @@ fn sum(checkups: &[Checkup]) -> String {
 }
 
 /// The same for programs.
-pub(super) fn json(shelf: &Shelf, checkups: &[Checkup]) -> Value {
+pub(super) fn json(shelf: &GateList, checkups: &[Checkup]) -> Value {
     let gate = |checkup: &Checkup| {
         json!({
             "name": checkup.name,
@@ -134,8 +134,8 @@ pub(super) fn json(shelf: &Shelf, checkups: &[Checkup]) -> Value {
         "trusted": ruled.map(|ruled| ruled.withheld.is_none()),
         "why": ruled.and_then(|ruled| ruled.withheld.as_deref()),
         "tested": TESTED,
-        "isolation": Workshop::default().isolation().name(),
-        "short_of_best": Workshop::default().short_of_best(),
+        "isolation": GateRuntime::default().isolation().name(),
+        "short_of_best": GateRuntime::default().short_of_best(),
         "gates": checkups.iter().map(gate).collect::<Vec<_>>(),
     })
 }

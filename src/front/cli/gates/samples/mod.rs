@@ -10,12 +10,12 @@ use std::time::Instant;
 
 use super::crew::side_by_side;
 use super::doctor::standings;
+use super::gate_list::{GateList, NotRun};
 use super::install;
-use super::shelf::{Held, Shelf};
 use crate::error::Error;
 use crate::front::cli::paint;
 use crate::gate::{
-    Finding, Installed, Mismatch, NoAnswer, Outcome as GateOutcome, Standing, Watch, inside, live, mismatch,
+    DiskState, Finding, Installed, Mismatch, NoAnswer, Outcome as GateOutcome, Watch, inside, live, mismatch,
 };
 use crate::policy::{Gate, Sample};
 
@@ -24,7 +24,7 @@ struct Tested {
     name: String,
     trials: Vec<Trial>,
     /// Why its program was not run.
-    held: Option<Held>,
+    held: Option<NotRun>,
     /// How its program is installed.
     install: Vec<String>,
 }
@@ -34,15 +34,15 @@ struct Trial {
     /// Its place among the gate's samples, from 1.
     number: usize,
     path: String,
-    standing: Option<Standing>,
+    standing: Option<DiskState>,
     /// How many findings the sample says.
     finds: usize,
-    said: Said,
+    said: SampleReply,
     ms: u64,
 }
 
 /// What a gate says of its sample.
-enum Said {
+enum SampleReply {
     /// What the sample says.
     Agrees,
     /// Something else.
@@ -53,7 +53,7 @@ enum Said {
 
 /// How the whole gate did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum SampleOutcome {
     Passed,
     Failed,
     Unavailable,
@@ -63,21 +63,21 @@ enum Outcome {
 }
 
 impl Tested {
-    fn outcome(&self) -> Outcome {
-        let agree = self.trials.iter().all(|trial| matches!(trial.said, Said::Agrees));
+    fn outcome(&self) -> SampleOutcome {
+        let agree = self.trials.iter().all(|trial| matches!(trial.said, SampleReply::Agrees));
         match &self.held {
-            Some(Held::Unavailable(_)) => Outcome::Unavailable,
-            Some(Held::Untrusted(_)) => Outcome::Untrusted,
-            None if self.trials.is_empty() => Outcome::Untested,
-            None if agree => Outcome::Passed,
-            None => Outcome::Failed,
+            Some(NotRun::Unavailable(_)) => SampleOutcome::Unavailable,
+            Some(NotRun::Untrusted(_)) => SampleOutcome::Untrusted,
+            None if self.trials.is_empty() => SampleOutcome::Untested,
+            None if agree => SampleOutcome::Passed,
+            None => SampleOutcome::Failed,
         }
     }
 }
 
 /// Tests the gates, tells of each as soon as it has ended, and says whether all did as they should.
 pub(super) fn run(
-    shelf: &Shelf,
+    shelf: &GateList,
     names: &[String],
     require_all: bool,
     json: bool,
@@ -109,13 +109,13 @@ pub(super) fn run(
 
 fn is_well(tested: &Tested, require_all: bool) -> bool {
     match tested.outcome() {
-        Outcome::Passed => true,
-        Outcome::Failed => false,
-        Outcome::Unavailable | Outcome::Untrusted | Outcome::Untested => !require_all,
+        SampleOutcome::Passed => true,
+        SampleOutcome::Failed => false,
+        SampleOutcome::Unavailable | SampleOutcome::Untrusted | SampleOutcome::Untested => !require_all,
     }
 }
 
-fn tested(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Tested {
+fn tested(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Tested {
     let name = gate.name.clone();
     if !gate.runs_program() {
         return Tested { name, trials: in_process(gate), held: None, install: Vec::new() };
@@ -131,7 +131,7 @@ fn tested(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Tested {
     match by_program(gate, standings(gate), &ready, watch) {
         Ok(trials) => Tested { name, trials, held: None, install: Vec::new() },
         Err(why) => {
-            Tested { name, trials: Vec::new(), held: Some(Held::Unavailable(why)), install: Vec::new() }
+            Tested { name, trials: Vec::new(), held: Some(NotRun::Unavailable(why)), install: Vec::new() }
         }
     }
 }
@@ -146,7 +146,7 @@ fn in_process(gate: &Arc<Gate>) -> Vec<Trial> {
 /// Errors: why it may not run here at all.
 fn by_program(
     gate: &Arc<Gate>,
-    standings: &[Standing],
+    standings: &[DiskState],
     ready: &Installed<'_>,
     watch: &Watch,
 ) -> Result<Vec<Trial>, String> {
@@ -173,13 +173,13 @@ fn by_program(
 fn trial(
     at: usize,
     sample: &Sample,
-    standing: Option<Standing>,
+    standing: Option<DiskState>,
     ask: impl FnOnce() -> Result<Vec<Finding>, String>,
 ) -> Trial {
     let begun = Instant::now();
     let said = match ask() {
-        Ok(found) => mismatch(sample, &found).map_or(Said::Agrees, Said::Differs),
-        Err(why) => Said::Nothing(why),
+        Ok(found) => mismatch(sample, &found).map_or(SampleReply::Agrees, SampleReply::Differs),
+        Err(why) => SampleReply::Nothing(why),
     };
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     Trial { number: at + 1, path: sample.path.clone(), standing, finds: sample.finds.len(), said, ms }

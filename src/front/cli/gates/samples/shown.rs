@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Outcome, Said, Tested, Trial};
-use crate::front::cli::gates::shelf::Held;
+use super::{SampleOutcome, SampleReply, Tested, Trial};
+use crate::front::cli::gates::gate_list::NotRun;
 use crate::front::cli::paint::{ADDED, DONE, FAINT, LABEL, REFUSED, REMOVED, WARNING, labelled, paint};
 use crate::front::cli::trust::shown::visible;
-use crate::gate::{Finding, Mismatch, Standing};
+use crate::gate::{DiskState, Finding, Mismatch};
 use crate::policy::Expected;
 
 /// Says what the outcomes are about.
@@ -32,28 +32,28 @@ pub(super) fn gate(tested: &Tested, width: usize) -> String {
     if let Some(held) = &tested.held {
         text += &note(held.why());
     }
-    if outcome == Outcome::Unavailable && !tested.install.is_empty() {
+    if outcome == SampleOutcome::Unavailable && !tested.install.is_empty() {
         text += &note(&format!("install: {}", tested.install.join(", or ")));
     }
     tested.trials.iter().for_each(|trial| text += &self::trial(trial));
     text
 }
 
-fn style(outcome: Outcome) -> clap::builder::styling::Style {
+fn style(outcome: SampleOutcome) -> clap::builder::styling::Style {
     match outcome {
-        Outcome::Passed => DONE,
-        Outcome::Failed => REFUSED,
-        Outcome::Unavailable | Outcome::Untrusted | Outcome::Untested => WARNING,
+        SampleOutcome::Passed => DONE,
+        SampleOutcome::Failed => REFUSED,
+        SampleOutcome::Unavailable | SampleOutcome::Untrusted | SampleOutcome::Untested => WARNING,
     }
 }
 
-fn name_of(outcome: Outcome) -> &'static str {
+fn name_of(outcome: SampleOutcome) -> &'static str {
     match outcome {
-        Outcome::Passed => "passed",
-        Outcome::Failed => "failed",
-        Outcome::Unavailable => "unavailable",
-        Outcome::Untrusted => "needs trust",
-        Outcome::Untested => "untested",
+        SampleOutcome::Passed => "passed",
+        SampleOutcome::Failed => "failed",
+        SampleOutcome::Unavailable => "unavailable",
+        SampleOutcome::Untrusted => "needs trust",
+        SampleOutcome::Untested => "untested",
     }
 }
 
@@ -74,9 +74,9 @@ fn counted(trials: &[Trial]) -> String {
 fn trial(trial: &Trial) -> String {
     let title = format!("sample {}: {}{}", trial.number, trial.path, stands(trial.standing));
     match &trial.said {
-        Said::Agrees => String::new(),
-        Said::Nothing(why) => note(&title) + &note(&format!("  {why}")),
-        Said::Differs(Mismatch { missing, unexpected }) => {
+        SampleReply::Agrees => String::new(),
+        SampleReply::Nothing(why) => note(&title) + &note(&format!("  {why}")),
+        SampleReply::Differs(Mismatch { missing, unexpected }) => {
             let side = |style, text: String| format!("      {}\n", paint(style, visible(&text)));
             let missing = missing.iter().map(|expected| side(REMOVED, format!("- {}", wanted(expected))));
             let unexpected = unexpected.iter().map(|found| side(ADDED, format!("+ {}", seen(found))));
@@ -85,11 +85,11 @@ fn trial(trial: &Trial) -> String {
     }
 }
 
-fn stands(standing: Option<Standing>) -> &'static str {
+fn stands(standing: Option<DiskState>) -> &'static str {
     match standing {
         None => "",
-        Some(Standing::Empty) => ", over a file",
-        Some(Standing::Missing) => ", as a new file",
+        Some(DiskState::Empty) => ", over a file",
+        Some(DiskState::Missing) => ", as a new file",
     }
 }
 
@@ -112,7 +112,7 @@ fn place(place: &str, parts: [Option<String>; 3]) -> String {
 
 /// What it comes to, in a sentence.
 pub(super) fn sum(all: &[Tested], well: bool, took: Duration) -> String {
-    let named = |outcome: Outcome| {
+    let named = |outcome: SampleOutcome| {
         let names: Vec<String> = all
             .iter()
             .filter(|tested| tested.outcome() == outcome)
@@ -120,8 +120,13 @@ pub(super) fn sum(all: &[Tested], well: bool, took: Duration) -> String {
             .collect();
         if names.is_empty() { String::new() } else { format!("; {} {}", name_of(outcome), names.join(", ")) }
     };
-    let passed = all.iter().filter(|tested| tested.outcome() == Outcome::Passed).count();
-    let others = [Outcome::Failed, Outcome::Unavailable, Outcome::Untrusted, Outcome::Untested];
+    let passed = all.iter().filter(|tested| tested.outcome() == SampleOutcome::Passed).count();
+    let others = [
+        SampleOutcome::Failed,
+        SampleOutcome::Unavailable,
+        SampleOutcome::Untrusted,
+        SampleOutcome::Untested,
+    ];
     let others = others.map(named).concat();
     let told =
         format!("{passed} of {} gates passed in {:.1} s{others}\n{TESTED}", all.len(), took.as_secs_f64());
@@ -139,7 +144,7 @@ pub(super) fn json(all: &[Tested], well: bool) -> Value {
         json!({
             "name": tested.name,
             "outcome": name_of(tested.outcome()).replace(' ', "_"),
-            "why": tested.held.as_ref().map(Held::why),
+            "why": tested.held.as_ref().map(NotRun::why),
             "ms": tested.trials.iter().map(|trial| trial.ms).sum::<u64>(),
             "samples": tested.trials.iter().map(sample).collect::<Vec<_>>(),
             "install_hints": tested.install,
@@ -150,16 +155,16 @@ pub(super) fn json(all: &[Tested], well: bool) -> Value {
 
 fn sample(trial: &Trial) -> Value {
     let (agrees, why, missing, unexpected) = match &trial.said {
-        Said::Agrees => (true, None, Vec::new(), Vec::new()),
-        Said::Nothing(why) => (false, Some(why), Vec::new(), Vec::new()),
-        Said::Differs(Mismatch { missing, unexpected }) => {
+        SampleReply::Agrees => (true, None, Vec::new(), Vec::new()),
+        SampleReply::Nothing(why) => (false, Some(why), Vec::new(), Vec::new()),
+        SampleReply::Differs(Mismatch { missing, unexpected }) => {
             (false, None, missing.iter().map(wanted).collect(), unexpected.iter().map(seen).collect())
         }
     };
     json!({
         "sample": trial.number,
         "path": trial.path,
-        "over_a_file": trial.standing.map(|standing| standing == Standing::Empty),
+        "over_a_file": trial.standing.map(|standing| standing == DiskState::Empty),
         "finds": trial.finds,
         "agrees": agrees,
         "why": why,

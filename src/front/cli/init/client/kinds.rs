@@ -22,7 +22,7 @@ pub(in crate::front::cli::init) enum Client {
 
 /// What a client's documentation says of its configuration.
 #[derive(Debug)]
-pub(super) struct Kind {
+pub(super) struct ClientKind {
     /// Its name for people.
     pub(super) name: &'static str,
     /// The file, relative to the project's folder.
@@ -41,7 +41,7 @@ pub(super) struct Kind {
 
 impl Client {
     /// What is known of it.
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> ClientKind {
         match self {
             Client::Claude => CLAUDE,
             Client::Vscode => VSCODE,
@@ -52,7 +52,7 @@ impl Client {
     }
 }
 
-const CLAUDE: Kind = Kind {
+const CLAUDE: ClientKind = ClientKind {
     name: "Claude Code",
     path: ".mcp.json",
     key: "mcpServers",
@@ -62,7 +62,7 @@ const CLAUDE: Kind = Kind {
     next: "start `claude` in this folder and approve the server when it asks; `/mcp` shows it",
 };
 
-const VSCODE: Kind = Kind {
+const VSCODE: ClientKind = ClientKind {
     name: "VS Code",
     path: ".vscode/mcp.json",
     key: "servers",
@@ -72,7 +72,7 @@ const VSCODE: Kind = Kind {
     next: "run `MCP: List Servers` from the command palette, start the server, and trust it when VS Code asks",
 };
 
-const CURSOR: Kind = Kind {
+const CURSOR: ClientKind = ClientKind {
     name: "Cursor",
     path: ".cursor/mcp.json",
     key: "mcpServers",
@@ -82,7 +82,7 @@ const CURSOR: Kind = Kind {
     next: "open Cursor's settings for MCP and switch the server on",
 };
 
-const ZED: Kind = Kind {
+const ZED: ClientKind = ClientKind {
     name: "Zed",
     path: ".zed/settings.json",
     key: "context_servers",
@@ -92,7 +92,7 @@ const ZED: Kind = Kind {
     next: "trust the project where Zed asks; the Agent Panel's settings show a green dot beside the server",
 };
 
-const GEMINI: Kind = Kind {
+const GEMINI: ClientKind = ClientKind {
     name: "Gemini CLI",
     path: ".gemini/settings.json",
     key: "mcpServers",
@@ -102,7 +102,7 @@ const GEMINI: Kind = Kind {
     next: "start `gemini` in this folder and trust the folder when it asks; `/mcp` shows the server",
 };
 
-impl Kind {
+impl ClientKind {
     /// What is said of the server in its configuration.
     pub(super) fn entry(&self, toolsets: Option<&str>) -> Map<String, Value> {
         let mut entry = Map::new();

@@ -7,7 +7,7 @@ const PLAIN: &str = "  ";
 
 /// How a text is laid out.
 #[derive(Debug)]
-pub(super) struct Layout<'a> {
+pub(super) struct TextLayout<'a> {
     text: &'a str,
     /// The end of its lines.
     pub(super) line_end: &'static str,
@@ -15,13 +15,13 @@ pub(super) struct Layout<'a> {
     unit: &'a str,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> TextLayout<'a> {
     /// Looks at a text.
-    pub(super) fn of(text: &'a str) -> Layout<'a> {
+    pub(super) fn detect(text: &'a str) -> TextLayout<'a> {
         let first = text.split_inclusive('\n').next().unwrap_or_default();
         let line_end = if first.ends_with("\r\n") { "\r\n" } else { "\n" };
         let indented = text.lines().map(blanks_before).find(|blanks| !blanks.is_empty());
-        Layout { text, line_end, unit: indented.unwrap_or(PLAIN) }
+        TextLayout { text, line_end, unit: indented.unwrap_or(PLAIN) }
     }
 
     /// The blanks that the line of a place begins with.
@@ -90,7 +90,7 @@ mod tests {
     fn a_value_is_written_as_the_text_around_it_is() {
         let value = json!({"command": "it", "args": ["a", "\"b\""], "env": {}, "more": {"x": null}});
         assert_eq!(
-            Layout::of("{\r\n\t\"a\": 1\r\n}").spread(&value, "\t"),
+            TextLayout::detect("{\r\n\t\"a\": 1\r\n}").spread(&value, "\t"),
             "{\r\n\t\t\"command\": \"it\",\r\n\t\t\"args\": [\"a\", \"\\\"b\\\"\"],\r\n\t\t\"env\": {},\r\n\t\t\"more\": {\r\n\t\t\t\"x\": null\r\n\t\t}\r\n\t}"
         );
         assert_eq!(
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn what_stands_alone_in_its_line_shows_its_indentation() {
-        let layout = Layout::of("{\n    \"a\": { \"b\": 1 }\n}");
+        let layout = TextLayout::detect("{\n    \"a\": { \"b\": 1 }\n}");
         assert_eq!((layout.alone(6), layout.alone(13), layout.indentation(13)), (Some("    "), None, "    "));
         assert_eq!(layout.deeper("", None), "    ");
-        assert_eq!(Layout::of("{}").deeper("", None), PLAIN);
+        assert_eq!(TextLayout::detect("{}").deeper("", None), PLAIN);
     }
 }

@@ -11,14 +11,14 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
 use serde_json::{Map, Value, json};
 
-use super::layout::{Layout, flat, quoted};
+use super::layout::{TextLayout, flat, quoted};
 
 /// What some editors begin a text with.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What is to stand in a configuration.
 #[derive(Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedEntry<'a> {
     /// The property that has the servers.
     pub(super) key: &'a str,
     /// The name of the server.
@@ -40,7 +40,7 @@ pub(super) enum Merged {
 
 /// Why nothing can be put into a text, and where, by line and column.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct MergeError {
     /// What was seen.
     pub(super) seen: String,
     /// Where.
@@ -48,15 +48,15 @@ pub(super) struct Fault {
 }
 
 /// Puts the entry into a text.
-pub(super) fn merge(text: &str, wanted: &Wanted<'_>) -> Result<Merged, Fault> {
+pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<Merged, MergeError> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let page = Page::read(body)?;
+    let page = ConfigText::read(body)?;
     let Some(value) = &page.parsed.value else {
         return Ok(Merged::Added(format!("{text}{}", page.whole(wanted))));
     };
     let root = page.object(value, "the text")?;
     let mark = text.get(..text.len() - body.len()).unwrap_or_default();
-    let done = |splices: Vec<Splice>| format!("{mark}{}", applied(body, splices));
+    let done = |splices: Vec<ConfigSplice>| format!("{mark}{}", applied(body, splices));
     let Some(servers) = page.only(root, wanted.key)? else {
         return Ok(Merged::Added(done(page.insert(root, wanted.key, &json!({ wanted.name: wanted.entry })))));
     };
@@ -98,22 +98,22 @@ fn options() -> ParseOptions {
 
 /// New text for a span.
 #[derive(Debug)]
-struct Splice {
+struct ConfigSplice {
     span: Range<usize>,
     text: String,
 }
 
-impl Splice {
-    fn at(place: usize, text: impl Into<String>) -> Splice {
-        Splice { span: place..place, text: text.into() }
+impl ConfigSplice {
+    fn at(place: usize, text: impl Into<String>) -> ConfigSplice {
+        ConfigSplice { span: place..place, text: text.into() }
     }
 }
 
 /// Makes the changes, of which those at one place keep their order.
-fn applied(body: &str, mut splices: Vec<Splice>) -> String {
+fn applied(body: &str, mut splices: Vec<ConfigSplice>) -> String {
     splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
     let (mut text, mut done) = (String::with_capacity(body.len()), 0);
-    for Splice { span, text: new } in splices {
+    for ConfigSplice { span, text: new } in splices {
         text += body.get(done..span.start).unwrap_or_default();
         text += &new;
         done = span.end;
@@ -122,20 +122,20 @@ fn applied(body: &str, mut splices: Vec<Splice>) -> String {
 }
 
 /// A text that was read.
-struct Page<'a> {
+struct ConfigText<'a> {
     body: &'a str,
-    layout: Layout<'a>,
+    layout: TextLayout<'a>,
     parsed: ParseResult<'a>,
 }
 
-impl<'a> Page<'a> {
-    fn read(body: &'a str) -> Result<Page<'a>, Fault> {
+impl<'a> ConfigText<'a> {
+    fn read(body: &'a str) -> Result<ConfigText<'a>, MergeError> {
         let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
-        let parsed = parse_to_ast(body, &collect, &options()).map_err(|error| Fault {
+        let parsed = parse_to_ast(body, &collect, &options()).map_err(|error| MergeError {
             seen: error.kind().to_string().to_lowercase(),
             at: (error.line_display(), error.column_display()),
         })?;
-        Ok(Page { body, layout: Layout::of(body), parsed })
+        Ok(ConfigText { body, layout: TextLayout::detect(body), parsed })
     }
 
     /// The line and the column of a place, from 1.
@@ -145,16 +145,16 @@ impl<'a> Page<'a> {
         (before.matches('\n').count() + 1, line.chars().count() + 1)
     }
 
-    fn fault(&self, at: usize, seen: String) -> Fault {
-        Fault { seen, at: self.place(at) }
+    fn fault(&self, at: usize, seen: String) -> MergeError {
+        MergeError { seen, at: self.place(at) }
     }
 
-    fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, Fault> {
+    fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, MergeError> {
         node.as_object().ok_or_else(|| self.fault(node.range().start, format!("{what} is no object")))
     }
 
     /// The one property of this name, where there is one.
-    fn only<'n>(&self, object: &'n Object<'a>, name: &str) -> Result<Option<&'n ObjectProp<'a>>, Fault> {
+    fn only<'n>(&self, object: &'n Object<'a>, name: &str) -> Result<Option<&'n ObjectProp<'a>>, MergeError> {
         let mut named = object.properties.iter().filter(|property| property.name.as_str() == name);
         match (named.next(), named.next()) {
             (Some(_), Some(second)) => {
@@ -165,7 +165,7 @@ impl<'a> Page<'a> {
     }
 
     /// All of a text that has no value yet, to be put behind what it has.
-    fn whole(&self, wanted: &Wanted<'_>) -> String {
+    fn whole(&self, wanted: &WantedEntry<'_>) -> String {
         let value = json!({ wanted.key: { wanted.name: wanted.entry } });
         let open = !self.body.is_empty() && !self.body.ends_with(['\n', '\r']);
         let begin = if open { self.layout.line_end } else { "" };
@@ -173,7 +173,11 @@ impl<'a> Page<'a> {
     }
 
     /// Has each field of the entry said in the server that is there; the other fields stay.
-    fn amend(&self, server: &Object<'a>, entry: &Map<String, Value>) -> Result<Vec<Splice>, Fault> {
+    fn amend(
+        &self,
+        server: &Object<'a>,
+        entry: &Map<String, Value>,
+    ) -> Result<Vec<ConfigSplice>, MergeError> {
         let mut splices = Vec::new();
         let mut missing = Vec::new();
         for (name, value) in entry {
@@ -181,7 +185,7 @@ impl<'a> Page<'a> {
                 Some(there) if is(&there.value, value) => {}
                 Some(there) => {
                     let Range { start, end } = span(&there.value);
-                    splices.push(Splice { span: start..end, text: flat(value) });
+                    splices.push(ConfigSplice { span: start..end, text: flat(value) });
                 }
                 None => missing.push((name.as_str(), value)),
             }
@@ -190,26 +194,26 @@ impl<'a> Page<'a> {
         Ok(splices)
     }
 
-    fn insert(&self, object: &Object<'a>, name: &str, value: &Value) -> Vec<Splice> {
+    fn insert(&self, object: &Object<'a>, name: &str, value: &Value) -> Vec<ConfigSplice> {
         self.insert_all(object, &[(name, value)])
     }
 
     /// Puts properties behind all that stands in an object.
-    fn insert_all(&self, object: &Object<'a>, fields: &[(&str, &Value)]) -> Vec<Splice> {
+    fn insert_all(&self, object: &Object<'a>, fields: &[(&str, &Value)]) -> Vec<ConfigSplice> {
         if fields.is_empty() {
             return Vec::new();
         }
-        let end = End::of(self, object);
+        let end = ObjectEnd::find(self, object);
         let close = object.range.end - 1;
         let inside = self.body.get(object.range.start..close).unwrap_or_default();
         let is_spread = end.last.is_none() || end.in_line_comment || inside.contains(['\n', '\r']);
-        let mut splices: Vec<Splice> = end.comma().into_iter().collect();
+        let mut splices: Vec<ConfigSplice> = end.comma().into_iter().collect();
         let after = if end.has_comma { "," } else { "" };
         let blanks = self.body.get(end.tail..close).unwrap_or_default();
         if !is_spread {
             let each: Vec<String> =
                 fields.iter().map(|(name, value)| format!(" {}: {}", quoted(name), flat(value))).collect();
-            splices.push(Splice::at(end.tail, each.join(",") + after));
+            splices.push(ConfigSplice::at(end.tail, each.join(",") + after));
             return splices;
         }
         let base = self.layout.alone(close).unwrap_or_else(|| self.layout.indentation(object.range.start));
@@ -225,13 +229,13 @@ impl<'a> Page<'a> {
         if !is_open {
             text += &format!("{line_end}{base}");
         }
-        splices.push(Splice { span: end.tail..if is_open { end.tail } else { close }, text });
+        splices.push(ConfigSplice { span: end.tail..if is_open { end.tail } else { close }, text });
         splices
     }
 }
 
 /// What stands at the end of an object.
-struct End {
+struct ObjectEnd {
     /// The end of the last property.
     last: Option<usize>,
     has_comma: bool,
@@ -240,15 +244,15 @@ struct End {
     tail: usize,
 }
 
-impl End {
-    fn of(page: &Page<'_>, object: &Object<'_>) -> End {
+impl ObjectEnd {
+    fn find(page: &ConfigText<'_>, object: &Object<'_>) -> ObjectEnd {
         let last = object.properties.last().map(|property| property.range.end);
         let open = last.unwrap_or(object.range.start + 1);
         let behind =
             |token: &&TokenAndRange<'_>| token.range.start >= open && token.range.end < object.range.end;
         let tokens = || page.parsed.tokens.iter().flatten().filter(behind);
         let ending = tokens().next_back();
-        End {
+        ObjectEnd {
             last,
             has_comma: tokens().any(|token| token.token == Token::Comma),
             in_line_comment: ending.is_some_and(|token| matches!(token.token, Token::CommentLine(_))),
@@ -257,8 +261,8 @@ impl End {
     }
 
     /// The comma that the last property needs before another one.
-    fn comma(&self) -> Option<Splice> {
-        self.last.filter(|_| !self.has_comma).map(|end| Splice::at(end, ","))
+    fn comma(&self) -> Option<ConfigSplice> {
+        self.last.filter(|_| !self.has_comma).map(|end| ConfigSplice::at(end, ","))
     }
 }
 

@@ -14,9 +14,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 pub(super) use self::kinds::Client;
-use self::kinds::Kind;
-use self::merge::{Fault, Merged, Wanted, is_lenient, merge};
-use super::shown::{Outcome, Status, diff};
+use self::kinds::ClientKind;
+use self::merge::{MergeError, Merged, WantedEntry, is_lenient, merge};
+use super::shown::{FileStatus, InitOutcome, diff};
 use super::{Force, Writing};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
@@ -30,12 +30,12 @@ pub(super) fn run(
     client: Client,
     toolsets: Option<&str>,
     (writing, force): (Writing, Force),
-) -> Result<Outcome, Error> {
+) -> Result<InitOutcome, Error> {
     let kind = client.kind();
     let entry = kind.entry(toolsets);
     let file = workspace.own_file(kind.path)?;
     let before = file.bytes().map(|bytes| text_of(&kind, bytes)).transpose()?;
-    let wanted = Wanted { key: kind.key, name: NAME, entry: &entry };
+    let wanted = WantedEntry { key: kind.key, name: NAME, entry: &entry };
     let merged = merge(before.unwrap_or_default(), &wanted).map_err(|fault| faulty(&kind, &fault))?;
     let mut outcome = told(&kind, &entry, before);
     let (text, different) = match merged {
@@ -53,19 +53,19 @@ pub(super) fn run(
     }
     check(&text, &wanted)?;
     if writing == Writing::Show {
-        outcome.status = Status::Proposed;
+        outcome.status = FileStatus::Proposed;
         outcome.message = format!("{} would be written", kind.path);
         return Ok(outcome);
     }
     workspace.write_own(&file, text.as_bytes())?;
-    outcome.status = Status::Written;
+    outcome.status = FileStatus::Written;
     outcome.message = kind.path.to_owned();
     Ok(outcome)
 }
 
 /// What is said in any case.
-fn told(kind: &Kind, entry: &Map<String, Value>, before: Option<&str>) -> Outcome {
-    let mut outcome = Outcome::new(Status::Unchanged, kind.path);
+fn told(kind: &ClientKind, entry: &Map<String, Value>, before: Option<&str>) -> InitOutcome {
+    let mut outcome = InitOutcome::new(FileStatus::Unchanged, kind.path);
     outcome.facts = vec![("client", json!(kind.name)), ("server", json!(NAME)), ("entry", json!(entry))];
     if !kind.lenient && before.is_some_and(is_lenient) {
         outcome.notes.push(format!(
@@ -82,20 +82,20 @@ fn told(kind: &Kind, entry: &Map<String, Value>, before: Option<&str>) -> Outcom
     outcome
 }
 
-fn text_of<'a>(kind: &Kind, bytes: &'a [u8]) -> Result<&'a str, Error> {
+fn text_of<'a>(kind: &ClientKind, bytes: &'a [u8]) -> Result<&'a str, Error> {
     std::str::from_utf8(bytes).map_err(|_| {
         Error::new(Code::NotText, format!("{} is not UTF-8", kind.path))
             .hint("have a person look at the file")
     })
 }
 
-fn faulty(kind: &Kind, fault: &Fault) -> Error {
+fn faulty(kind: &ClientKind, fault: &MergeError) -> Error {
     let (line, column) = fault.at;
     Error::new(Code::InvalidInput, format!("{}:{line}:{column}: {}", kind.path, fault.seen))
         .hint("mend the file, or add what `--print` shows in an empty folder by hand")
 }
 
-fn another(kind: &Kind, (line, column): (usize, usize)) -> Error {
+fn another(kind: &ClientKind, (line, column): (usize, usize)) -> Error {
     let seen = format!("{}:{line}:{column}: another server `{NAME}` is there", kind.path);
     Error::new(Code::EditConflict, seen).hint(
         "leave it as it is, or say --force: what is shown takes the place of those words, all others stay",
@@ -103,7 +103,7 @@ fn another(kind: &Kind, (line, column): (usize, usize)) -> Error {
 }
 
 /// Refuses a text that does not say what it was to say.
-fn check(text: &str, wanted: &Wanted<'_>) -> Result<(), Error> {
+fn check(text: &str, wanted: &WantedEntry<'_>) -> Result<(), Error> {
     match merge(text, wanted) {
         Ok(Merged::Same) => Ok(()),
         other => Err(Error::new(Code::Internal, format!("the text that was made is not right: {other:?}"))),

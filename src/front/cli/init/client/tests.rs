@@ -4,7 +4,7 @@ mod random;
 
 use serde_json::{Map, Value, json};
 
-use super::merge::{Merged, Wanted, is_lenient, merge};
+use super::merge::{Merged, WantedEntry, is_lenient, merge};
 
 fn entry() -> Map<String, Value> {
     let Value::Object(entry) = json!({"command": "lockgate", "args": ["serve", "--root", "."]}) else {
@@ -15,7 +15,7 @@ fn entry() -> Map<String, Value> {
 
 fn merged(text: &str) -> Result<Merged, (String, (usize, usize))> {
     let entry = entry();
-    let wanted = Wanted { key: "mcpServers", name: "lockgate", entry: &entry };
+    let wanted = WantedEntry { key: "mcpServers", name: "lockgate", entry: &entry };
     merge(text, &wanted).map_err(|fault| (fault.seen, fault.at))
 }
 

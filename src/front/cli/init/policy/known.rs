@@ -5,7 +5,7 @@
 
 /// What a tool is for. Of those for one purpose, one is enough where a project shows no choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum ToolPurpose {
     /// Its output is the text as it should be.
     Format,
     /// It orders imports, or adds and drops them.
@@ -33,11 +33,11 @@ pub(super) enum Uninvited {
 
 /// One row.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownTool {
     /// The gate.
     pub(super) gate: &'static str,
     /// What it is for.
-    pub(super) purpose: Purpose,
+    pub(super) purpose: ToolPurpose,
     /// Whether it is proposed uninvited.
     pub(super) uninvited: Uninvited,
     /// The name that its own configuration bears, in small letters and digits; empty where that says nothing.
@@ -51,19 +51,19 @@ pub(super) const SLOW: [&str; 2] = ["clippy", "golangci-lint"];
 
 const fn row(
     gate: &'static str,
-    purpose: Purpose,
+    purpose: ToolPurpose,
     uninvited: Uninvited,
     bears: &'static str,
     signs: &'static [&'static str],
-) -> Known {
-    Known { gate, purpose, uninvited, bears, signs }
+) -> KnownTool {
+    KnownTool { gate, purpose, uninvited, bears, signs }
 }
 
-use Purpose::{Format, Imports, Lint, Security, Spelling, Types};
+use ToolPurpose::{Format, Imports, Lint, Security, Spelling, Types};
 use Uninvited::{Always, Never, With};
 
 /// The rows; of several for one purpose, the first that is here is the one that is proposed uninvited.
-pub(super) const KNOWN: &[Known] = &[
+pub(super) const KNOWN: &[KnownTool] = &[
     row("ruff-imports", Imports, Never, "", &[]),
     row("isort", Imports, Never, "isort", &[]),
     row(

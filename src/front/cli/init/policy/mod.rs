@@ -13,13 +13,13 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 
-use self::choice::{Choices, State};
-use self::project::Project;
-use super::shown::{Outcome, Status, exists};
+use self::choice::{Choices, ToolState};
+use self::project::ProjectFiles;
+use super::shown::{FileStatus, InitOutcome, exists};
 use super::{Trial, Writing};
 use crate::engine::Workspace;
 use crate::error::Error;
-use crate::front::cli::gates::shelf::{Inside, Shelf};
+use crate::front::cli::gates::gate_list::{GateList, Inside};
 use crate::front::cli::gates::trial::{Failure, LIMIT, trials};
 use crate::front::cli::work::runtime;
 use crate::gate::Watch;
@@ -36,15 +36,15 @@ pub(super) fn run(
     toolsets: Option<&str>,
     writing: Writing,
     trial: Trial,
-) -> Result<Option<Outcome>, Error> {
-    let project = Project::look(workspace)?;
+) -> Result<Option<InitOutcome>, Error> {
+    let project = ProjectFiles::look(workspace)?;
     let choices = match trial {
         Trial::Omitted => {
-            let shelf = Shelf::before_policy(workspace, Inside::Refused);
+            let shelf = GateList::before_policy(workspace, Inside::Refused);
             Choices::tried(&project, &shelf, |gates| vec![Ok(()); gates.len()])
         }
         Trial::Held(inside) => {
-            let shelf = Shelf::before_policy(workspace, inside);
+            let shelf = GateList::before_policy(workspace, inside);
             // One thread listens for signals while the programs run.
             let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
             let watch = Watch::new(stop, None);
@@ -73,14 +73,14 @@ pub(super) fn run(
                 return Ok(Some(outcome));
             }
             workspace.write_own(&file, text.as_bytes())?;
-            outcome.status = Status::Written;
+            outcome.status = FileStatus::Written;
         }
     }
     Ok(Some(outcome))
 }
 
-fn told(project: &Project<'_>, choices: &Choices) -> Outcome {
-    let mut outcome = Outcome::new(Status::Proposed, PATH);
+fn told(project: &ProjectFiles<'_>, choices: &Choices) -> InitOutcome {
+    let mut outcome = InitOutcome::new(FileStatus::Proposed, PATH);
     let each: Vec<String> = project.languages().map(|(name, count)| format!("{name} ({count})")).collect();
     let found = if each.is_empty() { "no file of a known language".to_owned() } else { each.join(", ") };
     outcome.found.push(found);
@@ -103,16 +103,16 @@ fn told(project: &Project<'_>, choices: &Choices) -> Outcome {
 /// The tools for a language that are here, and are not proposed.
 fn idle(language: &str, choices: &Choices) -> Option<String> {
     let names: Vec<&str> =
-        choices.for_language(language, State::Idle).map(|choice| choice.gate.name.as_str()).collect();
+        choices.for_language(language, ToolState::Idle).map(|choice| choice.gate.name.as_str()).collect();
     if names.is_empty() { None } else { Some(format!("for {language}, unasked for: {}", names.join(", "))) }
 }
 
-fn fact(choice: &choice::Choice) -> Value {
+fn fact(choice: &choice::ToolChoice) -> Value {
     let state = match choice.state {
-        State::Taken => "proposed",
-        State::Failed => "failed",
-        State::Missing => "missing",
-        State::Idle => "not_proposed",
+        ToolState::Taken => "proposed",
+        ToolState::Failed => "failed",
+        ToolState::Missing => "missing",
+        ToolState::Idle => "not_proposed",
     };
     let (trial, next) = match &choice.failure {
         Some(Failure { why, next }) => (Some(why), Some(next)),

@@ -10,7 +10,7 @@ use crate::engine::Workspace;
 use crate::error::Error;
 use crate::policy::{Gate, language_of, languages};
 
-use super::known::Known;
+use super::known::KnownTool;
 
 /// Folders with what others wrote, where no ignore file names them.
 const FOREIGN: [&str; 5] = ["node_modules", ".venv", "venv", "vendor", "third_party"];
@@ -34,7 +34,7 @@ const PYTHON: [&str; 6] = [
 ];
 
 /// The files of a project.
-pub(super) struct Project<'a> {
+pub(super) struct ProjectFiles<'a> {
     workspace: &'a Workspace,
     /// Those that are the project's own, the nearest to the top first.
     files: Vec<String>,
@@ -44,11 +44,11 @@ pub(super) struct Project<'a> {
     texts: RefCell<BTreeMap<String, Option<String>>>,
 }
 
-impl<'a> Project<'a> {
+impl<'a> ProjectFiles<'a> {
     /// Looks at the files that git would not pass over.
     ///
     /// Errors: `PATH_OUTSIDE_ROOT` for a root that is not there.
-    pub(super) fn look(workspace: &'a Workspace) -> Result<Project<'a>, Error> {
+    pub(super) fn look(workspace: &'a Workspace) -> Result<ProjectFiles<'a>, Error> {
         let mut files: Vec<String> =
             workspace.project_files()?.into_iter().filter(|path| is_own(path)).collect();
         files.sort_by_key(|path| path.matches('/').count());
@@ -57,7 +57,7 @@ impl<'a> Project<'a> {
             by_name.entry(last_name(path).to_owned()).or_default().push(at);
         }
         let texts = RefCell::default();
-        let mut project = Project { workspace, files, by_name, counts: BTreeMap::new(), texts };
+        let mut project = ProjectFiles { workspace, files, by_name, counts: BTreeMap::new(), texts };
         project.count();
         Ok(project)
     }
@@ -102,7 +102,7 @@ impl<'a> Project<'a> {
     }
 
     /// What shows that the team uses a tool, as the end of a sentence that begins with its name.
-    pub(super) fn sign(&self, known: &Known, gate: &Gate) -> Option<String> {
+    pub(super) fn sign(&self, known: &KnownTool, gate: &Gate) -> Option<String> {
         let configured =
             || own_configuration(known, gate).find_map(|(name, text)| self.configured(name, text));
         let further = || known.signs.iter().find_map(|sign| self.further(sign));
@@ -181,7 +181,7 @@ fn is_own(path: &str) -> bool {
 
 /// The configuration of the catalogue that bears the tool's name: others may be about anything. A list of ignored files is
 /// none: a project that ignores all files has it to keep the tool of somebody's editor away.
-fn own_configuration<'g>(known: &'g Known, gate: &'g Gate) -> impl Iterator<Item = (&'g str, &'g str)> {
+fn own_configuration<'g>(known: &'g KnownTool, gate: &'g Gate) -> impl Iterator<Item = (&'g str, &'g str)> {
     let all = gate.command().into_iter().flat_map(|command| &command.config);
     let bears = |name: &str| {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -194,7 +194,7 @@ fn own_configuration<'g>(known: &'g Known, gate: &'g Gate) -> impl Iterator<Item
 /// Whether a hook is a tool, or one of its ways: `biome-check` is one of biome, and `ruff-format` none of ruff.
 fn is_way_of(id: &str, tool: &str) -> bool {
     let way = id.strip_prefix(tool).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    let other = |known: &Known| known.gate.len() > tool.len() && is_prefix(id, known.gate);
+    let other = |known: &KnownTool| known.gate.len() > tool.len() && is_prefix(id, known.gate);
     way && !super::known::KNOWN.iter().any(other)
 }
 

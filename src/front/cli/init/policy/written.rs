@@ -2,9 +2,9 @@
 //!
 //! Invariant: what comes from the project stands in comments only, each in one line.
 
-use super::choice::{Choice, Choices, EVERY, State};
-use super::known::{Purpose, SLOW};
-use super::project::Project;
+use super::choice::{Choices, EVERY, ToolChoice, ToolState};
+use super::known::{SLOW, ToolPurpose};
+use super::project::ProjectFiles;
 use crate::front::cli::gates::install;
 use crate::front::cli::gates::trial::Failure;
 use crate::front::cli::init::Trial;
@@ -27,7 +27,12 @@ extends: default
 const UNTRIED: &str = "\n# These tools were found and not tried: `lockgate gates doctor` does that.\n";
 
 /// Writes the policy.
-pub(super) fn text(project: &Project<'_>, choices: &Choices, toolsets: Option<&str>, trial: Trial) -> String {
+pub(super) fn text(
+    project: &ProjectFiles<'_>,
+    choices: &Choices,
+    toolsets: Option<&str>,
+    trial: Trial,
+) -> String {
     let mut text = String::new();
     if project.stands(SCHEMA) {
         text += &format!("# yaml-language-server: $schema={SCHEMA}\n");
@@ -42,7 +47,7 @@ pub(super) fn text(project: &Project<'_>, choices: &Choices, toolsets: Option<&s
     }
     let counts: Vec<(&str, Option<usize>)> =
         project.languages().map(|(name, count)| (name, Some(count))).chain([(EVERY, None)]).collect();
-    let listed = |(name, _): &&(&str, _)| choices.for_language(name, State::Taken).next().is_some();
+    let listed = |(name, _): &&(&str, _)| choices.for_language(name, ToolState::Taken).next().is_some();
     if counts.iter().any(|count| listed(&count)) {
         text += "\nquality_gates:\n";
         counts.iter().filter(listed).for_each(|(name, count)| text += &language(name, *count, choices));
@@ -69,7 +74,7 @@ fn language(name: &str, count: Option<usize>, choices: &Choices) -> String {
     for gate in built_in(name) {
         text += &format!("    # as the built-in policy has it\n    - tool: {gate}\n");
     }
-    choices.for_language(name, State::Taken).for_each(|choice| text += &entry(choice));
+    choices.for_language(name, ToolState::Taken).for_each(|choice| text += &entry(choice));
     text + &not_proposed(name, "    ", choices)
 }
 
@@ -87,16 +92,16 @@ fn built_in(name: &str) -> Vec<String> {
 }
 
 /// A gate that is proposed.
-fn entry(choice: &Choice) -> String {
+fn entry(choice: &ToolChoice) -> String {
     let name = &choice.gate.name;
     let mut text = format!("    # {}\n    - tool: {name}\n", comment(&choice.why));
     let mut say = |line: &str| text += &format!("      {line}\n");
     match choice.purpose {
-        Purpose::Format => say("role: fix        # the draft is written as the formatter has it"),
-        Purpose::Types => {
+        ToolPurpose::Format => say("role: fix        # the draft is written as the formatter has it"),
+        ToolPurpose::Types => {
             say("level: warn      # a change in several edits passes through states that do not hold")
         }
-        Purpose::Imports | Purpose::Lint | Purpose::Security | Purpose::Spelling => {}
+        ToolPurpose::Imports | ToolPurpose::Lint | ToolPurpose::Security | ToolPurpose::Spelling => {}
     }
     if SLOW.contains(&name.as_str()) {
         say("on: [check]      # takes too long for each edit; `lockgate check` asks it");
@@ -110,14 +115,14 @@ fn not_proposed(name: &str, indent: &str, choices: &Choices) -> String {
     let mut text = String::new();
     for choice in choices.all().filter(|choice| choice.language == name) {
         let reason = match (choice.state, &choice.failure) {
-            (State::Taken | State::Idle, _) => continue,
-            (State::Missing, _) => {
+            (ToolState::Taken | ToolState::Idle, _) => continue,
+            (ToolState::Missing, _) => {
                 let hints = install::hints(choice.gate.install());
                 let install = hints.first().map(|hint| format!("; next: {hint}")).unwrap_or_default();
                 format!("not on this machine, though {}{install}", choice.why)
             }
-            (State::Failed, None) => format!("it failed, though {}", choice.why),
-            (State::Failed, Some(Failure { why, next })) => format!("{why}; next: {next}"),
+            (ToolState::Failed, None) => format!("it failed, though {}", choice.why),
+            (ToolState::Failed, Some(Failure { why, next })) => format!("{why}; next: {next}"),
         };
         text += &format!("{indent}# {about}not proposed: {}: {}\n", choice.gate.name, comment(&reason));
     }

@@ -4,8 +4,8 @@
 //! its line to the one before; the grammar says so where there is one.
 
 use super::marked;
-use crate::gate::damage::scene::Scene;
-use crate::gate::delta::Piece;
+use crate::gate::damage::text_pair::TextPair;
+use crate::gate::delta::ReplacedLines;
 
 /// The most lines of an expression that are looked at, each of which costs a way through the tree.
 const MOST_LINES: usize = 200;
@@ -29,7 +29,7 @@ thread_local! {
 }
 
 /// Returns true where every marked line of a run begins with an operator, and none stood there before without it.
-pub(super) fn are_operators(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> bool {
+pub(super) fn are_operators(scene: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> bool {
     #[cfg(test)]
     if IS_OFF.get() {
         return false;
@@ -43,7 +43,7 @@ pub(super) fn are_operators(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> 
         })
 }
 
-fn is_operator(scene: &Scene<'_>, line: usize, rest: &str) -> bool {
+fn is_operator(scene: &TextPair<'_>, line: usize, rest: &str) -> bool {
     let Some(above) = above(scene, line) else { return false };
     let is_spaced = rest.starts_with(' ');
     match scene.language() {
@@ -59,13 +59,13 @@ fn is_operator(scene: &Scene<'_>, line: usize, rest: &str) -> bool {
 }
 
 /// The text of the nearest line above that is not blank.
-fn above<'a>(scene: &Scene<'a>, line: usize) -> Option<&'a str> {
+fn above<'a>(scene: &TextPair<'a>, line: usize) -> Option<&'a str> {
     let after = scene.after;
     (1..line).rev().map(|line| after.text(line).trim_end()).find(|text| !text.trim().is_empty())
 }
 
 /// Tells whether the mark of a line is an operator in the tree, whose left operand ends on a line before.
-fn joins_in_tree(scene: &Scene<'_>, line: usize, above: &str) -> bool {
+fn joins_in_tree(scene: &TextPair<'_>, line: usize, above: &str) -> bool {
     let Some(tree) = scene.tree() else { return false };
     let start = scene.after.span(line).start;
     let root = tree.root_node();

@@ -83,12 +83,12 @@ proptest! {
             (format!("{at}.py"), bytes)
         };
         let texts: Vec<(String, Vec<u8>)> = texts.iter().enumerate().map(named).collect();
-        write(&rows, Owner::Organization, &texts);
+        write(&rows, EntityOwner::Organization, &texts);
         let meant = rows.within(&workflows(), None).unwrap();
         for (pattern, lines) in patterns {
-            let reach = if lines { Reach::Lines } else { Reach::Line };
-            let Ok(narrowed) = Pattern::new(&pattern, reach) else { continue };
-            let whole = Pattern::new(&pattern, reach).unwrap().unnarrowed();
+            let reach = if lines { MatchReach::Lines } else { MatchReach::Line };
+            let Ok(narrowed) = SearchPattern::new(&pattern, reach) else { continue };
+            let whole = SearchPattern::new(&pattern, reach).unwrap().unnarrowed();
             let (all, read) = counted(&rows, &meant, &whole);
             prop_assert_eq!(read, texts.len());
             prop_assert_eq!(counted(&rows, &meant, &narrowed).0, all, "{:?}", narrowed);
@@ -102,12 +102,12 @@ fn an_index_spares_most_of_the_reading() {
     let rows = scene.acme();
     let texts: Vec<(String, Vec<u8>)> =
         (0..40).map(|at| (format!("{at:02}.py"), format!("def f_{at:02}(): ...\n").into_bytes())).collect();
-    write(&rows, Owner::Organization, &texts);
+    write(&rows, EntityOwner::Organization, &texts);
     let meant = rows.within(&workflows(), None).unwrap();
     for (pattern, most) in
         [("f_17", 1), ("(?i)F_17", 1), ("f_1[0-9]", 40), (r"def .*17\(\)", 1), ("zzz", 0), ("e", 40)]
     {
-        let (_, read) = counted(&rows, &meant, &Pattern::new(pattern, Reach::Line).unwrap());
+        let (_, read) = counted(&rows, &meant, &SearchPattern::new(pattern, MatchReach::Line).unwrap());
         assert!(read <= most, "{pattern}: {read} rows were read");
     }
 }

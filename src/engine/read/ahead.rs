@@ -1,0 +1,78 @@
+//! The text that an edit is about whose new text is not known yet.
+
+use std::sync::Arc;
+
+use super::super::Workspace;
+use super::super::call::Batch;
+use super::lines::ReadLines;
+use crate::error::{Code, Error};
+use crate::request::Request;
+
+impl Workspace {
+    /// Shows the whole text that a request speaks of, where it could be carried out as far as can be known before its new
+    /// text is; that of an earlier version, where the request names one.
+    ///
+    /// Errors: those of looking at the target, and all those with which the line refuses a request before it is judged.
+    pub async fn ahead(self: &Arc<Self>, request: Request) -> Result<ReadLines, Error> {
+        self.prewarm(&request.target);
+        self.off_reactor(move |workspace| workspace.foresee(request)).await
+    }
+
+    fn foresee(&self, request: Request) -> Result<ReadLines, Error> {
+        // What may not be read is not shown, whoever may write it; and what is shown is kept, so that the edit can be
+        // carried over should the file change.
+        let reading = self.whole(&request.target)?;
+        let mut call = Batch::of_one(request);
+        let mut targets = self.admit(&mut call)?;
+        let seen = self.read_all(&call, &mut targets)?.into_iter().next();
+        let found = call.requests.first().zip(targets.first()).zip(seen);
+        let ((request, target), seen) =
+            found.ok_or_else(|| Error::new(Code::Internal, "the request leads nowhere"))?;
+        let draft = self.draft(&call, request, target, seen)?;
+        Ok(ReadLines { text: Arc::new(draft.base.unwrap_or(draft.seen.buffer)), ..reading })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Author, Expect, GateOptions, InsertPoint, Mode, Target};
+
+    fn request(path: &str, spot: InsertPoint, expect: Expect) -> Request {
+        Request {
+            target: Target::File(path.to_owned()),
+            edit: spot.edit("\n".to_owned()),
+            mode: Mode::Strict,
+            expect,
+            scrutiny: GateOptions::default(),
+            author: Author::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_edited_is_refused_before_there_is_code() {
+        let root = tempfile::tempdir().unwrap();
+        let policy = "paths: [{ match: kept.txt, access: read }]\n";
+        for (name, text) in
+            [("a.txt", "1\n2\n"), ("kept.txt", "1\n"), (".env", "s\n"), ("quality.yaml", policy)]
+        {
+            std::fs::write(root.path().join(name), text).unwrap();
+        }
+        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        for (path, spot, expect, code) in [
+            ("none", InsertPoint::End, Expect::Anything, Code::FileNotFound),
+            (".env", InsertPoint::End, Expect::Anything, Code::Protected),
+            ("kept.txt", InsertPoint::End, Expect::Anything, Code::Protected),
+            ("../a", InsertPoint::End, Expect::Anything, Code::PathOutsideRoot),
+            ("a.txt", InsertPoint::Before(4), Expect::Anything, Code::RangeOutOfBounds),
+            ("a.txt", InsertPoint::Lines(2, 3), Expect::Anything, Code::RangeOutOfBounds),
+            ("a.txt", InsertPoint::End, Expect::Version("000000000000".into()), Code::EditConflict),
+        ] {
+            let refused = workspace.ahead(request(path, spot, expect)).await.unwrap_err();
+            assert_eq!(refused.code, code, "{path} {spot:?}: {refused}");
+        }
+        let there =
+            workspace.ahead(request("a.txt", InsertPoint::Lines(1, 2), Expect::Anything)).await.unwrap();
+        assert_eq!((there.text.view(), there.path.as_str()), ("1\n2\n", "a.txt"));
+    }
+}

@@ -1,0 +1,123 @@
+//! What the code says, by an index over the workspace that is kept fresh.
+//!
+//! Invariant: what is shown of a file is of one version of it, and that version is named.
+
+mod fresh;
+mod lost;
+mod survey;
+mod tagging;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::super::Workspace;
+use super::lines::ReadLines;
+use crate::context::{self, CodeContext, ContextQuery, Index, SourceSizes, Tags, VersionedText};
+use crate::error::Error;
+use crate::gate::Watch;
+use crate::policy::language_of;
+use crate::request::ContextLook;
+use crate::store::{FileFingerprint, FilePlace};
+use crate::text::{Buffer, Version};
+
+pub(in crate::engine) use fresh::Indexed;
+
+/// Longer files are not indexed, and not quoted from.
+const LONGEST_FILE: u64 = 1 << 20;
+/// How often an answer is put together while files change under it.
+const ATTEMPTS: usize = 3;
+
+impl Workspace {
+    /// Looks at what the code says; where nothing is asked for, at the shape of the project.
+    ///
+    /// Errors: those of [`Workspace::look`] for the file that is asked about, and `INTERNAL` where the caller has gone.
+    pub(super) fn context(&self, look: &ContextLook, watch: &Watch) -> Result<CodeContext, Error> {
+        let mut attempt = 1;
+        loop {
+            let (mut told, changed) = self.told(look, watch)?;
+            if changed == 0 || attempt == ATTEMPTS {
+                if changed > 0 {
+                    told.truncated = true;
+                }
+                return Ok(told);
+            }
+            attempt += 1;
+        }
+    }
+
+    /// What the code says, and how many files changed while it was looked at.
+    fn told(&self, look: &ContextLook, watch: &Watch) -> Result<(CodeContext, usize), Error> {
+        let target = look.target.as_ref().map(|target| self.whole(target)).transpose()?;
+        let survey = self.survey_all(watch)?;
+        let question = ContextQuery {
+            symbol: look.symbol.as_deref(),
+            query: look.query.as_deref(),
+            near: target.as_ref().map(|reading| reading.path.as_str()),
+            tokens: look.tokens,
+        };
+        let mut pages = QuotedTexts { workspace: self, read: HashMap::new(), changed: 0 };
+        if question.asks_nothing() {
+            let seen =
+                SourceSizes { target: None, project: Some(survey.project()), notes: survey.notes(None) };
+            let told = context::answer(&Index::default(), &question, seen, &mut |path| pages.get(path, None));
+            return Ok((told, 0));
+        }
+        let mut indexed = self.indexed(watch)?;
+        self.refresh(&mut indexed, &survey, watch)?;
+        let tagged = target.as_ref().map(|reading| (page(&reading.text), tags_of(reading)));
+        let target = tagged.as_ref().map(|(page, tags)| (page, tags.as_ref()));
+        let seen = SourceSizes { target, project: None, notes: survey.notes(Some(&indexed)) };
+        let index = &indexed.index;
+        let mut texts = |path: &str| pages.get(path, index.version(path));
+        let told = context::answer(index, &question, seen, &mut texts);
+        Ok((told, pages.changed))
+    }
+
+    /// Reads a file of which nobody says more than where it lies; nothing where it is no text, but what tells that it is as
+    /// it was then.
+    fn text_of(&self, place: &FilePlace) -> Result<(Option<Buffer>, Option<FileFingerprint>), Error> {
+        let Some(mut snapshot) = self.store.files.read(place, LONGEST_FILE)? else { return Ok((None, None)) };
+        let (bytes, facts) = (snapshot.take_bytes(), snapshot.settled());
+        Ok((Buffer::read(bytes, self.store.files.hints(place)).ok(), facts))
+    }
+}
+
+/// The texts that one answer quotes from, each read once.
+struct QuotedTexts<'w> {
+    workspace: &'w Workspace,
+    read: HashMap<String, Option<Arc<VersionedText>>>,
+    /// How many were not what they should have been.
+    changed: usize,
+}
+
+impl QuotedTexts<'_> {
+    /// The text of a file that may be shown, at a version where it matters which.
+    fn get(&mut self, path: &str, version: Option<Version>) -> Option<Arc<VersionedText>> {
+        if let Some(known) = self.read.get(path) {
+            return known.clone();
+        }
+        let read = || {
+            let place = self.workspace.store.files.admit_to_read(path).ok()?;
+            let (text, _) = self.workspace.text_of(&place).ok()?;
+            text.map(|text| page(&text)).filter(|page| version.is_none_or(|known| known == page.version()))
+        };
+        let page = read().map(Arc::new);
+        self.changed += usize::from(page.is_none());
+        self.read.insert(path.to_owned(), page.clone());
+        page
+    }
+}
+
+fn page(text: &Buffer) -> VersionedText {
+    VersionedText::new(text.view().to_owned(), text.stamp())
+}
+
+fn tags_of(reading: &ReadLines) -> Option<Tags> {
+    let view = reading.text.view();
+    let path = reading.resolved_path.as_deref().unwrap_or(&reading.path);
+    let language = language_of(path, view.lines().next())?;
+    context::reading(|reader| reader.tags(&language.name, path, view)).ok().flatten()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! The definitions that the drafts of a call take away, and that something else misses.
+//!
+//! Invariant: no file is waited for, and the index is neither built nor changed here: without one, or while another call
+//! is at it, nothing is known of uses. A use is told only where its file is as it was when the index read it.
+
+use std::collections::HashMap;
+
+use super::super::super::Workspace;
+use super::super::super::call::Batch;
+use super::super::super::draft::FileDraft;
+use super::{Index, QuotedTexts};
+use crate::context::{self, Left, Tags, Vanished};
+use crate::edit::Edit;
+use crate::gate::{Lost, LostDefinition};
+use crate::policy::{Accident, Weight};
+use crate::store::{DocumentPath, EntryKind};
+
+/// The most files with uses that are compared with the index.
+const MOST_FILES: usize = 20;
+/// The most uses that are told.
+const MOST_USES: usize = 3;
+
+impl Workspace {
+    /// Finds out for each draft what it takes away; `judged` tells which of them the gate `damage` judges.
+    pub(in crate::engine) fn lost_definitions(
+        &self,
+        call: &Batch,
+        drafts: &[FileDraft<'_>],
+        judged: &[bool],
+    ) -> Vec<Lost> {
+        let mut lost: Vec<Lost> = drafts.iter().map(|_| Lost::default()).collect();
+        if call.kind != EntryKind::Edit {
+            return lost;
+        }
+        let weighs = |at: usize, draft: &FileDraft<'_>, accident: Accident| {
+            let is_judged = judged.get(at).copied().unwrap_or_default();
+            is_judged && draft.target.rules.damage.weight(accident) != Weight::Off
+        };
+        let numbered = || drafts.iter().enumerate();
+        let rewritten: Vec<usize> = numbered()
+            .filter(|(_, draft)| {
+                matches!(draft.request.edit, Edit::Content(_)) && draft.seen.snapshot.is_some()
+            })
+            .filter(|(at, draft)| weighs(*at, draft, Accident::DroppedDefinitions))
+            .map(|(at, _)| at)
+            .collect();
+        // Whoever is at the index now is not waited for.
+        let indexed = self.indexed.try_lock().ok().filter(|indexed| indexed.index.files() > 0);
+        let may_vanish = indexed.as_ref().is_some_and(|indexed| {
+            numbered().any(|(at, draft)| {
+                weighs(at, draft, Accident::UsedDefinitions) && takes_away(&indexed.index, draft)
+            })
+        });
+        if rewritten.is_empty() && !may_vanish {
+            return lost;
+        }
+        let read = context::reading(|reader| {
+            let tags = |draft: &FileDraft<'_>, view: &str| {
+                let language = draft.target.language(view)?;
+                reader.tags(&language.name, path_of(draft)?, view)
+            };
+            let after =
+                drafts.iter().map(|draft| tags(draft, draft.drafted.buffer.view())).collect::<Vec<_>>();
+            let before = rewritten
+                .iter()
+                .filter_map(|at| Some((*at, tags(drafts.get(*at)?, drafts.get(*at)?.seen.buffer.view())?)));
+            (before.collect::<HashMap<usize, Tags>>(), after)
+        });
+        let Ok((before, after)) = read else { return lost };
+        if let Some(indexed) = indexed.filter(|_| may_vanish) {
+            for vanished in self.vanished(&indexed.index, drafts, &after) {
+                let at = vanished.0;
+                let told = drafts.get(at).is_some_and(|draft| weighs(at, draft, Accident::UsedDefinitions));
+                lost.get_mut(at)
+                    .filter(|_| told)
+                    .into_iter()
+                    .for_each(|lost| lost.used.push(vanished.1.clone()));
+            }
+        }
+        for at in rewritten {
+            let (Some(old), Some(Some(new))) = (before.get(&at), after.get(at)) else { continue };
+            let others: Vec<&Tags> = after.iter().flatten().collect();
+            let Some(lost) = lost.get_mut(at) else { continue };
+            let dropped = context::dropped(old, new, &others).into_iter();
+            let told: Vec<LostDefinition> = dropped
+                .filter(|(name, _)| lost.used.iter().all(|used| used.name != *name))
+                .map(|(name, line)| LostDefinition { name, line, uses: Vec::new(), count: 0 })
+                .collect();
+            lost.dropped = told;
+        }
+        lost
+    }
+
+    /// The definitions that other files use, each with the number of its draft.
+    fn vanished(
+        &self,
+        index: &Index,
+        drafts: &[FileDraft<'_>],
+        after: &[Option<Tags>],
+    ) -> Vec<(usize, LostDefinition)> {
+        let numbered = drafts.iter().zip(after).enumerate();
+        let files: Vec<(usize, Left<'_>)> = numbered
+            .filter_map(|(at, (draft, tags))| {
+                let path = path_of(draft)?;
+                let is_known = index.version(path) == Some(draft.seen.buffer.stamp());
+                Some((at, Left { path, tags: tags.as_ref(), is_known }))
+            })
+            .collect();
+        let left: Vec<Left<'_>> = files.iter().map(|(_, left)| *left).collect();
+        let mut pages = QuotedTexts { workspace: self, read: HashMap::new(), changed: 0 };
+        let mut is_as_it_was = |path: &str| {
+            let is_of_call = left.iter().any(|left| left.path == path);
+            is_of_call || pages.get(path, index.version(path)).is_some()
+        };
+        let told = |vanished: Vanished| {
+            let Vanished { file, name, line, uses } = vanished;
+            let mut known: HashMap<String, bool> = HashMap::new();
+            let mut uses: Vec<(String, usize)> = uses
+                .into_iter()
+                .filter(|(path, _)| {
+                    let is_unread = known.len() >= MOST_FILES;
+                    *known.entry(path.clone()).or_insert_with(|| !is_unread && is_as_it_was(path))
+                })
+                .collect();
+            let count = uses.len();
+            uses.truncate(MOST_USES);
+            let at = files.get(file).map(|(at, _)| *at)?;
+            (count > 0).then_some((at, LostDefinition { name, line, uses, count }))
+        };
+        index.vanished(&left).into_iter().filter_map(told).collect()
+    }
+}
+
+/// The path of a draft, as the index has it; nothing for what is no file.
+fn path_of<'d>(draft: &'d FileDraft<'_>) -> Option<&'d str> {
+    match &draft.target.place {
+        DocumentPath::File(place) => Some(draft.target.place.resolved().unwrap_or_else(|| place.shown())),
+        DocumentPath::Row(_) => None,
+    }
+}
+
+/// Tells whether a draft takes away or rewrites a line with the name of a definition that the index knows.
+fn takes_away(index: &Index, draft: &FileDraft<'_>) -> bool {
+    let Some(path) = path_of(draft) else { return false };
+    draft.seen.snapshot.is_some()
+        && index.version(path) == Some(draft.seen.buffer.stamp())
+        && index.defines_on(path, |line| {
+            draft.request.edit == Edit::Remove || draft.drafted.map.carry(line).is_none()
+        })
+}

@@ -1,0 +1,249 @@
+//! An index that is kept fresh, whatever happens to the files.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::error::Code;
+
+struct Scene {
+    dir: tempfile::TempDir,
+    workspace: Arc<Workspace>,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        fs::create_dir(&root).unwrap();
+        let workspace = Workspace::keeping(&[root], &dir.path().join("own")).unwrap();
+        Scene { dir, workspace }
+    }
+
+    fn root(&self) -> std::path::PathBuf {
+        self.dir.path().join("root")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn look(&self, look: &ContextLook) -> CodeContext {
+        self.workspace.context(look, &Watch::idle()).unwrap()
+    }
+
+    /// Where a symbol is defined, and used.
+    fn symbol(&self, name: &str) -> (Vec<String>, Vec<String>) {
+        let told = self.look(&ContextLook { symbol: Some(name.to_owned()), ..NOTHING });
+        let definitions = told.definitions.unwrap();
+        let defined = definitions.iter().map(|it| format!("{}:{}", it.file, it.line)).collect();
+        (defined, told.references.iter().map(|it| format!("{}:{}", it.file, it.line)).collect())
+    }
+
+    fn defined(&self, name: &str) -> Vec<String> {
+        self.symbol(name).0
+    }
+}
+
+const NOTHING: ContextLook = ContextLook { target: None, query: None, symbol: None, tokens: 4_000 };
+
+#[test]
+fn the_next_answer_shows_what_changed() {
+    let scene = Scene::new();
+    scene.write("a.py", "def one(): pass\n");
+    scene.write("b/c.py", "from a import one\none()\n");
+    assert_eq!(scene.symbol("one"), (vec!["a.py:1".into()], vec!["b/c.py:1".into(), "b/c.py:2".into()]));
+    for round in 0..20 {
+        // As long as the one before, so that its size tells nothing.
+        let text = format!("def f{round:02}(): pass\n");
+        scene.write("a.py", &text);
+        assert_eq!(scene.defined(&format!("f{round:02}")), ["a.py:1"], "{round}");
+        assert_eq!(scene.symbol("one").0, Vec::<String>::new());
+    }
+    fs::rename(scene.root().join("a.py"), scene.root().join("b/d.py")).unwrap();
+    assert_eq!(scene.defined("f19"), ["b/d.py:1"]);
+    fs::remove_dir_all(scene.root().join("b")).unwrap();
+    assert_eq!(scene.defined("f19"), Vec::<String>::new());
+    assert_eq!(scene.workspace.indexed.lock().unwrap().index.files(), 0);
+}
+
+#[test]
+fn without_the_facts_of_files_an_answer_would_be_stale() {
+    let scene = Scene::new();
+    scene.write("a.py", "def one(): pass\n");
+    assert_eq!(scene.defined("one"), ["a.py:1"]);
+    scene.workspace.indexed.lock().unwrap().blind = true;
+    scene.write("a.py", "def two(): pass\n");
+    assert_eq!(
+        scene.defined("two"),
+        Vec::<String>::new(),
+        "the control finds it as well, so it proves nothing"
+    );
+    scene.workspace.indexed.lock().unwrap().blind = false;
+    assert_eq!(scene.defined("two"), ["a.py:1"]);
+}
+
+/// Counts the files that an answer reads for the index.
+fn reads(scene: &Scene) -> usize {
+    let heard = Arc::new(Mutex::new(0));
+    let ear = Arc::clone(&heard);
+    let progress = move |_: &str, done: usize, _: usize| *ear.lock().unwrap() = done;
+    let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
+    let look = ContextLook { symbol: Some("f".to_owned()), ..NOTHING };
+    scene.workspace.context(&look, &watch).unwrap();
+    *heard.lock().unwrap()
+}
+
+#[test]
+fn what_has_been_left_alone_is_not_read_again() {
+    let scene = Scene::new();
+    for n in 0..20 {
+        scene.write(&format!("d{}/f{n}.py", n % 3), "def f(): pass\n");
+    }
+    assert_eq!(reads(&scene), 20, "progress is told");
+    // On file systems whose times can be trusted, no file is read again once it was left alone for two seconds.
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    let again = reads(&scene);
+    assert!(again == 20 || again == 0, "{again}");
+    let local = reads(&scene) == 0;
+    scene.write("d1/f1.py", "def g(): pass\n");
+    assert!(!local || reads(&scene) == 1);
+}
+
+#[test]
+fn what_may_not_be_read_is_not_in_the_index() {
+    let scene = Scene::new();
+    for path in [".env.py", ".hidden/a.py", "ignored/a.py", "id_rsa.py", "shown.py"] {
+        scene.write(path, "def secret(): pass\n");
+    }
+    scene.write(".gitignore", "ignored/\n");
+    std::os::unix::fs::symlink("..", scene.root().join("loop")).unwrap();
+    std::os::unix::fs::symlink("shown.py", scene.root().join("link.py")).unwrap();
+    assert_eq!(scene.defined("secret"), ["shown.py:1"]);
+}
+
+#[test]
+fn a_caller_who_has_gone_is_not_answered_and_what_was_read_is_kept() {
+    let scene = Scene::new();
+    for n in 0..200 {
+        scene.write(&format!("f{n}.py"), "def f(): pass\n");
+    }
+    let token = CancellationToken::new();
+    let end = token.clone();
+    let progress = move |_: &str, done: usize, _: usize| {
+        if done == 50 {
+            end.cancel();
+        }
+    };
+    let watch = Watch::new(token, Some(Box::new(progress)));
+    let look = ContextLook { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING };
+    assert_eq!(scene.workspace.context(&look, &watch).unwrap_err().code, Code::Internal);
+    let kept = scene.workspace.indexed.lock().unwrap().index.files();
+    assert!((50..200).contains(&kept), "{kept}");
+    assert_eq!(scene.defined("f").len(), 50, "as many as are told of one name");
+}
+
+#[test]
+fn files_that_cannot_be_understood_harm_nothing() {
+    let scene = Scene::new();
+    let deep = "(".repeat(50_000);
+    let line = format!("var f={};", "a.b(c).d[0]+".repeat(80_000));
+    for (path, text) in [
+        ("deep.py", deep.as_str()),
+        ("flood.js", &"let = ;\n".repeat(20_000)),
+        ("line.js", line.get(..900_000).unwrap()),
+        ("broken.py", "x = (]\n\ndef good(): pass\n"),
+        ("chain.js", &format!("function chained() {{}}\na{};\n", ".b()".repeat(50_000))),
+        ("empty.py", ""),
+        ("big.py", &"# x\n".repeat(400_000)),
+    ] {
+        scene.write(path, text);
+    }
+    fs::write(scene.root().join("binary.py"), b"\x00\x01def f\xff").unwrap();
+    fs::write(scene.root().join("latin.py"), b"# caf\xe9\ndef latin(): pass\n").unwrap();
+    assert_eq!(scene.defined("good"), ["broken.py:3"]);
+    assert_eq!(scene.defined("latin"), ["latin.py:2"]);
+    assert_eq!(scene.defined("chained"), ["chain.js:1"]);
+    let told = scene.look(&ContextLook { symbol: Some("good".to_owned()), ..NOTHING });
+    assert!(
+        told.notes.iter().any(|note| note.contains("over 1 MiB are not looked at: 1")),
+        "{:?}",
+        told.notes
+    );
+}
+
+#[test]
+fn names_that_are_hostile_are_only_names() {
+    let scene = Scene::new();
+    let odd = "a \u{202e}b\n`$(x)`\".py";
+    scene.write(odd, "def f(): pass\n");
+    assert_eq!(scene.defined("f"), [format!("{odd}:1")]);
+    let target = Some(crate::request::Target::File(odd.to_owned()));
+    assert_eq!(scene.look(&ContextLook { target, ..NOTHING }).target.unwrap().outline.len(), 1);
+}
+
+#[test]
+fn files_that_change_all_the_time_are_answered_for() {
+    let scene = Scene::new();
+    for n in 0..30 {
+        scene.write(&format!("f{n}.py"), "def f(): pass\n");
+    }
+    let (root, stop) = (scene.root(), CancellationToken::new());
+    let until = stop.clone();
+    let writer = std::thread::spawn(move || {
+        let mut round = 0;
+        while !until.is_cancelled() {
+            round += 1;
+            let path = root.join(format!("f{}.py", round % 30));
+            match round % 3 {
+                0 => drop(fs::remove_file(path)),
+                _ => fs::write(path, format!("{}def f(): pass\n", "#\n".repeat(round % 7))).unwrap(),
+            }
+        }
+    });
+    for _ in 0..10 {
+        let told = scene.look(&ContextLook { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING });
+        for symbol in told.definitions.unwrap() {
+            assert!(symbol.code.as_deref().is_some_and(|code| code.ends_with("def f(): pass")), "{symbol:?}");
+            assert!(told.versions.contains_key(&symbol.file));
+        }
+    }
+    stop.cancel();
+    writer.join().unwrap();
+}
+
+#[test]
+fn without_anything_asked_the_project_is_shown() {
+    let scene = Scene::new();
+    scene.write("README.md", "# X\n");
+    scene.write("src/a.py", "");
+    scene.write("src/b/c.js", "");
+    let told = scene.look(&NOTHING);
+    let project = told.project.unwrap();
+    assert_eq!((project.files, project.important), (3, vec!["README.md".to_owned()]));
+    assert_eq!(project.folders.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["", "src", "src/b"]);
+    assert!(told.versions.contains_key("README.md"));
+    assert_eq!(scene.workspace.indexed.lock().unwrap().index.files(), 0, "nothing had to be indexed");
+}
+
+#[test]
+fn several_roots_are_one_workspace() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+    for (root, name, text) in [(&one, "a.py", "from b import f\nf()\n"), (&two, "b.py", "def f(): pass\n")] {
+        fs::create_dir(root).unwrap();
+        fs::write(root.join(name), text).unwrap();
+    }
+    let real = |path: &Path| path.canonicalize().unwrap();
+    let workspace = Workspace::keeping(&[real(&one), real(&two)], &dir.path().join("own")).unwrap();
+    let look = ContextLook { symbol: Some("f".to_owned()), ..NOTHING };
+    let told = workspace.context(&look, &Watch::idle()).unwrap();
+    let defined = told.definitions.unwrap();
+    assert_eq!(defined[0].file, real(&two).join("b.py").to_str().unwrap());
+    assert_eq!(told.references.len(), 2);
+}

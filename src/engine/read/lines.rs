@@ -1,0 +1,111 @@
+//! Some lines of a text, or all of them.
+
+use std::sync::Arc;
+
+use super::super::Workspace;
+use crate::error::{Code, Error};
+use crate::request::{Entity, LineLook, Target};
+use crate::store::DocumentPath;
+use crate::text::Buffer;
+
+/// Some lines of a text, as it was when they were read.
+#[derive(Debug)]
+pub struct ReadLines {
+    /// The target as lockgate names it: relative to its root, with `/`.
+    pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
+    /// Where the text really lies, when a symbolic link was followed.
+    pub resolved_path: Option<String>,
+    /// The first of the lines, from 1.
+    pub start_line: usize,
+    /// The last of them, inclusive; before the first where the text is empty.
+    pub end_line: usize,
+    /// The whole text.
+    pub text: Arc<Buffer>,
+}
+
+impl Workspace {
+    /// Reads lines of a target; an end past the last line is the last line.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last
+    /// line, and what admitting a path gives.
+    pub(super) fn lines(&self, look: &LineLook) -> Result<ReadLines, Error> {
+        let reading = self.whole(&look.target)?;
+        let count = reading.text.lines().count();
+        if look.start_line > count.max(1) {
+            let (line, noun) = (look.start_line, look.target.noun());
+            let message = format!("Line {line} is out of bounds ({noun} has {count} lines)");
+            return Err(Error::new(Code::RangeOutOfBounds, message)
+                .field("start_line")
+                .hint(format!("give a start_line from 1 to {}", count.max(1))));
+        }
+        Ok(ReadLines { start_line: look.start_line, end_line: look.end_line.min(count), ..reading })
+    }
+
+    /// Reads a whole target.
+    ///
+    /// Errors: those of [`Workspace::lines`], but for what is said of lines.
+    pub(super) fn whole(&self, target: &Target) -> Result<ReadLines, Error> {
+        let place = self.place_to_read(target)?;
+        let text = match &place {
+            DocumentPath::File(file) => self.text_at(file, &self.rules_at(file))?,
+            DocumentPath::Row(row) => self.text_in(row)?,
+        };
+        Ok(ReadLines {
+            path: place.shown().to_owned(),
+            entity: place.entity().cloned(),
+            resolved_path: place.resolved().map(str::to_owned),
+            start_line: 1,
+            end_line: text.lines().count(),
+            text,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn looked(files: &[(&str, &str)], path: &str, lines: (usize, usize)) -> Result<(usize, usize), Error> {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(root.path().join(name), text).unwrap();
+            let mode = std::fs::Permissions::from_mode(0o444);
+            std::fs::set_permissions(root.path().join(name), mode).unwrap();
+        }
+        if let [(first, _), ..] = files {
+            std::fs::hard_link(root.path().join(first), root.path().join("second name")).unwrap();
+        }
+        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        let target = Target::File(path.to_owned());
+        let reading = workspace.lines(&LineLook { target, start_line: lines.0, end_line: lines.1 })?;
+        Ok((reading.start_line, reading.end_line))
+    }
+
+    #[test]
+    fn a_file_that_nobody_may_write_is_read() {
+        let files = [("a.txt", "1\n2\n3\n"), ("quality.yaml", "nonsense: [")];
+        assert_eq!(looked(&files, "a.txt", (2, 102)), Ok((2, 3)));
+        assert_eq!(looked(&files, "second name", (1, 1)), Ok((1, 1)));
+        assert_eq!(looked(&[("empty", "")], "empty", (1, 101)), Ok((1, 0)));
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_refused() {
+        let files = [(".env", "secret\n"), ("a.txt", "1\n")];
+        for (path, start, code) in [
+            (".env", 1, Code::Protected),
+            ("second name", 1, Code::Protected),
+            ("none", 1, Code::FileNotFound),
+            ("none/none", 1, Code::FileNotFound),
+            ("../a.txt", 1, Code::PathOutsideRoot),
+            ("a.txt", 2, Code::RangeOutOfBounds),
+            (".", 1, Code::NotAFile),
+        ] {
+            let refused = looked(&files, path, (start, start)).map_err(|refusal| refusal.code);
+            assert_eq!(refused, Err(code), "{path}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Looking at what is there: nothing is locked, judged or written.
+
+mod ahead;
+mod clip;
+mod context;
+mod lines;
+mod list;
+mod page;
+mod search;
+mod texts;
+
+use std::sync::Arc;
+
+use super::Workspace;
+use crate::error::Error;
+use crate::gate::Watch;
+use crate::request::ReadRequest;
+
+pub use crate::context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
+pub(super) use context::Indexed;
+pub use lines::ReadLines;
+pub use list::{Entries, ListedText};
+pub use search::{LineMatch, Matches, NumberedLine};
+pub(super) use texts::TextCache;
+
+/// What there is to see.
+#[derive(Debug)]
+pub enum ReadResponse {
+    /// Some lines of a text.
+    Lines(ReadLines),
+    /// A whole text.
+    Whole(ReadLines),
+    /// The lines of texts that a pattern matches.
+    Matches(Matches),
+    /// Which texts there are.
+    Entries(Entries),
+    /// What the code says.
+    Context(Box<CodeContext>),
+}
+
+impl ReadResponse {
+    /// About how many bytes there are to be shown; `None` where that is not told beforehand.
+    pub fn size(&self) -> Option<usize> {
+        /// What a match or an entry takes with what is around it.
+        const LINE: usize = 512;
+        match self {
+            ReadResponse::Lines(reading) | ReadResponse::Whole(reading) => Some(reading.text.view().len()),
+            ReadResponse::Matches(matches) => Some(matches.found.len().saturating_mul(LINE)),
+            ReadResponse::Entries(entries) => Some(entries.entries.len().saturating_mul(LINE)),
+            ReadResponse::Context(_) => None,
+        }
+    }
+}
+
+impl Workspace {
+    /// Shows what is asked.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last
+    /// line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for what lies in a database, and what admitting a path gives.
+    pub async fn look(self: &Arc<Self>, look: ReadRequest, watch: Watch) -> Result<ReadResponse, Error> {
+        if let ReadRequest::Lines(crate::request::LineLook { target, .. }) | ReadRequest::Whole(target) =
+            &look
+        {
+            self.prewarm(target);
+        }
+        let seen = move |workspace: &Workspace| match &look {
+            ReadRequest::Lines(look) => workspace.lines(look).map(ReadResponse::Lines),
+            ReadRequest::Whole(target) => workspace.whole(target).map(ReadResponse::Whole),
+            ReadRequest::Search(look) => workspace.search(look, &watch).map(ReadResponse::Matches),
+            ReadRequest::List(look) => workspace.list(look, &watch).map(ReadResponse::Entries),
+            ReadRequest::Context(look) => {
+                workspace.context(look, &watch).map(Box::new).map(ReadResponse::Context)
+            }
+        };
+        self.off_reactor(seen).await
+    }
+}

@@ -1,0 +1,120 @@
+//! The matches that an answer shows, as they come.
+
+use std::ops::{ControlFlow, Range};
+
+use super::clip::{clip, clipped};
+use super::search::{LineMatch, Matches, NumberedLine, passed_over};
+use crate::gate::Watch;
+use crate::request::{Entity, EntityKind, SearchLook};
+use crate::store::{Clock, Finder, SearchEnd, SearchPattern, Skipped};
+use crate::text::Buffer;
+
+/// Characters of the lines that are shown, and of what stands beside them.
+const ROOM: usize = 50_000;
+/// What a match costs beside its lines.
+const BESIDE: usize = 80;
+/// Lines of one match that are shown.
+const TALLEST: usize = 50;
+
+/// The matches that are shown, as they come.
+pub(super) struct MatchPage<'p> {
+    pub(super) look: &'p SearchLook,
+    pub(super) pattern: &'p SearchPattern,
+    pub(super) clock: &'p Clock<'p>,
+    finder: Finder<'p>,
+    room: usize,
+    pub(super) matches: Matches,
+}
+
+impl<'p> MatchPage<'p> {
+    pub(super) fn new(
+        look: &'p SearchLook,
+        pattern: &'p SearchPattern,
+        clock: &'p Clock<'p>,
+    ) -> MatchPage<'p> {
+        let (finder, matches) =
+            (Finder::new(pattern), Matches { realm: look.realm.clone(), ..Matches::default() });
+        MatchPage { look, pattern, clock, finder, room: ROOM, matches }
+    }
+
+    /// What was found, and what was not.
+    pub(super) fn finish(self, watch: &Watch) -> Matches {
+        let mut matches = self.matches;
+        matches.truncated |= matches.total > matches.found.len();
+        if self.clock.is_stopped() {
+            let why = if watch.cancelled() { "it was cancelled" } else { "it took too long" };
+            matches.truncated = true;
+            matches.notes.push(format!(
+                "the search was ended as {why}: total_matches is a lower bound; narrow it by path, or make the pattern \
+                 more literal"
+            ));
+        }
+        matches
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.room == 0 || self.matches.found.len() >= self.look.most
+    }
+
+    /// Shows matches of one file as far as there is room, and counts all of them.
+    pub(super) fn show(&mut self, path: &str, entity: Option<&Entity>, text: &Buffer) -> usize {
+        let (mut count, mut first) = (0, Vec::new());
+        let left = self.look.most.saturating_sub(self.matches.found.len());
+        let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
+            count += 1;
+            if first.len() < left {
+                first.push(lines);
+            }
+            ControlFlow::Continue(())
+        });
+        if end == SearchEnd::Slow {
+            self.matches.truncated = true;
+            let passed = Skipped { slow: 1, ..Skipped::default() };
+            let noun = entity.map_or(EntityKind::FILE, |entity| entity.kind.name());
+            self.matches.notes.extend(passed_over(&passed, 0, noun));
+        }
+        for lines in first {
+            let found = self.found(path, entity, text, lines);
+            let cost = cost(&found);
+            if cost > self.room && !self.matches.found.is_empty() {
+                self.room = 0;
+                break;
+            }
+            self.room = self.room.saturating_sub(cost);
+            self.matches.found.push(found);
+        }
+        count
+    }
+
+    fn found(&self, path: &str, entity: Option<&Entity>, text: &Buffer, span: Range<usize>) -> LineMatch {
+        let lines = text.lines();
+        let (line, last) = (lines.at(span.start), lines.at(span.end.saturating_sub(1)));
+        let numbered = |line| NumberedLine { line, text: clip(lines.text(line), 0..0) };
+        let mut shown: Vec<String> =
+            (line..=last).take(TALLEST).map(|line| clip(lines.text(line), 0..0)).collect();
+        let long = lines.text(line);
+        if line == last && clipped(long) {
+            let matched = self.pattern.find_at(long, 0).unwrap_or_default();
+            shown = vec![clip(long, matched)];
+        } else if last - line >= TALLEST {
+            shown.push("...".to_owned());
+        }
+        let context = self.look.context;
+        LineMatch {
+            path: path.to_owned(),
+            entity: entity.cloned(),
+            version: text.stamp(),
+            line,
+            end_line: last,
+            text: shown.join("\n"),
+            before: (line.saturating_sub(context).max(1)..line).map(numbered).collect(),
+            after: (last + 1..=last.saturating_add(context).min(lines.count())).map(numbered).collect(),
+        }
+    }
+}
+
+/// Characters that a match takes in an answer, more or less.
+fn cost(found: &LineMatch) -> usize {
+    let around = found.before.iter().chain(&found.after).map(|line| line.text.chars().count() + 8);
+    BESIDE + found.path.chars().count() + found.text.chars().count() + around.sum::<usize>()
+}

@@ -1,0 +1,195 @@
+//! The lines of texts that a pattern matches.
+//!
+//! Invariant: what is shown of a file is one state of it, that of its version; `truncated` says that matches were left
+//! out, and only then.
+
+use std::time::{Duration, Instant};
+
+use super::super::Workspace;
+use super::page::MatchPage;
+use crate::error::Error;
+use crate::gate::Watch;
+use crate::policy::{Limits, Policy};
+use crate::request::{Entity, EntityKind, SearchLook, SearchScope};
+use crate::store::{
+    Clock, EntityFilter, FilePlace, Hidden, MatchReach, RowText, SearchBounds, SearchClock, SearchPattern,
+    SearchRoots, SearchTarget, Skipped,
+};
+use crate::text::{Buffer, Hints, Version};
+
+/// How long a search may take; then it tells what it found.
+const LONGEST: Duration = Duration::from_secs(10);
+/// And what is found is read once more to be shown.
+const SHOWING: Duration = Duration::from_secs(5);
+
+/// What a search found.
+#[derive(Debug, Default)]
+pub struct Matches {
+    /// Where was searched.
+    pub realm: SearchScope,
+    /// The first of the matches, by path and line.
+    pub found: Vec<LineMatch>,
+    /// How many there are.
+    pub total: usize,
+    /// Whether something was left out: matches that are not shown, or that were not counted as the time was up.
+    pub truncated: bool,
+    /// What the caller should know of what was left out.
+    pub notes: Vec<String>,
+}
+
+/// A line that the pattern matches, or the lines of one match over several.
+#[derive(Debug)]
+pub struct LineMatch {
+    /// The file as lockgate names it.
+    pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
+    /// The stamp of its whole text.
+    pub version: Version,
+    /// The line, from 1; the first, where there are several.
+    pub line: usize,
+    /// The last of them.
+    pub end_line: usize,
+    /// Its text.
+    pub text: String,
+    /// The lines before it.
+    pub before: Vec<NumberedLine>,
+    /// The lines behind it.
+    pub after: Vec<NumberedLine>,
+}
+
+/// A line with its number, from 1.
+#[derive(Debug)]
+pub struct NumberedLine {
+    /// The number.
+    pub line: usize,
+    /// The text.
+    pub text: String,
+}
+
+impl Workspace {
+    /// Searches files.
+    ///
+    /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of reading it.
+    pub(super) fn search(&self, look: &SearchLook, watch: &Watch) -> Result<Matches, Error> {
+        self.search_until(look, watch, Instant::now() + LONGEST)
+    }
+
+    fn search_until(&self, look: &SearchLook, watch: &Watch, until: Instant) -> Result<Matches, Error> {
+        let reach = if look.multiline { MatchReach::Lines } else { MatchReach::Line };
+        let pattern = SearchPattern::new(&look.pattern, reach)?;
+        let follow = Follow(watch);
+        let clock = Clock::new(until, &follow);
+        let mut page = MatchPage::new(look, &pattern, &clock);
+        if let Some(among) = self.realm(&look.realm)? {
+            self.search_rows(&among, &mut page)?;
+            return Ok(page.finish(watch));
+        }
+        match self.store.files.within(look.path.as_deref())? {
+            SearchTarget::File(place) => {
+                let text = self.text_at(&place, &self.rules_at(&place))?;
+                page.matches.total = page.show(place.shown(), None, &text);
+            }
+            SearchTarget::Below(below) => self.search_below(&below, &mut page),
+        }
+        Ok(page.finish(watch))
+    }
+
+    /// Shows the first matches in what lies in a database.
+    fn search_rows(&self, among: &EntityFilter<'_>, page: &mut MatchPage<'_>) -> Result<(), Error> {
+        let rows = &self.store.rows;
+        let meant = rows.within(among, page.look.path.as_deref())?;
+        let bounds = self.bounds(page.look.most, page.clock);
+        let mut unreadable = 0;
+        let mut passed =
+            rows.each(&meant, page.pattern, bounds, &mut |RowText { place, bytes }| match Buffer::read(
+                bytes,
+                Hints::default(),
+            ) {
+                Ok(text) => page.matches.total += page.show(place.path(), Some(place.entity()), &text),
+                Err(_) => unreadable += 1,
+            })?;
+        passed.unreadable = unreadable;
+        let kind = among.kind.name();
+        let is_over = page.clock.is_stopped();
+        if page.matches.total == 0 && meant.is_narrowed() && !is_over && !rows.is_any(&meant)? {
+            page.matches.notes.push(format!("no {kind} was searched: the glob finds none"));
+        }
+        page.matches.truncated |= passed.any();
+        page.matches.notes.extend(passed_over(&passed, bounds.largest, kind));
+        Ok(())
+    }
+
+    /// Shows the first matches in the files below some folders, as the files are by now.
+    fn search_below(&self, below: &SearchRoots, page: &mut MatchPage<'_>) {
+        let hidden = if page.look.hidden { Hidden::Seen } else { Hidden::LeftOut };
+        let bounds = self.bounds(page.look.most, page.clock);
+        let hits = self.store.files.search(below, page.pattern, hidden, bounds);
+        page.matches.total = hits.total;
+        let shown_by = Instant::now() + SHOWING;
+        for (place, counted) in &hits.files {
+            if page.is_full() || Instant::now() > shown_by {
+                break;
+            }
+            let text = self.text_at(place, &self.rules_at(place));
+            let there = text.map_or(0, |text| page.show(place.shown(), None, &text));
+            page.matches.total = (page.matches.total + there).saturating_sub(*counted);
+        }
+        if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
+            page.matches.notes.push(
+                "no file was searched: the glob finds none that is not ignored, hidden or binary".to_owned(),
+            );
+        }
+        page.matches.truncated |= hits.passed.any();
+        page.matches.notes.extend(passed_over(&hits.passed, bounds.largest, EntityKind::FILE));
+    }
+
+    /// The rules of a place that is only looked at. A policy that is not valid stops what is written; whoever mends the
+    /// text may look at it.
+    pub(super) fn rules_at(&self, place: &FilePlace) -> std::sync::Arc<Policy> {
+        self.rules.policy(&self.store.files, place).unwrap_or_else(|_| Policy::embedded())
+    }
+
+    /// What bounds a look through many files: the limits of the policy at the top.
+    pub(super) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchBounds<'a> {
+        let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
+        SearchBounds { most, largest: limits.file, clock }
+    }
+}
+
+/// What could not be looked at, in words.
+pub(super) fn passed_over(passed: &Skipped, largest: u64, noun: &str) -> Vec<String> {
+    let Skipped { large, unreadable, unnamed, slow } = *passed;
+    let files = |count: usize| match count {
+        1 => format!("1 {noun} is"),
+        count => format!("{count} {noun}s are"),
+    };
+    let mut notes = Vec::new();
+    if large > 0 {
+        notes.push(format!("passed over: {} larger than the limit of {largest} bytes", files(large)));
+    }
+    if unreadable > 0 {
+        let what = if noun == EntityKind::FILE { "files and folders".to_owned() } else { format!("{noun}s") };
+        notes.push(format!("passed over: {unreadable} of the {what} cannot be read"));
+    }
+    if unnamed > 0 {
+        notes.push(format!("passed over: {unnamed} of the names are not UTF-8"));
+    }
+    if slow > 0 {
+        notes.push(format!("passed over: {} too large for a pattern as slow as this", files(slow)));
+    }
+    notes
+}
+
+/// The call that waits for a search.
+pub(super) struct Follow<'w>(pub(super) &'w Watch);
+
+impl SearchClock for Follow<'_> {
+    fn has_left(&self) -> bool {
+        self.0.cancelled()
+    }
+
+    fn hears(&self, done: usize, of: usize) {
+        self.0.report("texts searched", done, of.max(done));
+    }
+}

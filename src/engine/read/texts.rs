@@ -1,0 +1,236 @@
+//! Texts that were read and may be looked at again, so that a few lines of a large file cost no more than these lines.
+//!
+//! Invariant: a text is handed out only while the file's [`Facts`] prove that it is what the file holds; whether its file
+//! may be looked at is decided anew each time, before.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lru::LruCache;
+
+use super::super::Workspace;
+use super::super::publish::content;
+use crate::error::{Code, Error};
+use crate::policy::{Limits, Policy};
+use crate::request::EntityKind;
+use crate::store::{FileFingerprint, FilePlace, RowPlace};
+use crate::text::{Buffer, Hints};
+
+/// Bytes that the texts may take together.
+const MOST_BYTES: usize = 64 << 20;
+/// How long after it was kept in the journal a text is given to it again, should it be forgotten by then.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// A file as it was, and how it was understood.
+type TextKey = (FileFingerprint, Hints);
+
+/// Texts that were read.
+#[derive(Debug)]
+pub(in super::super) struct TextCache(Mutex<CachedTexts>);
+
+#[derive(Debug)]
+struct CachedTexts {
+    texts: LruCache<TextKey, Shelved>,
+    bytes: usize,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct Shelved {
+    text: Arc<Buffer>,
+    /// When it was last given to the journal.
+    journalled: Option<Instant>,
+}
+
+impl Default for TextCache {
+    fn default() -> TextCache {
+        TextCache::new(MOST_BYTES)
+    }
+}
+
+impl TextCache {
+    fn new(most: usize) -> TextCache {
+        TextCache(Mutex::new(CachedTexts { texts: LruCache::unbounded(), bytes: 0, most }))
+    }
+
+    fn get(&self, key: &TextKey) -> Option<Arc<Buffer>> {
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.texts.get(key).map(|shelved| Arc::clone(&shelved.text))
+    }
+
+    fn put(&self, key: TextKey, text: &Arc<Buffer>) {
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if weight(text) > shelf.most {
+            return;
+        }
+        let shelved = Shelved { text: Arc::clone(text), journalled: None };
+        let before = shelf.texts.put(key, shelved);
+        shelf.bytes += weight(text);
+        shelf.bytes -= before.map_or(0, |before| weight(&before.text));
+        while shelf.bytes > shelf.most {
+            let Some((_, oldest)) = shelf.texts.pop_lru() else { return };
+            shelf.bytes -= weight(&oldest.text);
+        }
+    }
+
+    /// Whether a text is to be given to the journal; asked once before it is.
+    fn is_to_be_journalled(&self, key: Option<&TextKey>) -> bool {
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(shelved) = key.and_then(|key| shelf.texts.get_mut(key)) else { return true };
+        let is_due = shelved.journalled.is_none_or(|when| when.elapsed() >= AGAIN);
+        if is_due {
+            shelved.journalled = Some(Instant::now());
+        }
+        is_due
+    }
+}
+
+/// Bytes that a text takes, roughly: its bytes, perhaps a view of its own, and the starts of its lines.
+fn weight(text: &Buffer) -> usize {
+    2 * text.bytes().len() + 4 * text.lines().count() + 256
+}
+
+impl Workspace {
+    /// The text of a place that was admitted, kept in the journal where it may be.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and what reading gives.
+    pub(in super::super) fn text_at(&self, place: &FilePlace, rules: &Policy) -> Result<Arc<Buffer>, Error> {
+        let hints = self.store.files.hints(place);
+        let facts = self.store.files.facts(place).filter(|facts| facts.size() <= rules.limits.file);
+        let known = facts.and_then(|facts| Some((self.texts.get(&(facts, hints))?, Some((facts, hints)))));
+        let (text, key) = match known {
+            Some(known) => known,
+            None => self.read_at(place, rules, hints)?,
+        };
+        if rules.journals(place.in_root()) && self.texts.is_to_be_journalled(key.as_ref()) {
+            self.store.journal.keep(place, content(&text));
+        }
+        Ok(text)
+    }
+
+    /// The text of a row.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `STORE_UNAVAILABLE`.
+    pub(super) fn text_in(&self, place: &RowPlace) -> Result<Arc<Buffer>, Error> {
+        let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
+        let Some(mut snapshot) = self.store.rows.read(place, limits.file)? else {
+            return Err(absent(place.entity().kind.name(), place.path()));
+        };
+        Buffer::read(snapshot.take_bytes(), Hints::default()).map(Arc::new)
+    }
+
+    fn read_at(
+        &self,
+        place: &FilePlace,
+        rules: &Policy,
+        hints: Hints,
+    ) -> Result<(Arc<Buffer>, Option<TextKey>), Error> {
+        let Some(mut snapshot) = self.store.files.read(place, rules.limits.file)? else {
+            return Err(absent(EntityKind::FILE, place.shown()));
+        };
+        let text = Arc::new(Buffer::read(snapshot.take_bytes(), hints)?);
+        let key = snapshot.settled().map(|facts| (facts, hints));
+        if let Some(key) = key {
+            self.texts.put(key, &text);
+        }
+        Ok((text, key))
+    }
+}
+
+fn absent(noun: &str, path: &str) -> Error {
+    let message = format!("there is no {noun}: {path}");
+    Error::new(Code::FileNotFound, message).field("path").hint("correct the path")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::path::Path;
+    use std::time::SystemTime;
+
+    struct Scene {
+        dir: tempfile::TempDir,
+        workspace: Arc<Workspace>,
+    }
+
+    impl Scene {
+        fn new() -> Scene {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().join("root");
+            std::fs::create_dir(&root).unwrap();
+            let workspace = Workspace::keeping(&[root], &dir.path().join("own")).unwrap();
+            Scene { dir, workspace }
+        }
+
+        fn file(&self) -> std::path::PathBuf {
+            self.dir.path().join("root/a")
+        }
+
+        fn read(&self) -> String {
+            let place = self.workspace.store.files.admit_to_read("a").unwrap();
+            self.workspace.text_at(&place, &Policy::embedded()).unwrap().view().to_owned()
+        }
+
+        fn kept(&self) -> usize {
+            self.workspace.texts.0.lock().unwrap().texts.len()
+        }
+    }
+
+    /// Sets a file's time of modification back, as a hostile program would, to hide a change.
+    fn disguise(file: &Path, time: SystemTime) {
+        File::options().write(true).open(file).unwrap().set_modified(time).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_just_written_is_read_each_time() {
+        let scene = Scene::new();
+        let old = SystemTime::now() - Duration::from_secs(3600);
+        for round in 0..50 {
+            let text = format!("{round:04}\n");
+            std::fs::write(scene.file(), &text).unwrap();
+            disguise(&scene.file(), old);
+            assert_eq!(scene.read(), text);
+        }
+        assert_eq!(scene.kept(), 0);
+    }
+
+    #[test]
+    fn a_text_is_found_again_until_its_file_changes() {
+        let scene = Scene::new();
+        std::fs::write(scene.file(), "one\n").unwrap();
+        let old = SystemTime::now() - Duration::from_secs(3600);
+        disguise(&scene.file(), old);
+        let place = scene.workspace.store.files.admit_to_read("a").unwrap();
+        // As if it had been read long after its last change.
+        let facts = scene.workspace.store.files.facts(&place).unwrap();
+        let text = Arc::new(Buffer::read(b"from the shelf\n".to_vec(), Hints::default()).unwrap());
+        scene.workspace.texts.put((facts, Hints::default()), &text);
+        assert_eq!(scene.read(), "from the shelf\n");
+        // The same size and the same time of modification: the inode's own time cannot be set.
+        std::thread::sleep(Duration::from_millis(30));
+        std::fs::write(scene.file(), "two\n").unwrap();
+        disguise(&scene.file(), old);
+        assert_eq!(scene.read(), "two\n");
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let texts = TextCache::new(3000);
+        let scene = Scene::new();
+        for size in 0..20 {
+            std::fs::write(scene.file(), "x".repeat(size)).unwrap();
+            let place = scene.workspace.store.files.admit_to_read("a").unwrap();
+            let facts = scene.workspace.store.files.facts(&place).unwrap();
+            let text = Arc::new(Buffer::read(vec![b'x'; 400], Hints::default()).unwrap());
+            texts.put((facts, Hints::default()), &text);
+            let shelf = texts.0.lock().unwrap();
+            assert!(shelf.bytes <= 3000 && shelf.texts.len() <= 2, "{}", shelf.bytes);
+        }
+        let large = Arc::new(Buffer::read(vec![b'x'; 4000], Hints::default()).unwrap());
+        let place = scene.workspace.store.files.admit_to_read("a").unwrap();
+        let facts = scene.workspace.store.files.facts(&place).unwrap();
+        texts.put((facts, Hints { charset: None, line_end: Some(crate::text::LineEnd::Lf) }), &large);
+        assert_eq!(texts.0.lock().unwrap().texts.len(), 2);
+    }
+}

@@ -1,0 +1,65 @@
+//! A request that comes a second time because its answer was lost.
+//!
+//! Invariant: only the very request that made the present version of every file of the call is taken for done.
+
+use super::call::{Batch, ResolvedTarget};
+use super::check::CurrentText;
+use super::{Report, Workspace};
+use crate::error::Error;
+use crate::request::Expect;
+use crate::store::{Entry, FileChange};
+
+impl Workspace {
+    /// The reports of a call that was carried out before; or what was read, where it was not.
+    ///
+    /// Errors: those of comparing the versions.
+    pub(super) fn applied_before(
+        &self,
+        call: &Batch,
+        targets: &[ResolvedTarget],
+        seen: Vec<CurrentText>,
+    ) -> Result<Result<Vec<Report>, Vec<CurrentText>>, Error> {
+        if !is_done(call, targets, &seen) {
+            return Ok(Err(seen));
+        }
+        let report = |(target, seen): (&ResolvedTarget, CurrentText)| match target.last_change() {
+            Some((entry, changed)) => self.done(target, entry, changed, seen),
+            None => Err(Error::new(crate::error::Code::Internal, "the edit is not remembered any more")),
+        };
+        targets.iter().zip(seen).map(report).collect::<Result<_, _>>().map(Ok)
+    }
+
+    fn done(
+        &self,
+        target: &ResolvedTarget,
+        entry: &Entry,
+        changed: &FileChange,
+        seen: CurrentText,
+    ) -> Result<Report, Error> {
+        let text = |version: String| self.store.text(&target.place, &version).ok().flatten();
+        let before = changed.before.and_then(|before| text(before.hex()));
+        let before = before.map(|bytes| seen.buffer.another(bytes)).transpose()?;
+        Report::again(target, entry.id, changed.before, before, seen)
+    }
+}
+
+/// Whether the present versions were made by this very call from those that it names.
+fn is_done(call: &Batch, targets: &[ResolvedTarget], seen: &[CurrentText]) -> bool {
+    let mut stale = call.requests.iter().zip(seen).filter(|(request, seen)| match &request.expect {
+        Expect::Version(version) => !seen.buffer.stamp().matches(version),
+        Expect::Anything | Expect::Absent => false,
+    });
+    if stale.next().is_none() {
+        return false;
+    }
+    let first = targets.first().and_then(|target| target.last.as_ref()).map(|entry| entry.id);
+    targets.iter().zip(seen).all(|(target, seen)| {
+        target.last_change().is_some_and(|(entry, changed)| {
+            // The hash covers the version that was named, from which the edit may have been carried over.
+            Some(entry.id) == first
+                && entry.deed.request == call.digest
+                && entry.deed.kind == call.kind
+                && changed.after == seen.snapshot.as_ref().map(|_| seen.buffer.stamp())
+        })
+    })
+}

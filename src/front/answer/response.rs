@@ -1,0 +1,293 @@
+//! What there is to say about a call, or of one file of several, before it is cut to size.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::entity::EntityKeyParts;
+use super::gates::{FindingLabel, line, notes, required, unchecked, unsaid};
+use super::listed::ShownEntries;
+use super::message::{self, NOTHING};
+use super::next::ProposedCall;
+use super::{ExtraField, ResponseOptions};
+use crate::engine::{GuardLevel, Report, Status};
+use crate::error::{Best, Code, Disk, Error, EvidenceLine, Since};
+use crate::gate::{Finding, GateRun};
+use crate::locate::MatchInfo;
+use crate::request::{Entity, EntityKind};
+use crate::text::{Diff, LineShift, Region};
+
+/// The next step where nothing was found, but a gate that must look could not.
+const UNASKED: &str = "have the gate run here, or ask a person to change the policy";
+
+/// Greatest number of findings that are shown, and of those among them that do not count.
+const FINDINGS: (usize, usize) = (20, 3);
+
+/// What there is to say about a call; lists are empty and options absent where there is nothing to say.
+#[derive(Debug, Clone)]
+pub(super) struct EditResponse<'a> {
+    /// Whether this is the whole answer, and not that of one file of several.
+    pub(super) whole: bool,
+    pub(super) success: bool,
+    pub(super) status: Status,
+    pub(super) disk: Disk,
+    pub(super) code: Option<Code>,
+    /// The precise code, where the other is one of a few.
+    pub(super) detail: Option<Code>,
+    pub(super) message: String,
+    /// Whether what was seen is told without the words that all messages of refusals have, too.
+    pub(super) says_error: bool,
+    pub(super) key: EntityKeyParts<'a>,
+    pub(super) hint: Option<Cow<'a, str>>,
+    pub(super) field: Option<&'a str>,
+    pub(super) path: Option<&'a str>,
+    pub(super) resolved_path: Option<&'a str>,
+    pub(super) version: Option<String>,
+    pub(super) previous_version: Option<String>,
+    pub(super) changed: bool,
+    /// What became of the bytes outside of the edit, where they were compared.
+    pub(super) outside: Option<String>,
+    pub(super) diff: Option<&'a Diff<'a>>,
+    pub(super) replacements: Option<usize>,
+    pub(super) lines_changed: Option<usize>,
+    /// Whether the edit made the file; absent where that goes without saying.
+    pub(super) created: Option<bool>,
+    pub(super) removed: bool,
+    pub(super) edit_id: Option<String>,
+    pub(super) level: Option<&'static str>,
+    /// What happened to the file since the version that the caller knows.
+    pub(super) since: Option<&'a Since>,
+    pub(super) places: &'a [EvidenceLine],
+    /// How the text was found.
+    pub(super) receipt: Option<MatchInfo>,
+    /// What comes nearest to a text that was not found.
+    pub(super) best: Option<NearestLines<'a>>,
+    /// The call that is proposed; whole, or counted as left out.
+    pub(super) next: ShownEntries<Value>,
+    pub(super) regions: &'a [Region],
+    pub(super) shifts: &'a [LineShift],
+    pub(super) errors: ShownEntries<String>,
+    pub(super) warnings: ShownEntries<String>,
+    pub(super) findings: ShownEntries<&'a Finding>,
+    /// How many findings do not count, as they were there before.
+    pub(super) old_findings: usize,
+    pub(super) runs: &'a [GateRun],
+    pub(super) notes: ShownEntries<String>,
+}
+
+/// The lines that come nearest to what was searched.
+#[derive(Debug, Clone)]
+pub(super) struct NearestLines<'a> {
+    pub(super) best: &'a Best,
+    pub(super) lines: ShownEntries<&'a str>,
+}
+
+impl<'a> NearestLines<'a> {
+    pub(super) fn new(best: &'a Best) -> NearestLines<'a> {
+        NearestLines { best, lines: ShownEntries::all(best.lines.iter().map(String::as_str).collect()) }
+    }
+}
+
+impl<'a> EditResponse<'a> {
+    /// The facts of a refusal of which nothing is known.
+    fn nothing() -> EditResponse<'a> {
+        EditResponse {
+            whole: true,
+            success: false,
+            status: Status::Refused,
+            disk: Disk::Untouched,
+            code: None,
+            detail: None,
+            message: String::new(),
+            says_error: false,
+            key: EntityKeyParts::default(),
+            hint: None,
+            field: None,
+            path: None,
+            resolved_path: None,
+            version: None,
+            previous_version: None,
+            changed: false,
+            outside: None,
+            diff: None,
+            replacements: None,
+            lines_changed: None,
+            created: None,
+            removed: false,
+            edit_id: None,
+            level: None,
+            since: None,
+            places: &[],
+            receipt: None,
+            best: None,
+            next: ShownEntries::all(Vec::new()),
+            regions: &[],
+            shifts: &[],
+            errors: ShownEntries::all(Vec::new()),
+            warnings: ShownEntries::all(Vec::new()),
+            findings: ShownEntries::all(Vec::new()),
+            old_findings: 0,
+            runs: &[],
+            notes: ShownEntries::all(Vec::new()),
+        }
+    }
+
+    /// The facts of a call that was carried through to a decision.
+    pub(super) fn of_report(
+        report: &'a Report,
+        diff: &'a Diff<'a>,
+        regions: &'a [Region],
+        shape: &'a ResponseOptions,
+    ) -> EditResponse<'a> {
+        let refused = report.status == Status::Refused;
+        let (blocking, other): (Vec<&Finding>, Vec<&Finding>) = report
+            .verdict
+            .findings
+            .iter()
+            .filter(|finding| finding.counts)
+            .partition(|finding| finding.blocking);
+        let (errors, warned) =
+            if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
+        let mut listed = told(&errors);
+        listed.shown.extend(report.verdict.runs.iter().filter_map(required));
+        let warnings = warnings(report, &warned);
+        let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
+        let (code, detail) = refused.then(|| shape.voice.coded(Code::GateRefused)).unzip();
+        let own = report.notes.iter().map(|note| shape.voice.reworded(note));
+        EditResponse {
+            success: report.status.is_success(),
+            status: report.status,
+            code,
+            detail: detail.flatten(),
+            message: message::of_report(report, diff, &errors, &listed.shown, shape),
+            says_error: refused && shape.voice.says(ExtraField::Error),
+            key: key(report.entity.as_ref(), shape),
+            hint: refused.then_some(remedy.into()),
+            path: Some(&report.path),
+            resolved_path: report.resolved_path.as_deref(),
+            version: report.version.map(|stamp| stamp.to_string()),
+            previous_version: report.previous_version.map(|stamp| stamp.to_string()),
+            changed: report.created || report.removed || diff.hunks() > 0,
+            outside: Some(message::outside(report)),
+            diff: Some(diff),
+            replacements: report.replacements,
+            lines_changed: lines_changed(regions, shape),
+            created: created(report, shape),
+            removed: report.removed,
+            edit_id: report.edit_id.map(|id| id.to_string()),
+            level: report.level.map(GuardLevel::name),
+            places: &report.places,
+            receipt: report.receipt,
+            regions,
+            shifts: &report.shifts,
+            errors: listed,
+            warnings,
+            findings: shown(&report.verdict.findings),
+            old_findings: report.verdict.findings.iter().filter(|finding| !finding.counts).count(),
+            runs: &report.verdict.runs,
+            notes: ShownEntries::all(own.chain(notes(&report.verdict)).collect()),
+            ..EditResponse::nothing()
+        }
+    }
+
+    /// The facts of a call that was stopped.
+    pub(super) fn of_error(error: &'a Error, shape: &'a ResponseOptions) -> EditResponse<'a> {
+        let noun = shape.noun();
+        let (start, hint) = match (error.disk, &error.hint) {
+            (Disk::Unknown, None) => (message::unknown(noun), Cow::from(format!("read the {noun}"))),
+            (Disk::Unknown, Some(hint)) => (message::unknown(noun), hint.into()),
+            (Disk::Untouched, _) => (NOTHING.to_owned(), error.next_step().into()),
+        };
+        let (next, hint) = proposed(error, hint, shape);
+        let (code, detail) = shape.voice.coded(error.code);
+        EditResponse {
+            disk: error.disk,
+            code: Some(code),
+            detail,
+            message: format!("{start}{}", message::of_error(error, shape)),
+            says_error: shape.voice.says(ExtraField::Error),
+            key: key(shape.entity.as_ref(), shape),
+            hint: Some(hint),
+            field: error.field.as_deref(),
+            path: shape.path.as_deref(),
+            since: error.since.as_deref(),
+            places: &error.places,
+            best: error.best.as_deref().map(NearestLines::new),
+            next,
+            ..EditResponse::nothing()
+        }
+    }
+
+    /// The warnings that a reader of the message and of the findings has not met yet.
+    pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
+        let findings = self.findings.shown.iter().map(|finding| FindingLabel::from(*finding));
+        unsaid(&self.warnings.shown, &self.message, findings)
+    }
+}
+
+/// The call that a refusal proposes, and the hint, which has the proposal where there is no tool for it.
+fn proposed<'a>(
+    error: &'a Error,
+    hint: Cow<'a, str>,
+    shape: &ResponseOptions,
+) -> (ShownEntries<Value>, Cow<'a, str>) {
+    let proposal = error.next.as_ref().and_then(|next| ProposedCall::from_next(next, shape));
+    let (next, hint) = match (proposal, &error.hint) {
+        (None, _) => (Vec::new(), hint),
+        (Some(ProposedCall::Call(next)), _) => (vec![next], hint),
+        (Some(ProposedCall::Words(words)), None) => (Vec::new(), words.into()),
+        (Some(ProposedCall::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
+    };
+    (ShownEntries::all(next), hint)
+}
+
+/// The parts of a target's key that are told.
+fn key<'a>(entity: Option<&'a Entity>, shape: &ResponseOptions) -> EntityKeyParts<'a> {
+    match entity {
+        None if shape.voice.says(ExtraField::EntityType) => {
+            EntityKeyParts { entity_type: Some(EntityKind::FILE), ..EntityKeyParts::default() }
+        }
+        entity => EntityKeyParts::new(entity),
+    }
+}
+
+/// What the line itself warns of, which gates did not look, and the first findings, each as one line.
+fn warnings(report: &Report, findings: &[&Finding]) -> ShownEntries<String> {
+    let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
+    let mut warnings = told(findings);
+    warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+    warnings
+}
+
+/// The first findings, each as one line.
+fn told(findings: &[&Finding]) -> ShownEntries<String> {
+    let shown: Vec<String> = findings.iter().take(FINDINGS.0).copied().map(line).collect();
+    ShownEntries { more: findings.len() - shown.len(), shown }
+}
+
+/// The findings to show, the gravest first as they come; only the first of those that do not count.
+fn shown(findings: &[Finding]) -> ShownEntries<&Finding> {
+    let counted = findings.iter().filter(|finding| finding.counts).count();
+    let mut shown = ShownEntries::all(findings.iter().collect());
+    shown.cut(FINDINGS.0.min(counted + FINDINGS.1));
+    shown
+}
+
+/// Whether the edit made the file, where that does not go without saying.
+fn created(report: &Report, shape: &ResponseOptions) -> Option<bool> {
+    let says = report.status.is_success() && shape.voice.says(ExtraField::Created);
+    (says || report.created).then_some(report.created)
+}
+
+/// The lines that were taken away or put in their place, whichever are more.
+fn lines_changed(regions: &[Region], shape: &ResponseOptions) -> Option<usize> {
+    let touched = regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
+    touched.map(|(old, new)| old.max(new).max(shape.quoted_lines.unwrap_or_default()))
+}
+
+fn lines_touched(region: &Region) -> (usize, usize) {
+    (
+        (region.end_line + 1).saturating_sub(region.start_line),
+        (region.new_end_line + 1).saturating_sub(region.new_start_line),
+    )
+}

@@ -1,0 +1,53 @@
+//! `lockgate log`: what was edited, the newest first.
+
+use std::process::ExitCode;
+
+use clap::builder::RangedU64ValueParser;
+
+use super::list::EditList;
+use crate::engine::TrustOverride;
+use crate::error::Error;
+use crate::front::answer::{self, Forms, ResponseOptions};
+use crate::front::cli::paint;
+use crate::front::cli::stored::CommandWorkspace;
+use crate::front::cli::work::work;
+use crate::request::{History, Target};
+
+/// The arguments of `lockgate log`.
+#[derive(Debug, clap::Args)]
+pub(in crate::front::cli) struct LogArgs {
+    /// Only the edits of this file: relative to the current folder, with --root to the first one, or absolute
+    path: Option<String>,
+    /// How many edits to show at most
+    #[arg(short = 'n', long = "number", value_name = "N", default_value = "20", value_parser = numbers())]
+    number: usize,
+    #[command(flatten)]
+    place: CommandWorkspace,
+    /// Prints the list as JSON, just as the MCP tool gives it
+    #[arg(long)]
+    json: bool,
+}
+
+/// One less than is listed at once: one more than is shown tells whether there are more.
+fn numbers() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..u64::try_from(History::MOST).unwrap_or(u64::MAX))
+}
+
+/// Lists edits.
+pub(in crate::front::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
+    let LogArgs { path, number, place, json } = args;
+    let which = History { of: path.map(Target::File), most: number + 1 };
+    let entries =
+        work(
+            place.open(TrustOverride::default()),
+            |workspace, _| async move { workspace.history(which).await },
+        )?;
+    let shape = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
+    let answer = answer::history(&Ok(entries), number, &shape).json;
+    if json {
+        paint::say_plain(format!("{answer}\n").as_bytes())?;
+    } else {
+        paint::say(&EditList::read(&answer)?.shown())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

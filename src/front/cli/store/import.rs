@@ -1,0 +1,91 @@
+//! `lockgate store import`: the files of a folder as edits.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::builder::PossibleValuesParser;
+use serde_json::{Map, Value, json};
+
+use super::{StoreLocation, complain, depot, failures, tell};
+use crate::engine::{Bring, ImportStatus, Imported, OnConflict, Tenant, Workspace};
+use crate::error::Error;
+use crate::front::cli::paint::{DONE, labelled};
+use crate::front::cli::roots::TrustArgs;
+use crate::front::cli::work::{author, work};
+use crate::gate::adopt_orphans;
+use crate::request::Mode;
+
+/// The arguments of `lockgate store import`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Names are those that an export gives: `%2E` stands for a dot at the beginning, and names that begin with a \
+                        dot are passed over. The file apps.tsv says which app is whose."
+)]
+pub(super) struct ImportArgs {
+    /// Folder with the files
+    dir: PathBuf,
+    #[command(flatten)]
+    store: StoreLocation,
+    /// Replaces what is there with another text; otherwise it stays, and the file is refused
+    #[arg(long)]
+    replace: bool,
+    /// What happens to the texts and to findings; verify_only shows what would be refused
+    #[arg(long, value_name = "MODE", default_value = Mode::Strict.name())]
+    #[arg(value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)))]
+    mode: String,
+    /// Folder whose policy rules stored content, as the first root does for a server [default: the built-in policy rules]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    #[command(flatten)]
+    word: TrustArgs,
+    /// Prints the counts and what was refused as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Imports, and says what became of each file.
+pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
+    adopt_orphans();
+    let ImportArgs { dir, store, replace, mode, root, word, json } = args;
+    let (depot, mode) = (depot(&store)?, Mode::named(&mode).unwrap_or_default());
+    // Nothing is written where that was not asked for: apps neither.
+    let apps = if mode == Mode::VerifyOnly { Vec::new() } else { depot.bring_apps(&dir)? };
+    let roots: Vec<PathBuf> = root.into_iter().collect();
+    let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(&roots) };
+    let opened = opening.promising(word.promise()).storing(depot).reaching(Tenant::Everybody).open();
+    let others = if replace { OnConflict::Go } else { OnConflict::Stay };
+    let bring = Bring { folder: dir, others, mode, author: author("store import") };
+    let files = work(opened, |workspace, watch| async move { workspace.bring(bring, watch).await })?;
+    told(json, &apps, &files)
+}
+
+fn told(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode, Error> {
+    let landed = |all: &[Imported], wanted: ImportStatus| {
+        all.iter().filter(|one| matches!(&one.done, Ok(done) if *done == wanted)).count()
+    };
+    let (mut counts, mut said) = (Map::new(), Vec::new());
+    for (name, count) in [
+        ("created", landed(files, ImportStatus::Created)),
+        ("replaced", landed(files, ImportStatus::Replaced)),
+        ("unchanged", landed(files, ImportStatus::Unchanged)),
+        ("verified", landed(files, ImportStatus::Verified)),
+        ("new_apps", landed(apps, ImportStatus::Created)),
+    ] {
+        counts.insert(name.to_owned(), count.into());
+        if count > 0 {
+            said.push(format!("{}: {count}", name.replace('_', " ")));
+        }
+    }
+    let brought = || apps.iter().chain(files);
+    let failed = || brought().filter_map(|one| Some((one.name.as_str(), one.done.as_ref().err()?)));
+    let refused = failures(failed());
+    if !refused.is_empty() {
+        said.push(format!("refused: {}", refused.len()));
+    }
+    counts.insert("failed".to_owned(), json!(refused));
+    let said =
+        if said.is_empty() { "the folder has nothing to bring in".to_owned() } else { said.join(", ") };
+    let code = complain(as_json, failed());
+    tell(as_json, &Value::Object(counts), &labelled(DONE, "imported", said))?;
+    Ok(code)
+}

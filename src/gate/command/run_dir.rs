@@ -1,0 +1,436 @@
+//! Where one run takes place: the paths that its program is told, and the files that are made for it.
+//!
+//! Invariant: what was made for a run lasts as long as its scene.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::names::{RunNames, World};
+use super::unstaged::StagedPaths;
+use super::{ProgramInput, given, project};
+use crate::gate::error::GateError;
+use crate::gate::output::Whose;
+use crate::gate::overlay::DraftOverlays;
+use crate::gate::process::{Order, Sandbox, SandboxLayer, shortfall, strongest};
+use crate::gate::stage::{Dated, ShownTexts, Stage, StagedPath, TARGET, private_folder};
+use crate::gate::watch::{Halt, Limit};
+use crate::policy::{
+    CacheScope, CommandSpec, CommandWord, Hole, Input, Isolation, Rule, Unconfigured, WordPart,
+};
+use crate::text::Buffer;
+
+/// What is said of a run that waited in vain for another one.
+const WAITED: &str = "another run used its target folder until the time was up";
+
+/// The place of one run.
+#[derive(Debug)]
+pub(super) struct RunDir<'a> {
+    ask: ProgramInput<'a>,
+    command: &'a CommandSpec,
+    /// The words that are filled in for `{args}`.
+    args: Vec<OsString>,
+    /// The folder that it runs in, of the real project or of a copy.
+    folder: PathBuf,
+    /// The root, of the real project or of a copy.
+    root: PathBuf,
+    /// The file that it is told of.
+    file: PathBuf,
+    draft: Option<PathBuf>,
+    overlay: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    /// The name of the project that the file belongs to.
+    project: String,
+    cage: Sandbox,
+    names: RunNames,
+    places: StagedPaths,
+    _stage: Option<Stage>,
+    /// Keeps others from the target folder of cargo.
+    _shown: Option<ShownTexts>,
+}
+
+impl<'a> RunDir<'a> {
+    /// Makes what the program needs; skipped where it does not look at such a file, or has nothing to go by, and
+    /// unavailable where it would not be kept apart as the policy requires.
+    pub(super) fn set(
+        ask: &ProgramInput<'a>,
+        command: &'a CommandSpec,
+        limit: Limit<'_>,
+    ) -> Result<RunDir<'a>, GateError> {
+        let args = args(ask, command)?;
+        if let Some(why) = shortfall(ask.isolation, ask.ceiling) {
+            return Err(GateError::Unavailable(why));
+        }
+        let shown = match target(ask, command).map(|target| ShownTexts::open(&target, limit)).transpose() {
+            Ok(None) => None,
+            Ok(Some(Ok(shown))) => Some(shown),
+            Ok(Some(Err(Halt::TimedOut))) => return Err(GateError::Late(WAITED.to_owned())),
+            Ok(Some(Err(halt))) => return Err(halt.into()),
+            Err(error) => {
+                return Err(GateError::Broken(format!("could not be given its target folder: {error}")));
+            }
+        };
+        RunDir::make(ask, command, args, shown)
+            .map_err(|error| GateError::Broken(format!("could not be given the draft: {error}")))
+    }
+
+    fn make(
+        ask: &ProgramInput<'a>,
+        command: &'a CommandSpec,
+        args: Vec<OsString>,
+        mut shown: Option<ShownTexts>,
+    ) -> io::Result<RunDir<'a>> {
+        if !ask.root.is_absolute() {
+            return Err(io::Error::other("the root is no absolute path"));
+        }
+        let level = strongest(ask.ceiling);
+        let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
+        let needs = Needs::from_command(ask, command);
+        let in_stage = needs.draft || needs.place || (needs_cache && ask.cache.is_none());
+        let needed = in_stage || level == Isolation::Landlock;
+        let stage = needed.then(Stage::new).transpose()?;
+        let (root, layers) = match &stage {
+            Some(stage) if needs.place => placed(ask, command, stage, level, shown.as_mut())?,
+            Some(_) | None => (ask.root.to_owned(), Vec::new()),
+        };
+        let file = root.join(ask.path);
+        let text = given(command, ask.text);
+        let draft = stage
+            .as_ref()
+            .filter(|_| needs.draft && !ask.gone)
+            .map(|stage| stage.draft(ask.path, text))
+            .transpose()?;
+        let overlay = match &stage {
+            Some(stage) if needs.draft => Some(Overlay::new(ask, stage, &root, draft.as_deref())?),
+            Some(_) | None => None,
+        };
+        let beside = overlay.iter().flat_map(|overlay| &overlay.drafts);
+        let beside = beside.map(|(draft, path)| (draft.clone(), ask.root.join(path)));
+        let own = draft.iter().map(|draft| (draft.clone(), ask.root.join(ask.path)));
+        let drafts: Vec<(PathBuf, PathBuf)> = own.chain(beside).collect();
+        let places = stage.as_ref().map_or_else(StagedPaths::default, |stage| {
+            let copy = (root != ask.root).then_some((root.as_path(), ask.root));
+            let drafts = drafts.iter().map(|(draft, real)| (draft.as_path(), real.as_path()));
+            StagedPaths::new(stage.home(), drafts.chain(copy))
+        });
+        let cache = if needs_cache { cache(ask.cache, stage.as_ref())? } else { None };
+        let cage = Sandbox { layers, ..cage(ask, command, level, (stage.as_ref(), cache.as_deref())) };
+        let folder = project::below(&root, project::folder_of(ask.root, ask.path, &command.cwd));
+        let roots = [ask.root, &root].into_iter();
+        let names = RunNames::new(
+            ask.path,
+            roots,
+            [folder.as_path(), &root, file.parent().unwrap_or(&root)],
+            draft.as_deref(),
+            command.input,
+            World::Disk(ask.root.to_owned()),
+        );
+        let names = match &overlay {
+            Some(overlay) => names.with_drafts(&overlay.drafts),
+            None => names,
+        };
+        let overlay = overlay.map(|overlay| overlay.file);
+        Ok(RunDir {
+            ask: *ask,
+            command,
+            args,
+            folder,
+            root,
+            file,
+            draft,
+            overlay,
+            cache,
+            project: project::name(ask.root, ask.path, command),
+            cage,
+            names,
+            places,
+            _stage: stage,
+            _shown: shown,
+        })
+    }
+
+    /// Gives what is to be run.
+    pub(super) fn order(&self) -> Result<Order<'_>, GateError> {
+        let input = (self.command.input == Input::Stdin).then(|| given(self.command, self.ask.text));
+        let (argv, env) = (self.argv()?, self.env()?);
+        let cage = self.cage.clone();
+        Ok(Order { program: self.ask.program, argv, folder: &self.folder, env, input, cage })
+    }
+
+    /// Puts the project's paths in the place of those of this run, in what the program wrote.
+    pub(super) fn unstaged(&self, output: Vec<u8>) -> Vec<u8> {
+        self.places.unstaged(output)
+    }
+
+    /// Tells which file a name in the program's output means.
+    pub(super) fn whose(&self, name: &str) -> Whose {
+        self.names.whose(name)
+    }
+
+    /// The words after the program; those that are added stand at `{args}`, else at the end.
+    fn argv(&self) -> Result<Vec<OsString>, GateError> {
+        let mut argv = Vec::new();
+        for word in &self.command.words {
+            if word.has(Hole::Args) {
+                argv.extend(self.args.iter().cloned());
+            } else if word.has(Hole::Paths) {
+                argv.extend(self.files().map(PathBuf::into_os_string));
+            } else if word.has(Hole::Folders) {
+                argv.extend(self.folders().into_iter().map(PathBuf::into_os_string));
+            } else {
+                argv.push(self.filled(word)?);
+            }
+        }
+        if !self.command.words.iter().any(|word| word.has(Hole::Args)) {
+            argv.extend(self.args.iter().cloned());
+        }
+        Ok(argv)
+    }
+
+    /// The files that the program is asked about, where they are seen.
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let also = self.ask.also.iter().map(|other| self.root.join(other.path));
+        std::iter::once(self.file.clone()).chain(also)
+    }
+
+    /// Their folders, each once.
+    fn folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in self.files().filter_map(|file| file.parent().map(Path::to_owned)) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
+    }
+
+    fn env(&self) -> Result<Vec<(OsString, OsString)>, GateError> {
+        let search = (OsString::from("PATH"), self.ask.search.to_owned());
+        let mut env = vec![search];
+        env.extend(project::python(self.ask.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())));
+        for (name, value) in &self.command.env {
+            env.push((name.into(), self.filled(value)?));
+        }
+        Ok(env)
+    }
+
+    fn filled(&self, template: &CommandWord) -> Result<OsString, GateError> {
+        let mut word = OsString::new();
+        for piece in &template.pieces {
+            match piece {
+                WordPart::Text(text) => word.push(text),
+                WordPart::Hole(hole) => word.push(self.place(*hole).ok_or_else(|| unfilled(*hole))?),
+                WordPart::Value(name) => word.push(self.value(name)),
+            }
+        }
+        Ok(word)
+    }
+
+    fn place(&self, hole: Hole) -> Option<&OsStr> {
+        let place = match hole {
+            Hole::Path => Some(self.file.as_path()),
+            Hole::Folder => self.file.parent(),
+            Hole::Root => Some(self.folder.as_path()),
+            Hole::Draft => self.draft.as_deref(),
+            Hole::Overlay => self.overlay.as_deref(),
+            Hole::Cache => self.cache.as_deref(),
+            Hole::Project => Some(Path::new(&self.project)),
+            Hole::Paths | Hole::Folders | Hole::Args | Hole::Venv | Hole::NodeModules => None,
+        };
+        place.map(Path::as_os_str)
+    }
+
+    fn value(&self, name: &str) -> String {
+        let value = self.command.values.iter().find(|value| value.name == name);
+        value.map(|value| project::value(self.ask.root, self.ask.path, value)).unwrap_or_default()
+    }
+}
+
+/// What the program is kept in; it may write to the folder of its run, if it has one, and to its cache.
+fn cage(
+    ask: &ProgramInput<'_>,
+    command: &CommandSpec,
+    level: Isolation,
+    (stage, cache): (Option<&Stage>, Option<&Path>),
+) -> Sandbox {
+    Sandbox {
+        level,
+        tree: Some(ask.root.to_owned()),
+        shown: named(ask, command),
+        own: stage.map(|stage| stage.home().to_owned()),
+        cache: cache.map(Path::to_owned),
+        network: command.network,
+        ..Sandbox::default()
+    }
+}
+
+/// The places that the definition and the policy name by an absolute path, which a person was shown.
+fn named(ask: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
+    let literal = |template: &'_ CommandWord| match template.pieces.as_slice() {
+        [WordPart::Text(text)] => Some(PathBuf::from(text)),
+        _ => None,
+    };
+    let words = command.words.iter().filter_map(literal).chain(ask.rule.args.iter().map(PathBuf::from));
+    words.filter(|word| word.is_absolute()).collect()
+}
+
+/// What a run has to be given beside the words.
+struct Needs {
+    /// The draft in a file of its own.
+    draft: bool,
+    /// The draft, and its company, at their places in the project.
+    place: bool,
+}
+
+impl Needs {
+    fn from_command(ask: &ProgramInput<'_>, command: &CommandSpec) -> Needs {
+        let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
+        let shadow = command.input == Input::Shadow;
+        let told = [Hole::Path, Hole::Folder, Hole::Paths, Hole::Folders, Hole::Overlay];
+        let is_told = told.into_iter().any(has);
+        // An overlay shows the company as well.
+        let company = !company(ask, command).is_empty() && !has(Hole::Overlay);
+        let place = command.input == Input::Staged || (shadow && !ask.on_disk && is_told) || company;
+        Needs { draft: shadow, place }
+    }
+}
+
+/// The other drafts of the call, as far as the program's answer depends on other files.
+fn company<'a>(ask: &ProgramInput<'a>, command: &CommandSpec) -> DraftOverlays<'a> {
+    match command.scope {
+        CacheScope::File => &[],
+        CacheScope::Package | CacheScope::Project => ask.company,
+    }
+}
+
+/// Puts the draft and its company where their files are: over them, or into a copy; gives the root to go by, and what is
+/// laid over it.
+fn placed(
+    ask: &ProgramInput<'_>,
+    command: &CommandSpec,
+    stage: &Stage,
+    level: Isolation,
+    shown: Option<&mut ShownTexts>,
+) -> io::Result<(PathBuf, Vec<SandboxLayer>)> {
+    let own = StagedPath { path: ask.path, text: (!ask.gone).then(|| given(command, ask.text)) };
+    let staged: Vec<StagedPath<'_>> = [own].into_iter().chain(others(company(ask, command))).collect();
+    let planned = shown.map(|shown| shown.plan(ask.root, &staged)).transpose()?;
+    let times = planned.as_ref().map(|planned| {
+        planned.iter().map(|showing| (showing.path.as_str(), showing.since)).collect::<BTreeMap<_, _>>()
+    });
+    let staged = match &planned {
+        Some(planned) => {
+            planned.iter().map(|it| StagedPath { path: &it.path, text: it.text.as_deref() }).collect()
+        }
+        None => staged,
+    };
+    let dated = match (&times, command.input) {
+        (Some(times), _) => Dated::At(times),
+        // Programs that are told of a draft keep what they know of other files by time, and may run twice in a second.
+        (None, Input::Shadow) => Dated::ByText,
+        (None, Input::Stdin | Input::Staged) => Dated::Now,
+    };
+    // Who is told the root by its environment is told another for each run.
+    let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
+    if level == Isolation::Bubblewrap
+        && !knows_by_root
+        && let Some(layers) = stage.lay(ask.root, &staged, dated)?
+    {
+        return Ok((ask.root.to_owned(), layers));
+    }
+    let dated = if times.is_some() { dated } else { Dated::ByText };
+    Ok((stage.copy(ask.root, &staged, dated)?, Vec::new()))
+}
+
+fn others<'a>(company: DraftOverlays<'a>) -> impl Iterator<Item = StagedPath<'a>> {
+    company.iter().map(|other| StagedPath { path: other.path, text: other.text.map(Buffer::bytes) })
+}
+
+/// The overlay that shows the draft and its company.
+struct Overlay {
+    file: PathBuf,
+    /// The files of the company's drafts, each with the path of the file for which it stands.
+    drafts: Vec<(PathBuf, String)>,
+}
+
+impl Overlay {
+    fn new(ask: &ProgramInput<'_>, stage: &Stage, root: &Path, draft: Option<&Path>) -> io::Result<Overlay> {
+        let company: Vec<StagedPath<'_>> = others(ask.company).collect();
+        let drafts = if company.is_empty() { Vec::new() } else { stage.company(&company)? };
+        let known = company.iter().zip(&drafts);
+        let known = known.filter_map(|(other, draft)| Some((draft.clone()?, other.path.to_owned())));
+        let known = known.collect();
+        let beside = company.iter().zip(drafts).map(|(other, draft)| (root.join(other.path), draft));
+        let own = (root.join(ask.path), draft.map(Path::to_owned));
+        let all: Vec<(PathBuf, Option<PathBuf>)> = std::iter::once(own).chain(beside).collect();
+        Ok(Overlay { file: stage.overlay(&all)?, drafts: known })
+    }
+}
+
+/// A word that the definition should not have: reading one refuses it.
+fn unfilled(hole: Hole) -> GateError {
+    GateError::Broken(format!("cannot be started: nothing is there to fill in for {hole:?}"))
+}
+
+/// The words that are added to the command: those for a project without configuration, then the policy's.
+fn args(ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<Vec<OsString>, GateError> {
+    added(ask.rule, command, ask.root, ask.path)
+}
+
+/// The same for a file at this path.
+pub(super) fn added(
+    rule: &Rule,
+    command: &CommandSpec,
+    root: &Path,
+    path: &str,
+) -> Result<Vec<OsString>, GateError> {
+    if command.passes_over(path) {
+        return Err(GateError::Skipped("not for this file".to_owned()));
+    }
+    let configured = || project::is_configured(root, path, &command.config);
+    let added = match &command.unconfigured {
+        Unconfigured::Words(words) if words.is_empty() || configured() => &[][..],
+        Unconfigured::Words(words) => words,
+        Unconfigured::Skip if configured() => &[],
+        Unconfigured::Skip => {
+            let why = format!("the project has no configuration of {}", command.program);
+            return Err(GateError::Skipped(why));
+        }
+    };
+    Ok(added.iter().chain(&rule.args).map(OsString::from).collect())
+}
+
+fn templates(command: &CommandSpec) -> impl Iterator<Item = &CommandWord> {
+    command.words.iter().chain(command.env.iter().map(|(_, value)| value))
+}
+
+/// The folder in which cargo keeps what it compiled, where that lasts longer than the run.
+fn target(ask: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
+    let (_, template) = command.env.iter().find(|(name, _)| name == TARGET)?;
+    if command.input != Input::Staged || !template.has(Hole::Cache) {
+        return None;
+    }
+    let mut target = OsString::new();
+    for piece in &template.pieces {
+        match piece {
+            WordPart::Text(text) => target.push(text),
+            WordPart::Hole(Hole::Cache) => target.push(ask.cache?),
+            WordPart::Hole(Hole::Project) => target.push(project::name(ask.root, ask.path, command)),
+            WordPart::Hole(_) | WordPart::Value(_) => return None,
+        }
+    }
+    Some(PathBuf::from(target))
+}
+
+/// The folder for `{cache}`: lockgate's own, else one that lasts for this run.
+fn cache(own: Option<&Path>, stage: Option<&Stage>) -> io::Result<Option<PathBuf>> {
+    match (own, stage) {
+        (Some(own), _) => {
+            private_folder(own)?;
+            Ok(Some(own.to_owned()))
+        }
+        (None, Some(stage)) => stage.folder("cache").map(Some),
+        (None, None) => Ok(None),
+    }
+}

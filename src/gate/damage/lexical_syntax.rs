@@ -1,0 +1,144 @@
+//! How a language writes comments and strings, as far as the rules must know; and what sort of text it is.
+//!
+//! Invariant: this is the one table of that in this room; a language that it does not have is read as no code.
+
+/// What is to be expected of a text's lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// Statements: a line that starts with `+` or `12:` is none of it.
+    Code,
+    /// Values: equal rows and rows of numbers are common.
+    Data,
+    /// Sentences: they may speak of anything.
+    Prose,
+    /// Diff marks and conflict markers are what it is made of.
+    Patch,
+    /// Not known.
+    Unknown,
+}
+
+/// How a string is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quoted {
+    /// What begins it.
+    pub(super) open: &'static str,
+    /// What ends it.
+    pub(super) close: &'static str,
+    /// Whether a backslash takes the meaning of the next character.
+    pub(super) escapes: bool,
+    /// Whether it may go over lines; where not, the end of the line ends it.
+    pub(super) lines: bool,
+}
+
+/// What is peculiar to a language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quirk {
+    /// Nothing.
+    None,
+    /// `'a` may be a lifetime, `r#"` begins a raw string, and comments nest.
+    Rust,
+    /// A `/` may begin a regular expression.
+    Slashes,
+    /// A `#` begins a comment only where a word begins, and `<<` a text up to a word.
+    Shell,
+    /// A `#` begins a comment only where a word begins.
+    Words,
+}
+
+/// How a language is written.
+#[derive(Debug)]
+pub(super) struct Tongue {
+    pub(super) name: &'static str,
+    pub(super) sort: Sort,
+    pub(super) line_comments: &'static [&'static str],
+    pub(super) block_comment: Option<(&'static str, &'static str)>,
+    pub(super) strings: &'static [Quoted],
+    pub(super) quirk: Quirk,
+}
+
+const fn quoted(open: &'static str, escapes: bool, lines: bool) -> Quoted {
+    Quoted { open, close: open, escapes, lines }
+}
+
+const DOUBLE: Quoted = quoted("\"", true, false);
+const SINGLE: Quoted = quoted("'", true, false);
+const C_LIKE: &[Quoted] = &[DOUBLE, SINGLE];
+const SLASHES: &[&str] = &["//"];
+const STARS: Option<(&str, &str)> = Some(("/*", "*/"));
+const POINTED: Option<(&str, &str)> = Some(("<!--", "-->"));
+
+const fn code(name: &'static str, strings: &'static [Quoted]) -> Tongue {
+    let quirk = Quirk::None;
+    Tongue { name, sort: Sort::Code, line_comments: SLASHES, block_comment: STARS, strings, quirk }
+}
+
+const fn hashed(name: &'static str, sort: Sort, strings: &'static [Quoted], quirk: Quirk) -> Tongue {
+    Tongue { name, sort, line_comments: &["#"], block_comment: None, strings, quirk }
+}
+
+const fn plain(name: &'static str, sort: Sort) -> Tongue {
+    Tongue { name, sort, line_comments: &[], block_comment: None, strings: &[], quirk: Quirk::None }
+}
+
+static TABLE: [Tongue; 22] = [
+    hashed(
+        "python",
+        Sort::Code,
+        &[quoted("\"\"\"", true, true), quoted("'''", true, true), DOUBLE, SINGLE],
+        Quirk::None,
+    ),
+    code("go", &[DOUBLE, SINGLE, quoted("`", false, true)]),
+    Tongue { quirk: Quirk::Rust, ..code("rust", &[quoted("\"", true, true)]) },
+    Tongue { quirk: Quirk::Slashes, ..code("javascript", &[DOUBLE, SINGLE, quoted("`", true, true)]) },
+    Tongue { quirk: Quirk::Slashes, ..code("typescript", &[DOUBLE, SINGLE, quoted("`", true, true)]) },
+    code("c", C_LIKE),
+    code("cpp", C_LIKE),
+    code("java", &[quoted("\"\"\"", true, true), DOUBLE, SINGLE]),
+    Tongue { line_comments: &[], ..code("css", C_LIKE) },
+    hashed(
+        "bash",
+        Sort::Code,
+        &[quoted("\"", true, true), quoted("'", false, true), quoted("`", true, true)],
+        Quirk::Shell,
+    ),
+    Tongue { sort: Sort::Data, line_comments: &[], block_comment: None, ..code("json", &[DOUBLE]) },
+    Tongue { sort: Sort::Data, ..code("jsonc", &[DOUBLE]) },
+    hashed(
+        "toml",
+        Sort::Data,
+        &[quoted("\"\"\"", true, true), quoted("'''", false, true), DOUBLE, quoted("'", false, false)],
+        Quirk::None,
+    ),
+    hashed("yaml", Sort::Data, &[quoted("\"", true, true), quoted("'", false, true)], Quirk::Words),
+    Tongue { line_comments: &["--"], ..code("sql", &[quoted("'", false, true), quoted("\"", false, true)]) },
+    hashed("dockerfile", Sort::Unknown, &[], Quirk::Words),
+    Tongue { block_comment: POINTED, ..plain("xml", Sort::Data) },
+    Tongue { block_comment: POINTED, ..plain("html", Sort::Prose) },
+    Tongue { block_comment: POINTED, ..plain("markdown", Sort::Prose) },
+    plain("text", Sort::Prose),
+    plain("csv", Sort::Data),
+    plain("diff", Sort::Patch),
+];
+
+/// How a language is written, where it is known here.
+pub(super) fn find(language: &str) -> Option<&'static Tongue> {
+    TABLE.iter().find(|tongue| tongue.name == language)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::languages;
+
+    #[test]
+    fn every_language_of_the_catalogue_is_known_here() {
+        let unknown: Vec<&str> = languages()
+            .iter()
+            .map(|language| language.name.as_str())
+            .filter(|name| find(name).is_none())
+            .collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+        let stray = TABLE.iter().filter(|tongue| languages().iter().all(|known| known.name != tongue.name));
+        assert_eq!(stray.count(), 0);
+    }
+}

@@ -1,0 +1,196 @@
+//! What the rules look at: a draft, the lines that the edit wrote, and what is known of its language.
+//!
+//! Invariant: what costs a walk over the text is made when a rule first asks, and once.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::lexical_syntax::{self, Sort, Tongue};
+use super::lexis::{LexicalPart, Lexis};
+use crate::gate::delta::{ReplacedLines, pieces};
+use crate::gate::draft::Draft;
+use crate::gate::lost::Lost;
+use crate::grammar::{self, Parsed};
+use crate::text::{Buffer, Lines};
+
+/// How far a grammar may go to say whether something is code.
+const STEPS: usize = 200_000;
+
+/// What a rule found, and where: line and column from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DamageFinding {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) message: String,
+}
+
+/// A draft as the rules see it.
+pub(super) struct TextPair<'a> {
+    pub(super) draft: &'a Draft<'a>,
+    /// The definitions that the edit takes away, as far as others know them.
+    pub(super) lost: &'a Lost,
+    /// The lines after the edit.
+    pub(super) after: Lines<'a>,
+    /// The lines before it; of a new file none.
+    pub(super) before: Option<Lines<'a>>,
+    /// What the edit replaced by what, in the text's order; a new file is one piece.
+    pub(super) pieces: Vec<ReplacedLines>,
+    pub(super) sort: Sort,
+    pub(super) tongue: Option<&'static Tongue>,
+    /// The lines as the edit left them, where a program formatted the text since.
+    own_lines: Option<HashSet<&'a str>>,
+    old_lines: OnceCell<HashSet<&'a str>>,
+    lexis: OnceCell<Lexis>,
+    tree: OnceCell<Option<Parsed>>,
+    fences: OnceCell<Vec<Range<usize>>>,
+}
+
+impl<'a> TextPair<'a> {
+    pub(super) fn new(draft: &'a Draft<'a>, lost: &'a Lost) -> TextPair<'a> {
+        let after = draft.after.lines();
+        let before = draft.before.map(Buffer::lines);
+        let count = after.count();
+        let pieces = match before {
+            Some(before) => pieces(draft.map, before.count(), count),
+            None if count == 0 => Vec::new(),
+            None => vec![ReplacedLines { old: (1, 0), new: (1, count) }],
+        };
+        let tongue = draft.language.and_then(|language| lexical_syntax::find(&language.name));
+        TextPair {
+            draft,
+            lost,
+            after,
+            before,
+            pieces,
+            sort: tongue.map_or(Sort::Unknown, |tongue| tongue.sort),
+            tongue,
+            own_lines: None,
+            old_lines: OnceCell::new(),
+            lexis: OnceCell::new(),
+            tree: OnceCell::new(),
+            fences: OnceCell::new(),
+        }
+    }
+
+    /// The same scene of a text that a program formatted, with the text as the edit left it.
+    pub(super) fn formatted(self, own: Option<&'a Buffer>) -> TextPair<'a> {
+        TextPair { own_lines: own.map(|own| own.lines().iter().collect()), ..self }
+    }
+
+    /// Returns true for a line that is as the edit left it.
+    pub(super) fn is_own(&self, line: usize) -> bool {
+        self.own_lines.as_ref().is_none_or(|own| own.contains(self.after.text(line)))
+    }
+
+    /// The language's name; empty where it is not known.
+    pub(super) fn language(&self) -> &'static str {
+        self.draft.language.map_or("", |language| &language.name)
+    }
+
+    /// The lines that the edit wrote, by number, each with its piece.
+    pub(super) fn written(&self) -> impl Iterator<Item = (usize, &ReplacedLines)> {
+        self.pieces.iter().flat_map(|piece| (piece.new.0..=piece.new.1).map(move |line| (line, piece)))
+    }
+
+    /// Whether a line with this text, but for the space at its ends, was there before.
+    pub(super) fn was_there(&self, text: &str) -> bool {
+        let Some(before) = self.before else { return false };
+        self.old_lines.get_or_init(|| before.iter().map(str::trim).collect()).contains(text.trim())
+    }
+
+    /// Whether a piece took these lines away: whole lines, with the space before them.
+    pub(super) fn took(&self, piece: &ReplacedLines, text: &str) -> bool {
+        let Some(before) = self.before else { return false };
+        (piece.old.0..=piece.old.1).take(1000).any(|line| before.text(line) == text)
+    }
+
+    /// What stands at a place of the text after the edit.
+    pub(super) fn part(&self, offset: usize) -> LexicalPart {
+        let Some(tongue) = self.tongue else { return LexicalPart::Code };
+        self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), tongue)).at(offset)
+    }
+
+    /// What stands where a line begins.
+    pub(super) fn part_of_line(&self, line: usize) -> LexicalPart {
+        self.part(self.after.span(line).start)
+    }
+
+    /// The tree of the text after the edit; nothing where its language has no grammar, or the text cannot be read.
+    pub(super) fn tree(&self) -> Option<&Parsed> {
+        let read = || {
+            let text = self.draft.after.view();
+            grammar::read(self.language(), self.draft.path, text, STEPS).ok()
+        };
+        self.tree.get_or_init(read).as_ref()
+    }
+
+    /// Whether a place is code for the grammar as well, where the walk over the text may be wrong about it.
+    pub(super) fn is_surely_code(&self, offset: usize) -> bool {
+        if self.part(offset) != LexicalPart::Code {
+            return false;
+        }
+        if !matches!(self.language(), "javascript" | "typescript" | "bash" | "yaml") {
+            return true;
+        }
+        let Some(tree) = self.tree() else { return true };
+        let mut node = tree.root_node().descendant_for_byte_range(offset, offset);
+        while let Some(inner) = node {
+            if ["string", "comment", "text", "regex", "heredoc", "char", "template", "block_scalar"]
+                .iter()
+                .any(|kind| inner.kind().contains(kind))
+            {
+                return false;
+            }
+            node = inner.parent();
+        }
+        true
+    }
+
+    /// Whether a line lies in a fenced block of a page.
+    pub(super) fn is_fenced(&self, line: usize) -> bool {
+        let fences = self.fences.get_or_init(|| match self.language() {
+            "markdown" => fences(self.after),
+            _ => Vec::new(),
+        });
+        let next = fences.partition_point(|fence| fence.end <= line);
+        fences.get(next).is_some_and(|fence| fence.contains(&line))
+    }
+
+    /// Where a line of the text before stands now, or what was put in its place.
+    pub(super) fn line_after(&self, line: usize) -> usize {
+        let piece = || self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&line));
+        let now = self.draft.map.carry(line).or_else(|| piece().map(|piece| piece.new.0));
+        now.unwrap_or(1).clamp(1, self.after.count().max(1))
+    }
+
+    /// The column, from 1 and in characters, of a byte of a line.
+    pub(super) fn column(&self, line: usize, byte: usize) -> usize {
+        self.after.text(line).get(..byte).map_or(1, |before| before.chars().count() + 1)
+    }
+}
+
+/// The lines of fenced blocks, each from its first fence to its last.
+fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
+    let mut fences = Vec::new();
+    let mut open: Option<(usize, &str)> = None;
+    for (line, text) in (1..).zip(lines.iter()) {
+        let text = text.trim_start_matches([' ', '>', '\t']);
+        let fence = ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence));
+        open = match (open, fence) {
+            (None, Some(fence)) => Some((line, fence)),
+            (Some((start, mark)), Some(fence)) if mark == fence && bare(text) => {
+                fences.push(start..line + 1);
+                None
+            }
+            (open, _) => open,
+        };
+    }
+    fences.extend(open.map(|(start, _)| start..lines.count() + 1));
+    fences
+}
+
+/// Whether a fence is nothing else, as one must be that ends a block.
+fn bare(text: &str) -> bool {
+    text.trim_end().chars().all(|c| c == '`' || c == '~')
+}

@@ -1,0 +1,67 @@
+//! What gates that run programs need beside the draft: a place, a permission, and what is kept between calls.
+
+use std::path::Path;
+
+use super::command::ProgramInput;
+use super::programs::ResolvedPrograms;
+use super::runtime::GateRuntime;
+use super::server;
+use crate::policy::{EffectiveRules, Isolation, Language, Rule};
+use crate::text::{Buffer, Hints};
+
+/// What gates of the kind `command` may use for one draft.
+#[derive(Debug, Clone, Copy)]
+pub struct GateEnv<'a> {
+    /// The absolute path of the root in which the file really lies.
+    pub root: &'a Path,
+    /// Whether programs may run.
+    pub grant: &'a ExecPermission,
+    /// What is kept from one call to the next.
+    pub workshop: &'a GateRuntime,
+    /// What programs must at least be kept apart by.
+    pub isolation: Isolation,
+    /// A folder of lockgate's own in which programs may keep what they know of this root; absent where there is none.
+    pub cache: Option<&'a Path>,
+}
+
+impl GateEnv<'_> {
+    /// Starts the language servers that would be asked about a file, where servers are kept and these may run.
+    pub fn prewarm(&self, terms: &EffectiveRules<'_>, path: &str, language: Option<&'static Language>) {
+        let ExecPermission::Pinned(pins) = self.grant else { return };
+        let Ok(text) = Buffer::read(Vec::new(), Hints::default()) else { return };
+        let asked = |rule: &&&Rule| rule.enabled && rule.args.is_empty() && rule.gate.covers(language);
+        for rule in terms.rules.iter().filter(asked) {
+            let Some(server) = rule.gate.server().filter(|_| self.workshop.keeps_servers()) else { continue };
+            let Some(program) = pins.program(&ResolvedPrograms::of_server(&rule.gate.name)) else { continue };
+            let ask = ProgramInput {
+                rule,
+                program,
+                search: pins.path(),
+                root: self.root,
+                path,
+                language,
+                text: &text,
+                on_disk: true,
+                gone: false,
+                company: &[],
+                also: &[],
+                isolation: self.isolation,
+                ceiling: self.workshop.ceiling,
+                cache: self.cache,
+                versions: &self.workshop.versions,
+            };
+            server::prewarm(&ask, server, &self.workshop.fleet);
+        }
+    }
+}
+
+/// Whether the programs that a policy names may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExecPermission {
+    /// A person allowed it, for these programs.
+    Pinned(ResolvedPrograms),
+    /// Nobody did; why, for the answer.
+    Withheld(String),
+    /// There is no place where they could see the draft, whoever allows it; why, for the answer.
+    Nowhere(String),
+}

@@ -1,0 +1,92 @@
+//! Why a gate gave no answer.
+
+use super::syntax::ParseFailure;
+use super::verdict::Outcome;
+use super::watch::Halt;
+
+/// Why a gate gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum GateError {
+    /// It was not asked.
+    Skipped(String),
+    /// It would mend the draft, but only together with lines that the edit left alone; what is said of it.
+    Partial(&'static str),
+    /// It was not asked, because nobody has allowed its program to run.
+    Withheld(String),
+    /// Its program is not to be had here.
+    Unavailable(String),
+    /// Its language server could not be asked, so that its command may be.
+    Away(String),
+    /// It failed.
+    Broken(String),
+    /// Its time was up, and what it was at then.
+    Late(String),
+    /// The caller has gone, or the time is up.
+    Halted(Halt),
+}
+
+impl GateError {
+    /// The same, said of another text than the draft, as in `on its canary`.
+    pub(super) fn on(self, text: &str) -> GateError {
+        match self {
+            GateError::Unavailable(why) => GateError::Unavailable(format!("on {text}: {why}")),
+            GateError::Broken(why) => GateError::Broken(format!("on {text}: {why}")),
+            GateError::Away(_) => self,
+            GateError::Late(why) => GateError::Late(format!("on {text}: {why}")),
+            GateError::Halted(Halt::TimedOut) => GateError::Late(format!("on {text}: {LATE}")),
+            GateError::Skipped(_)
+            | GateError::Partial(_)
+            | GateError::Withheld(_)
+            | GateError::Halted(Halt::Cancelled) => self,
+        }
+    }
+
+    /// Gives what became of the gate, and why.
+    pub(super) fn told(&self) -> (Outcome, &str) {
+        match self {
+            GateError::Skipped(why) | GateError::Withheld(why) => (Outcome::Skipped, why),
+            GateError::Partial(why) => (Outcome::Skipped, why),
+            GateError::Unavailable(why) | GateError::Away(why) => (Outcome::Unavailable, why),
+            GateError::Broken(why) => (Outcome::Broken, why),
+            GateError::Late(why) => (Outcome::TimedOut, why),
+            GateError::Halted(Halt::TimedOut) => (Outcome::TimedOut, LATE),
+            GateError::Halted(Halt::Cancelled) => (Outcome::Skipped, "cancelled"),
+        }
+    }
+
+    /// Whether the gate would have looked, had it been able to.
+    pub(super) fn is_trouble(&self) -> bool {
+        match self {
+            GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled) => false,
+            GateError::Withheld(_)
+            | GateError::Unavailable(_)
+            | GateError::Away(_)
+            | GateError::Broken(_)
+            | GateError::Late(_)
+            | GateError::Halted(Halt::TimedOut) => true,
+        }
+    }
+}
+
+/// Why a text was not read that is filled in first.
+pub(super) const TEMPLATE: &str = "a template: its tags are filled in before it is parsed";
+
+const LATE: &str = "no answer in time";
+
+impl From<ParseFailure> for GateError {
+    fn from(trouble: ParseFailure) -> GateError {
+        match trouble {
+            ParseFailure::Unknown(why) => GateError::Skipped(why.to_owned()),
+            ParseFailure::Unreadable(why) => GateError::Unavailable(why),
+            ParseFailure::Template => GateError::Unavailable(TEMPLATE.to_owned()),
+            ParseFailure::Broken(why) => GateError::Broken(why),
+            ParseFailure::Halted(halt) => GateError::Halted(halt),
+        }
+    }
+}
+
+impl From<Halt> for GateError {
+    fn from(halt: Halt) -> GateError {
+        GateError::Halted(halt)
+    }
+}

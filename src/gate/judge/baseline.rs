@@ -1,0 +1,136 @@
+//! What a finding means for the edit: whether the edit has to answer for it, and whether it refuses the edit.
+//!
+//! Invariant: a finding refuses only where it counts by the baseline, where its gate may block, where it is as grave as
+//! the policy says, and where nothing pardons it.
+#![deny(clippy::disallowed_methods)]
+
+use regex::Regex;
+
+use crate::gate::delta::{Belief, ComparedFinding};
+use crate::gate::draft::Draft;
+use crate::gate::finding::{Finding, Severity};
+use crate::policy::{Baseline, Level, Profile, Rule};
+
+/// The most findings that one gate may report, gravest first.
+const MOST_FINDINGS: usize = 1000;
+
+/// What findings are weighed by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weights<'a> {
+    pub(super) rule: &'a Rule,
+    pub(super) level: Level,
+    pub(super) baseline: Baseline,
+    pub(super) profile: Profile,
+    pub(super) draft: &'a Draft<'a>,
+    pub(super) past: TextBefore,
+}
+
+/// What could be seen of the text before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextBefore {
+    /// All that is seen of the text after, too.
+    Plain,
+    /// It did not parse, which hid findings, and the edit mends that.
+    Hidden,
+}
+
+/// Why a finding that would refuse the edit does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pardon {
+    /// Edits of several steps cross it on their way.
+    OnTheWay,
+    /// It may well be old: it stands where the edit wrote nothing, and could not be seen before.
+    Unseen,
+}
+
+impl Pardon {
+    /// What is added to the finding's words.
+    const fn words(self) -> &'static str {
+        match self {
+            Pardon::OnTheWay => " (tolerated in a single edit)",
+            Pardon::Unseen => " (hidden before by a syntax error)",
+        }
+    }
+}
+
+impl Weights<'_> {
+    /// Says what each finding, given with whether the edit brought it, means for the edit.
+    pub(super) fn weigh(&self, marks: Vec<(ComparedFinding, bool)>) -> Vec<Finding> {
+        let on_the_way = if marks.is_empty() { Vec::new() } else { self.on_the_way() };
+        let weighed = marks.into_iter().map(|(mark, fresh)| self.weighed(mark, fresh, &on_the_way));
+        let mut findings: Vec<Finding> = weighed.collect();
+        findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
+        findings.truncate(MOST_FINDINGS);
+        findings
+    }
+
+    fn weighed(&self, mark: ComparedFinding, fresh: bool, on_the_way: &[&Regex]) -> Finding {
+        let severity = self.severity(&mark);
+        let counts = fresh || self.counts(&mark);
+        let refuses = counts && self.level == Level::Block && severity <= self.rule.fail_on;
+        let pardon = if refuses { self.pardon(&mark, on_the_way) } else { None };
+        let message = mark.message + pardon.map_or("", Pardon::words);
+        Finding {
+            gate: self.rule.gate.name.clone(),
+            severity,
+            elsewhere: mark.elsewhere,
+            code: mark.code,
+            fresh,
+            counts,
+            blocking: refuses && pardon.is_none(),
+            ..Finding::new(mark.line, mark.column, &message)
+        }
+    }
+
+    /// How grave it is; where the gate only warns, never more than a warning.
+    fn severity(&self, mark: &ComparedFinding) -> Severity {
+        let own = match mark.belief {
+            Belief::Certain => mark.severity,
+            Belief::Doubtful => mark.severity.max(Severity::Warning),
+        };
+        match self.level {
+            Level::Block => own,
+            Level::Warn => own.max(Severity::Warning),
+        }
+    }
+
+    /// Whether the baseline counts a finding that was there before.
+    fn counts(&self, mark: &ComparedFinding) -> bool {
+        match self.rule.baseline.unwrap_or(self.baseline) {
+            Baseline::New => false,
+            Baseline::EditedLines => self.is_written(mark),
+            Baseline::File => mark.elsewhere.is_none(),
+            Baseline::All => true,
+        }
+    }
+
+    fn is_written(&self, mark: &ComparedFinding) -> bool {
+        mark.elsewhere.is_none() && (mark.line..=mark.end_line).any(|line| self.draft.wrote(line))
+    }
+
+    fn pardon(&self, mark: &ComparedFinding, on_the_way: &[&Regex]) -> Option<Pardon> {
+        let said = format!("{} {}", mark.code.as_deref().unwrap_or_default(), mark.message);
+        if on_the_way.iter().any(|pattern| pattern.is_match(&said)) {
+            return Some(Pardon::OnTheWay);
+        }
+        match self.past {
+            TextBefore::Hidden if !self.is_written(mark) => Some(Pardon::Unseen),
+            TextBefore::Hidden | TextBefore::Plain => None,
+        }
+    }
+
+    /// What this edit may cross on its way.
+    fn on_the_way(&self) -> Vec<&Regex> {
+        match self.profile {
+            Profile::Edit => {}
+            Profile::Batch | Profile::Check => return Vec::new(),
+        }
+        if self.rule.explicit.level {
+            return Vec::new();
+        }
+        let transitional = &self.rule.gate.transitional;
+        let adding = &transitional.adding_imports;
+        let adding = if !adding.is_empty() && self.draft.adds_import() { adding.as_slice() } else { &[] };
+        transitional.always.iter().chain(adding).collect()
+    }
+}

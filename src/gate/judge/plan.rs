@@ -1,0 +1,175 @@
+//! Who is asked about a draft, and how; and why the others are not.
+//!
+//! Invariant: each rule has one seat, and a program has one only where a person allowed it to run and it is there.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use super::report::GateReport;
+use crate::gate::draft::Draft;
+use crate::gate::env::{ExecPermission, GateEnv};
+use crate::gate::error::GateError;
+use crate::gate::process::shortfall;
+use crate::gate::programs::ResolvedPrograms;
+use crate::policy::{CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec};
+
+/// The gates that are asked, by the order in which they are.
+#[derive(Default)]
+pub(super) struct GatePlan<'a> {
+    /// Those that need no program.
+    pub(super) here: Vec<PlannedGate<'a, InProcess<'a>>>,
+    /// Those that mend the draft.
+    pub(super) fixers: Vec<PlannedGate<'a, External<'a>>>,
+    /// Those that check it.
+    pub(super) checks: Vec<PlannedGate<'a, External<'a>>>,
+    /// Those that are not asked, by their place.
+    pub(super) silent: Vec<(usize, GateReport)>,
+}
+
+/// A gate that is asked, with its place in the policy.
+#[derive(Clone, Copy)]
+pub(super) struct PlannedGate<'a, How> {
+    pub(super) at: usize,
+    pub(super) rule: &'a Rule,
+    pub(super) how: How,
+}
+
+/// How a gate judges that needs no program.
+#[derive(Clone, Copy)]
+pub(super) enum InProcess<'a> {
+    Syntax,
+    Damage,
+    Pattern(&'a PatternRules),
+}
+
+/// The programs that can be asked for a gate.
+#[derive(Clone, Copy)]
+pub(super) struct External<'a> {
+    /// Who is asked first.
+    pub(super) voice: ProgramMode<'a>,
+    /// The command that is asked where that is a server which cannot be.
+    pub(super) instead: Option<ProgramMode<'a>>,
+    /// The search path for programs that they start themselves.
+    pub(super) search: &'a OsStr,
+}
+
+/// A program, and how it is asked.
+#[derive(Clone, Copy)]
+pub(super) enum ProgramMode<'a> {
+    /// It is run once for each text.
+    Command(&'a CommandSpec, &'a Path),
+    /// It stays, and is told of each text.
+    Server(&'a ServerSpec, &'a Path),
+}
+
+impl<'a> GatePlan<'a> {
+    /// Gives each rule its seat.
+    pub(super) fn new(terms: &EffectiveRules<'a>, draft: &Draft<'_>, means: &GateEnv<'a>) -> GatePlan<'a> {
+        let mut seats = GatePlan::default();
+        for (at, &rule) in terms.rules.iter().enumerate() {
+            let seated = asked(rule, draft, terms.profile);
+            let role = terms.role(rule);
+            if let Err(silence) =
+                seated.and_then(|()| seats.seat(PlannedGate { at, rule, how: role }, draft, means))
+            {
+                seats.silent.push((at, GateReport::silent(rule, &silence, Duration::ZERO)));
+            }
+        }
+        seats
+    }
+
+    fn seat(
+        &mut self,
+        PlannedGate { at, rule, how: role }: PlannedGate<'a, Role>,
+        draft: &Draft<'_>,
+        means: &GateEnv<'a>,
+    ) -> Result<(), GateError> {
+        match &rule.gate.kind {
+            GateKind::Damage => self.here.push(PlannedGate { at, rule, how: InProcess::Damage }),
+            GateKind::Syntax => self.here.push(PlannedGate { at, rule, how: InProcess::Syntax }),
+            GateKind::Pattern(rules) => {
+                self.here.push(PlannedGate { at, rule, how: InProcess::Pattern(rules) })
+            }
+            GateKind::Command(_) | GateKind::Server(_) => {
+                self.take(role, PlannedGate { at, rule, how: tool(rule, role, means)? }, draft)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        role: Role,
+        seat: PlannedGate<'a, External<'a>>,
+        draft: &Draft<'_>,
+    ) -> Result<(), GateError> {
+        match role {
+            Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
+            Role::Fix => self.fixers.push(seat),
+            Role::Check => self.checks.push(seat),
+        }
+        Ok(())
+    }
+
+    /// How many gates are asked.
+    pub(super) fn count(&self) -> usize {
+        self.here.len() + self.fixers.len() + self.checks.len()
+    }
+}
+
+/// Whether the policy has this gate judge this draft.
+fn asked(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(), GateError> {
+    if !rule.enabled {
+        return Err(skipped("disabled in the policy"));
+    }
+    if !rule.gate.covers(draft.language) {
+        return Err(skipped("not for this language"));
+    }
+    if rule.gate.command().is_some_and(|command| command.passes_over(draft.path)) {
+        return Err(skipped("not for this file"));
+    }
+    if !rule.on.include(profile) {
+        return Err(skipped(match profile {
+            Profile::Edit | Profile::Batch => "runs in check only",
+            Profile::Check => "runs at edits only",
+        }));
+    }
+    Ok(())
+}
+
+fn skipped(why: &str) -> GateError {
+    GateError::Skipped(why.to_owned())
+}
+
+/// Who is asked for a gate: its server where one may be kept, else its command.
+fn tool<'a>(rule: &'a Rule, role: Role, means: &GateEnv<'a>) -> Result<External<'a>, GateError> {
+    let pins = match means.grant {
+        ExecPermission::Withheld(why) => return Err(GateError::Withheld(why.clone())),
+        ExecPermission::Nowhere(why) => return Err(GateError::Unavailable(why.clone())),
+        ExecPermission::Pinned(pins) => pins,
+    };
+    let short = || {
+        shortfall(means.isolation, means.workshop.ceiling)
+            .map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
+    };
+    let name = &rule.gate.name;
+    let command =
+        rule.gate.command().and_then(|command| Some(ProgramMode::Command(command, pins.program(name)?)));
+    let own = ResolvedPrograms::of_server(name);
+    // The words that a policy adds are for the command, and so is the text that one puts in a draft's place.
+    let is_kept = means.workshop.fleet.keeps() && rule.args.is_empty() && role == Role::Check;
+    let server = rule.gate.server().filter(|_| is_kept);
+    let server = server.and_then(|server| Some(ProgramMode::Server(server, pins.program(&own)?)));
+    match (server, command) {
+        (Some(voice), instead) => short().map(|()| External { voice, instead, search: pins.path() }),
+        (None, Some(voice)) => short().map(|()| External { voice, instead: None, search: pins.path() }),
+        (None, None) => Err(GateError::Unavailable(match rule.gate.server() {
+            Some(_) if !is_kept && rule.gate.command().is_none() => "no server is kept here".to_owned(),
+            Some(_) | None => {
+                let both = pins.passed_over(name).iter().chain(pins.passed_over(&own));
+                both.cloned().collect::<Vec<_>>().join("; ")
+            }
+        })),
+    }
+}

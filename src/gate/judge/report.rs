@@ -1,0 +1,106 @@
+//! What one gate said of a draft: its run, and its findings as they are weighed.
+
+use std::time::Duration;
+
+use crate::gate::error::GateError;
+use crate::gate::finding::{Finding, clean};
+use crate::gate::verdict::{GateRun, Outcome, Verdict};
+use crate::policy::{Isolation, Rule};
+
+/// What one gate said of a draft.
+#[derive(Debug)]
+pub(super) struct GateReport {
+    pub(super) run: GateRun,
+    findings: Vec<Finding>,
+}
+
+impl GateReport {
+    /// Tells of a gate that looked.
+    pub(super) fn found(rule: &Rule, findings: Vec<Finding>, took: Duration) -> GateReport {
+        let outcome = if findings.is_empty() { Outcome::Passed } else { Outcome::Found };
+        GateReport { run: run(rule, outcome, None, took), findings }
+    }
+
+    /// Tells of a gate that mended the draft, and what it changed.
+    pub(super) fn fixed(rule: &Rule, what: String, took: Duration) -> GateReport {
+        GateReport { run: run(rule, Outcome::Fixed, Some(what), took), findings: Vec::new() }
+    }
+
+    /// Tells of a gate that gave no answer.
+    pub(super) fn silent(rule: &Rule, silence: &GateError, took: Duration) -> GateReport {
+        let (outcome, why) = silence.told();
+        let run = GateRun {
+            blocking: rule.required && silence.is_trouble(),
+            withheld: matches!(silence, GateError::Withheld(_)),
+            partial: matches!(silence, GateError::Partial(_)),
+            ..run(rule, outcome, Some(clean(why)), took)
+        };
+        GateReport { run, findings: Vec::new() }
+    }
+
+    /// Adds why it was asked as it was.
+    pub(super) fn noting(mut self, why: String) -> GateReport {
+        let all: Vec<String> = self.run.why.into_iter().chain([clean(&why)]).collect();
+        self.run.why = Some(all.join("; "));
+        self
+    }
+
+    /// Notes that its findings would refuse the edit if that was not one step of several.
+    pub(super) fn softened(mut self) -> GateReport {
+        self.run.softened = true;
+        self
+    }
+
+    /// The same of a gate that found something in other files, and so may not have come to this one.
+    pub(super) fn found_elsewhere(mut self, note: &str) -> GateReport {
+        if self.run.outcome == Outcome::Passed {
+            self.run.outcome = Outcome::Found;
+        }
+        self.noting(note.to_owned())
+    }
+
+    /// The same of a gate whose program was kept apart by this, if it ran.
+    pub(super) fn kept_apart(mut self, isolation: Isolation) -> GateReport {
+        let ran = match self.run.outcome {
+            Outcome::Skipped | Outcome::Unavailable => false,
+            Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::TimedOut | Outcome::Broken => true,
+        };
+        self.run.isolation = ran.then_some(isolation);
+        self
+    }
+
+    /// Whether one of its findings refuses the draft.
+    pub(super) fn refuses(&self) -> bool {
+        self.findings.iter().any(|finding| finding.blocking)
+    }
+
+    /// The first finding that refuses the draft, in words.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let first = self.findings.iter().find(|finding| finding.blocking)?;
+        Some(format!("{} on line {}: {}", self.run.gate, first.line, first.message))
+    }
+
+    /// What all gates together say, in the order in which they are given.
+    pub(super) fn verdict(all: impl IntoIterator<Item = GateReport>) -> Verdict {
+        let (mut runs, mut findings) = (Vec::new(), Vec::new());
+        for told in all {
+            runs.push(told.run);
+            findings.extend(told.findings);
+        }
+        Verdict::new(runs, findings)
+    }
+}
+
+fn run(rule: &Rule, outcome: Outcome, why: Option<String>, took: Duration) -> GateRun {
+    GateRun {
+        gate: rule.gate.name.clone(),
+        outcome,
+        ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        why: why.filter(|why| !why.is_empty()),
+        isolation: None,
+        blocking: false,
+        withheld: false,
+        softened: false,
+        partial: false,
+    }
+}

@@ -1,0 +1,202 @@
+//! Landlock: the kernel's own rules for a thread, which what the thread starts inherits.
+//!
+//! They allow and do not forbid, so that a folder with something hidden in it is allowed by its parts. What they do not
+//! cover: the names and sizes of files, sockets that have a path, and, before ABI 10, UDP. The system calls that they do
+//! not cover either are refused by a seccomp filter ([`super::seccomp`]), and the thread gives up all capabilities.
+//!
+//! Invariant: a program is started only after the kernel has taken every rule and the filter that this level promises.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread::Builder;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
+    path_beneath_rules,
+};
+
+use rustix::io::Errno;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
+    set_capabilities,
+};
+
+#[cfg(test)]
+use super::FilterParts;
+use super::listener::Listener;
+use super::places::SandboxPaths;
+use super::seccomp::{self, FilterOptions, INTERNET, LOCAL, Metadata};
+use super::{Sandbox, supervisor};
+use crate::gate::process::environment::home;
+use crate::gate::stage::private_folder;
+
+/// Without it a file could be cut short (ABI 3), or a connection made (ABI 4): Linux 6.7.
+const LEAST: ABI = ABI::V4;
+/// What is taken where the kernel has it: signals and abstract sockets (ABI 6), sockets with a path (9), UDP (10).
+const MOST: ABI = ABI::V10;
+/// The most entries of one folder that are allowed one by one.
+const MOST_ENTRIES: usize = 4096;
+/// No program makes a device.
+const DEVICES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeChar | MakeBlock});
+/// The devices that programs read and write though they keep nothing.
+const SINKS: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Hidden but for those: disks, the terminals of the user, and what other programs share in memory.
+const ALL_DEVICES: &str = "/dev";
+/// Where compilers look below the home that they are not given: the variable, and its place below the real one.
+const TOOLS: [(&str, &str); 4] =
+    [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOPATH", "go"), ("PYTHONUSERBASE", ".local")];
+
+/// Makes the private home and the private folder for temporary files, and gives what the environment says of them.
+pub(super) fn said(cage: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>)>> {
+    let own = cage.own.as_ref().ok_or_else(|| io::Error::other("there is no folder for its run"))?;
+    let folders = [own.join("home"), own.join("tmp")];
+    folders.iter().try_for_each(|folder| private_folder(folder))?;
+    let [private, temporary] = folders;
+    let mut said: Vec<(OsString, Option<OsString>)> =
+        super::places::UNSAID.map(|name| (name.into(), None)).into();
+    if let Some(home) = home() {
+        let unset = TOOLS.iter().filter(|(name, _)| std::env::var_os(name).is_none());
+        said.extend(unset.map(|(name, place)| (name.into(), Some(home.join(place).into()))));
+    }
+    said.push(("HOME".into(), Some(private.into())));
+    said.push(("TMPDIR".into(), Some(temporary.into())));
+    Ok(said)
+}
+
+/// Starts a command from a thread of its own that the rules and the filter hold for.
+pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths) -> io::Result<Child> {
+    let rules = rules(cage, places).map_err(io::Error::other)?;
+    let families = if cage.network { INTERNET } else { LOCAL };
+    #[cfg(test)]
+    let parts = cage.filter;
+    let restricted = move || {
+        drop_capabilities()?;
+        let status = rules.restrict_self().map_err(io::Error::other)?;
+        match status.ruleset {
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => {}
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => {
+                return Err(io::Error::other("the kernel took no rules"));
+            }
+        }
+        #[cfg(test)]
+        let listener = match parts {
+            FilterParts::All => filter(families)?,
+            FilterParts::Unsupervised => {
+                refuse(Metadata::Refused, families)?;
+                None
+            }
+            FilterParts::Nothing => None,
+        };
+        #[cfg(not(test))]
+        let listener = filter(families)?;
+        Ok((command.spawn()?, listener))
+    };
+    let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(restricted)?;
+    let started = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
+    let (child, listener) = started?;
+    if let Some(listener) = listener {
+        let folders = cage.own.iter().chain(&cage.cache).cloned().collect();
+        // Without a supervisor the listener is closed, and what is handed over fails.
+        let _supervised = supervisor::supervise(listener, folders);
+    }
+    Ok(child)
+}
+
+/// Puts this thread under the filter; gives the listener for the calls that are to be supervised.
+fn filter(families: &'static [i32]) -> io::Result<Option<Listener>> {
+    let (listener, metadata) = match Listener::install(&seccomp::handing_over()?) {
+        Ok(listener) => (Some(listener), Metadata::Supervisor),
+        // The kernel has one listener for a process, and whoever started lockgate has set one.
+        Err(error) if is_busy(&error) => (None, Metadata::Refused),
+        Err(error) => return Err(refused(error)),
+    };
+    refuse(metadata, families)?;
+    Ok(listener)
+}
+
+fn refused(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("seccomp: {error}"))
+}
+
+/// Puts this thread under the filter that refuses calls.
+fn refuse(metadata: Metadata, families: &'static [i32]) -> io::Result<()> {
+    let program = seccomp::refusing(FilterOptions { metadata, families })?;
+    seccompiler::apply_filter(&program).map_err(|error| refused(io::Error::other(error)))
+}
+
+/// Returns true if a supervisor can be told of a program's calls: not where whoever started lockgate has set one for it.
+pub(super) fn can_supervise() -> bool {
+    let install = || Listener::install(&seccomp::handing_over()?).map(drop);
+    let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(install);
+    let installed = thread.map(std::thread::JoinHandle::join);
+    !matches!(installed, Ok(Ok(Err(error))) if is_busy(&error))
+}
+
+fn is_busy(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::BUSY.raw_os_error())
+}
+
+/// Takes from this thread what the superuser may do beyond any other user.
+fn drop_capabilities() -> io::Result<()> {
+    for capability in CapabilitySet::all().iter() {
+        // Where it may not be removed, it cannot come back either: no_new_privs.
+        let _removed = remove_capability_from_bounding_set(capability);
+    }
+    clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}
+
+fn rules(cage: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, RulesetError> {
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(LEAST))?;
+    if !cage.network {
+        rules = rules.handle_access(AccessNet::from_all(LEAST))?;
+    }
+    rules = rules.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(MOST))?;
+    if !cage.network {
+        rules = rules.handle_access(AccessNet::from_all(MOST))?;
+    }
+    // A device that a program makes would be another way to the disk.
+    let (read, write) = (AccessFs::from_read(MOST), AccessFs::from_all(MOST) & !DEVICES);
+    let folders = cage.own.iter().chain(&cage.cache);
+    rules
+        .scope(Scope::from_all(MOST))?
+        .create()?
+        .add_rules(path_beneath_rules(readable(places), read))?
+        .add_rules(path_beneath_rules(SINKS, read | AccessFs::WriteFile))?
+        .add_rules(path_beneath_rules(folders, write))
+}
+
+/// All but what is hidden.
+fn readable(places: &SandboxPaths) -> Vec<PathBuf> {
+    let devices = PathBuf::from(ALL_DEVICES);
+    let hidden: Vec<PathBuf> =
+        places.hidden.iter().chain(&places.covered).chain([&devices]).cloned().collect();
+    let mut readable = Vec::new();
+    parts(Path::new("/"), &hidden, &mut readable);
+    for shown in places.shown.iter().chain(&places.tree) {
+        parts(shown, &places.covered, &mut readable);
+    }
+    readable
+}
+
+/// Adds a place, or what it holds where something in it is hidden.
+fn parts(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
+    if super::lies_in(place, hidden) {
+        return;
+    }
+    if !hidden.iter().any(|hidden| hidden.starts_with(place)) {
+        readable.push(place.to_owned());
+        return;
+    }
+    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
+    // What a link leads to is allowed where it lies, if it is.
+    let own = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    own.for_each(|entry| parts(&entry.path(), hidden, readable));
+}

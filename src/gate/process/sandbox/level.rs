@@ -1,0 +1,148 @@
+//! Which cage there is on this machine: found by putting a program in it and seeing what it can do there.
+//!
+//! Invariant: a level counts only where a program in it was seen to be kept from the tree and from what is hidden, and
+//! to work beside that.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use super::{Sandbox, bubblewrap, landlock};
+use crate::gate::process::{self, Ended, Order};
+use crate::gate::stage::Stage;
+use crate::gate::watch::Watch;
+use crate::policy::Isolation;
+
+/// The variable that names the highest level that is used; a policy that requires a higher one has its programs not run.
+const CEILING: &str = "LOCKGATE_ISOLATION";
+
+/// How long the program may take that shows whether a cage holds.
+const PROOF_TIME: Duration = Duration::from_secs(10);
+
+/// What it does. It is given what is hidden, how many seccomp filters hold outside of the cage, and [`OWN_MODES`] where it can
+/// change the modes of its own files; a private folder is where `TMPDIR` says. Kernels before Linux 5.9 do not say how many there are.
+const PROOF: &str = "\
+    (: < known) || exit 10\n\
+    (echo x > known) 2> /dev/null && exit 11\n\
+    (echo x > new) 2> /dev/null && exit 12\n\
+    (cat \"$1\") > /dev/null 2>&1 && exit 13\n\
+    (echo x > \"$TMPDIR/own\") || exit 14\n\
+    chmod 0600 known 2> /dev/null && exit 15\n\
+    chmod 0600 \"$TMPDIR/own\" 2> /dev/null || [ \"$3\" != modes ] || exit 16\n\
+    while read -r name value; do\n\
+        case $name in Seccomp_filters:) [ \"$value\" -gt \"$2\" ] || exit 17;; esac\n\
+    done < /proc/self/status\n\
+    exit 42";
+
+/// Said to a program that can change the modes of its own files.
+const OWN_MODES: &str = "modes";
+
+/// What each of its exit codes means.
+const FAULTS: [(i32, &str); 8] = [
+    (10, "a program in it does not see the tree"),
+    (11, "a program in it can write to a file of the tree"),
+    (12, "a program in it can make a file in the tree"),
+    (13, "a program in it can read what is hidden"),
+    (14, "a program in it has no place for temporary files"),
+    (15, "a program in it can change the mode of a file of the tree"),
+    (16, "a program in it cannot change the mode of its own file"),
+    (17, "no seccomp filter holds for a program in it"),
+];
+
+/// The exit code of a program that found all as it should be.
+const HOLDS: i32 = 42;
+
+/// The highest level that is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gate) struct Ceiling(pub(in crate::gate) Isolation);
+
+impl Default for Ceiling {
+    /// What the environment says; what it says in other words than ours counts as nothing said.
+    fn default() -> Ceiling {
+        let said = env::var(CEILING).unwrap_or_default();
+        let all = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap];
+        let named = all.into_iter().find(|level| level.name() == said);
+        Ceiling(named.unwrap_or(Isolation::Bubblewrap))
+    }
+}
+
+static BUBBLEWRAP: LazyLock<Result<(), String>> = LazyLock::new(|| {
+    bubblewrap::program().map_err(|error| error.to_string())?;
+    proved(Isolation::Bubblewrap)
+});
+static LANDLOCK: LazyLock<Result<(), String>> = LazyLock::new(|| proved(Isolation::Landlock));
+
+/// Why a level is not to be had on this machine, tried once for each process.
+fn had(level: Isolation) -> &'static Result<(), String> {
+    match level {
+        Isolation::None => &Ok(()),
+        Isolation::Landlock => &LANDLOCK,
+        Isolation::Bubblewrap => &BUBBLEWRAP,
+    }
+}
+
+/// Gives the highest level that is to be had below a ceiling.
+pub(in crate::gate) fn strongest(ceiling: Ceiling) -> Isolation {
+    let levels = [Isolation::Bubblewrap, Isolation::Landlock];
+    let found = levels.into_iter().find(|level| *level <= ceiling.0 && had(*level).is_ok());
+    found.unwrap_or(Isolation::None)
+}
+
+/// Gives why a program may not run where this is required; nothing where it may.
+pub(in crate::gate) fn shortfall(required: Isolation, ceiling: Ceiling) -> Option<String> {
+    let found = strongest(ceiling);
+    if found >= required {
+        return None;
+    }
+    let why = lack(required, ceiling).unwrap_or_default();
+    Some(format!("the policy requires {}, and this machine has {}: {why}", required.name(), found.name()))
+}
+
+/// Gives why a level is not to be had below a ceiling; nothing where it is.
+pub(in crate::gate) fn lack(level: Isolation, ceiling: Ceiling) -> Option<String> {
+    if level > ceiling.0 {
+        return Some(format!("{CEILING} allows {} at most", ceiling.0.name()));
+    }
+    had(level).clone().err()
+}
+
+/// How many seccomp filters hold for this process (proc(5)).
+fn filters() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let count = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
+}
+
+/// Puts a program into a cage, and sees whether it is kept there.
+fn proved(level: Isolation) -> Result<(), String> {
+    let told = |error: std::io::Error| error.to_string();
+    let stage = Stage::new().map_err(told)?;
+    let (tree, own) = (stage.folder("tree").map_err(told)?, stage.folder("own").map_err(told)?);
+    let (known, hidden) = (tree.join("known"), stage.folder("hidden").map_err(told)?.join("key"));
+    fs::write(&known, "known").map_err(told)?;
+    fs::write(&hidden, "key").map_err(told)?;
+    let cage = Sandbox { level, tree: Some(tree.clone()), own: Some(own), ..Sandbox::default() };
+    let filters = OsString::from(filters().to_string());
+    // Under the supervisor of another program all changes of modes are refused, which holds back no less.
+    let modes = if level == Isolation::Landlock && !landlock::can_supervise() { "" } else { OWN_MODES };
+    let argv =
+        ["-c".into(), PROOF.into(), "sh".into(), OsString::from(&hidden), filters, modes.into()].to_vec();
+    let order =
+        Order { program: Path::new("/bin/sh"), argv, folder: &tree, env: Vec::new(), input: None, cage };
+    let watch = Watch::idle();
+    match process::run(&order, watch.until(Instant::now() + PROOF_TIME)) {
+        Ended::Exited { code: HOLDS, .. } if fs::read(&known).is_ok_and(|text| text == b"known") => Ok(()),
+        Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
+            let fault = FAULTS.iter().find(|(known, _)| *known == code);
+            Err(fault.map_or_else(
+                || format!("its proof ended with exit code {code}"),
+                |(_, why)| (*why).to_owned(),
+            ))
+        }
+        Ended::Broken(why) => Err(why),
+        Ended::Halted(_) => Err("its proof did not end in time".to_owned()),
+    }
+}

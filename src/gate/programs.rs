@@ -1,0 +1,450 @@
+//! The programs of a policy's commands, and where each of them lies: found so that the project cannot slip one in.
+//!
+//! Invariant: a program that was found is named by an absolute path, and is a regular file that may be executed; inside
+//! a root it lies only where the gate's definition says `{venv}` or `{node_modules}`.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::policy::{CommandWord, Hole, Rule, WordPart};
+
+/// The names of a Python environment, as `{venv}` finds it.
+const VENV: &[&str] = &[".venv", "venv"];
+/// The name of the folder of npm packages, as `{node_modules}` finds it.
+const NODE_MODULES: &[&str] = &["node_modules"];
+
+/// Where programs are looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchPath<'a> {
+    /// The folders that may hold the project's own environment, the nearest first: from the policy's up to the root.
+    pub folders: &'a [PathBuf],
+    /// All roots, absolute.
+    pub roots: &'a [PathBuf],
+    /// The search path, as the variable `PATH` has it.
+    pub path: &'a OsStr,
+}
+
+/// Where the program of each gate lies, or why there is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResolvedPrograms {
+    sought: BTreeMap<String, Sought>,
+    path: OsString,
+}
+
+/// A program that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedProgram {
+    /// The absolute path by which it is started; UTF-8.
+    pub program: PathBuf,
+    /// The file that this leads to; UTF-8.
+    pub real: PathBuf,
+    /// Whether it lies inside a root, so that whoever changes the project may change it.
+    pub inside: bool,
+}
+
+/// What came of the search for one program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Sought {
+    pin: Option<ResolvedProgram>,
+    passed_over: Vec<String>,
+}
+
+impl ResolvedPrograms {
+    /// Looks for the program of each rule's gate that runs one, taking the first of the places in its `bin` that has it.
+    pub fn find<'a>(
+        commands: impl IntoIterator<Item = &'a Rule>,
+        search: &SearchPath<'_>,
+    ) -> ResolvedPrograms {
+        let seeker = ProgramFinder::new(search);
+        let mut sought = BTreeMap::new();
+        for gate in commands.into_iter().map(|rule| &rule.gate) {
+            if let Some(command) = gate.command() {
+                sought.insert(gate.name.clone(), seeker.seek(&command.bin));
+            }
+            if let Some(server) = gate.server() {
+                sought.insert(ResolvedPrograms::of_server(&gate.name), seeker.seek(&server.bin));
+            }
+        }
+        let path = std::env::join_paths(&seeker.path).unwrap_or_default();
+        ResolvedPrograms { sought, path }
+    }
+
+    /// The name under which the program of a gate's language server is kept, beside the one of its command.
+    pub fn of_server(gate: &str) -> String {
+        format!("{gate}/server")
+    }
+
+    /// The program of a gate, by the gate's name.
+    pub fn program(&self, gate: &str) -> Option<&Path> {
+        Some(&self.pin(gate)?.program)
+    }
+
+    /// All that is known of the program of a gate.
+    pub fn pin(&self, gate: &str) -> Option<&ResolvedProgram> {
+        self.sought.get(gate)?.pin.as_ref()
+    }
+
+    /// What was passed over in the search for the program of a gate, each with its reason.
+    pub fn passed_over(&self, gate: &str) -> &[String] {
+        self.sought.get(gate).map_or(&[], |sought| &sought.passed_over)
+    }
+
+    /// Each gate with its program, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&ResolvedProgram>)> {
+        self.sought.iter().map(|(gate, sought)| (gate.as_str(), sought.pin.as_ref()))
+    }
+
+    /// The search path for the programs that these programs start themselves: without what is relative or inside a root.
+    pub fn path(&self) -> &OsStr {
+        &self.path
+    }
+}
+
+/// A search, with what the roots are.
+struct ProgramFinder<'a> {
+    folders: &'a [PathBuf],
+    roots: Vec<(u64, u64)>,
+    /// The folders of the search path that can be taken.
+    path: Vec<PathBuf>,
+    /// Those that cannot, because they lie inside a root.
+    inside: Vec<PathBuf>,
+    relative: bool,
+    /// Which folders lie inside a root, as far as it was asked.
+    known: RefCell<HashMap<PathBuf, bool>>,
+}
+
+impl<'a> ProgramFinder<'a> {
+    fn new(search: &SearchPath<'a>) -> ProgramFinder<'a> {
+        let roots = search.roots.iter().filter_map(|root| identity(root).ok()).collect();
+        let mut seeker = ProgramFinder {
+            folders: search.folders,
+            roots,
+            path: Vec::new(),
+            inside: Vec::new(),
+            relative: false,
+            known: RefCell::default(),
+        };
+        for folder in std::env::split_paths(search.path) {
+            if !folder.is_absolute() {
+                seeker.relative = true;
+            } else if seeker.is_inside(&folder) {
+                seeker.inside.push(folder);
+            } else {
+                seeker.path.push(folder);
+            }
+        }
+        seeker
+    }
+
+    fn seek(&self, bin: &[CommandWord]) -> Sought {
+        let mut sought = Sought::default();
+        for place in bin {
+            sought.pin = self.at(place, &mut sought.passed_over);
+            if sought.pin.is_some() {
+                break;
+            }
+        }
+        sought
+    }
+
+    /// The program that a place of `bin` names.
+    fn at(&self, place: &CommandWord, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
+        match place.pieces.as_slice() {
+            [WordPart::Hole(Hole::Venv), WordPart::Text(rest)] => self.in_project(VENV, rest, passed_over),
+            [WordPart::Hole(Hole::NodeModules), WordPart::Text(rest)] => {
+                self.in_project(NODE_MODULES, rest, passed_over)
+            }
+            [WordPart::Text(path)] if path.starts_with('/') => self.at_path(Path::new(path), passed_over),
+            [WordPart::Text(name)] if !name.contains('/') => self.in_path(name, passed_over),
+            _ => None,
+        }
+    }
+
+    /// The nearest one in an environment of the project; `rest` begins with a slash.
+    fn in_project(
+        &self,
+        names: &[&str],
+        rest: &str,
+        passed_over: &mut Vec<String>,
+    ) -> Option<ResolvedProgram> {
+        let rest = rest.trim_start_matches('/');
+        let environments = self.folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
+        for program in environments.map(|environment| environment.join(rest)) {
+            match executable(&program) {
+                Ok(Some(real)) => return Some(self.pin(program, real)),
+                Ok(None) => {}
+                Err(why) => passed_over.push(why),
+            }
+        }
+        passed_over.push(format!("no {rest} in {} of the project", names.join(" or ")));
+        None
+    }
+
+    fn at_path(&self, program: &Path, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
+        let noted = passed_over.len();
+        let found = self.outside(program, passed_over);
+        if found.is_none() && passed_over.len() == noted {
+            passed_over.push(format!("no {}", program.display()));
+        }
+        found
+    }
+
+    fn in_path(&self, name: &str, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
+        for folder in &self.inside {
+            if executable(&folder.join(name)).is_ok_and(|real| real.is_some()) {
+                passed_over.push(lies_inside(&folder.join(name)));
+            }
+        }
+        let found = self.path.iter().find_map(|folder| self.outside(&folder.join(name), passed_over));
+        if found.is_none() {
+            let passed = if self.relative { ", of which relative folders are passed over" } else { "" };
+            passed_over.push(format!("no {name} in the search path{passed}"));
+        }
+        found
+    }
+
+    /// The program at an absolute path, when it lies outside of every root under that name and behind all links.
+    fn outside(&self, program: &Path, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
+        match executable(program) {
+            Ok(None) => None,
+            Ok(Some(real)) if !self.is_inside(program) && !self.is_inside(&real) => {
+                Some(self.pin(program.to_owned(), real))
+            }
+            Ok(Some(_)) => {
+                passed_over.push(lies_inside(program));
+                None
+            }
+            Err(why) => {
+                passed_over.push(why);
+                None
+            }
+        }
+    }
+
+    fn pin(&self, program: PathBuf, real: PathBuf) -> ResolvedProgram {
+        let inside = self.is_inside(&program) || self.is_inside(&real);
+        ResolvedProgram { program, real, inside }
+    }
+
+    /// Whether an absolute path leads through a root; where that cannot be told, it does.
+    ///
+    /// Folders are compared by what they are: a root has as many names as there are links and mounts.
+    fn is_inside(&self, path: &Path) -> bool {
+        if let Some(known) = self.known.borrow().get(path) {
+            return *known;
+        }
+        let is_root = match identity(path) {
+            Ok(identity) => self.roots.contains(&identity),
+            Err(error) => !is_absent(&error),
+        };
+        let is_inside = is_root || path.parent().is_some_and(|above| self.is_inside(above));
+        self.known.borrow_mut().insert(path.to_owned(), is_inside);
+        is_inside
+    }
+}
+
+fn lies_inside(program: &Path) -> String {
+    format!("{} lies inside a root", program.display())
+}
+
+/// The file behind a path, when it is one that can be executed; `None` when nothing is there.
+fn executable(program: &Path) -> Result<Option<PathBuf>, String> {
+    let because = |why: &str| Err(format!("{} {why}", program.display()));
+    let found = match program.metadata() {
+        Ok(found) => found,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return because(&error.to_string()),
+    };
+    if !found.is_file() {
+        return because("is not a file");
+    }
+    if found.permissions().mode() & 0o111 == 0 {
+        return because("is not executable");
+    }
+    match program.canonicalize() {
+        Ok(real) if real.to_str().is_some() && program.to_str().is_some() => Ok(Some(real)),
+        Ok(_) => because("is not UTF-8"),
+        Err(error) => because(&error.to_string()),
+    }
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    path.metadata().map(|found| (found.dev(), found.ino()))
+}
+
+/// The search path of this process.
+pub fn search_path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policy;
+    use std::os::unix::fs::symlink;
+    use tempfile::TempDir;
+
+    /// A root, folders beside it, and programs in them.
+    struct Scene {
+        dir: TempDir,
+        path: OsString,
+    }
+
+    impl Scene {
+        fn new(programs: &[&str]) -> Scene {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(dir.path().join("root/sub")).unwrap();
+            for program in programs {
+                write(&dir.path().join(program), 0o755);
+            }
+            let path = dir.path().join("bin").into_os_string();
+            Scene { dir, path }
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.dir.path().canonicalize().unwrap().join(path)
+        }
+
+        /// A text in which DIR stands for the folder of the scene.
+        fn fill(&self, text: &str) -> String {
+            text.replace("DIR", self.dir.path().canonicalize().unwrap().to_str().unwrap())
+        }
+
+        /// What is found for a gate whose program has these places.
+        fn find(&self, bin: &str) -> ResolvedPrograms {
+            let text = format!(
+                "quality_gates: {{ python: [{{ tool: it }}] }}\ndefine:\n  it:\n    about: A gate.\n    kind: command\n    \
+                 languages: [python]\n    input: stdin\n    command: [it, \"{{path}}\"]\n    bin: {}\n    \
+                 output: {{ text: exit, message: bad }}\n",
+                self.fill(bin)
+            );
+            let policy = Policy::parse("quality.yaml", &text).unwrap();
+            let (folders, roots) = ([self.at("root/sub"), self.at("root")], [self.at("root")]);
+            ResolvedPrograms::find(
+                policy.commands(),
+                &SearchPath { folders: &folders, roots: &roots, path: &self.path },
+            )
+        }
+
+        #[track_caller]
+        fn finds(&self, bin: &str, program: &str, inside: bool) -> ResolvedProgram {
+            let pins = self.find(bin);
+            let pin = pins.pin("it").unwrap_or_else(|| panic!("{bin}: {:?}", pins.passed_over("it")));
+            assert_eq!((&pin.program, pin.inside), (&self.at(program), inside), "{bin}");
+            assert_eq!(pins.program("it"), Some(self.at(program).as_path()));
+            pin.clone()
+        }
+
+        #[track_caller]
+        fn finds_none(&self, bin: &str, why: &str) {
+            let pins = self.find(bin);
+            assert_eq!(pins.program("it"), None, "{bin}");
+            let seen = pins.passed_over("it").join("; ");
+            assert!(seen.contains(&self.fill(why)), "{bin}: {seen}");
+        }
+    }
+
+    fn write(path: &Path, mode: u32) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn the_first_place_that_has_it_is_taken() {
+        let all = ["bin/it", "opt/it", "root/.venv/bin/it", "root/node_modules/.bin/it"];
+        let scene = Scene::new(&all);
+        scene.finds("[it]", "bin/it", false);
+        scene.finds("['DIR/opt/it', it]", "opt/it", false);
+        scene.finds("['DIR/opt/none', it]", "bin/it", false);
+        scene.finds("['{venv}/bin/it', it]", "root/.venv/bin/it", true);
+        scene.finds("['{node_modules}/.bin/it', it]", "root/node_modules/.bin/it", true);
+        scene.finds("['{venv}/bin/none', '{node_modules}/.bin/none', it]", "bin/it", false);
+        scene.finds_none("[none]", "no none in the search path");
+        scene.finds_none(
+            "['DIR/none', '{venv}/bin/none']",
+            "DIR/none; no bin/none in .venv or venv of the project",
+        );
+    }
+
+    #[test]
+    fn the_project_s_environment_is_the_nearest_that_has_it() {
+        let scene = Scene::new(&["root/sub/venv/bin/it", "root/.venv/bin/it", "root/.venv/bin/far"]);
+        scene.finds("['{venv}/bin/it']", "root/sub/venv/bin/it", true);
+        scene.finds("['{venv}/bin/far']", "root/.venv/bin/far", true);
+        write(&scene.at("root/sub/.venv/bin/it"), 0o755);
+        scene.finds("['{venv}/bin/it']", "root/sub/.venv/bin/it", true);
+    }
+
+    #[test]
+    fn nothing_else_of_a_root_is_taken_under_any_name() {
+        let mut scene = Scene::new(&["root/bin/it", "root/sub/it"]);
+        symlink(scene.at("root"), scene.at("link")).unwrap();
+        symlink(scene.at("root/bin"), scene.at("tools")).unwrap();
+        std::fs::create_dir(scene.at("bin")).unwrap();
+        let inside =
+            ["root/bin", "root/sub/../bin", "link/bin", "tools", "root/../root/bin", "bin/../link/bin"];
+        for folder in inside {
+            scene.path = scene.at(folder).into_os_string();
+            scene.finds_none("[it]", &format!("DIR/{folder}/it lies inside a root"));
+        }
+        for place in ["DIR/root/bin/it", "DIR/link/bin/it", "DIR/tools/it"] {
+            scene.finds_none(&format!("['{place}']"), &format!("{place} lies inside a root"));
+        }
+        scene.path = scene.at("bin").into_os_string();
+        symlink(scene.at("root/bin/it"), scene.at("bin/it")).unwrap();
+        scene.finds_none("[it]", "DIR/bin/it lies inside a root");
+        scene.finds_none("['DIR/bin/it']", "DIR/bin/it lies inside a root");
+        // The control: what lies outside is taken, and a place in the root only by its proper name.
+        std::fs::remove_file(scene.at("bin/it")).unwrap();
+        write(&scene.at("bin/it"), 0o755);
+        scene.finds("[it]", "bin/it", false);
+        write(&scene.at("root/venv/bin/it"), 0o755);
+        scene.finds_none("['DIR/root/venv/bin/it']", "lies inside a root");
+        scene.finds("['{venv}/bin/it']", "root/venv/bin/it", true);
+    }
+
+    #[test]
+    fn relative_and_empty_folders_of_the_search_path_are_nothing() {
+        let mut scene = Scene::new(&["bin/it"]);
+        let here = std::env::current_dir().unwrap();
+        let up = "../".repeat(here.components().count());
+        let bin = format!("{up}{}", scene.at("bin").display());
+        assert!(Path::new(&bin).join("it").is_file(), "the control: the system would find it");
+        for path in ["", ".", ":", "~/bin", &bin, &format!(":{bin}:"), &format!("./{bin}")] {
+            scene.path = path.into();
+            scene.finds_none("[it]", "no it in the search path");
+        }
+        assert_eq!(scene.find("[it]").path(), "");
+        let folders = [Path::new("relative"), &scene.at("root/bin"), &scene.at("bin"), Path::new("")];
+        scene.path = std::env::join_paths(folders).unwrap();
+        assert_eq!(scene.find("[it]").path(), scene.at("bin").as_os_str());
+    }
+
+    #[test]
+    fn only_a_file_that_may_be_executed_is_a_program() {
+        let scene = Scene::new(&["bin/folder/it"]);
+        write(&scene.at("bin/plain"), 0o644);
+        symlink(scene.at("nowhere"), scene.at("bin/dangling")).unwrap();
+        symlink("loop", scene.at("bin/loop")).unwrap();
+        scene.finds_none("[folder]", "DIR/bin/folder is not a file");
+        scene.finds_none("[plain]", "DIR/bin/plain is not executable");
+        scene.finds_none("[dangling]", "no dangling in the search path");
+        scene.finds_none("[loop]", "DIR/bin/loop ");
+        let real = write_and_link(&scene);
+        assert_eq!(scene.finds("[linked]", "bin/linked", false).real, real);
+    }
+
+    fn write_and_link(scene: &Scene) -> PathBuf {
+        write(&scene.at("opt/real"), 0o755);
+        symlink(scene.at("opt/real"), scene.at("bin/linked")).unwrap();
+        scene.at("opt/real")
+    }
+}

@@ -1,0 +1,166 @@
+//! Answers of programs, kept for as long as they can be true.
+//!
+//! Invariant: what is kept is bounded in number and in bytes, and nothing is given back after its time.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use lru::LruCache;
+
+use crate::gate::output::ToolFinding;
+use crate::text::Version;
+
+/// The most answers that are kept.
+const MOST_ANSWERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
+/// The most bytes that they take together.
+const MOST_BYTES: usize = 16 << 20;
+/// The most bytes of one that is kept: it must not push out all others.
+const LARGEST: usize = MOST_BYTES / 4;
+
+/// What a program found in each of the texts of a run.
+pub(in crate::gate) type CachedFindings = Arc<[Vec<ToolFinding>]>;
+
+/// Answers by the stamp of all that they rest on; those that were not asked for longest make room.
+#[derive(Debug)]
+pub(in crate::gate) struct Answers(Mutex<CachedRun>);
+
+#[derive(Debug)]
+struct CachedRun {
+    answers: LruCache<Version, CacheEntry>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct CacheEntry {
+    answer: CachedFindings,
+    until: Instant,
+}
+
+impl Default for Answers {
+    fn default() -> Answers {
+        Answers(Mutex::new(CachedRun { answers: LruCache::new(MOST_ANSWERS), bytes: 0 }))
+    }
+}
+
+impl Answers {
+    /// Gives what was kept, if its time is not over.
+    pub(in crate::gate) fn get(&self, key: Version, now: Instant) -> Option<CachedFindings> {
+        let mut kept = self.lock();
+        let entry = kept.answers.get(&key)?;
+        if now < entry.until {
+            return Some(Arc::clone(&entry.answer));
+        }
+        kept.forget(key);
+        None
+    }
+
+    /// Keeps an answer until a moment.
+    pub(in crate::gate) fn keep(&self, key: Version, answer: &CachedFindings, until: Instant) {
+        if size(answer) > LARGEST {
+            return;
+        }
+        let mut kept = self.lock();
+        kept.forget(key);
+        let entry = CacheEntry { answer: Arc::clone(answer), until };
+        kept.bytes += size(answer);
+        if let Some((_, oldest)) = kept.answers.push(key, entry) {
+            kept.bytes -= size(&oldest.answer);
+        }
+        while kept.bytes > MOST_BYTES {
+            let Some((_, oldest)) = kept.answers.pop_lru() else { break };
+            kept.bytes -= size(&oldest.answer);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CachedRun> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CachedRun {
+    fn forget(&mut self, key: Version) {
+        if let Some(gone) = self.answers.pop(&key) {
+            self.bytes -= size(&gone.answer);
+        }
+    }
+}
+
+/// About the bytes that an answer takes.
+fn size(answer: &[Vec<ToolFinding>]) -> usize {
+    let words = |seen: &ToolFinding| {
+        let named = [seen.elsewhere.as_ref(), seen.code.as_ref()].into_iter().flatten();
+        size_of::<ToolFinding>() + seen.message.len() + named.map(String::len).sum::<usize>()
+    };
+    let lists = size_of_val(answer);
+    size_of::<CacheEntry>() + lists + answer.iter().flatten().map(words).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::gate::Severity;
+
+    fn key(number: usize) -> Version {
+        Version::hash(&number.to_le_bytes())
+    }
+
+    fn answer(bytes: usize) -> CachedFindings {
+        let message = "x".repeat(bytes);
+        let severity = Severity::Error;
+        Arc::new([vec![ToolFinding {
+            elsewhere: None,
+            line: 1,
+            end_line: None,
+            column: 1,
+            code: None,
+            severity,
+            message,
+            identity: Default::default(),
+        }]])
+    }
+
+    #[test]
+    fn an_answer_is_given_back_until_its_time_is_over() {
+        let (answers, now) = (Answers::default(), Instant::now());
+        let until = now + Duration::from_secs(60);
+        answers.keep(key(1), &answer(1), until);
+        assert_eq!(answers.get(key(1), now), Some(answer(1)));
+        assert_eq!(answers.get(key(2), now), None);
+        assert_eq!(answers.get(key(1), until), None);
+        assert_eq!(answers.get(key(1), now), None, "it is forgotten");
+        assert_eq!(answers.lock().bytes, 0);
+    }
+
+    #[test]
+    fn what_was_not_asked_for_longest_makes_room() {
+        let (answers, now) = (Answers::default(), Instant::now());
+        let until = now + Duration::from_secs(60);
+        let large = LARGEST - size(&answer(0));
+        for number in 0..4 {
+            answers.keep(key(number), &answer(large), until);
+        }
+        assert!(answers.get(key(0), now).is_some(), "this one is asked for");
+        answers.keep(key(4), &answer(large), until);
+        let known = |numbers: [usize; 5]| numbers.map(|number| answers.get(key(number), now).is_some());
+        assert_eq!(known([0, 1, 2, 3, 4]), [true, false, true, true, true]);
+        assert_eq!(answers.lock().bytes, MOST_BYTES);
+        answers.keep(key(5), &answer(large + 1), until);
+        assert_eq!(known([0, 2, 3, 4, 5]), [true, true, true, true, false], "one that is too large");
+    }
+
+    #[test]
+    fn the_number_is_bounded_and_the_same_key_is_kept_once() {
+        let (answers, now) = (Answers::default(), Instant::now());
+        let until = now + Duration::from_secs(60);
+        for number in 0..MOST_ANSWERS.get() + 10 {
+            answers.keep(key(number), &answer(0), until);
+            answers.keep(key(number), &answer(1), until);
+        }
+        let kept = answers.lock();
+        assert_eq!(kept.answers.len(), MOST_ANSWERS.get());
+        assert_eq!(kept.bytes, MOST_ANSWERS.get() * size(&answer(1)));
+    }
+}

@@ -1,0 +1,194 @@
+//! Whether a program looks at what it is given: it must find something in a text that no configuration lets pass.
+//!
+//! A program that is told to leave a file or a folder alone, or that reads the file on disk instead of the draft, says
+//! of everything that it is clean. So a clean answer counts only where the program was seen to find something.
+//!
+//! A proof holds for a minute, and of a program that looks at the whole project for a day. It ends at once where something
+//! was changed that may lead the program past the file: see [`Traits`](super::traits::Traits). Proofs that hold for a day are
+//! written down in a folder of lockgate's own, so that a process that makes one edit needs no run for the canary either.
+//!
+//! Invariant: what is remembered holds for one file, one program and one configuration: a program may be told to leave
+//! alone a single file of a folder. Only `Works` is written down, and what was written down is believed only where nobody
+//! but this user can have written it.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use lru::LruCache;
+
+use super::traits::Traits;
+use crate::gate::stage::{Note, Notes};
+use crate::text::Version;
+
+/// The most that is remembered.
+const MOST_PROOFS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
+
+/// How long a proof holds: a configuration may include files that its gate's definition does not name.
+const LIFE: Duration = Duration::from_secs(60);
+/// How long one holds of a program whose tree is known.
+const LONG_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a canary showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gate) enum Proof {
+    /// The program found something in it.
+    Works,
+    /// The program reads the file, but what it is asked for is not judged there.
+    Off,
+    /// The program found nothing in it.
+    Blind,
+}
+
+/// What canaries showed, until the program, its configuration or the traits of the files change, or the time is over.
+#[derive(Debug)]
+pub(in crate::gate) struct Proofs {
+    known: Mutex<LruCache<Version, Known>>,
+    /// Where proofs are written down, a file for each root.
+    written: Option<Notes>,
+}
+
+/// A proof that is remembered.
+#[derive(Debug, Clone)]
+struct Known {
+    proof: Proof,
+    since: Instant,
+    traits: Version,
+}
+
+/// Which proof is meant: that for a file, with what it rests on.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::gate) struct Subject<'a> {
+    /// The key of the file, the program and its configuration.
+    pub(in crate::gate) key: Version,
+    /// The absolute path of the root.
+    pub(in crate::gate) root: &'a Path,
+    /// The traits of the file, and of the others where the program looks at them.
+    pub(in crate::gate) traits: &'a Traits,
+    /// The file, relative to the root.
+    pub(in crate::gate) path: &'a str,
+}
+
+impl Default for Proofs {
+    fn default() -> Proofs {
+        Proofs::kept_in(None)
+    }
+}
+
+impl Proofs {
+    /// Remembers proofs, and writes those down that last, where there is a folder for it.
+    pub(in crate::gate) fn kept_in(folder: Option<PathBuf>) -> Proofs {
+        Proofs { known: Mutex::new(LruCache::new(MOST_PROOFS)), written: folder.map(Notes::in_folder) }
+    }
+
+    /// Returns what is known of the program for these files.
+    pub(in crate::gate) fn proof(&self, subjects: &[Subject<'_>]) -> Vec<Option<Proof>> {
+        let mut proofs: Vec<Option<Proof>> =
+            subjects.iter().map(|subject| self.remembered(subject)).collect();
+        let mut written: Option<BTreeMap<String, Note>> = None;
+        for (subject, proof) in subjects.iter().zip(&mut proofs).filter(|(_, proof)| proof.is_none()) {
+            // Without traits of the tree a proof does not outlast its minute.
+            let Some(traits) = subject.traits.of_tree_with(subject.path) else { continue };
+            let written = written.get_or_insert_with(|| self.read(subject.root));
+            let holds = written.get(&subject.key.hex()).is_some_and(|known| {
+                let age = SystemTime::now().duration_since(known.since);
+                known.text == traits.hex() && age.is_ok_and(|age| age < LONG_LIFE)
+            });
+            if holds {
+                *proof = Some(Proof::Works);
+                self.remember(subject, Proof::Works);
+            }
+        }
+        proofs
+    }
+
+    /// Remembers what canaries showed.
+    pub(in crate::gate) fn keep(&self, shown: &[(Subject<'_>, Proof)]) {
+        shown.iter().for_each(|(subject, proof)| self.remember(subject, *proof));
+        let Some((first, _)) = shown.first() else { return };
+        let lasting = shown.iter().filter(|(_, proof)| *proof == Proof::Works).filter_map(|(subject, _)| {
+            let traits = subject.traits.of_tree_with(subject.path)?.hex();
+            Some((subject.key.hex(), Note { since: SystemTime::now(), text: traits }))
+        });
+        let lasting: Vec<(String, Note)> = lasting.collect();
+        let Some(written) = self.written.as_ref().filter(|_| !lasting.is_empty()) else { return };
+        if let Err(error) = written.add(first.root, lasting, LONG_LIFE) {
+            tracing::debug!(%error, "what canaries showed is not written down");
+        }
+    }
+
+    fn read(&self, root: &Path) -> BTreeMap<String, Note> {
+        self.written.as_ref().map(|written| written.read(root)).unwrap_or_default()
+    }
+
+    fn remembered(&self, subject: &Subject<'_>) -> Option<Proof> {
+        let tree = subject.traits.of_tree_with(subject.path);
+        let traits = tree.unwrap_or_else(|| subject.traits.of_file(subject.path));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Known { proof, since, traits: then } = known.get(&subject.key)?;
+        let (life, holds) = match proof {
+            Proof::Works if tree.is_some() => (LONG_LIFE, *then == traits),
+            Proof::Works => (LIFE, *then == traits),
+            Proof::Off | Proof::Blind => (LIFE, true),
+        };
+        (holds && since.elapsed() < life).then_some(*proof)
+    }
+
+    fn remember(&self, subject: &Subject<'_>, proof: Proof) {
+        let tree = subject.traits.of_tree_with(subject.path);
+        let traits = tree.unwrap_or_else(|| subject.traits.of_file(subject.path));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.put(subject.key, Known { proof, since: Instant::now(), traits });
+    }
+
+    /// Makes all that is remembered older.
+    #[cfg(test)]
+    pub(in crate::gate) fn age(&self, by: Duration) {
+        let mut known = self.known.lock().unwrap();
+        known.iter_mut().for_each(|(_, known)| known.since = known.since.checked_sub(by).unwrap());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A proof for a file of a tree with these texts, asked for by a process that remembers nothing.
+    fn known(folder: &Path, tree: Option<&str>, own: &str) -> Option<Proof> {
+        let traits = traits(tree, own);
+        Proofs::kept_in(Some(folder.to_owned())).proof(&[subject(&traits)]).remove(0)
+    }
+
+    fn traits(tree: Option<&str>, own: &str) -> Traits {
+        Traits::made(tree, &[("a.ts", own)])
+    }
+
+    fn subject(traits: &Traits) -> Subject<'_> {
+        Subject { key: Version::hash(b"key"), root: Path::new("/root"), traits, path: "a.ts" }
+    }
+
+    fn keep(folder: &Path, tree: Option<&str>, proof: Proof) {
+        let traits = traits(tree, "let a = 1\n");
+        Proofs::kept_in(Some(folder.to_owned())).keep(&[(subject(&traits), proof)]);
+    }
+
+    #[test]
+    fn a_proof_is_written_down_where_the_tree_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let own = "let a = 1\n";
+        for (tree, proof) in [(None, Proof::Works), (Some("tree"), Proof::Off), (Some("tree"), Proof::Blind)]
+        {
+            keep(folder, tree, proof);
+            assert_eq!(known(folder, Some("tree"), own), None, "{tree:?} {proof:?}");
+        }
+        keep(folder, Some("tree"), Proof::Works);
+        assert_eq!(known(folder, Some("tree"), own), Some(Proof::Works));
+        assert_eq!(known(folder, Some("tree"), "let b = 2\n"), Some(Proof::Works), "an edit leaves it");
+        assert_eq!(known(folder, Some("tree"), "// @ts-nocheck\nlet a = 1\n"), None, "a switch does not");
+        assert_eq!(known(folder, Some("other tree"), own), None);
+        assert_eq!(known(folder, None, own), None);
+    }
+}

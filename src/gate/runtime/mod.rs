@@ -1,0 +1,84 @@
+//! What the gates keep from one call to the next, and share while calls run side by side.
+
+mod around;
+mod basis;
+mod cache;
+mod canary;
+mod formatted;
+mod kin;
+mod slots;
+mod traits;
+mod versions;
+
+use std::path::PathBuf;
+
+pub(super) use self::around::survey;
+pub(super) use self::basis::{CacheInputs, CacheKey, configured};
+use self::cache::Answers;
+pub(super) use self::cache::CachedFindings;
+use self::canary::Proofs;
+pub(super) use self::canary::{Proof, Subject};
+use self::formatted::Formatted;
+pub(super) use self::slots::Slots;
+pub(super) use self::traits::Traits;
+pub(super) use self::versions::Versions;
+use super::process::{Ceiling, lack, strongest};
+use super::server::ServerPool;
+use crate::policy::Isolation;
+
+/// What the gates keep from one call to the next: places to run in, answers, and which programs were seen to work.
+#[derive(Debug)]
+pub struct GateRuntime {
+    pub(super) slots: Slots,
+    pub(super) answers: Answers,
+    pub(super) proofs: Proofs,
+    pub(super) formatted: Formatted,
+    /// What programs are kept apart by at most.
+    pub(super) ceiling: Ceiling,
+    pub(super) fleet: ServerPool,
+    /// The versions of programs.
+    pub(super) versions: Versions,
+}
+
+impl GateRuntime {
+    /// Makes one that writes down in this folder which programs were seen to work.
+    pub fn remembering(proofs: Option<PathBuf>) -> GateRuntime {
+        GateRuntime { proofs: Proofs::kept_in(proofs), ..GateRuntime::default() }
+    }
+
+    /// Has language servers kept from here on, for a process that lasts.
+    pub fn keep_servers(&self) {
+        self.fleet.keep();
+    }
+
+    /// Whether language servers are kept.
+    pub fn keeps_servers(&self) -> bool {
+        self.fleet.keeps()
+    }
+
+    /// What the programs of gates are kept apart by here; found out when it is asked first.
+    pub fn isolation(&self) -> Isolation {
+        strongest(self.ceiling)
+    }
+
+    /// Why a better one is not to be had; nothing where it is the best.
+    pub fn short_of_best(&self) -> Option<String> {
+        lack(Isolation::Bubblewrap, self.ceiling)
+    }
+}
+
+impl Default for GateRuntime {
+    /// Without servers that stay. As many programs may run at one time as the machine has cores.
+    fn default() -> GateRuntime {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        GateRuntime {
+            slots: Slots::new(cores),
+            answers: Answers::default(),
+            proofs: Proofs::default(),
+            formatted: Formatted::default(),
+            ceiling: Ceiling::default(),
+            fleet: ServerPool::default(),
+            versions: Versions::default(),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Places for programs to run in: never more run at one time, in the whole of lockgate, than there are.
+//!
+//! Invariant: a slot that was taken is free again when it is dropped, however its gate ended.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::gate::watch::{Halt, Limit};
+
+/// How long a wait lasts before the limit is looked at again, should nothing become free.
+const TURN: Duration = Duration::from_millis(20);
+
+/// Places for programs to run in.
+#[derive(Debug)]
+pub(in crate::gate) struct Slots {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A place for one program.
+#[derive(Debug)]
+#[must_use = "the place is free again when this is dropped"]
+pub(in crate::gate) struct RunSlot<'a>(&'a Slots);
+
+impl Slots {
+    /// Gives so many places.
+    pub(in crate::gate) fn new(count: usize) -> Slots {
+        Slots { free: Mutex::new(count), freed: Condvar::new() }
+    }
+
+    /// Waits for a place, until the limit.
+    pub(in crate::gate) fn take(&self, limit: Limit<'_>) -> Result<RunSlot<'_>, Halt> {
+        let mut free = self.lock();
+        loop {
+            if let Some(halt) = limit.reached() {
+                return Err(halt);
+            }
+            if let Some(left) = free.checked_sub(1) {
+                *free = left;
+                return Ok(RunSlot(self));
+            }
+            let turn = limit.end().saturating_duration_since(Instant::now()).min(TURN);
+            free = self.freed.wait_timeout(free, turn).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RunSlot<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::gate::Watch;
+
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    #[test]
+    fn never_more_are_taken_than_there_are() {
+        let (slots, watch) = (Slots::new(2), Watch::idle());
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let _slot = slots.take(watch.until(later())).unwrap();
+                        most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                        std::thread::yield_now();
+                        running.fetch_sub(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert!((1..=2).contains(&most.into_inner()));
+        assert_eq!(*slots.lock(), 2, "all are free again");
+    }
+
+    #[test]
+    fn who_waits_is_told_when_the_time_is_up_or_the_caller_has_gone() {
+        let (slots, token) = (Slots::new(1), CancellationToken::new());
+        let watch = Watch::new(token.clone(), None);
+        let held = slots.take(watch.until(later())).unwrap();
+        let soon = watch.until(Instant::now() + Duration::from_millis(5));
+        assert_eq!(slots.take(soon).unwrap_err(), Halt::TimedOut);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| slots.take(watch.until(later())).map(drop));
+            token.cancel();
+            assert_eq!(waiting.join().unwrap(), Err(Halt::Cancelled));
+        });
+        drop(held);
+        assert!(slots.take(Watch::idle().until(later())).is_ok());
+    }
+
+    #[test]
+    fn a_gate_that_panics_gives_its_place_back() {
+        let (slots, watch) = (Slots::new(1), Watch::idle());
+        let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _slot = slots.take(watch.until(later())).unwrap();
+            panic!("on purpose");
+        }));
+        assert!(panics.is_err());
+        assert!(slots.take(watch.until(later())).is_ok());
+    }
+}

@@ -1,0 +1,74 @@
+//! The versions of programs, asked for once while the program's file stays the same.
+//!
+//! Invariant: a program that gave no version is asked again.
+
+use std::ffi::OsStr;
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use lru::LruCache;
+
+use super::basis::KeyHasher;
+use crate::gate::trial;
+use crate::gate::watch::Limit;
+use crate::policy::{CommandSpec, Release};
+use crate::text::Version;
+
+/// The most versions that are remembered.
+const MOST_VERSIONS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+
+/// The versions of programs.
+#[derive(Debug)]
+pub(in crate::gate) struct Versions(Mutex<LruCache<Version, Release>>);
+
+impl Default for Versions {
+    fn default() -> Versions {
+        Versions(Mutex::new(LruCache::new(MOST_VERSIONS)))
+    }
+}
+
+impl Versions {
+    /// Gives the command that is meant for the version of this program.
+    pub(in crate::gate) fn command<'c>(
+        &self,
+        command: &'c CommandSpec,
+        program: &Path,
+        search: &OsStr,
+        limit: Limit<'_>,
+    ) -> &'c CommandSpec {
+        match &command.older {
+            Some(_) => command.for_release(self.get(command, program, search, limit).as_ref()),
+            None => command,
+        }
+    }
+
+    fn get(
+        &self,
+        command: &CommandSpec,
+        program: &Path,
+        search: &OsStr,
+        limit: Limit<'_>,
+    ) -> Option<Release> {
+        let key = key(program)?;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(release) = known.get(&key) {
+            return Some(release.clone());
+        }
+        drop(known);
+        let version = trial::version_within(&command.probe, program, search, limit).ok().flatten()?;
+        let release = Release::parse(&version)?;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.put(key, release.clone());
+        Some(release)
+    }
+}
+
+/// What tells one program from another without reading it.
+fn key(program: &Path) -> Option<Version> {
+    let mut trace = KeyHasher::default();
+    trace.add(program.as_os_str().as_bytes());
+    trace.file(&std::fs::metadata(program).ok()?);
+    Some(trace.stamp())
+}

@@ -1,0 +1,179 @@
+//! What a server says by itself, and what it is answered.
+//!
+//! Invariant: every request of a server is answered, and none of them changes anything here.
+
+use std::time::Instant;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::state::{PublishedDiagnostics, ServerState};
+use crate::gate::finding::clean;
+use crate::gate::output::uri;
+use crate::policy::Columns;
+
+/// The code of JSON-RPC for a method that is not known.
+const METHOD_NOT_FOUND: i64 = -32601;
+/// The most registrations that are kept.
+const MOST_REGISTRATIONS: usize = 1000;
+
+/// What a server is told about this side.
+#[derive(Debug)]
+pub(super) struct Capabilities {
+    /// What it may ask for section by section.
+    pub(super) settings: Value,
+    /// What it says when it has loaded the project.
+    pub(super) ready: Option<Regex>,
+    /// What it says when it cannot read its configuration.
+    pub(super) ill: Option<Regex>,
+}
+
+impl Capabilities {
+    /// Takes in a message; the first answer is that to the greeting, whose number is given.
+    ///
+    /// Errors: why the server cannot be used, as the end of a sentence that begins with its name.
+    pub(super) fn hear(&self, message: &Value, greeting: u64, state: &mut ServerState) -> Result<(), String> {
+        let method = message.get("method").and_then(Value::as_str);
+        let params = message.get("params").unwrap_or(&Value::Null);
+        match (method, message.get("id")) {
+            (Some(method), Some(id)) => {
+                let answer = match self.asked(method, params, state) {
+                    Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+                    None => {
+                        let error = json!({ "code": METHOD_NOT_FOUND, "message": "not known here" });
+                        json!({ "jsonrpc": "2.0", "id": id, "error": error })
+                    }
+                };
+                state.send(&answer);
+            }
+            (Some(method), None) => self.told(method, params, state),
+            (None, Some(id)) if id.as_u64() == Some(greeting) => self.greeted(message, state)?,
+            (None, Some(id)) => {
+                let answer = match message.get("error") {
+                    Some(error) => Err(error.get("code").and_then(Value::as_i64).unwrap_or_default()),
+                    None => Ok(message.get("result").cloned().unwrap_or_default()),
+                };
+                state.answered(id.as_u64().unwrap_or_default(), answer);
+            }
+            (None, None) => return Err("wrote a message that is none of JSON-RPC".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn greeted(&self, message: &Value, state: &mut ServerState) -> Result<(), String> {
+        let Some(capabilities) = message.get("result").and_then(|result| result.get("capabilities")) else {
+            let why = message.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
+            return Err(format!("refused to start: {}", clean(why.unwrap_or("it said nothing of itself"))));
+        };
+        if capabilities.get("diagnosticProvider").is_some_and(|offer| !offer.is_null()) {
+            state.pulls.insert(String::new());
+        }
+        state.columns = match capabilities.get("positionEncoding").and_then(Value::as_str) {
+            None | Some("utf-16") => Columns::Utf16,
+            Some("utf-8") => Columns::Bytes,
+            Some(other) => return Err(format!("counts columns in {}, which was not offered", clean(other))),
+        };
+        state.notify("initialized", &json!({}));
+        state.notify("workspace/didChangeConfiguration", &json!({ "settings": self.settings }));
+        state.greeted = true;
+        state.ready |= self.ready.is_none();
+        Ok(())
+    }
+
+    /// Answers a request; nothing for one that is not known.
+    fn asked(&self, method: &str, params: &Value, state: &mut ServerState) -> Option<Value> {
+        match method {
+            "workspace/configuration" => {
+                let items = params.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                Some(items.iter().map(|item| self.section(item)).collect())
+            }
+            "client/registerCapability" => {
+                for (id, method) in registrations(params, "registrations") {
+                    if method == "textDocument/diagnostic" && state.pulls.len() < MOST_REGISTRATIONS {
+                        state.pulls.insert(id);
+                    }
+                }
+                Some(Value::Null)
+            }
+            "client/unregisterCapability" => {
+                // The name of the key is misspelt in the protocol.
+                for (id, _) in registrations(params, "unregisterations") {
+                    state.pulls.remove(&id);
+                }
+                Some(Value::Null)
+            }
+            "workspace/diagnostic/refresh" => {
+                state.refreshes += 1;
+                Some(Value::Null)
+            }
+            "workspace/applyEdit" => {
+                Some(json!({ "applied": false, "failureReason": "nothing is edited from here" }))
+            }
+            "window/showDocument" => Some(json!({ "success": false })),
+            "workspace/workspaceFolders"
+            | "window/workDoneProgress/create"
+            | "window/showMessageRequest"
+            | "workspace/codeLens/refresh"
+            | "workspace/inlayHint/refresh"
+            | "workspace/inlineValue/refresh"
+            | "workspace/foldingRange/refresh"
+            | "workspace/semanticTokens/refresh" => Some(Value::Null),
+            _ => None,
+        }
+    }
+
+    /// The part of the settings that an item of `workspace/configuration` names; `null` where there is none.
+    fn section(&self, item: &Value) -> Value {
+        let section = item.get("section").and_then(Value::as_str).unwrap_or_default();
+        let names = section.split('.').filter(|name| !name.is_empty());
+        let found = names.into_iter().try_fold(&self.settings, |here, name| here.get(name));
+        found.cloned().unwrap_or_default()
+    }
+
+    fn told(&self, method: &str, params: &Value, state: &mut ServerState) {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        match method {
+            "textDocument/publishDiagnostics" => publish(params, state),
+            "$/progress" => {
+                let value = params.get("value");
+                if value.and_then(|value| value.get("kind")).and_then(Value::as_str) == Some("end") {
+                    self.says(&text(value.and_then(|value| value.get("message"))), state);
+                }
+            }
+            "window/showMessage" => {
+                let message = text(params.get("message"));
+                self.says(&message, state);
+                state.told = Some(clean(&message));
+            }
+            "window/logMessage" => self.says(&text(params.get("message")), state),
+            "experimental/serverStatus" if params.get("quiescent").and_then(Value::as_bool) == Some(true) => {
+                self.says("quiescent", state);
+            }
+            _ => {}
+        }
+    }
+
+    fn says(&self, message: &str, state: &mut ServerState) {
+        state.ready |= self.ready.as_ref().is_some_and(|ready| ready.is_match(message));
+        if self.ill.as_ref().is_some_and(|ill| ill.is_match(message)) {
+            state.ill = Some(clean(message));
+        }
+    }
+}
+
+fn publish(params: &Value, state: &mut ServerState) {
+    let path = params.get("uri").and_then(Value::as_str).and_then(uri::path);
+    let Some(path) = path.filter(|path| state.open.contains(path)) else { return };
+    // What is no list says nothing, not that nothing was found.
+    let Some(items) = params.get("diagnostics").and_then(Value::as_array).cloned() else { return };
+    let version = params.get("version").and_then(Value::as_i64);
+    state.versions |= version.is_some();
+    state.published.insert(path, PublishedDiagnostics { version, items, at: Instant::now() });
+}
+
+/// Each registration by its name and its method.
+fn registrations(params: &Value, key: &str) -> Vec<(String, String)> {
+    let all = params.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    all.iter().filter_map(|item| Some((text(item, "id")?, text(item, "method")?))).collect()
+}

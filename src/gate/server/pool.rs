@@ -1,0 +1,270 @@
+//! The servers that are kept: one for each gate, project folder, program and configuration.
+//!
+//! Invariant: never more run than may, one question at a time is asked of each, and when the fleet is dropped none is
+//! left. A server that died is started again once; when it dies again within the time of its rest, it rests.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::running::Launch;
+use super::session::ServerSession;
+use super::state::ServerExit;
+use crate::gate::error::GateError;
+use crate::gate::runtime::Slots;
+use crate::gate::watch::Limit;
+use crate::text::Version;
+
+/// How long servers are kept, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gate) struct Hours {
+    /// How long a server may go unasked.
+    pub(in crate::gate) idle: Duration,
+    /// How long one rests that died twice.
+    pub(in crate::gate) rest: Duration,
+    /// How many may run at one time.
+    pub(in crate::gate) most: usize,
+}
+
+impl Default for Hours {
+    fn default() -> Hours {
+        Hours { idle: Duration::from_secs(600), rest: Duration::from_secs(60), most: 4 }
+    }
+}
+
+/// Which server is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct ServerKey {
+    /// The gate and the folder of the project: where these are the same, only one server is kept.
+    pub(super) place: Version,
+    /// The program, its words and its configuration.
+    pub(super) tool: Version,
+}
+
+/// The servers that are kept.
+#[derive(Debug, Default)]
+pub(in crate::gate) struct ServerPool {
+    keeps: AtomicBool,
+    pub(in crate::gate) hours: Hours,
+    berths: Mutex<HashMap<Version, (Version, Arc<ServerSlot>)>>,
+    /// The threads that see to the end of servers.
+    leaving: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// The place of one server.
+#[derive(Debug)]
+struct ServerSlot {
+    /// Whose turn it is to ask.
+    turn: Slots,
+    moored: Mutex<PooledServer>,
+    used: Mutex<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct PooledServer {
+    session: Option<ServerSession>,
+    /// When it died, and how.
+    deaths: Vec<(Instant, String)>,
+    /// How it died twice in one question with a file that is not on disk, so that it is shown none any more.
+    dies_of_new_files: Option<String>,
+    /// When it ended before it answered at all, and how.
+    unstarted: Option<(Instant, String)>,
+}
+
+impl ServerPool {
+    /// Has servers kept from here on.
+    pub(in crate::gate) fn keep(&self) {
+        self.keeps.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether servers are kept.
+    pub(in crate::gate) fn keeps(&self) -> bool {
+        self.keeps.load(Ordering::Relaxed)
+    }
+
+    /// Has a server do some work, which is started for that where it does not run; `has_new` says whether the work shows
+    /// it a file that is not on disk.
+    ///
+    /// Errors: [`Silence::Away`] where it cannot be asked, those of the work, and what the limit gives.
+    pub(super) fn ask<T>(
+        &self,
+        key: &ServerKey,
+        has_new: bool,
+        limit: Limit<'_>,
+        launch: impl Fn() -> Result<Launch, GateError>,
+        mut work: impl FnMut(&mut ServerSession) -> Result<T, GateError>,
+    ) -> Result<T, GateError> {
+        let berth = self.berth(key);
+        let _turn = berth.turn.take(limit)?;
+        let mut moored = lock(&berth.moored);
+        let mut died = 0;
+        loop {
+            if let Some(why) = moored.dies_of_new_files.as_ref().filter(|_| has_new) {
+                return Err(GateError::Away(format!(
+                    "the language server is not shown files that are not on disk, as it died of them twice: it {why}"
+                )));
+            }
+            let session = moored.ready(self.hours.rest, &launch)?;
+            let said = work(session);
+            *lock(&berth.used) = Instant::now();
+            if session.hangs() {
+                moored.dies("gave no answer in time, more than once".to_owned(), self);
+            }
+            match said {
+                Err(GateError::Away(why)) => {
+                    moored.ended(why)?;
+                    died += 1;
+                    if has_new && died > 1 {
+                        moored.avoid_new_files();
+                    }
+                }
+                said => return said,
+            }
+        }
+    }
+
+    /// Starts a server that will be asked soon, where it does not run yet.
+    pub(super) fn prewarm(&self, key: &ServerKey, launch: impl Fn() -> Result<Launch, GateError>) {
+        let berth = self.berth(key);
+        // Who holds it asks it now.
+        if let Ok(mut moored) = berth.moored.try_lock() {
+            let _unavailable = moored.ready(self.hours.rest, &launch);
+        }
+    }
+
+    /// The berth of a server. Those that nobody asked for longest make room for a new one, and one with another
+    /// configuration goes.
+    fn berth(&self, key: &ServerKey) -> Arc<ServerSlot> {
+        let mut berths = lock(&self.berths);
+        let known = berths.get(&key.place).filter(|(tool, _)| *tool == key.tool);
+        if let Some((_, berth)) = known {
+            return Arc::clone(berth);
+        }
+        let mut gone: Vec<Arc<ServerSlot>> =
+            berths.remove(&key.place).map(|(_, berth)| berth).into_iter().collect();
+        while berths.len() >= self.hours.most.max(1) {
+            let used =
+                |(place, (_, berth)): (&Version, &(Version, Arc<ServerSlot>))| (*lock(&berth.used), *place);
+            let Some((_, place)) = berths.iter().map(used).min() else { break };
+            gone.extend(berths.remove(&place).map(|(_, berth)| berth));
+        }
+        let berth = Arc::new(ServerSlot {
+            turn: Slots::new(1),
+            moored: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+        });
+        berths.insert(key.place, (key.tool, Arc::clone(&berth)));
+        drop(berths);
+        gone.into_iter().for_each(|berth| self.dismiss(berth));
+        berth
+    }
+
+    /// Has a server end behind the caller's back; one that is asked now ends with that.
+    fn dismiss(&self, berth: Arc<ServerSlot>) {
+        if let Ok(mut moored) = berth.moored.try_lock() {
+            self.leave(moored.session.take());
+        }
+    }
+
+    fn leave(&self, session: Option<ServerSession>) {
+        if let Some(keeper) = session.and_then(|session| session.link.stop()) {
+            let mut leaving = lock(&self.leaving);
+            leaving.retain(|keeper| !keeper.is_finished());
+            leaving.push(keeper);
+        }
+    }
+
+    /// How many servers run.
+    #[cfg(test)]
+    pub(in crate::gate) fn running(&self) -> usize {
+        let berths = lock(&self.berths);
+        let runs = |berth: &ServerSlot| match &lock(&berth.moored).session {
+            Some(session) => session.link.ended().is_none(),
+            None => false,
+        };
+        berths.values().filter(|(_, berth)| runs(berth)).count()
+    }
+}
+
+impl Drop for ServerPool {
+    fn drop(&mut self) {
+        // All are asked to end before any is waited for.
+        let berths = std::mem::take(&mut *lock(&self.berths));
+        for (_, berth) in berths.into_values() {
+            let session = lock(&berth.moored).session.take();
+            self.leave(session);
+        }
+        for keeper in std::mem::take(&mut *lock(&self.leaving)) {
+            let _ended = keeper.join();
+        }
+    }
+}
+
+impl PooledServer {
+    /// The server, started where it does not run and does not rest.
+    fn ready(
+        &mut self,
+        rest: Duration,
+        launch: &impl Fn() -> Result<Launch, GateError>,
+    ) -> Result<&mut ServerSession, GateError> {
+        self.note_end();
+        if let Some((_, why)) = self.unstarted.as_ref().filter(|(when, _)| when.elapsed() < rest) {
+            return Err(GateError::Away(format!("its program does not run as a language server: it {why}")));
+        }
+        self.deaths.retain(|(when, _)| when.elapsed() < rest);
+        if let [.., _, (_, why)] = self.deaths.as_slice() {
+            return Err(GateError::Away(format!(
+                "the language server rests, for it died more than once: it {why}"
+            )));
+        }
+        match &mut self.session {
+            Some(session) => Ok(session),
+            none => {
+                let session = ServerSession::start(launch()?)
+                    .map_err(|why| GateError::Away(format!("the language server {why}")))?;
+                Ok(none.insert(session))
+            }
+        }
+    }
+
+    /// Takes note of how the server ended, if it did.
+    fn note_end(&mut self) {
+        match self.session.as_ref().and_then(|session| session.link.ended()) {
+            Some(ServerExit::Died(why)) => self.deaths.push((Instant::now(), why)),
+            Some(ServerExit::Unstarted(why)) => self.unstarted = Some((Instant::now(), why)),
+            Some(ServerExit::Stopped) => {}
+            None => return,
+        }
+        self.session = None;
+    }
+
+    /// Notes that it died twice in one question with a file that is not on disk; it goes on with other files.
+    fn avoid_new_files(&mut self) {
+        self.note_end();
+        if self.unstarted.is_none()
+            && let Some((_, why)) = self.deaths.pop()
+        {
+            self.deaths.clear();
+            self.dies_of_new_files = Some(why);
+        }
+    }
+
+    /// Goes on after a server could not be asked to the end: where it has ended, it may be started again.
+    fn ended(&mut self, why: String) -> Result<(), GateError> {
+        match self.session.as_ref().map(|session| session.link.ended()) {
+            Some(Some(_)) => Ok(()),
+            Some(None) | None => Err(GateError::Away(why)),
+        }
+    }
+
+    fn dies(&mut self, why: String, fleet: &ServerPool) {
+        fleet.leave(self.session.take());
+        self.deaths.push((Instant::now(), why));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,234 @@
+//! A server that runs, and the thread that keeps it: it speaks with the server, watches over it, and ends it.
+//!
+//! Invariant: the thread that started the program lives as long as the program; whoever asks waits for no longer than
+//! its limit; and when a [`Link`] is dropped, no process of it is left.
+
+use std::ffi::OsString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, eventfd};
+use serde_json::Value;
+
+use super::capabilities::Capabilities;
+use super::frame::LspReader;
+use super::state::{ServerExit, ServerState};
+use crate::gate::error::GateError;
+use crate::gate::finding::clean;
+use crate::gate::process::{Daemon, Order, Sandbox};
+use crate::gate::stage::Stage;
+use crate::gate::watch::Limit;
+
+/// How long a wait lasts before the limit is looked at again.
+const TURN: Duration = Duration::from_millis(20);
+/// How often a server that nobody asks is looked at.
+const WATCH: Duration = Duration::from_millis(250);
+
+/// What a server is started with.
+#[derive(Debug)]
+pub(super) struct Launch {
+    pub(super) program: PathBuf,
+    pub(super) argv: Vec<OsString>,
+    pub(super) folder: PathBuf,
+    pub(super) env: Vec<(OsString, OsString)>,
+    /// The parameters of `initialize`.
+    pub(super) greeting: Value,
+    pub(super) manners: Capabilities,
+    /// What it is kept in, and the folder of its own for that.
+    pub(super) cage: Sandbox,
+    pub(super) _stage: Option<Stage>,
+    /// The bytes of memory that it may take.
+    pub(super) memory: u64,
+    /// How long it may go unasked.
+    pub(super) idle: Duration,
+}
+
+impl Launch {
+    /// What is to be run: the one place where a server's program is named.
+    fn order(&self) -> Order<'_> {
+        let (argv, env) = (self.argv.clone(), self.env.clone());
+        let cage = self.cage.clone();
+        // Its input is open, and nothing is written there from the start.
+        Order { program: &self.program, argv, folder: &self.folder, env, input: Some(b""), cage }
+    }
+}
+
+/// What somebody who waits makes of the state.
+pub(super) enum WaitOutcome<T> {
+    /// There it is.
+    Done(T),
+    /// It is not there yet.
+    Wait,
+    /// It is there at this moment, unless something comes in between.
+    Until(Instant),
+}
+
+/// A server that runs.
+#[derive(Debug)]
+pub(super) struct RunningServer {
+    shared: Arc<ServerShared>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct ServerShared {
+    state: Mutex<ServerState>,
+    changed: Condvar,
+    /// Wakes the keeper.
+    bell: OwnedFd,
+}
+
+impl RunningServer {
+    /// Starts a server; it is greeted behind the caller's back.
+    pub(super) fn start(launch: Launch) -> Result<RunningServer, String> {
+        let trouble = |error: std::io::Error| format!("could not be started: {error}");
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        let bell = bell.map_err(|error| trouble(error.into()))?;
+        let shared =
+            Arc::new(ServerShared { state: Mutex::new(ServerState::new()), changed: Condvar::new(), bell });
+        let kept = Arc::clone(&shared);
+        let keep = move || {
+            let end = kept.keep(&launch);
+            let mut state = kept.lock();
+            state.ended = Some(match end {
+                Ok(end) => end,
+                Err(why) if state.greeted => ServerExit::Died(why),
+                Err(why) => ServerExit::Unstarted(why),
+            });
+            drop(state);
+            kept.changed.notify_all();
+        };
+        let keeper = Builder::new().name("language server".to_owned()).spawn(keep).map_err(trouble)?;
+        Ok(RunningServer { shared, keeper: Some(keeper) })
+    }
+
+    /// Does something with the state, and has the server told what that left to be told.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
+        let mut state = self.shared.lock();
+        let done = work(&mut state);
+        let ring = !state.outbox.is_empty() || state.stop;
+        drop(state);
+        if ring {
+            self.shared.ring();
+        }
+        done
+    }
+
+    /// Waits for something of the server's, until the limit.
+    ///
+    /// Errors: [`Silence::Away`] when the server is no more, and what the limit gives.
+    pub(super) fn wait<T>(
+        &self,
+        limit: Limit<'_>,
+        mut look: impl FnMut(&mut ServerState) -> WaitOutcome<T>,
+    ) -> Result<T, GateError> {
+        let mut state = self.shared.lock();
+        loop {
+            let until = match look(&mut state) {
+                WaitOutcome::Done(found) => return Ok(found),
+                WaitOutcome::Wait => limit.end(),
+                WaitOutcome::Until(moment) => moment,
+            };
+            match &state.ended {
+                Some(ServerExit::Died(why)) => {
+                    return Err(GateError::Away(format!("the language server {why}")));
+                }
+                Some(ServerExit::Unstarted(why)) => {
+                    return Err(GateError::Away(format!(
+                        "its program does not run as a language server: it {why}"
+                    )));
+                }
+                Some(ServerExit::Stopped) => {
+                    return Err(GateError::Away("the language server was stopped".to_owned()));
+                }
+                None => {}
+            }
+            if let Some(halt) = limit.reached() {
+                return Err(halt.into());
+            }
+            let left = until.min(limit.end()).saturating_duration_since(Instant::now());
+            let turn = left.min(TURN).max(Duration::from_millis(1));
+            state = self.shared.changed.wait_timeout(state, turn).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// How it ended, once it has.
+    pub(super) fn ended(&self) -> Option<ServerExit> {
+        self.shared.lock().ended.clone()
+    }
+
+    /// Has it end, and gives the thread that sees to it.
+    pub(super) fn stop(mut self) -> Option<JoinHandle<()>> {
+        self.with(|state| state.stop = true);
+        self.keeper.take()
+    }
+}
+
+impl Drop for RunningServer {
+    fn drop(&mut self) {
+        self.with(|state| state.stop = true);
+        if let Some(keeper) = self.keeper.take() {
+            let _ended = keeper.join();
+        }
+    }
+}
+
+impl ServerShared {
+    fn lock(&self) -> MutexGuard<'_, ServerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self) {
+        let _rung = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+    }
+
+    /// Speaks with the server from its start to its end.
+    fn keep(&self, launch: &Launch) -> Result<ServerExit, String> {
+        let mut server = Daemon::start(&launch.order(), launch.memory)?;
+        let greeting = self.lock().request("initialize", &launch.greeting);
+        let mut frames = LspReader::default();
+        loop {
+            let outbox = {
+                let mut state = self.lock();
+                if state.stop || (!state.busy && state.used.elapsed() >= launch.idle) {
+                    // Before its processes are gone, so that nobody begins to wait for it.
+                    state.ended = Some(ServerExit::Stopped);
+                    drop(state);
+                    server.end();
+                    return Ok(ServerExit::Stopped);
+                }
+                std::mem::take(&mut state.outbox)
+            };
+            if !outbox.is_empty() {
+                server.post(&outbox)?;
+            }
+            let mut bell = [0; 8];
+            frames.feed(server.turn(self.bell.as_fd(), WATCH));
+            let _quiet = rustix::io::read(&self.bell, &mut bell);
+            while let Some(message) = frames.next()? {
+                launch.manners.hear(&message, greeting, &mut self.lock())?;
+                self.changed.notify_all();
+            }
+            if let Some(why) = server.ended() {
+                return Err(self.last_words(why, server));
+            }
+            if let Some(what) = server.exceeded() {
+                return Err(format!("{what}, and was stopped"));
+            }
+        }
+    }
+
+    /// How it ended, with what it said of that.
+    fn last_words(&self, why: String, mut server: Daemon) -> String {
+        let complaint = server.complaint();
+        let complaint = String::from_utf8_lossy(&complaint);
+        let line = complaint.lines().map(clean).rfind(|line| !line.is_empty());
+        match line.or_else(|| self.lock().told.clone()) {
+            Some(line) => format!("{why}; it said: {line}"),
+            None => why,
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Rung `similar`, one letter away: the whole search is one inserted, dropped, swapped or replaced letter away from
+//! exactly one place, and nothing else in the text is within two.
+
+use std::ops::Range;
+
+use super::exact::beginnings;
+use super::rebase::{is_word_char, tokens};
+use super::steps::MatchBudget;
+use crate::text::differing_lines;
+
+/// The characters below which a search is not searched by similarity, blanks aside.
+const LEAST: usize = 10;
+/// The letters of a word from which on one of them may differ.
+const WORD: usize = 4;
+/// Pieces of the search of which one stands in every text that is two letters away: a swap over a border takes two.
+const PIECES: usize = 5;
+/// The steps that a place takes where a piece stands.
+const HIT: usize = 64;
+/// The greatest distance that is looked for.
+const FAR: usize = 2;
+
+/// Finds the place that is one letter away, in bytes of the view; nothing where there is none, or where another one is
+/// as near as two letters.
+pub(super) fn find(
+    search: &str,
+    view: &str,
+    window: Range<usize>,
+    steps: &mut MatchBudget,
+) -> Option<Range<usize>> {
+    let whole_lines = search.ends_with('\n');
+    let search = bare(search);
+    if search.chars().filter(|character| !character.is_whitespace()).count() < LEAST {
+        return None;
+    }
+    let near = near(search, view, window, steps)?;
+    let first = near.first()?.0.start;
+    // Spans of one place begin within reach of each other; any that begins farther on is another place.
+    let apart = |at: usize| view.get(first..at).is_none_or(|between| between.chars().count() > 2 * FAR);
+    if near.iter().any(|(span, distance)| *distance == 0 || apart(span.start)) {
+        return None;
+    }
+    let ends_line = |at: usize| view.get(at..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
+    let good = |span: &Range<usize>| {
+        (!whole_lines || ends_line(span.end))
+            && is_whole(view, span)
+            && view.get(span.clone()).is_some_and(|there| is_slip(search, there, view))
+    };
+    near.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
+}
+
+/// Does to the text that is there what the replacement does to the search, word by word; where it changes the word
+/// that differs, the replacement's word stands.
+///
+/// Nothing comes of an edit that leaves nothing, takes blank lines off the edges, or takes the word that differs away
+/// and brings it elsewhere. Blank lines are added only at the edges of `whole` lines.
+pub(super) fn carry(search: &str, replace: &str, there: &str, whole: bool) -> Option<String> {
+    let (above, below) = added_edges(search, replace, whole)?;
+    let (search, replace) = (bare(search), bare(replace));
+    let (old, new, own) = (tokens(search), tokens(replace), tokens(there));
+    if old.len() != own.len() || replace.trim().is_empty() {
+        return None;
+    }
+    let apart = old.iter().zip(&own).position(|(quoted, there)| quoted != there);
+    let mut out = "\n".repeat(above);
+    let (mut from, end) = (0, (old.len()..old.len(), new.len()..new.len()));
+    for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
+        let word = apart.filter(|apart| gone.contains(apart)).and_then(|apart| old.get(apart));
+        if word.is_some_and(|word| new.contains(word)) {
+            return None;
+        }
+        own.get(from..gone.start)?.iter().chain(new.get(come)?).for_each(|token| out.push_str(token));
+        from = gone.end;
+    }
+    Some(out + &"\n".repeat(below))
+}
+
+/// How many blank lines the replacement has more at both edges; nothing where it has fewer.
+fn added_edges(search: &str, replace: &str, whole: bool) -> Option<(usize, usize)> {
+    let edges = |text: &str| {
+        let rest = text.trim_start_matches('\n');
+        (text.len() - rest.len(), rest.len() - rest.trim_end_matches('\n').len())
+    };
+    let ((above, below), (more_above, more_below)) = (edges(search), edges(replace));
+    if !whole {
+        return ((above, below) == (more_above, more_below)).then_some((0, 0));
+    }
+    // A newline at the end only ends the last line.
+    let blank = |newlines: usize| newlines.saturating_sub(1);
+    Some((more_above.checked_sub(above)?, blank(more_below).checked_sub(blank(below))?))
+}
+
+/// A text without the newlines at its edges.
+fn bare(text: &str) -> &str {
+    text.trim_matches('\n')
+}
+
+/// The spans of the view within two letters of the search, with their distances, in order; nothing where there is not
+/// enough work left to find all.
+fn near(
+    search: &str,
+    view: &str,
+    window: Range<usize>,
+    steps: &mut MatchBudget,
+) -> Option<Vec<(Range<usize>, usize)>> {
+    let letters: Vec<char> = search.chars().collect();
+    let mut starts = Vec::new();
+    let size = letters.len() / PIECES;
+    for piece in 0..PIECES {
+        let text: String = letters.iter().skip(piece * size).take(size).collect();
+        if !steps.take(window.len() / 8) {
+            return None;
+        }
+        for hit in beginnings(view, window.clone(), &text) {
+            let before = view.get(window.start..hit.start)?;
+            let back = piece * size;
+            if !steps.take(back + size + HIT) {
+                return None;
+            }
+            let reach = before.char_indices().rev().map(|(at, _)| window.start + at);
+            let reach = std::iter::once(hit.start).chain(reach).skip(back.saturating_sub(FAR));
+            starts.extend(reach.take(2 * FAR + 1));
+        }
+    }
+    starts.sort_unstable();
+    starts.dedup();
+    let mut near = Vec::new();
+    for start in starts {
+        if !aligned(&letters, start, view, window.end, &mut near, steps) {
+            return None;
+        }
+    }
+    Some(near)
+}
+
+/// One row of a banded table: the distances of a beginning of the search to the texts that end at most two letters
+/// before or behind it.
+type DistanceRow = [usize; 2 * FAR + 1];
+
+/// Adds the spans from this start that are within reach; false where there is no work left.
+fn aligned(
+    letters: &[char],
+    start: usize,
+    view: &str,
+    end: usize,
+    near: &mut Vec<(Range<usize>, usize)>,
+    steps: &mut MatchBudget,
+) -> bool {
+    const NEVER: usize = usize::MAX / 2;
+    let mut there = view.get(start..end).unwrap_or_default().char_indices();
+    let mut text: Vec<(usize, char)> = there.by_ref().take(FAR).collect();
+    let cell = |row: &DistanceRow, at: Option<usize>| at.and_then(|at| row.get(at)).copied().unwrap_or(NEVER);
+    // In the row of `i` letters, cell `k` is the text of `i + k - FAR` letters.
+    let mut row: DistanceRow = std::array::from_fn(|k| k.checked_sub(FAR).unwrap_or(NEVER));
+    let mut above: DistanceRow = [NEVER; 2 * FAR + 1];
+    for (i, letter) in letters.iter().enumerate() {
+        text.extend(there.next());
+        let mut next: DistanceRow = [NEVER; 2 * FAR + 1];
+        for k in 0..next.len() {
+            let Some(length) = (i + 1 + k).checked_sub(FAR).filter(|length| *length <= text.len()) else {
+                continue;
+            };
+            let at =
+                |length: usize| length.checked_sub(1).and_then(|at| text.get(at)).map(|(_, there)| there);
+            let same = at(length) == Some(letter);
+            let swap = length >= 2
+                && at(length - 1) == Some(letter)
+                && i.checked_sub(1).and_then(|before| letters.get(before)) == at(length);
+            let best = [
+                if length == 0 { NEVER } else { cell(&row, Some(k)) + usize::from(!same) },
+                cell(&row, Some(k + 1)) + 1,
+                cell(&next, k.checked_sub(1)) + 1,
+                if swap && !same { cell(&above, Some(k)) + 1 } else { NEVER },
+            ];
+            if let Some(slot) = next.get_mut(k) {
+                *slot = best.into_iter().min().unwrap_or(NEVER);
+            }
+        }
+        (above, row) = (row, next);
+        if !steps.take(16) {
+            return false;
+        }
+        if row.iter().all(|distance| *distance > FAR) {
+            return true;
+        }
+    }
+    for (k, distance) in row.into_iter().enumerate().filter(|(_, distance)| *distance <= FAR) {
+        let Some(length) = (letters.len() + k).checked_sub(FAR).filter(|length| *length <= text.len()) else {
+            continue;
+        };
+        let stop = length
+            .checked_sub(1)
+            .and_then(|last| text.get(last))
+            .map_or(0, |(at, last)| at + last.len_utf8());
+        near.push((start..start + stop, distance));
+    }
+    true
+}
+
+/// How two texts differ that differ in one letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CharEdit {
+    /// The search lacks a letter.
+    Dropped(char),
+    /// The search has a letter more.
+    Added(char),
+    /// Two letters that stand side by side are swapped.
+    Swapped,
+    /// One letter stands for another.
+    Replaced,
+}
+
+/// Endings that make one name of another: plurals, inflections, `printf`, `asinh`, `max`.
+const ENDINGS: [char; 8] = ['s', 'd', 'r', 'y', 'f', 'h', 'x', 'e'];
+
+/// Tells whether the search differs from a text in one letter that was inserted, dropped, swapped or replaced, and its
+/// word stands nowhere in the view: one that does is a name of its own.
+pub(super) fn is_slip(search: &str, there: &str, view: &str) -> bool {
+    stroke(search, there).is_some_and(|(_, _, word)| !is_known(&word, view))
+}
+
+/// Tells whether the search differs from a text in one letter that was swapped, dropped or doubled, and its word stands
+/// nowhere in the view.
+pub(super) fn is_slip_of_pen(search: &str, there: &str, view: &str) -> bool {
+    let Some((stroke, before, word)) = stroke(search, there) else { return false };
+    let of_pen = match stroke {
+        CharEdit::Dropped(_) | CharEdit::Swapped => true,
+        CharEdit::Added(letter) => before == Some(letter),
+        CharEdit::Replaced => false,
+    };
+    of_pen && !is_known(&word, view)
+}
+
+/// Tells whether a word stands somewhere in a text, as a whole.
+fn is_known(word: &str, view: &str) -> bool {
+    beginnings(view, 0..view.len(), word).any(|span| is_whole(view, &span))
+}
+
+/// Tells whether a span begins and ends where words do.
+fn is_whole(view: &str, span: &Range<usize>) -> bool {
+    let (before, inside, after) = (view.get(..span.start), view.get(span.clone()), view.get(span.end..));
+    let first = |text: Option<&str>| text.and_then(|text| text.chars().next()).is_some_and(is_word_char);
+    let last = |text: Option<&str>| text.and_then(|text| text.chars().next_back()).is_some_and(is_word_char);
+    let cut = last(before) && first(inside) || last(inside) && first(after);
+    !cut
+}
+
+/// The one letter in which two texts differ, the letter before it, and the search's word: inside or at the end of a part
+/// of a word of four letters or more, not the part's first one, and none that makes another name of it, as a digit, a
+/// capital or an ending does. The parts of a word begin with its capitals and behind `_`.
+fn stroke(search: &str, there: &str) -> Option<(CharEdit, Option<char>, String)> {
+    let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), there.chars().collect());
+    let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let most = one.len().min(other.len()) - head;
+    let tail =
+        one.iter().rev().zip(other.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
+    let before = one.get(head.checked_sub(1)?).copied();
+    let after = one.get(one.len() - tail).copied().filter(char::is_ascii_lowercase);
+    let [mine, theirs] = [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
+    let stroke = match (mine, theirs) {
+        ([], [letter]) => CharEdit::Dropped(*letter),
+        ([letter], []) => CharEdit::Added(*letter),
+        ([a, b], [c, d]) if a == d && b == c => CharEdit::Swapped,
+        ([_], [_]) => CharEdit::Replaced,
+        _ => return None,
+    };
+    let inside = match stroke {
+        CharEdit::Dropped(letter) | CharEdit::Added(letter) => after.is_some() || !ENDINGS.contains(&letter),
+        CharEdit::Swapped => true,
+        CharEdit::Replaced => after.is_some(),
+    };
+    let plain = mine.iter().chain(theirs).all(char::is_ascii_lowercase);
+    let in_part = before.is_some_and(|letter| letter.is_ascii_alphabetic());
+    let long = [&one, &other].iter().all(|text| part(text, head) >= WORD);
+    (plain && inside && in_part && long).then(|| (stroke, before, word(&one, head)))
+}
+
+/// The letters of the part of a word around an offset.
+fn part(text: &[char], at: usize) -> usize {
+    let (before, after) = text.split_at_checked(at).unwrap_or_default();
+    let small = before.iter().rev().take_while(|letter| letter.is_ascii_lowercase()).count();
+    let capital = before.iter().rev().nth(small).is_some_and(char::is_ascii_uppercase);
+    small + usize::from(capital) + after.iter().take_while(|letter| letter.is_ascii_lowercase()).count()
+}
+
+/// The word around an offset.
+fn word(text: &[char], at: usize) -> String {
+    let (before, after) = text.split_at_checked(at).unwrap_or_default();
+    let start = before.len() - before.iter().rev().take_while(|letter| is_word_char(**letter)).count();
+    let end = after.iter().take_while(|letter| is_word_char(**letter)).count();
+    text.iter().skip(start).take(at + end - start).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(search: &str, view: &str) -> Option<String> {
+        let mut steps = MatchBudget::of_one_search();
+        find(search, view, 0..view.len(), &mut steps).map(|span| view.get(span).unwrap().to_owned())
+    }
+
+    #[test]
+    fn one_letter_in_a_word_may_differ() {
+        let view = "\tfmt.Println(\"Hello world\")\n\tnext()\n";
+        for search in [
+            "fmt.Printl(\"Hello world\")",
+            "fmt.Pritnln(\"Hello world\")",
+            "fmt.Printtln(\"Hello world\")",
+            "fmt.Prontln(\"Hello world\")",
+        ] {
+            assert_eq!(found(search, view).as_deref(), Some("fmt.Println(\"Hello world\")"), "{search}");
+        }
+    }
+
+    #[test]
+    fn whole_lines_end_where_a_line_does() {
+        assert_eq!(found("let total = non_ascii;\n", "let total = non_ascii_value;\n"), None);
+        assert_eq!(found("let totl = non_ascii;\n", "let total = non_ascii_value;\n"), None);
+        assert!(found("let totl = non_ascii;\n", "let total = non_ascii;\n").is_some());
+    }
+
+    #[test]
+    fn what_may_be_another_name_is_not_found() {
+        for (search, view) in [
+            ("let items = get_item();", "let items = get_items();"),
+            ("var b = 1 + a + c", "var a = 1 + a + c"),
+            ("let value1 = compute();", "let value2 = compute();"),
+            ("let value = compute();", "let Value = compute();"),
+            ("short one", "shart one"),
+            ("let total = sum(a);", "let total = sum(b);"),
+            ("let pointX = compute();", "let pointY = compute();"),
+            ("let update = compute();", "let updated = compute();"),
+            ("let nodeA = compute();", "let node = compute();"),
+            ("get_item_list(first)", "get_items_list(first)"),
+            ("let mod_name = modx;", "let mod_name = mod;"),
+            ("encode(message, key)", "decode(message, key)"),
+            ("lock_acounts(user, 1)", "unlock_accounts(user, 1)"),
+            ("return total_amunt", "return total_amounts"),
+            ("print(\"json\", tree)", "print(\"jsonc\", tree); json()"),
+        ] {
+            assert_eq!(found(search, view), None, "{search}");
+        }
+    }
+
+    #[test]
+    fn another_place_as_near_as_two_letters_refuses() {
+        let view = "let total = compute();\nlet totul = compote();\n";
+        assert_eq!(found("let totl = compute();", view), None);
+        assert!(found("let totl = compute();", "let total = compute();\nlet other = 1;\n").is_some());
+    }
+
+    #[test]
+    fn the_replacement_s_word_stands_where_it_changes_the_one_that_differs() {
+        let there = "fmt.Println(\"a\")";
+        assert_eq!(
+            carry("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there, true).as_deref(),
+            Some("fmt.Println(\"b\")")
+        );
+        assert_eq!(carry("fmt.Printl(\"a\")", "log.Print(1)", there, true).as_deref(), Some("log.Print(1)"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_distances_are_those_of_the_definition(search in "[abc]{10,16}", view in "[abc]{8,30}") {
+            let mut near = Vec::new();
+            let letters: Vec<char> = search.chars().collect();
+            let mut steps = MatchBudget::of_one_search();
+            for start in 0..view.len() {
+                aligned(&letters, start, &view, view.len(), &mut near, &mut steps);
+            }
+            for start in 0..view.len() {
+                for end in start..=view.len() {
+                    let distance = strsim::osa_distance(&search, view.get(start..end).unwrap());
+                    let listed = near.iter().find(|(span, _)| *span == (start..end)).map(|(_, distance)| *distance);
+                    proptest::prop_assert_eq!(listed, (distance <= FAR).then_some(distance));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn blank_lines_at_the_edges_are_added_to_whole_lines_alone() {
+        let carried = |replace, whole| carry("retrun total;\n", replace, "return total;", whole);
+        assert_eq!(carried("\nretrun sum;\n\n", true).as_deref(), Some("\nreturn sum;\n"));
+        assert_eq!(carried("\nretrun sum;\n", false), None);
+        assert_eq!(carried("", true), None);
+        assert_eq!(carry("\nretrun total;\n", "retrun sum;\n", "return total;", true), None);
+    }
+
+    #[test]
+    fn a_word_that_differs_is_not_moved() {
+        assert_eq!(
+            carry("first;\nvaule;\nlast;", "vaule;\nfirst;\nlast;", "first;\nvalue;\nlast;", true),
+            None
+        );
+    }
+}

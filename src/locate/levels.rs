@@ -1,0 +1,132 @@
+//! The rungs from `space` to `marks`: where the lines of a block stand, blank lines aside.
+//!
+//! All of them ask for lines that fold to the same, so one search finds the places of every rung, and each place is
+//! held to the strictest rung that it keeps.
+
+use super::MatchLevel;
+use super::fold::fold;
+use super::indent::{Map, indent_of};
+use super::quotes::{self, Quotes};
+use super::rows::{FoldedLines, NonBlankLines};
+use super::steps::MatchBudget;
+
+/// How strictly a place keeps to the quoted block, the strictest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strictness {
+    Space,
+    Indent,
+    Loose,
+    MarkedSpace,
+    MarkedIndent,
+    MarkedLoose,
+    Quoted,
+}
+
+impl Strictness {
+    /// The tier that a caller is told.
+    pub(super) fn tier(self) -> MatchLevel {
+        match self {
+            Strictness::Space => MatchLevel::Space,
+            Strictness::Indent => MatchLevel::Indent,
+            Strictness::Loose => MatchLevel::Loose,
+            Strictness::MarkedSpace
+            | Strictness::MarkedIndent
+            | Strictness::MarkedLoose
+            | Strictness::Quoted => MatchLevel::Marks,
+        }
+    }
+}
+
+/// The places of the strictest rung that has any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MatchSites {
+    pub(super) rung: Strictness,
+    /// The index in the ground of each place's first line.
+    pub(super) at: Vec<usize>,
+}
+
+/// What a search along the rungs came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LevelSearch {
+    /// No rung has a place.
+    Nowhere,
+    /// A rung has places.
+    At(MatchSites),
+    /// There are too many places to look at each; these are some of them.
+    TooMany(Vec<usize>),
+}
+
+/// The steps that a line takes whatever its length.
+const LINE: usize = 64;
+
+/// Finds the places of a block.
+pub(super) fn find(
+    block: &NonBlankLines<'_>,
+    ground: &FoldedLines<'_>,
+    steps: &mut MatchBudget,
+) -> LevelSearch {
+    if block.len() == 0 || block.len() > ground.len() {
+        return LevelSearch::Nowhere;
+    }
+    if !steps.take(ground.len() / 2) {
+        return LevelSearch::Nowhere;
+    }
+    let mut found: Option<MatchSites> = None;
+    let mut seen = Vec::new();
+    let cost = block.lines.iter().map(|line| line.len() + LINE).sum();
+    for at in ground.windows(&block.keys()) {
+        seen.push(at);
+        if !steps.take(cost) {
+            return LevelSearch::TooMany(seen);
+        }
+        let Some(rung) = rung(block, ground, at) else { continue };
+        match &mut found {
+            Some(places) if places.rung < rung => {}
+            Some(places) if places.rung == rung => places.at.push(at),
+            Some(_) | None => found = Some(MatchSites { rung, at: vec![at] }),
+        }
+    }
+    found.map_or(LevelSearch::Nowhere, LevelSearch::At)
+}
+
+/// The strictest rung that a place keeps to.
+pub(super) fn rung(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> Option<Strictness> {
+    rung_of(&pairs(block, ground, at), ground.quotes)
+}
+
+/// Tells whether the lines at a place are indented as the block is, or moved as a whole, or with tabs for blanks.
+pub(super) fn moves(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> bool {
+    map(&pairs(block, ground, at)).is_some_and(|map| !map.changes_unit())
+}
+
+fn pairs<'a>(block: &NonBlankLines<'a>, ground: &FoldedLines<'a>, at: usize) -> Vec<(&'a str, &'a str)> {
+    block.lines.iter().enumerate().map(|(index, line)| (*line, ground.line(at + index))).collect()
+}
+
+/// The strictest rung that pairs of a quoted line and a line of the file keep to.
+fn rung_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
+    let all = |same: fn(&str, &str) -> bool| pairs.iter().all(|(quoted, there)| same(quoted, there));
+    if all(|quoted, there| quoted.trim_end() == there.trim_end()) {
+        return Some(Strictness::Space);
+    }
+    let mapped = || map(pairs).is_some();
+    if all(|quoted, there| quoted.trim() == there.trim()) {
+        return Some(if mapped() { Strictness::Indent } else { Strictness::Loose });
+    }
+    if !all(|quoted, there| fold(quoted.trim()) == fold(there.trim())) {
+        return (quotes == Quotes::Alike && all(quotes::same_trimmed)).then_some(Strictness::Quoted);
+    }
+    Some(if all(|quoted, there| indent_of(quoted) == indent_of(there)) {
+        Strictness::MarkedSpace
+    } else if mapped() {
+        Strictness::MarkedIndent
+    } else {
+        Strictness::MarkedLoose
+    })
+}
+
+fn map(pairs: &[(&str, &str)]) -> Option<Map> {
+    let indents: Vec<(&str, &str)> =
+        pairs.iter().map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
+    Map::explaining(&indents, &[])
+}

@@ -1,0 +1,171 @@
+//! A first look at a text, before all its lines are read: most blocks that no rung finds have a word that stands in few
+//! lines, and in none where the block would.
+//!
+//! Invariant: a block that is said to be lacking has no place on the rungs from `space` to `marks`.
+
+use std::cell::{Cell, OnceCell};
+
+use super::Field;
+use super::exact::occurrences;
+use super::fold::{fold, is_blank_line};
+use super::quotes::same_trimmed;
+use super::rows::{FoldedLines, NonBlankLines};
+
+/// The words of a block that are looked for.
+const WORDS: usize = 4;
+/// The places of a word that are looked at.
+const FEW: usize = 64;
+/// The letters of the shortest word.
+const SHORTEST: usize = 3;
+/// The bytes of the longest line that is compared here.
+const LONGEST: usize = 1 << 12;
+/// The words of all blocks after which it is cheaper to read all lines.
+const ENOUGH: usize = 16;
+
+/// The characters that cannot be seen: but for them a word's letters stand side by side.
+const INVISIBLE: [&str; 6] = ["\u{ad}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}", "\u{feff}"];
+
+/// Some lines of a text, each read when it is needed.
+#[derive(Debug)]
+pub(super) struct LineIndex<'a> {
+    pub(super) field: Field<'a>,
+    ground: OnceCell<FoldedLines<'a>>,
+    odd: OnceCell<Vec<usize>>,
+    words: Cell<usize>,
+}
+
+impl<'a> LineIndex<'a> {
+    /// Looks at a field.
+    pub(super) fn new(field: Field<'a>) -> LineIndex<'a> {
+        LineIndex { field, ground: OnceCell::new(), odd: OnceCell::new(), words: Cell::new(ENOUGH) }
+    }
+
+    /// Gives all lines that are not blank.
+    pub(super) fn ground(&self) -> &FoldedLines<'a> {
+        self.ground.get_or_init(|| {
+            FoldedLines::new(self.field.text, self.field.first, self.field.last, self.field.quotes)
+        })
+    }
+
+    /// Tells whether the block surely has no place; to be unsure costs little.
+    pub(super) fn lacks(&self, block: &NonBlankLines<'_>) -> bool {
+        if self.ground.get().is_some() || self.odd().len() > FEW {
+            return false;
+        }
+        let word = |(row, line): (usize, &&str)| Some((row, word(&fold(line))?.to_owned()));
+        let mut words: Vec<(usize, String)> = block.lines.iter().enumerate().filter_map(word).collect();
+        words.sort_by_key(|(_, word)| std::cmp::Reverse(word.len()));
+        words.iter().take(WORDS).any(|(row, word)| self.is_apart(block, *row, word))
+    }
+
+    /// Gives the lines that may have a piece of a line, in whatever marks that is written.
+    pub(super) fn lines_with(&self, piece: &str) -> Vec<usize> {
+        let folded = fold(piece);
+        let Some(word) = word(&folded) else { return (self.field.first..=self.field.last).collect() };
+        let mut lines: Vec<usize> = self.lines_of(word).chain(self.odd().iter().copied()).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
+    /// The line of each place of a text, in order.
+    fn lines_of<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
+        occurrences(self.field.view, self.field.window(), text).map(|hit| self.field.text.at(hit.start))
+    }
+
+    /// The lines in which a word may have something between its letters.
+    fn odd(&self) -> &[usize] {
+        self.odd.get_or_init(|| {
+            let text = self.field.view.get(self.field.window()).unwrap_or_default();
+            if text.is_ascii() {
+                return Vec::new();
+            }
+            let mut lines: Vec<usize> = INVISIBLE.iter().flat_map(|sign| self.lines_of(sign)).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines
+        })
+    }
+
+    /// Tells whether the word of this row stands in few lines, and in none where the block does.
+    fn is_apart(&self, block: &NonBlankLines<'_>, row: usize, word: &str) -> bool {
+        let Some(left) = self.words.get().checked_sub(1) else { return false };
+        self.words.set(left);
+        let mut lines = self.lines_of(word);
+        let elsewhere = |line: usize| !self.may_stand(block, row, line);
+        lines.by_ref().take(FEW).all(elsewhere)
+            && lines.next().is_none()
+            && self.odd().iter().copied().all(elsewhere)
+    }
+
+    /// Tells whether the block may stand so that this line is that row of it.
+    fn may_stand(&self, block: &NonBlankLines<'_>, row: usize, line: usize) -> bool {
+        let text = |line: usize| self.field.text.text(line);
+        let full = |line: &usize| !is_blank_line(text(*line));
+        let same = |(row, line): (usize, Option<usize>)| {
+            let Some(there) = line.map(text) else { return false };
+            there.len() > LONGEST || same_trimmed(block.line(row), there)
+        };
+        let ends = std::iter::repeat(None);
+        let below = (line..=self.field.last).filter(full).map(Some).chain(ends.clone());
+        let above = (self.field.first..line).rev().filter(full).map(Some).chain(ends);
+        (row..block.len()).zip(below).all(same) && (0..row).rev().zip(above).all(same)
+    }
+}
+
+/// The longest run of plain letters and digits in a folded line.
+fn word(folded: &str) -> Option<&str> {
+    let words = folded.split(|character: char| !character.is_ascii_alphanumeric());
+    words.max_by_key(|word| word.len()).filter(|word| word.len() >= SHORTEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::levels::{LevelSearch, find};
+    use super::super::steps::MatchBudget;
+    use super::*;
+    use crate::text::{Buffer, Hints};
+
+    fn looked(view: &str, search: &str) -> (bool, bool) {
+        let buffer = Buffer::read(view.as_bytes().to_vec(), Hints::default()).unwrap();
+        let field = Field::new(&buffer, 1, usize::MAX);
+        let (glance, block) = (LineIndex::new(field), NonBlankLines::new(search));
+        let lacks = glance.lacks(&block);
+        let found = find(&block, glance.ground(), &mut MatchBudget::of_one_search());
+        (lacks, found == LevelSearch::Nowhere)
+    }
+
+    #[test]
+    fn a_block_with_a_word_that_stands_elsewhere_is_lacking() {
+        let view = "alpha(1)\n\n  beta(2)\ngamma\n";
+        for (search, lacks) in [
+            ("alpha(1)\nbeta(2)\n", false),
+            ("  alpha(1)\n\tbeta(2)\n", false),
+            ("alpha(1)\ngamma\n", true),
+            ("alpha(1)\nbeta(3)\n", true),
+            ("gamma\nalpha(1)\n", true),
+            ("delta\n", true),
+            ("a\n", false),
+        ] {
+            assert_eq!(looked(view, search).0, lacks, "{search}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_may_stand_inside_of_a_word() {
+        assert_eq!(looked("al\u{200b}pha = 1\n", "alpha = 1\n"), (false, false));
+        assert_eq!(looked("alpha = 1\n", "al\u{ad}pha = 1\n"), (false, false));
+        assert_eq!(looked("alpha&nbsp;= 1\n", "alpha = 1\n"), (false, false));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_is_lacking_that_has_a_place(
+            view in "(abc|xyz|a1b|abc|[ \n\u{ad}\u{a0}\u{201c}\"&])(abc|xyz|[ \n\"]|&nbsp;|\u{ad}){0,16}",
+            search in "(abc|xyz|a1b|[ \n\u{ad}\u{a0}\u{201c}\"&])(abc|xyz|[ \n\"]|&nbsp;|\u{ad}){0,6}",
+        ) {
+            let (lacks, nowhere) = looked(&view, &search);
+            proptest::prop_assert!(nowhere || !lacks);
+        }
+    }
+}

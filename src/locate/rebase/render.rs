@@ -1,0 +1,218 @@
+//! Writes each line of the result: the file's own, the file's with the edit's change, or a new one in its dress.
+
+use std::cell::Cell;
+
+use super::lay::Out;
+use super::pairs::{ALIKE, similarity, weight};
+use super::tokens::{Evidence, merged};
+use super::{Block, Conflict, MatchSite};
+use crate::locate::fold::fold;
+use crate::locate::indent::{Map, indent_of, trail_of};
+use crate::locate::quotes::swapped;
+use crate::text::Lines;
+
+/// How the block's indentation leads to the file's.
+#[derive(Debug)]
+enum Indentation {
+    /// One rule explains all lines.
+    One(Map),
+    /// The first line was quoted without its indentation; this is it, and the rule for the others.
+    Head(String, Map),
+    /// No rule does.
+    Unknown,
+}
+
+/// Writes the lines of one result.
+pub(super) struct Scribe<'a> {
+    block: &'a Block<'a>,
+    site: &'a MatchSite,
+    text: Lines<'a>,
+    origins: &'a [Option<usize>],
+    indentation: Indentation,
+    evidence: Evidence<'a>,
+    /// The characters of all lines of the search.
+    quoted: usize,
+    /// The pairs of characters that may still be compared.
+    cells: Cell<usize>,
+    /// Whether the file writes all lines as they are quoted.
+    alike: bool,
+}
+
+/// The pairs of characters that are compared for the lines that one edit adds.
+const MOST_CELLS: usize = 1 << 25;
+
+/// The bytes of the longest line that is merged word by word.
+const LONGEST: usize = 1 << 16;
+
+impl<'a> Scribe<'a> {
+    pub(super) fn new(
+        block: &'a Block<'a>,
+        site: &'a MatchSite,
+        text: Lines<'a>,
+        origins: &'a [Option<usize>],
+    ) -> Scribe<'a> {
+        let same = (0..block.search.len()).filter(|index| site.apart != Some(*index));
+        let pairs: Vec<(&str, &str)> =
+            same.map(|index| (block.search.line(index), text.text(site.line(index)))).collect();
+        let alike = pairs.iter().all(|(quoted, there)| quoted.trim() == there.trim());
+        let evidence = if alike { Evidence::default() } else { evidence(&pairs) };
+        let all =
+            (0..block.search.len()).map(|index| (block.search.line(index), text.text(site.line(index))));
+        let indents: Vec<(&str, &str)> =
+            all.map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
+        let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
+        let indentation = indentation(&indents, &others);
+        let quoted = block.search.lines.iter().map(|line| weight(line)).sum();
+        Scribe {
+            block,
+            site,
+            text,
+            origins,
+            indentation,
+            evidence,
+            alike,
+            quoted,
+            cells: Cell::new(MOST_CELLS),
+        }
+    }
+
+    /// Writes a row of the replacement.
+    pub(super) fn row(&self, row: usize) -> Result<Out, Conflict> {
+        let wanted = self.block.replace.line(row);
+        match self.origins.get(row).copied().flatten() {
+            None => self.added(row, wanted).map(Out::New),
+            Some(base) if self.block.search.line(base) == wanted => Ok(Out::File(self.site.line(base))),
+            Some(base) => Ok(Out::Edited(self.site.line(base), self.changed(base, row, wanted)?)),
+        }
+    }
+
+    fn changed(&self, base: usize, row: usize, wanted: &str) -> Result<String, Conflict> {
+        let (quoted, line) = (self.block.search.line(base), self.site.line(base));
+        let there = self.text.text(line);
+        let refuse = |why| Err(Conflict::new(line, why, quoted, there));
+        if self.site.apart == Some(base) {
+            return refuse("the edit changes a line that is another one in the file");
+        }
+        let indent = if indent_of(quoted) == indent_of(wanted) {
+            indent_of(there).to_owned()
+        } else {
+            match self.indent(row, indent_of(wanted)) {
+                Some(indent) => indent,
+                None => return refuse("the edit indents a line anew that the file indents otherwise"),
+            }
+        };
+        let body = match self.body(quoted.trim(), wanted.trim(), there.trim()) {
+            Ok(body) => body,
+            Err(why) => return refuse(why),
+        };
+        let same_trail = trail_of(quoted) == trail_of(wanted);
+        Ok(indent + &body + if same_trail { trail_of(there) } else { trail_of(wanted) })
+    }
+
+    fn added(&self, row: usize, wanted: &str) -> Result<String, Conflict> {
+        let Some(indent) = self.indent(row, indent_of(wanted)).or_else(|| self.sibling(row, wanted)) else {
+            let (line, _) = self.site.ends();
+            let why = "nothing shows how the file would indent a line that the edit adds";
+            return Err(Conflict::new(line, why, wanted, self.text.text(line)));
+        };
+        Ok(indent + &self.dressed(wanted.trim()) + trail_of(wanted))
+    }
+
+    /// Does to a line of the file what the edit does to the quoted one, both without the blanks at their ends.
+    fn body(&self, quoted: &str, wanted: &str, there: &str) -> Result<String, &'static str> {
+        if quoted != there && quoted.len() > LONGEST {
+            return Err("the line has other marks than the quote, and is too long to be merged");
+        }
+        if fold(quoted) == fold(there) {
+            return Ok(merged(quoted, wanted, there, &self.evidence));
+        }
+        let mixed = "the file quotes its strings otherwise, and the edit mixes quotes";
+        let (quoted, wanted) = swapped(quoted, wanted, there).ok_or(mixed)?;
+        Ok(merged(&quoted, &wanted, there, &Evidence::default()))
+    }
+
+    /// Writes a new line with the file's marks: as the line of the block does that it is most alike, where there is one.
+    fn dressed(&self, wanted: &str) -> String {
+        if self.alike {
+            return wanted.to_owned();
+        }
+        let Some(left) = self.cells.get().checked_sub(self.quoted * weight(wanted)) else {
+            return self.evidence.dress(wanted);
+        };
+        self.cells.set(left);
+        let nearest = (0..self.block.search.len())
+            .filter(|base| self.site.apart != Some(*base))
+            .map(|base| (similarity(self.block.search.line(base), wanted), base))
+            .filter(|(score, _)| *score >= ALIKE)
+            .max_by(|one, other| one.0.total_cmp(&other.0));
+        let as_nearest = nearest.and_then(|(_, base)| {
+            let there = self.text.text(self.site.line(base)).trim();
+            self.body(self.block.search.line(base).trim(), wanted, there).ok()
+        });
+        as_nearest.unwrap_or_else(|| self.evidence.dress(wanted))
+    }
+
+    /// The indentation by the rule, where there is one.
+    fn indent(&self, row: usize, indent: &str) -> Option<String> {
+        match &self.indentation {
+            Indentation::One(map) => map.apply(indent),
+            Indentation::Head(first, _) if row == 0 && indent.is_empty() => Some(first.clone()),
+            Indentation::Head(_, map) => map.apply(indent),
+            Indentation::Unknown => None,
+        }
+    }
+
+    /// The indentation of the nearest line of the result that stays and has the same one in the replacement.
+    fn sibling(&self, row: usize, wanted: &str) -> Option<String> {
+        let Indentation::Unknown = self.indentation else { return None };
+        let stays = |(other, origin): (usize, &Option<usize>)| {
+            let base = (*origin)?;
+            // A first line without indentation was quoted from its first letter on.
+            let (quoted, there) = (self.block.search.line(base), self.text.text(self.site.line(base)));
+            if base == 0 && indent_of(quoted).is_empty() && !indent_of(there).is_empty() {
+                return None;
+            }
+            let same = indent_of(self.block.replace.line(other)) == indent_of(wanted)
+                && indent_of(self.block.search.line(base)) == indent_of(wanted);
+            same.then(|| (other.abs_diff(row), self.site.line(base)))
+        };
+        let nearest = self.origins.iter().enumerate().filter_map(stays).min()?;
+        Some(indent_of(self.text.text(nearest.1)).to_owned())
+    }
+}
+
+fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
+    if let [("", there)] = pairs
+        && !there.is_empty()
+        && let [_, rest @ ..] = others
+        && !rest.is_empty()
+        && rest.iter().all(|other| other.starts_with(there))
+    {
+        // One line, quoted from its first word on: the others may be indented as in the file, or from there on.
+        return Indentation::Unknown;
+    }
+    let head = match pairs {
+        [("", first), rest @ ..] if !first.is_empty() => {
+            Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map))
+        }
+        [..] => None,
+    };
+    match (Map::explaining(pairs, others), head) {
+        // Nothing but the first line's indentation is missing: that is simpler than another unit or other tabs.
+        (Some(map), Some((first, rest))) if map.turns() && rest.is_same() => Indentation::Head(first, rest),
+        (Some(map), _) => Indentation::One(map),
+        (None, Some((first, rest))) => Indentation::Head(first, rest),
+        (None, None) => Indentation::Unknown,
+    }
+}
+
+/// What the block shows of the file's marks.
+fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
+    let mut evidence = Evidence::default();
+    for (quoted, there) in pairs.iter().map(|(quoted, there)| (quoted.trim(), there.trim())) {
+        if quoted.len() <= LONGEST && fold(quoted) == fold(there) {
+            evidence.note(quoted, there);
+        }
+    }
+    evidence
+}

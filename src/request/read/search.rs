@@ -1,0 +1,81 @@
+//! A search: the lines that a pattern matches.
+
+use super::super::{EntityFields, SearchScope};
+use crate::error::{Code, Error};
+
+/// Lines that are shown on each side of a match, and matches that are shown, where nothing else is asked.
+const CONTEXT: usize = 3;
+const MOST: usize = 20;
+/// The greatest of each that can be asked for.
+const MOST_CONTEXT: i64 = 50;
+const MOST_MATCHES: i64 = 1000;
+
+/// The fields of a search, each as given or absent.
+#[derive(Debug, Clone, Default)]
+pub struct SearchFields {
+    /// The pattern.
+    pub pattern: String,
+    /// A file, a folder, or a glob of files.
+    pub path: Option<String>,
+    /// What sort of thing is searched.
+    pub scope: EntityFields,
+    /// Lines shown before and after each match.
+    pub context_lines: Option<i64>,
+    /// The most matches that are shown.
+    pub max_results: Option<i64>,
+    /// Whether hidden files are searched, too.
+    pub hidden: bool,
+    /// Whether a match may reach over lines.
+    pub multiline: bool,
+}
+
+/// A search for the lines that a pattern matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchLook {
+    /// The pattern, in the syntax of the crate `regex`.
+    pub pattern: String,
+    /// A file, a folder, or a glob of files relative to the first root; every root, where it is absent.
+    pub path: Option<String>,
+    /// Where it is searched.
+    pub realm: SearchScope,
+    /// Lines shown before and after each match.
+    pub context: usize,
+    /// The most matches that are shown, from 1.
+    pub most: usize,
+    /// Whether hidden files are searched, too.
+    pub hidden: bool,
+    /// Whether a match may reach over lines.
+    pub multiline: bool,
+}
+
+impl SearchFields {
+    /// Raises the fields to the search that they name.
+    ///
+    /// Errors: `INVALID_INPUT` for an empty pattern, for numbers out of range, and for what belongs to another scope, with
+    /// the field.
+    pub fn raise(self) -> Result<SearchLook, Error> {
+        if self.pattern.is_empty() {
+            return Err(Error::new(Code::InvalidInput, "pattern is empty, so every line would match")
+                .field("pattern"));
+        }
+        let context = number(self.context_lines, CONTEXT, 0..=MOST_CONTEXT, "context_lines")?;
+        let most = number(self.max_results, MOST, 1..=MOST_MATCHES, "max_results")?;
+        let SearchFields { pattern, path, scope, hidden, multiline, .. } = self;
+        Ok(SearchLook { pattern, path, realm: scope.realm()?, context, most, hidden, multiline })
+    }
+}
+
+/// A number within a range, or its default.
+pub(super) fn number(
+    given: Option<i64>,
+    default: usize,
+    range: std::ops::RangeInclusive<i64>,
+    field: &str,
+) -> Result<usize, Error> {
+    let Some(given) = given else { return Ok(default) };
+    let fits = usize::try_from(given).ok().filter(|_| range.contains(&given));
+    fits.ok_or_else(|| {
+        let message = format!("{field} must be from {} to {}, found {given}", range.start(), range.end());
+        Error::new(Code::InvalidInput, message).field(field)
+    })
+}

@@ -1,0 +1,85 @@
+//! What tells that a file is as it was read, without reading it again.
+//!
+//! A write that is seen in neither size nor times is possible within one tick of the clock that the kernel stamps files by:
+//! git calls such a file racy, and reads it again where the file is not older than what is remembered of it
+//! (Documentation/technical/racy-git.txt). So here: facts are given only of a file that had not been changed for a while
+//! when its reading began. A change after that moment has a time of its own, because the time of the inode's last change is
+//! set by the kernel and by no program.
+//!
+//! That holds where this machine's clock makes the times, and fine enough: so not over a network, nor on FAT. What it
+//! cannot tell is a write through a mapping into memory, whose time may come later than the write (mmap(2), `MAP_SHARED`):
+//! git does not see it either. Nothing is decided by it: an edit compares with the file itself.
+//!
+//! Invariant: the same facts mean the same bytes, but for what is said above.
+
+use super::folder::Identity;
+use rustix::fs::Stat;
+use std::os::fd::AsFd;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How long a file must have been left alone. Ticks are of 10 ms at most; ext4 with small inodes counts seconds.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// File systems whose times this machine's clock makes: ext, xfs, btrfs, tmpfs, overlayfs, zfs, f2fs, bcachefs.
+const LOCAL: [u64; 8] =
+    [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010, 0xca45_1a4e];
+
+/// What tells that a file is as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileFingerprint {
+    identity: Identity,
+    size: i64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl FileFingerprint {
+    /// The facts that a stat tells.
+    pub(super) fn from_stat(stat: &Stat) -> FileFingerprint {
+        let nanoseconds = |part| i64::try_from(part).unwrap_or(i64::MAX);
+        FileFingerprint {
+            identity: Identity::from_stat(stat),
+            size: stat.st_size,
+            modified: (stat.st_mtime, nanoseconds(stat.st_mtime_nsec)),
+            changed: (stat.st_ctime, nanoseconds(stat.st_ctime_nsec)),
+        }
+    }
+
+    /// The size of the file in bytes.
+    pub fn size(&self) -> u64 {
+        u64::try_from(self.size).unwrap_or(0)
+    }
+
+    /// The same, where they prove that what was read of a file from `began` on is what it holds as long as they hold.
+    pub(super) fn settled(self, began: SystemTime, file: impl AsFd) -> Option<FileFingerprint> {
+        let began = began.duration_since(UNIX_EPOCH).ok()?;
+        let (seconds, nanoseconds) = self.changed;
+        let changed = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+        let is_old = changed.checked_add(SETTLED)? <= began;
+        (is_old && is_local(file)).then_some(self)
+    }
+}
+
+fn is_local(file: impl AsFd) -> bool {
+    let system = rustix::fs::fstatfs(file);
+    // The kernel's magic numbers have 32 bits, its field has more on most machines.
+    system.is_ok_and(|system| u64::try_from(system.f_type).is_ok_and(|magic| LOCAL.contains(&magic)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_just_changed_is_not_settled() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let facts = FileFingerprint::from_stat(&rustix::fs::fstat(file.as_file()).unwrap());
+        let now = SystemTime::now();
+        let settled = |began| facts.settled(began, file.as_file());
+        assert_eq!(settled(now), None);
+        assert_eq!(settled(now - Duration::from_secs(3600)), None);
+        assert_eq!(settled(now + Duration::from_secs(3)).is_some(), is_local(file.as_file()));
+        let made_up = std::fs::File::open("/proc/self/stat").unwrap();
+        assert_eq!(facts.settled(now + Duration::from_secs(3), &made_up), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! The journal of one root: its database, opened when it is first needed.
+//!
+//! Invariant: what is broken is set aside and begun anew once; what was found is never another root's.
+
+use crate::error::Error;
+use crate::store::FilePlace;
+use crate::store::journal::{Entry, RetentionLimits};
+use crate::store::project::relative;
+use crate::store::sql::{Database, DatabaseError};
+use crate::store::state::StateFolder;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// One root's journal.
+#[derive(Debug)]
+pub(super) struct RootJournal {
+    state: StateFolder,
+    root: PathBuf,
+    /// For the first root, the folder below it that paths are told from.
+    base: Option<String>,
+    database: RwLock<Option<Arc<Database>>>,
+    notes: Mutex<Vec<String>>,
+}
+
+impl RootJournal {
+    /// The journal of a root; paths of the first one are told relative to `base`, those of others are absolute.
+    pub fn new(state: &StateFolder, root: &Path, base: Option<&str>) -> RootJournal {
+        let (state, root, base) = (state.clone(), root.to_owned(), base.map(str::to_owned));
+        RootJournal { state, root, base, database: RwLock::default(), notes: Mutex::default() }
+    }
+
+    /// Why nothing is remembered here, where that is so.
+    pub fn trouble(&self) -> Option<String> {
+        match self.open() {
+            Err(DatabaseError::Closed(why)) => Some(why),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// Does something with the database; once more, where it was broken and is set aside by now.
+    pub fn with<T>(
+        &self,
+        mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
+    ) -> Result<T, Error> {
+        let mut done = self.once(&mut work);
+        if let Err(DatabaseError::Spoilt(_)) = done {
+            done = self.once(&mut work);
+        }
+        done.map_err(|failure| refusal(&self.root, &failure))
+    }
+
+    /// Looks something up; where nothing is remembered, nothing is found.
+    pub fn look<T: Default>(
+        &self,
+        mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
+    ) -> Result<T, Error> {
+        self.with(|database| work(database)).or_else(|error| match self.trouble() {
+            Some(_) => Ok(T::default()),
+            None => Err(error),
+        })
+    }
+
+    /// Looks an entry up whose paths a caller may name.
+    pub fn entry(
+        &self,
+        mut work: impl FnMut(&Database) -> Result<Option<Entry>, DatabaseError>,
+    ) -> Result<Option<Entry>, Error> {
+        self.look(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
+    }
+
+    /// The entry with its paths as [`FilePlace::shown`] spells them.
+    pub fn shown(&self, mut entry: Entry) -> Entry {
+        for changed in &mut entry.changes {
+            changed.path = match &self.base {
+                Some(base) => relative(base, &changed.path),
+                None => self.root.join(&changed.path).to_string_lossy().into_owned(),
+            };
+        }
+        entry
+    }
+
+    /// What a person should know and has not been told.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether there may be something to tidy up; a journal that was not needed is as it was.
+    pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
+        let open = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().is_some_and(|database| database.is_untidy(bounds))
+    }
+
+    /// Tidies up where that is needed.
+    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
+        if self.is_untidy(bounds) { self.with(|database| database.tidy(bounds)) } else { Ok(()) }
+    }
+
+    fn once<T>(
+        &self,
+        work: &mut impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        let database = self.open()?;
+        let done = work(&database);
+        if let Err(DatabaseError::Spoilt(why)) = &done {
+            let folder = self.folder()?;
+            self.note(database.give_up(&folder, why)?);
+        }
+        done
+    }
+
+    /// The database as it is now: another one of its name has taken its place where that was set aside or removed.
+    fn open(&self) -> Result<Arc<Database>, DatabaseError> {
+        let current = |open: &Option<Arc<Database>>| open.clone().filter(|database| database.is_current());
+        if let Some(database) = current(&self.database.read().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(database);
+        }
+        let mut open = self.database.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(database) = current(&open) {
+            return Ok(database);
+        }
+        let (database, notes) = Database::open(&self.folder()?)?;
+        self.note(notes);
+        Ok(Arc::clone(open.insert(Arc::new(database))))
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> Result<PathBuf, DatabaseError> {
+        self.state.journal(&self.root).map_err(DatabaseError::Closed)
+    }
+
+    fn note(&self, notes: impl IntoIterator<Item = String>) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes);
+    }
+}
+
+/// The book of a place's root.
+pub(super) fn find<'a>(books: &'a [RootJournal], place: &FilePlace) -> Result<&'a RootJournal, Error> {
+    books.get(place.root).ok_or_else(|| crate::store::trouble::outside(place.shown()))
+}
+
+fn refusal(root: &Path, failure: &DatabaseError) -> Error {
+    let (code, why) = failure.told();
+    Error::new(code, format!("the journal of {} cannot be used: {why}", root.display()))
+}

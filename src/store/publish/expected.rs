@@ -1,0 +1,95 @@
+//! What is believed to stand under a name: which file, and what it holds.
+//!
+//! Invariant: the content itself is compared, not its times or size alone; and the name must still stand for that very file.
+
+use super::guards::Guards;
+use super::metadata::CopiedMetadata;
+use crate::error::Error;
+use crate::store::folder::{Folder, Identity};
+use crate::store::trouble::{conflict, failed};
+use rustix::io::{Errno, Result as Io, retry_on_intr};
+use std::os::fd::OwnedFd;
+
+const CHUNK: usize = 64 * 1024;
+
+/// A file that is open, and what it is believed to hold.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) struct ExpectedFile<'a> {
+    /// The file.
+    pub(super) file: &'a OwnedFd,
+    /// What it is.
+    pub(super) identity: Identity,
+    /// What it should hold.
+    pub(super) bytes: &'a [u8],
+    /// The metadata that its successor was given, where it has one.
+    pub(super) carried: Option<&'a CopiedMetadata>,
+}
+
+impl<'a> ExpectedFile<'a> {
+    /// A file that should hold these bytes.
+    pub(in crate::store) fn new(file: &'a OwnedFd, identity: Identity, bytes: &'a [u8]) -> ExpectedFile<'a> {
+        ExpectedFile { file, identity, bytes, carried: None }
+    }
+
+    /// Refuses where the name stands for another file by now, or the file holds something else.
+    pub(super) fn check(
+        &self,
+        folder: &Folder,
+        name: &str,
+        shown: &str,
+        guards: &Guards<'_>,
+    ) -> Result<(), Error> {
+        if !guards.compare {
+            return Ok(());
+        }
+        match folder.stat(name) {
+            Ok(stat) if Identity::from_stat(&stat) == self.identity => {}
+            Ok(_) => return Err(conflict(shown, "was replaced by another file since it was read")),
+            Err(Errno::NOENT) => {
+                return Err(conflict(shown, "was removed by somebody else since it was read"));
+            }
+            Err(errno) => return Err(failed("stat", shown, errno)),
+        }
+        guards.step();
+        if !self.holds().map_err(|errno| failed("reading", shown, errno))? {
+            let size = rustix::fs::fstat(self.file).map(|stat| stat.st_size).unwrap_or_default();
+            let seen = format!(
+                "was changed by somebody else since it was read ({} bytes then, {size} now)",
+                self.bytes.len()
+            );
+            return Err(conflict(shown, &seen));
+        }
+        match self.carried.map(|carried| carried.is_still_of(self.file)) {
+            None | Some(Ok(true)) => Ok(()),
+            Some(Ok(false)) => Err(conflict(shown, "was given other rights or attributes since it was read")),
+            Some(Err(errno)) => Err(failed("reading the extended attributes", shown, errno)),
+        }
+    }
+
+    /// Whether the name stands for this file.
+    pub(in crate::store) fn is(&self, folder: &Folder, name: &str) -> bool {
+        folder.stat(name).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
+    }
+
+    /// Whether the file holds these bytes and no more.
+    pub(in crate::store) fn holds(&self) -> Io<bool> {
+        holds(self.file, self.bytes)
+    }
+}
+
+/// Whether a file holds these bytes and no more.
+fn holds(file: &OwnedFd, bytes: &[u8]) -> Io<bool> {
+    let mut chunk = vec![0_u8; CHUNK.min(bytes.len() + 1)];
+    let (mut rest, mut offset) = (bytes, 0);
+    loop {
+        let count = retry_on_intr(|| rustix::io::pread(file, chunk.as_mut_slice(), offset))?;
+        if count == 0 {
+            return Ok(rest.is_empty());
+        }
+        offset += count as u64;
+        match (chunk.get(..count), rest.split_at_checked(count)) {
+            (Some(read), Some((expected, after))) if read == expected => rest = after,
+            _ => return Ok(false),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What is done to the files of a half-done edit: what it displaced is removed, or put back.
+//!
+//! Invariant: a file is removed only where it is known to be the edit's own or the one that it replaced, by the inode that the
+//! journal has of it, or by its whole text where the journal has none; any other is put back, or kept and told.
+
+use super::look::{FileOwner, PathContent, RecoveredFile, WriteState, split};
+use crate::store::git_layout;
+use crate::store::publish::{ExpectedFile, Guards, Refusal, SwapNames, overwrite};
+use crate::store::snapshot::FileSnapshot;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::io::ErrorKind;
+
+impl RecoveredFile<'_> {
+    /// Removes what lies beside a write that is there; gives back a note where it was kept.
+    pub fn clear(&self) -> Option<String> {
+        let folder = self.folder.as_ref()?;
+        match &self.beside {
+            PathContent::Absent => None,
+            _ if self.is_ours() => {
+                // Where this fails, a later look finds it again.
+                let _ = folder.unlink(self.left.staged);
+                None
+            }
+            _ => self.keep(),
+        }
+    }
+
+    /// Takes a write back, as far as it was made; gives back a note where something could not be put back.
+    pub fn back(&self) -> Option<String> {
+        let note = match (self.side(), self.left.before, self.left.after) {
+            (WriteState::There, Some(before), Some(_)) if self.beside.stamp() == Some(before) => {
+                self.exchange()
+            }
+            (WriteState::There, Some(_), Some(_)) => self.restore(),
+            (WriteState::There, None, _) => self.take(),
+            (WriteState::There, Some(_), None) => self.put(),
+            (WriteState::NotThere | WriteState::Unclear, Some(before), after) => {
+                if let Some(text) = self.torn() {
+                    self.mend(&text)
+                } else if self.now.stamp() == after
+                    && self.now.stamp() != Some(before)
+                    && !self.is_ours()
+                    && !self.is_blank()
+                {
+                    // Somebody's work that was displaced in the last moment.
+                    if after.is_some() { self.exchange() } else { self.put() }
+                } else {
+                    self.clear()
+                }
+            }
+            (WriteState::NotThere | WriteState::Unclear, None, _) => self.clear(),
+        };
+        self.remove_folders();
+        note
+    }
+
+    /// Whether what lies beside is the edit's own, or the file that it replaced.
+    fn is_ours(&self) -> bool {
+        matches!(self.owner(), Some(FileOwner::Copy | FileOwner::Before))
+    }
+
+    fn exchange(&self) -> Option<String> {
+        let (Some(ends), PathContent::Held(_, now), PathContent::Held(_, beside)) =
+            (self.ends(), &self.now, &self.beside)
+        else {
+            return self.keep();
+        };
+        if self.now.stamp() != self.left.after {
+            return self.keep();
+        }
+        match ends.exchange(&known(now), &known(beside)) {
+            Ok(_) => {
+                let _ = ends.folder.unlink(ends.staged);
+                None
+            }
+            Err(Refusal::Kept(error)) => Some(error.message),
+            Err(Refusal::Clean(_) | Refusal::Mounted) => self.keep(),
+        }
+    }
+
+    fn take(&self) -> Option<String> {
+        let (Some(ends), PathContent::Held(stamp, now)) = (self.ends(), &self.now) else { return None };
+        let kept = if self.is_one() {
+            let _ = ends.folder.unlink(ends.staged);
+            None
+        } else {
+            self.clear()
+        };
+        if Some(*stamp) != self.left.after {
+            let path = self.left.path;
+            let seen = format!("{path} was made by an edit that was not completed, and changed since");
+            return Some(kept.map_or(seen.clone(), |kept| format!("{seen}; {kept}")));
+        }
+        match ends.take(&known(now)) {
+            Ok(_) => {
+                let _ = ends.folder.unlink(ends.staged);
+                kept
+            }
+            Err(Refusal::Clean(error) | Refusal::Kept(error)) => Some(error.message),
+            Err(Refusal::Mounted) => kept,
+        }
+    }
+
+    fn put(&self) -> Option<String> {
+        match (self.ends(), &self.beside) {
+            // Another edit may have brought the other parts of a git folder since the file was removed.
+            (Some(_), PathContent::Held(..))
+                if git_layout::completes(self.root, self.left.path).unwrap_or(true) =>
+            {
+                let kept = self.keep()?;
+                Some(format!("{kept}: under its own name git could take its folder for a git folder"))
+            }
+            (Some(ends), PathContent::Held(..)) => ends.put().unwrap_or_else(|_| self.keep()),
+            _ => self.restore(),
+        }
+    }
+
+    /// Puts the text before in the place of the edit's, where nothing was displaced that could be put back.
+    fn restore(&self) -> Option<String> {
+        let (Some(ends), PathContent::Held(stamp, now)) = (self.ends(), &self.now) else {
+            return self.unrestored();
+        };
+        let text = self.left.before.and_then(|before| (self.text)(before));
+        let (Some(text), true) = (text, Some(*stamp) == self.left.after) else { return self.unrestored() };
+        // In the same file, so that it keeps its rights.
+        self.overwrite(&ends, now, &text)
+    }
+
+    /// Writes the text before into a file that was torn.
+    fn mend(&self, text: &[u8]) -> Option<String> {
+        let (Some(ends), PathContent::Held(_, now)) = (self.ends(), &self.now) else {
+            return self.unrestored();
+        };
+        let note = self.overwrite(&ends, now, text);
+        if note.is_none() { self.clear() } else { note }
+    }
+
+    fn overwrite(&self, ends: &SwapNames<'_>, now: &FileSnapshot, text: &[u8]) -> Option<String> {
+        let file =
+            ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
+        let is_there = known(now).is(ends.folder, ends.target) && known(now).holds().unwrap_or(false);
+        match file {
+            Ok(file) if is_there && overwrite(&file, text).is_ok() => None,
+            Ok(_) | Err(_) => self.unrestored(),
+        }
+    }
+
+    fn unrestored(&self) -> Option<String> {
+        Some(format!(
+            "{} was changed by an edit that was not completed, and could not be put back",
+            self.left.path
+        ))
+    }
+
+    fn keep(&self) -> Option<String> {
+        if matches!(self.beside, PathContent::Absent) {
+            return None;
+        }
+        let name = self.ends()?.set_aside();
+        Some(format!(
+            "a text that was found beside {} after an edit that was not completed is in {name}",
+            self.left.path
+        ))
+    }
+
+    fn ends(&self) -> Option<SwapNames<'_>> {
+        let (target, staged, shown) = (self.name, self.left.staged, self.left.path);
+        Some(SwapNames { folder: self.folder.as_ref()?, target, staged, shown, guards: Guards::ALL })
+    }
+
+    /// Removes the folders that were made for the file, where they are empty.
+    fn remove_folders(&self) {
+        let mut path = split(self.left.path).0;
+        for _ in 0..self.left.folders {
+            let (above, name) = split(path);
+            // Of those that are not there, the ones above may be: they are made from the outermost on.
+            match self.root.folder(above).map(|above| above.remove(name)) {
+                Ok(Ok(()) | Err(Errno::NOENT)) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Ok(Err(_)) | Err(_) => return,
+            }
+            path = above;
+        }
+    }
+}
+
+fn known(snapshot: &FileSnapshot) -> ExpectedFile<'_> {
+    ExpectedFile::new(&snapshot.file, snapshot.identity, snapshot.bytes())
+}

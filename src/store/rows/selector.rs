@@ -1,0 +1,211 @@
+//! Which rows a search or a list means: those at a path, in a folder, of a glob, or whose paths begin like this.
+
+use super::look::EntityFilter;
+use super::{EntityStore, RowPlace};
+use crate::error::Error;
+use crate::policy::EntityOwner;
+use crate::request::Entity;
+use crate::store::search::{SearchGlob, nothing_at};
+use crate::store::sql::rows::{EntityStoreError, Paths, RowFound, Span};
+
+/// The rows that are meant.
+#[derive(Debug)]
+pub struct EntitySelector {
+    entity: Entity,
+    owner: EntityOwner,
+    organization: Option<String>,
+    depot: u64,
+    paths: Where,
+}
+
+/// Where they are.
+#[derive(Debug)]
+enum Where {
+    Everywhere,
+    Nowhere,
+    At(String),
+    /// Paths that begin like this; of these those that the glob finds.
+    Beginning(String, Option<Box<SearchGlob>>),
+}
+
+impl EntityStore {
+    /// The rows at a path, in a folder or of a glob, as a search names them; all, where it is absent.
+    ///
+    /// Errors: `FILE_NOT_FOUND` for an app, an organisation or a path that is not there or out of reach, `BAD_PATTERN` for a
+    /// glob, `STORE_UNAVAILABLE`.
+    pub fn within(&self, among: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
+        let mut meant = self.meant(among)?;
+        let Some(asked) = path.filter(|path| !path.is_empty()) else { return Ok(meant) };
+        if asked.chars().any(char::is_control) {
+            return Err(nothing_at(&asked.escape_debug().to_string()));
+        }
+        let folder = format!("{}/", asked.strip_suffix('/').unwrap_or(asked));
+        meant.paths = Where::At(asked.to_owned());
+        if self.has_any(&meant)? {
+            return Ok(meant);
+        }
+        meant.paths = Where::Beginning(folder, None);
+        if self.has_any(&meant)? {
+            return Ok(meant);
+        }
+        if !SearchGlob::is_meant_by(asked) {
+            return Err(nothing_at(asked));
+        }
+        let names: Vec<&str> = asked.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        let glob = SearchGlob::read(&names.join("/"), asked)?;
+        let fixed = names.iter().take_while(|name| !SearchGlob::is_meant_by(name));
+        meant.paths = Where::Beginning(fixed.map(|name| format!("{name}/")).collect(), None);
+        if !self.has_any(&meant)? {
+            return Err(nothing_at(asked));
+        }
+        if let Where::Beginning(_, only) = &mut meant.paths {
+            *only = Some(Box::new(glob));
+        }
+        Ok(meant)
+    }
+
+    /// The rows in a folder, or those whose paths begin like this; all, where nothing is given.
+    ///
+    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that is not there or out of reach, `STORE_UNAVAILABLE`.
+    pub fn beginning(&self, among: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
+        let mut meant = self.meant(among)?;
+        if prefix.is_empty() {
+            return Ok(meant);
+        }
+        if prefix.chars().any(char::is_control) {
+            meant.paths = Where::Nowhere;
+            return Ok(meant);
+        }
+        if !prefix.ends_with('/') {
+            meant.paths = Where::Beginning(format!("{prefix}/"), None);
+            if self.has_any(&meant)? {
+                return Ok(meant);
+            }
+        }
+        meant.paths = Where::Beginning(prefix.to_owned(), None);
+        Ok(meant)
+    }
+
+    /// All rows among which is looked, once it is known that they are within reach.
+    fn meant(&self, among: &EntityFilter<'_>) -> Result<EntitySelector, Error> {
+        let EntityFilter { kind, owner, app_id, organization_id } = *among;
+        let organization = match owner {
+            EntityOwner::App => Some(self.home(app_id.unwrap_or_default())?.unwrap_or_default()),
+            EntityOwner::Organization => match organization_id {
+                Some(given) => self.given(given)?,
+                None => None,
+            },
+            EntityOwner::Global => Some(String::new()),
+        };
+        let app_id = app_id.filter(|_| owner == EntityOwner::App).map(str::to_owned);
+        let entity = Entity { kind: kind.clone(), path: String::new(), app_id, organization_id: None };
+        Ok(EntitySelector {
+            entity,
+            owner,
+            organization,
+            depot: self.depot.number(),
+            paths: Where::Everywhere,
+        })
+    }
+
+    fn has_any(&self, meant: &EntitySelector) -> Result<bool, Error> {
+        let found = meant.span(|span| self.depot.among(&self.tenant, span, &[], None, 1));
+        Ok(!found.map_err(EntityStoreError::told)?.is_empty())
+    }
+}
+
+impl EntitySelector {
+    /// Whether not every row is meant that lies there.
+    pub fn is_narrowed(&self) -> bool {
+        match &self.paths {
+            Where::Everywhere | Where::At(_) | Where::Beginning(_, None) => false,
+            Where::Nowhere | Where::Beginning(_, Some(_)) => true,
+        }
+    }
+
+    /// Whether no row can be meant.
+    pub(super) fn is_nothing(&self) -> bool {
+        matches!(self.paths, Where::Nowhere)
+    }
+
+    /// Whether a row that lies there is meant.
+    pub(super) fn finds(&self, row: &RowFound) -> bool {
+        match &self.paths {
+            Where::Everywhere | Where::At(_) | Where::Beginning(_, None) => true,
+            Where::Nowhere => false,
+            Where::Beginning(_, Some(glob)) => glob.finds(&row.path),
+        }
+    }
+
+    /// The place of a row.
+    pub(super) fn place(&self, RowFound { organization, path, .. }: &RowFound) -> RowPlace {
+        let owner = Some(organization.clone()).filter(|organization| !organization.is_empty());
+        let organization_id = owner.clone().filter(|_| self.owner == EntityOwner::Organization);
+        let entity = Entity { path: path.clone(), organization_id, ..self.entity.clone() };
+        RowPlace { entity, owner, depot: self.depot }
+    }
+
+    /// Asks for what lies there.
+    pub(super) fn span<T>(&self, ask: impl FnOnce(Span<'_>) -> T) -> T {
+        let behind = match &self.paths {
+            Where::Everywhere | Where::Nowhere | Where::At(_) => None,
+            Where::Beginning(first, _) => successor(first),
+        };
+        let paths = match &self.paths {
+            Where::Everywhere | Where::Nowhere => Paths::All,
+            Where::At(path) => Paths::Only(path),
+            Where::Beginning(first, _) => Paths::From(first, behind.as_deref()),
+        };
+        ask(Span {
+            kind: self.entity.kind.name(),
+            app: self.entity.app_id.as_deref().unwrap_or_default(),
+            organization: self.organization.as_deref(),
+            paths,
+        })
+    }
+}
+
+/// The least text that comes behind all that begin like this, in the order of their bytes; nothing where there is none.
+fn successor(beginning: &str) -> Option<String> {
+    let mut characters: Vec<char> = beginning.chars().collect();
+    while let Some(last) = characters.pop() {
+        // Behind the last before those that are none comes the first behind them.
+        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
+        if let Some(next) = next {
+            characters.push(next);
+            return Some(characters.into_iter().collect());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_that_begins_so_comes_behind() {
+        for (beginning, behind) in [
+            ("a/", Some("a0")),
+            ("a", Some("b")),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}", None),
+            ("", None),
+        ] {
+            assert_eq!(successor(beginning).as_deref(), behind);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_between_begins_so(beginning in "\\PC{1,4}", other in "\\PC{0,6}") {
+            let behind = successor(&beginning);
+            for text in [other.clone(), format!("{beginning}{other}")] {
+                let between = text >= beginning && behind.as_ref().is_none_or(|behind| text < *behind);
+                prop_assert_eq!(between, text.starts_with(&beginning));
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The first of what was found, in the order of the answer, whatever the order in which it was found.
+//!
+//! Invariant: what is kept is bounded by what will be shown, however much is found.
+
+use std::collections::BTreeMap;
+
+/// The first things by root and path, each with how many it counts for.
+#[derive(Debug)]
+pub(super) struct FirstEntries<T> {
+    first: BTreeMap<(usize, String), (usize, T)>,
+    /// What those that are kept count for.
+    counted: usize,
+    most: usize,
+}
+
+impl<T> FirstEntries<T> {
+    /// Keeps as much as is needed to show so many.
+    pub(super) fn new(most: usize) -> FirstEntries<T> {
+        FirstEntries { first: BTreeMap::new(), counted: 0, most }
+    }
+
+    /// Whether something at this place would be kept.
+    pub(super) fn takes(&self, key: &(usize, String)) -> bool {
+        let last = self.first.last_key_value();
+        self.counted < self.most || last.is_some_and(|(last, _)| key < last)
+    }
+
+    /// Takes something that counts for so many.
+    pub(super) fn put(&mut self, key: (usize, String), count: usize, thing: T) {
+        if !self.takes(&key) {
+            return;
+        }
+        self.first.insert(key, (count, thing));
+        self.counted += count;
+        while let Some((_, (count, _))) = self.first.last_key_value()
+            && self.counted - count >= self.most
+        {
+            self.counted -= count;
+            self.first.pop_last();
+        }
+    }
+
+    /// Takes what another one keeps.
+    pub(super) fn join(&mut self, other: FirstEntries<T>) {
+        for (key, (count, thing)) in other.first {
+            self.put(key, count, thing);
+        }
+    }
+
+    /// What is kept, in its order.
+    pub(super) fn into_first(self) -> impl Iterator<Item = (usize, T)> {
+        self.first.into_values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_first_are_kept_in_whatever_order_they_come(
+            found in prop::collection::vec((0_u32..100, 1_usize..4), 0..40), most in 1_usize..8, at in 0_usize..40,
+        ) {
+            let mut unlike: BTreeMap<u32, usize> = BTreeMap::new();
+            found.iter().for_each(|(name, count)| { unlike.entry(*name).or_insert(*count); });
+            let mut came: Vec<(u32, usize)> = found.iter().filter_map(|(n, _)| unlike.remove_entry(n)).collect();
+            let (mut one, mut other) = (FirstEntries::new(most), FirstEntries::new(most));
+            for (place, (name, count)) in came.iter().enumerate() {
+                let kept = if place < at { &mut one } else { &mut other };
+                kept.put((0, format!("{name:03}")), *count, *name);
+                prop_assert!(kept.first.len() <= most);
+            }
+            one.join(other);
+            came.sort_unstable();
+            let mut shown = 0;
+            let wanted: Vec<u32> = came.iter().take_while(|(_, count)| {
+                let before = shown;
+                shown += count;
+                before < most
+            }).map(|(name, _)| *name).collect();
+            prop_assert_eq!(one.into_first().map(|(_, name)| name).collect::<Vec<_>>(), wanted);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Where a search looks: a file, what is below a folder, or the files that a glob finds.
+//!
+//! Invariant: a folder was vetted under its requested spelling and under the path that it resolves to.
+
+use super::dir_state::{DirState, Signs};
+use super::glob::{SearchGlob, nothing_at};
+use crate::error::Error;
+use crate::store::file_place::{FilePlace, join};
+use crate::store::files::Files;
+use crate::store::root::Root;
+use crate::store::walk::{self, WalkEnd};
+use crate::store::{admit, alias, spelling, state, trouble};
+use std::sync::Arc;
+
+/// Where a search looks.
+#[derive(Debug)]
+pub enum SearchTarget {
+    /// In one file, whatever passes it over.
+    File(FilePlace),
+    /// In the files below some folders.
+    Below(SearchRoots),
+}
+
+/// Some folders, and which of the files below them are meant.
+#[derive(Debug)]
+pub struct SearchRoots {
+    starts: Vec<SearchStart>,
+    only: Only,
+}
+
+/// A folder that a walk starts at: the number of its root, its path beneath it, and the folder above.
+#[derive(Debug)]
+struct SearchStart {
+    root: usize,
+    path: String,
+    above: Option<Arc<DirState>>,
+}
+
+/// Which files are meant.
+#[derive(Debug)]
+enum Only {
+    All,
+    Glob(Box<SearchGlob>),
+    /// Those whose path in the root begins so.
+    Beginning(String),
+}
+
+impl Files {
+    /// Where a search looks that names this path: a file, a folder, or a glob relative to a root where nothing stands
+    /// under that name; below every root without one.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `PROTECTED`, `NOT_A_FILE`, `BAD_PATTERN` for a glob, and what a path gives.
+    pub fn within(&self, path: Option<&str>) -> Result<SearchTarget, Error> {
+        let Some(path) = path.filter(|path| !path.is_empty()) else {
+            return self.everywhere().map(SearchTarget::Below);
+        };
+        let (root, rest) = self.asked(path)?;
+        match self.standing(root, &rest, path)? {
+            TargetKind::File => self.admit_to_read(path).map(SearchTarget::File),
+            TargetKind::Folder(start) => {
+                Ok(SearchTarget::Below(SearchRoots { starts: vec![start], only: Only::All }))
+            }
+            TargetKind::Nothing if SearchGlob::is_meant_by(path) => {
+                self.globbed(root, &rest, path).map(SearchTarget::Below)
+            }
+            TargetKind::Nothing => Err(nothing_at(path)),
+        }
+    }
+
+    /// The files in a folder, or those whose paths begin like this; all of every root where nothing is given.
+    ///
+    /// Errors: `PROTECTED`, and what a path gives.
+    pub fn beginning(&self, path: &str) -> Result<SearchRoots, Error> {
+        if path.is_empty() {
+            return self.everywhere();
+        }
+        let (root, rest) = self.asked(path)?;
+        if let TargetKind::Folder(start) = self.standing(root, &rest, path)? {
+            return Ok(SearchRoots { starts: vec![start], only: Only::All });
+        }
+        let normal = spelling::normal(&rest).ok_or_else(|| trouble::outside(path))?;
+        let (folder, name) = normal.rsplit_once('/').unwrap_or(("", &normal));
+        match self.standing(root, folder, path)? {
+            TargetKind::Folder(start) => {
+                let only = Only::Beginning(join(&start.path, name));
+                Ok(SearchRoots { starts: vec![start], only })
+            }
+            TargetKind::File | TargetKind::Nothing => Ok(SearchRoots { starts: Vec::new(), only: Only::All }),
+        }
+    }
+
+    /// Below the base of the first root, and below all others.
+    fn everywhere(&self) -> Result<SearchRoots, Error> {
+        self.roots.iter().try_for_each(Root::check_in_place)?;
+        let mut starts: Vec<SearchStart> = (0..self.roots.len())
+            .map(|root| SearchStart { root, path: String::new(), above: None })
+            .collect();
+        if let (false, Some(first)) = (self.base().is_empty(), starts.first_mut())
+            && let TargetKind::Folder(base) = self.standing(0, self.base(), ".")?
+        {
+            *first = base;
+        }
+        Ok(SearchRoots { starts, only: Only::All })
+    }
+
+    /// The root that a path names, and the rest of it.
+    fn asked(&self, path: &str) -> Result<(usize, String), Error> {
+        spelling::check(path)?;
+        walk::choose(&self.roots, path)
+    }
+
+    /// The folder that a glob begins with, and the glob.
+    fn globbed(&self, root: usize, rest: &str, path: &str) -> Result<SearchRoots, Error> {
+        let names: Vec<&str> = rest.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        let fixed = names.iter().take_while(|name| !SearchGlob::is_meant_by(name)).count();
+        let (folder, open) = names.split_at_checked(fixed).unwrap_or_default();
+        let TargetKind::Folder(start) = self.standing(root, &folder.join("/"), path)? else {
+            return Err(nothing_at(path));
+        };
+        // A glob of one name finds it in every folder, as in a .gitignore.
+        let only = SearchGlob::read(&join(&SearchGlob::escaped(&start.path), &open.join("/")), path)?;
+        Ok(SearchRoots { starts: vec![start], only: Only::Glob(Box::new(only)) })
+    }
+
+    /// What stands at a path beneath a root, once it is known that it may be looked at; `path` is how it was named.
+    fn standing(&self, root: usize, rest: &str, path: &str) -> Result<TargetKind, Error> {
+        admit::refuse_protected(&spelling::normal(rest).unwrap_or_else(|| rest.to_owned()), path)?;
+        let mut found = walk::walk(&self.roots, root, rest, path)?;
+        if found.file.is_some() {
+            return Ok(TargetKind::File);
+        }
+        if !found.missing.is_empty() {
+            return Ok(TargetKind::Nothing);
+        }
+        let last = found.folders.pop().ok_or_else(|| trouble::outside(path))?;
+        let in_root = admit::real_path(&found, &last.name);
+        if !found.folders.is_empty() {
+            admit::refuse_protected(&in_root, path)?;
+            alias::refuse_aliases(&found, &last.name, path)?;
+            state::refuse_reached(&found, &last.name, path)?;
+        }
+        let root = found.root;
+        let above =
+            above(&self.roots, found).map_err(|errno| trouble::failed("looking at it", path, errno))?;
+        Ok(TargetKind::Folder(SearchStart { root, path: in_root, above }))
+    }
+}
+
+/// What stands at a path.
+enum TargetKind {
+    File,
+    Folder(SearchStart),
+    Nothing,
+}
+
+/// The stations from the root down to the folder above the one that was found.
+fn above(roots: &[Root], found: WalkEnd) -> rustix::io::Result<Option<Arc<DirState>>> {
+    let mut above: Option<Arc<DirState>> = None;
+    let mut path = String::new();
+    for step in found.folders {
+        let Some(root) = roots.get(found.root) else { return Ok(above) };
+        path = join(&path, &step.name);
+        let signs = Signs::unseen(&step.folder);
+        let folder = (&step.folder, step.identity);
+        above = DirState::enter((found.root, root), above, path.clone(), folder, signs)?.map(Arc::new);
+    }
+    Ok(above)
+}
+
+impl SearchRoots {
+    /// The folders that a walk starts at: the number of the root, the path, and the folder above.
+    pub(super) fn starts(&self) -> impl Iterator<Item = (usize, String, Option<Arc<DirState>>)> {
+        self.starts.iter().map(|start| (start.root, start.path.clone(), start.above.clone()))
+    }
+
+    /// Whether a walk starts at this folder.
+    pub(super) fn is_start(&self, root: usize, path: &str) -> bool {
+        self.starts.iter().any(|start| start.root == root && start.path == path)
+    }
+
+    /// Whether a file is meant.
+    pub(super) fn finds(&self, station: &DirState, name: &str) -> bool {
+        match &self.only {
+            Only::All => true,
+            Only::Glob(glob) => glob.finds(&station.join(name)),
+            Only::Beginning(path) => station.join(name).starts_with(path.as_str()),
+        }
+    }
+
+    /// Whether not every file below the folders is meant.
+    pub fn is_narrowed(&self) -> bool {
+        match self.only {
+            Only::All => false,
+            Only::Glob(_) | Only::Beginning(_) => true,
+        }
+    }
+}

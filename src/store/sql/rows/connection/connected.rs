@@ -1,0 +1,229 @@
+//! A database that is connected to: what is read and written in one transaction each, whatever becomes of the connection.
+//!
+//! Invariant: what was lost before it was committed is tried once more, on a new connection; what was lost while it was
+//! committed is looked for, and is never told as written, or as not written, where that is not known.
+
+use super::super::statement::{OF_NUMBER, Statement, UnboundStatement};
+use super::super::{EntityStoreError, Migrated};
+use super::DatabaseConnection;
+use super::address::Address;
+use super::dialect::{SqlDialect, TransactionMode};
+use super::migrate;
+use super::pool::{Pool, first};
+use super::session::EntityTransaction;
+use crate::store::folder::Identity;
+use crate::store::rows::Tenant;
+use sqlx::any::{AnyRow, install_default_drivers};
+use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Connection};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
+
+/// How long a transaction may take, where the database itself does not say so.
+const TRANSACTION: Duration = Duration::from_secs(15);
+/// How long it is looked for an edit whose commit was not answered, and how often.
+const LOOKING: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A database that was connected to, and whose tables are there.
+#[derive(Debug)]
+pub struct Connected {
+    pool: Pool,
+    dialect: SqlDialect,
+    journal: u16,
+    /// Its file, where it is one, and which it was.
+    file: Option<(PathBuf, Identity)>,
+    /// SQLite lets one write at a time; whoever waits here waits no longer than needed.
+    turn: Mutex<()>,
+}
+
+impl Connected {
+    /// Connects, and makes the tables where they are not there.
+    pub fn connect(address: &Address) -> Result<Connected, EntityStoreError> {
+        let (live, ()) = Connected::connect_and(address, async |connection, dialect| {
+            migrate::ensure(connection, dialect).await
+        })?;
+        Ok(live)
+    }
+
+    /// Connects, and makes the tables and indexes where they are not there; tells what was done.
+    pub fn migrate(address: &Address) -> Result<(Connected, Migrated), EntityStoreError> {
+        Connected::connect_and(address, async |connection, dialect| {
+            migrate::migrate(connection, dialect).await
+        })
+    }
+
+    fn connect_and<T: Send>(
+        address: &Address,
+        prepare: impl AsyncFn(&mut AnyConnection, SqlDialect) -> Result<T, EntityStoreError> + Sync,
+    ) -> Result<(Connected, T), EntityStoreError> {
+        install_default_drivers();
+        let dialect = address.dialect();
+        let options = address.options()?.disable_statement_logging();
+        // Before it is opened: where it is another by then, whoever comes next sees that it is.
+        let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
+        // Not one of the pool: it may be told what the others are not, and a lock may be left on it where something fails.
+        let mut seat = first(&options, dialect)?;
+        let (prepared, journal) = seat.wait(async |DatabaseConnection { connection, .. }| {
+            let prepared = prepare(connection, dialect).await?;
+            Ok::<_, EntityStoreError>((prepared, migrate::journal(connection).await?))
+        })?;
+        seat.close();
+        let pool = Pool::new(options, dialect);
+        Ok((Connected { pool, dialect, journal, file, turn: Mutex::default() }, prepared))
+    }
+
+    /// Whether its address leads to it still: a file may have been removed, or another put in its place.
+    pub fn is_there(&self) -> bool {
+        self.file.as_ref().is_none_or(|(path, known)| identity(path) == Some(*known))
+    }
+
+    /// The name of its journal.
+    pub fn journal(&self) -> u16 {
+        self.journal
+    }
+
+    /// The rows that each statement finds, all as of one moment; asked once more, where the connection was lost.
+    pub fn read(
+        &self,
+        tenant: &Tenant,
+        purpose: TransactionMode<'_>,
+        statements: &[Statement],
+    ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
+        match self.read_once(tenant, purpose, statements) {
+            Err(EntityStoreError::Lost(_)) => self.read_once(tenant, purpose, statements),
+            done => done,
+        }
+    }
+
+    fn read_once(
+        &self,
+        tenant: &Tenant,
+        purpose: TransactionMode<'_>,
+        statements: &[Statement],
+    ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
+        self.pool.with(async |link| {
+            in_time(async {
+                if self.dialect == SqlDialect::Postgres {
+                    return link.ask(self.dialect.begin(tenant, purpose), statements).await;
+                }
+                let mut session = self.begin(link, tenant, purpose).await?;
+                let mut found = Vec::with_capacity(statements.len());
+                for statement in statements {
+                    found.push(session.all(statement.clone()).await?);
+                }
+                session.leave().await?;
+                Ok(found)
+            })
+            .await
+        })
+    }
+
+    /// Writes one edit in one transaction; once more, where the connection was lost and nothing was written.
+    pub fn write(
+        &self,
+        tenant: &Tenant,
+        edit: i64,
+        work: impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync,
+    ) -> Result<(), EntityStoreError> {
+        match self.write_surely(tenant, edit, &work) {
+            Err(EntityStoreError::Lost(_)) => self.write_surely(tenant, edit, &work),
+            done => done,
+        }
+    }
+
+    /// Writes once; what was lost while it was committed is looked for.
+    fn write_surely(
+        &self,
+        tenant: &Tenant,
+        edit: i64,
+        work: &(impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
+    ) -> Result<(), EntityStoreError> {
+        let _turn = match self.dialect {
+            SqlDialect::Sqlite => Some(self.turn.lock().unwrap_or_else(PoisonError::into_inner)),
+            SqlDialect::Postgres => None,
+        };
+        let is_sent = AtomicBool::new(false);
+        match self.write_once(tenant, edit, work, &is_sent) {
+            Err(
+                failure
+                @ (EntityStoreError::Lost(_) | EntityStoreError::Away(_) | EntityStoreError::Other(_)),
+            ) if is_sent.load(Ordering::Relaxed) => {
+                tracing::warn!("the database of stored content was lost while an edit was committed");
+                match self.is_written(tenant, edit) {
+                    Some(true) => Ok(()),
+                    Some(false) => Err(failure),
+                    None => Err(EntityStoreError::Unknown),
+                }
+            }
+            done => done,
+        }
+    }
+
+    fn write_once(
+        &self,
+        tenant: &Tenant,
+        edit: i64,
+        work: &(impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
+        is_sent: &AtomicBool,
+    ) -> Result<(), EntityStoreError> {
+        self.pool.with(async |link| {
+            in_time(async {
+                let mut session = self.begin(link, tenant, TransactionMode::Write(edit)).await?;
+                match work(&mut session).await {
+                    Ok(()) => {}
+                    Err(EntityStoreError::Overtaken) => {
+                        return session.leave().await.and(Err(EntityStoreError::Overtaken));
+                    }
+                    Err(failure) => return Err(failure),
+                }
+                is_sent.store(true, Ordering::Relaxed);
+                session.commit().await
+            })
+            .await
+        })
+    }
+
+    /// Whether an edit is there whose commit was not answered; nothing, where that cannot be known.
+    fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
+        let edits = UnboundStatement::new("SELECT 1 FROM edits").within(tenant, OF_NUMBER);
+        let named = [edits.push(" AND id = ").bind(edit)];
+        let since = Instant::now();
+        while since.elapsed() < LOOKING {
+            // It waits for the lock: where the old connection still has it, the server is not done with it.
+            match self.read_once(tenant, TransactionMode::Write(edit), &named) {
+                Ok(found) => return Some(found.iter().any(|rows| !rows.is_empty())),
+                Err(_) => thread::sleep(PAUSE),
+            }
+        }
+        None
+    }
+
+    async fn begin<'c>(
+        &self,
+        link: &'c mut DatabaseConnection,
+        tenant: &Tenant,
+        purpose: TransactionMode<'_>,
+    ) -> Result<EntityTransaction<'c>, EntityStoreError> {
+        let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
+        Ok(EntityTransaction::new(link.connection.begin_with(begin).await?, self.dialect))
+    }
+}
+
+/// Which file it is.
+fn identity(path: &Path) -> Option<Identity> {
+    rustix::fs::stat(path).ok().map(|stat| Identity::from_stat(&stat))
+}
+
+/// Ends what takes too long, as where a network swallows what it is given.
+async fn in_time<T>(work: impl Future<Output = Result<T, EntityStoreError>>) -> Result<T, EntityStoreError> {
+    match timeout(TRANSACTION, work).await {
+        Ok(done) => done,
+        Err(_) => {
+            Err(EntityStoreError::Lost(format!("it gave no answer within {} s", TRANSACTION.as_secs())))
+        }
+    }
+}

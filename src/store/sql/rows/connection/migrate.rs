@@ -1,0 +1,149 @@
+//! The tables of stored content, and their versions.
+//!
+//! Invariant: each version is made in one transaction with the note that it is there, by one process at a time; what was
+//! interrupted is made by whoever comes next.
+
+use super::super::failure::newer;
+use super::super::{EntityStoreError, Migrated};
+use super::dialect::SqlDialect;
+use super::session::get;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr};
+
+/// The version of the tables that this lockgate knows.
+pub const VERSION: i64 = 1;
+
+/// Where it is noted which versions are there.
+const NOTES: &str = "lockgate_migrations";
+/// How long another process may take to make the tables.
+const PATIENCE: &str = "SET statement_timeout = 0; SET lock_timeout = 60000";
+/// What narrows a search in PostgreSQL, where it may be had.
+const NARROW: &str = include_str!("../postgres/narrow.sql");
+
+/// The tables of each version.
+fn migrator(dialect: SqlDialect) -> Migrator {
+    let content = match dialect {
+        SqlDialect::Sqlite => include_str!("../sqlite/0001_content.sql"),
+        SqlDialect::Postgres => include_str!("../postgres/0001_content.sql"),
+    };
+    let content =
+        Migration::new(VERSION, "content".into(), MigrationType::Simple, content.into_sql_str(), false);
+    let mut migrator = Migrator::with_migrations(vec![content]);
+    migrator.dangerous_set_table_name(NOTES);
+    migrator
+}
+
+/// Makes the tables where they are not there; a role that may not make any can use them.
+pub(super) async fn ensure(
+    connection: &mut AnyConnection,
+    dialect: SqlDialect,
+) -> Result<(), EntityStoreError> {
+    fit(connection, dialect).await?;
+    if version(connection, dialect).await? < VERSION {
+        run(connection, dialect).await?;
+        if !narrow(connection, dialect).await? {
+            tracing::warn!(
+                "searches among entities read every row: the database has no extension pg_trgm, or its role may not use it"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Makes the tables and indexes where they are not there; tells what was done.
+pub(super) async fn migrate(
+    connection: &mut AnyConnection,
+    dialect: SqlDialect,
+) -> Result<Migrated, EntityStoreError> {
+    fit(connection, dialect).await?;
+    let from = version(connection, dialect).await?;
+    run(connection, dialect).await?;
+    let narrows = narrow(connection, dialect).await?;
+    Ok(Migrated { from, to: version(connection, dialect).await?, narrows })
+}
+
+/// The name of the database's journal.
+pub(super) async fn journal(connection: &mut AnyConnection) -> Result<u16, EntityStoreError> {
+    let row = sqlx::query("SELECT value FROM meta WHERE name = 'journal'").fetch_one(connection).await?;
+    let name: i64 = get(&row, 0)?;
+    u16::try_from(name).map_err(|_| EntityStoreError::Closed("its journal has no name".to_owned()))
+}
+
+/// Refuses a database that cannot keep what it is given; warns of one that keeps it from nobody.
+async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
+    match dialect {
+        SqlDialect::Sqlite => {
+            let row = sqlx::query("PRAGMA journal_mode").fetch_one(connection).await?;
+            let mode: String = get(&row, 0)?;
+            if mode != "wal" {
+                return Err(EntityStoreError::Closed(format!(
+                    "its file system has no write-ahead log for SQLite, only the mode {mode}"
+                )));
+            }
+        }
+        SqlDialect::Postgres => {
+            let asked = "SELECT pg_encoding_to_char(encoding)::text, rolsuper OR rolbypassrls
+                FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user";
+            let row = sqlx::query(asked).fetch_one(connection).await?;
+            let (encoding, bypasses): (String, bool) = (get(&row, 0)?, get(&row, 1)?);
+            if encoding != "UTF8" {
+                return Err(EntityStoreError::Closed(format!(
+                    "its encoding is {encoding}, and has to be UTF8"
+                )));
+            }
+            if bypasses {
+                tracing::warn!(
+                    "the role of the database of stored content bypasses row-level security: give lockgate one that does not"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The version of the tables that are there; 0 for none.
+async fn version(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<i64, EntityStoreError> {
+    let are_there = match dialect {
+        SqlDialect::Sqlite => "SELECT count(*) FROM sqlite_master WHERE name = $1",
+        SqlDialect::Postgres => "SELECT count(to_regclass($1))",
+    };
+    let row = sqlx::query(are_there).bind(NOTES).fetch_one(&mut *connection).await?;
+    if get::<i64>(&row, 0)? == 0 {
+        return Ok(0);
+    }
+    let last = AssertSqlSafe(format!("SELECT coalesce(max(version), 0) FROM {NOTES}"));
+    let row = sqlx::query(last).fetch_one(connection).await?;
+    match get(&row, 0)? {
+        version if version > VERSION => Err(newer(version)),
+        version => Ok(version),
+    }
+}
+
+async fn run(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
+    let migrator = migrator(dialect);
+    match dialect {
+        // It has no lock but that of the file: whoever has it makes the tables, whoever comes later finds them.
+        SqlDialect::Sqlite => {
+            let mut alone = connection.begin_with("BEGIN IMMEDIATE").await?;
+            migrator.run_direct(None, &mut *alone, false).await?;
+            Ok(alone.commit().await?)
+        }
+        SqlDialect::Postgres => {
+            connection.execute(PATIENCE).await?;
+            Ok(migrator.run_direct(None, connection, false).await?)
+        }
+    }
+}
+
+/// Makes the index that narrows searches, where it may be had; tells whether it is there.
+async fn narrow(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<bool, EntityStoreError> {
+    match dialect {
+        SqlDialect::Sqlite => Ok(true),
+        SqlDialect::Postgres => {
+            connection.execute(NARROW).await?;
+            let row = sqlx::query("SELECT count(to_regclass('lines_grams'))").fetch_one(connection).await?;
+            Ok(get::<i64>(&row, 0)? > 0)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A connection together with the reactor that listens to it: whoever has it runs the reactor, so that no other thread has
+//! to be woken for each answer.
+//!
+//! Invariant: whoever waits is blocked and nothing else is, also where the caller runs on a reactor itself.
+
+use super::super::EntityStoreError;
+use super::DatabaseConnection;
+use std::panic::resume_unwind;
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use tokio::task::block_in_place;
+use tokio::time::timeout;
+
+/// How long a server is given to hear that a connection is closed.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A reactor without a thread of its own; there is one until it is dropped.
+#[derive(Debug)]
+pub(super) struct Reactor(Option<Runtime>);
+
+/// A connection, and its reactor.
+#[derive(Debug)]
+pub(super) struct PooledConnection {
+    // Before the reactor, at which it is registered.
+    link: DatabaseConnection,
+    reactor: Reactor,
+    /// When it was made, and left the last time.
+    pub made: Instant,
+    pub left: Instant,
+}
+
+impl Reactor {
+    /// Makes one.
+    pub fn new() -> Result<Reactor, EntityStoreError> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        runtime
+            .map(|runtime| Reactor(Some(runtime)))
+            .map_err(|error| EntityStoreError::Other(format!("no reactor can be made: {error}")))
+    }
+
+    /// Waits for a piece of work that listens to this reactor.
+    pub fn wait<T: Send, F: Future<Output = Result<T, EntityStoreError>>>(
+        &self,
+        work: impl FnOnce() -> F + Send,
+    ) -> Result<T, EntityStoreError> {
+        let Some(runtime) = &self.0 else {
+            return Err(EntityStoreError::Other("its reactor is gone".to_owned()));
+        };
+        let wait = || runtime.block_on(work());
+        match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+            Err(_) => wait(),
+            Ok(RuntimeFlavor::MultiThread) => block_in_place(wait),
+            // It may be the thread of the caller's only reactor, which tokio would not have wait for another.
+            Ok(_) => thread::scope(|scope| {
+                let waiting = thread::Builder::new().spawn_scoped(scope, wait);
+                let waiting = waiting.map_err(|error| {
+                    EntityStoreError::Other(format!("no thread can be started to wait: {error}"))
+                })?;
+                waiting.join().unwrap_or_else(|trouble| resume_unwind(trouble))
+            }),
+        }
+    }
+}
+
+impl Drop for Reactor {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            // Not waited for: it may be dropped on another reactor.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl PooledConnection {
+    /// A connection that was made at this reactor.
+    pub fn new(link: DatabaseConnection, reactor: Reactor) -> PooledConnection {
+        let made = Instant::now();
+        PooledConnection { link, reactor, made, left: made }
+    }
+
+    /// Does something over the connection.
+    pub fn wait<T: Send>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut DatabaseConnection) -> Result<T, EntityStoreError> + Send,
+    ) -> Result<T, EntityStoreError> {
+        let PooledConnection { link, reactor, .. } = self;
+        reactor.wait(|| work(link))
+    }
+
+    /// Closes the connection, as a server expects it.
+    pub fn close(self) {
+        use sqlx::Connection;
+        let PooledConnection { link, reactor, .. } = self;
+        // Whether it heard is all the same.
+        let _said = reactor.wait(|| async {
+            drop(timeout(FAREWELL, link.connection.close()).await);
+            Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_runs_on_a_reactor_can_wait_for_another() {
+        let reactor = Reactor::new().unwrap();
+        let waited = || {
+            reactor.wait(|| async {
+                let spawned = tokio::spawn(async { 6 });
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                Ok(spawned.await.unwrap() * 7)
+            })
+        };
+        assert_eq!(waited(), Ok(42));
+        let one = Builder::new_current_thread().build().unwrap();
+        assert_eq!(one.block_on(async { waited() }), Ok(42));
+        let several = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        assert_eq!(several.block_on(async { waited() }), Ok(42));
+        let reactor = std::sync::Arc::new(Reactor::new().unwrap());
+        let spawned = several.spawn_blocking(move || reactor.wait(|| async { Ok(42) }));
+        assert_eq!(several.block_on(spawned).unwrap(), Ok(42));
+        one.block_on(async { drop(Reactor::new()) });
+    }
+}

@@ -1,0 +1,449 @@
+//! A plan for one version of a file, carried over to another version in which somebody changed other lines.
+//!
+//! It is carried only where the place is proved: each splice lies in lines that both versions have, in one run without a
+//! change inside, and that run can be no other. A run is proved by where it stands, at the beginning or the end of both
+//! versions, or by a line that each version has once. A change that could as well have been made some lines higher or
+//! lower takes all of those lines, be it the plan's own or the other's; and nothing is changed beside lines that were
+//! inserted: they may be the plan's own, made before. What ends a text is not carried to where it goes on.
+//!
+//! Invariant: the bytes that a carried plan replaces are those that it replaced in its own version.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::align::{AlignBudget, DifferingLines, differing};
+use super::buffer::Buffer;
+use super::change::{Plan, Splice};
+use super::line_map::Region;
+use super::lines::{self, Lines};
+use crate::error::Error;
+
+/// Why a plan cannot be carried over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RebaseConflict {
+    /// The lines that the plan touches, by their numbers in its own version: the first, and the last; an insertion
+    /// ends before it begins.
+    pub asked: (usize, usize),
+    /// The change that it meets, from the plan's version to the other; absent where the lines are the same but could
+    /// stand in more than one place.
+    pub met: Option<Region>,
+}
+
+impl Plan {
+    /// Carries a plan that was made for `from` over to `to`.
+    ///
+    /// Errors: the place where it meets what changed between the two.
+    pub fn carried(&self, from: &Buffer, to: &Buffer) -> Result<Result<Plan, RebaseConflict>, Error> {
+        if from.stamp() == to.stamp() {
+            return Ok(Ok(self.clone()));
+        }
+        let texts = [from.text(), to.text()];
+        let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
+        let sides =
+            TextVersions { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
+        let runs = sides.runs(from.is_alike(to));
+        let after = from.apply(self)?;
+        let spans: Vec<_> =
+            self.splices().iter().map(|splice| splice.span.clone()).zip(self.landings()).collect();
+        let course = Course { from, after: &after, spans: &spans };
+        let mut splices = Vec::with_capacity(self.splices().len());
+        for (splice, span) in self.splices().iter().zip(&spans) {
+            let asked = TouchedLines::from_splice(&course, span);
+            match runs.iter().find(|run| run.holds(&asked)).and_then(|run| run.shift(splice, from, to)) {
+                Some(shifted) => splices.push(shifted),
+                None => return Ok(Err(asked.clash(&runs))),
+            }
+        }
+        Plan::new(to, splices).map(Ok)
+    }
+}
+
+/// What a plan makes of the version that it was made for.
+struct Course<'a> {
+    from: &'a Buffer,
+    after: &'a Buffer,
+    /// The bytes of each splice in either, in order.
+    spans: &'a [(Range<usize>, Range<usize>)],
+}
+
+impl Course<'_> {
+    /// The lines of the version before between which new lines, put in before line `at`, could as well have been put in.
+    ///
+    /// How far they slide is seen in the version after, where the plan's other new lines stand as well.
+    fn reached(&self, at: usize, new: &Range<usize>) -> Range<usize> {
+        let (lines, before) = (self.after.lines(), self.from.lines());
+        let [first, end] = [new.start, new.end].map(|byte| lines.at(self.after.offset(byte)) - 1);
+        let (up, down) = slides(&lines, &(first..end));
+        let start_of = |line: usize| self.after.byte(lines.span(line + 1).start);
+        let [high, low] = [(first - up, Side::Above), (end + down, Side::Below)]
+            .map(|(line, side)| self.from.offset(self.origin(start_of(line), side)));
+        let start = if up > 0 { before.at(high) - 1 } else { at };
+        let end = if down > 0 { before.at(low) - usize::from(before.starts_at(low)) } else { at };
+        start..end
+    }
+
+    /// Where a byte of the version after was before; for a new one, the end of what it replaced on that side.
+    fn origin(&self, byte: usize, side: Side) -> usize {
+        let begun = |(_, new): &&(Range<usize>, Range<usize>)| match side {
+            Side::Above => new.start <= byte,
+            Side::Below => new.start < byte,
+        };
+        match (self.spans.iter().take_while(begun).last(), side) {
+            (None, _) => byte,
+            (Some((old, new)), Side::Above) if byte < new.end => old.start,
+            (Some((old, new)), Side::Below) if byte < new.end => old.end,
+            (Some((old, new)), _) => old.end + (byte - new.end),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Above,
+    Below,
+}
+
+/// The lines that a splice touches, counted from 0: those that it changes, or between which it inserts.
+struct TouchedLines {
+    lines: Range<usize>,
+    /// Whether it inserts, and may do so at either end of the lines.
+    inserts: bool,
+    /// Whether it leaves the text without a last line end.
+    ends: bool,
+}
+
+impl TouchedLines {
+    fn from_splice(course: &Course<'_>, (old, new): &(Range<usize>, Range<usize>)) -> TouchedLines {
+        let Course { from, after, .. } = course;
+        let [start, end] =
+            [old.start, old.end.saturating_sub(1).max(old.start)].map(|byte| from.offset(byte));
+        let lines = from.lines();
+        let first = lines.at(start) - 1;
+        let is_last = old.end == from.bytes().len();
+        let is_open = !after.lines().starts_at(after.offset(new.end));
+        let inserts = old.is_empty() && lines.starts_at(start) && (is_last || !is_open);
+        let touched = if inserts { first..first } else { first..lines.at(end).max(first + 1) };
+        let ends = is_last && !new.is_empty() && is_open;
+        let reached = match (inserts, new.is_empty()) {
+            (true, _) => course.reached(first, new),
+            (false, true) => {
+                let (up, down) = slides(&lines, &touched);
+                touched.start - up..touched.end + down
+            }
+            (false, false) => touched,
+        };
+        TouchedLines { lines: reached, inserts, ends }
+    }
+
+    /// The change that is nearest to these lines.
+    fn clash(&self, runs: &[CommonLines]) -> RebaseConflict {
+        let changes = runs.iter().zip(runs.iter().skip(1)).map(|(one, other)| DifferingLines {
+            old: one.old.end..other.old.start,
+            new: one.new.end..other.new.start,
+        });
+        let distance = |piece: &DifferingLines| {
+            let before = piece.old.start.saturating_sub(self.lines.end);
+            before.max(self.lines.start.saturating_sub(piece.old.end))
+        };
+        let met = changes.min_by_key(distance).filter(|piece| distance(piece) == 0);
+        RebaseConflict { asked: (self.lines.start + 1, self.lines.end), met: met.as_ref().map(Region::from) }
+    }
+}
+
+/// The lines of both versions, their line ends as they stand in the files.
+struct TextVersions<'a> {
+    old: Lines<'a>,
+    new: Lines<'a>,
+}
+
+/// Lines that both versions have, counted from 0.
+struct CommonLines {
+    old: Range<usize>,
+    new: Range<usize>,
+    /// Of the old ones, those whose place is proved.
+    proved: Range<usize>,
+    /// Whether the run begins with both versions, and whether it ends with both.
+    ends: (bool, bool),
+    /// Whether lines were inserted right before it, and right behind it.
+    beside: (bool, bool),
+}
+
+impl TextVersions<'_> {
+    /// The runs between the changes, one more than there are changes; any may be empty.
+    fn runs(&self, alike: bool) -> Vec<CommonLines> {
+        let all = DifferingLines { old: 0..self.old.count(), new: 0..self.new.count() };
+        let pieces = match alike {
+            true => {
+                let steps = &mut AlignBudget::of_one_plan();
+                differing(&all, |i| self.old.whole(i + 1), |j| self.new.whole(j + 1), steps)
+            }
+            false => vec![all.clone()],
+        };
+        let ends = std::iter::once(DifferingLines { old: 0..0, new: 0..0 });
+        let end = DifferingLines { old: all.old.end..all.old.end, new: all.new.end..all.new.end };
+        let borders: Vec<DifferingLines> = ends.chain(pieces).chain([end]).collect();
+        let once = self.lines_found_once();
+        let between = borders.iter().zip(borders.iter().skip(1)).enumerate();
+        let last = borders.len().saturating_sub(2);
+        between.map(|(at, (before, behind))| self.run(before, behind, (at == 0, at == last), &once)).collect()
+    }
+
+    fn run(
+        &self,
+        before: &DifferingLines,
+        behind: &DifferingLines,
+        ends: (bool, bool),
+        once: &Once<'_>,
+    ) -> CommonLines {
+        let old = before.old.end..behind.old.start;
+        let new = before.new.end..behind.new.start;
+        let proved = ends.0 || ends.1 || old.clone().any(|line| once.has(self.old.whole(line + 1)));
+        let start = (old.start + self.reach(before).1).min(old.end);
+        let proved = if proved {
+            start..old.end.saturating_sub(self.reach(behind).0).max(start)
+        } else {
+            start..start
+        };
+        let inserted = |piece: &DifferingLines| piece.old.is_empty() && !piece.new.is_empty();
+        CommonLines { old, new, proved, ends, beside: (inserted(before), inserted(behind)) }
+    }
+
+    /// How many lines before a change and behind it count as changed with it.
+    fn reach(&self, piece: &DifferingLines) -> (usize, usize) {
+        match (piece.old.is_empty(), piece.new.is_empty()) {
+            (true, false) => slides(&self.new, &piece.new),
+            (false, true) => slides(&self.old, &piece.old),
+            (true, true) | (false, false) => (0, 0),
+        }
+    }
+
+    fn lines_found_once(&self) -> Once<'_> {
+        let mut counts: HashMap<&str, (u32, u32)> = HashMap::with_capacity(self.old.count());
+        for line in 1..=self.old.count() {
+            counts.entry(self.old.whole(line)).or_default().0 += 1;
+        }
+        for line in 1..=self.new.count() {
+            counts.entry(self.new.whole(line)).or_default().1 += 1;
+        }
+        Once(counts)
+    }
+}
+
+/// How many lines higher, and how many lower, the same lines could have been put in or taken away.
+fn slides(lines: &Lines<'_>, block: &Range<usize>) -> (usize, usize) {
+    if block.is_empty() {
+        return (0, 0);
+    }
+    let is_up = |k: &usize| lines.whole(block.start - k) == lines.whole(block.end - k);
+    let is_down = |k: &usize| lines.whole(block.start + k + 1) == lines.whole(block.end + k + 1);
+    let below = lines.count().saturating_sub(block.end);
+    ((0..block.start).take_while(is_up).count(), (0..below).take_while(is_down).count())
+}
+
+/// How often each line stands in either version.
+struct Once<'a>(HashMap<&'a str, (u32, u32)>);
+
+impl Once<'_> {
+    fn has(&self, line: &str) -> bool {
+        self.0.get(line) == Some(&(1, 1))
+    }
+}
+
+impl CommonLines {
+    /// Whether these lines lie in the proved part; an insertion needs its neighbours there, and the end of a text its end.
+    fn holds(&self, asked: &TouchedLines) -> bool {
+        let (start, end) = (asked.lines.start, asked.lines.end);
+        let is_last = self.ends.1 && end == self.old.end;
+        if asked.ends && !is_last {
+            return false;
+        }
+        if !asked.inserts {
+            let (before, behind) = (usize::from(self.beside.0), usize::from(self.beside.1));
+            return self.proved.start + before <= start && end + behind <= self.proved.end;
+        }
+        let at_start = self.ends.0 && start == 0 && self.proved.start == 0;
+        let at_end = is_last && self.proved.end == self.old.end;
+        (self.proved.start < start || at_start) && (end < self.proved.end || at_end)
+    }
+
+    /// The splice where the run stands in the other version.
+    fn shift(&self, splice: &Splice, from: &Buffer, to: &Buffer) -> Option<Splice> {
+        let [old, new] = [(from, self.old.start), (to, self.new.start)]
+            .map(|(buffer, line)| buffer.byte(buffer.lines().span(line + 1).start));
+        let moved = |byte: usize| (byte + new).checked_sub(old);
+        let span = moved(splice.span.start)?..moved(splice.span.end)?;
+        let same = from.bytes().get(splice.span.clone())? == to.bytes().get(span.clone())?;
+        same.then(|| Splice { span, bytes: splice.bytes.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Change, Hints};
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Buffer {
+        Buffer::read(text.into(), Hints::default()).unwrap()
+    }
+
+    /// What an edit of one version comes to on another; or where the two meet.
+    fn carried(from: &str, edited: &str, to: &str) -> Result<String, RebaseConflict> {
+        let [from, edited, to] = [from, edited, to].map(read);
+        let plan = from.toward(&edited).unwrap();
+        plan.carried(&from, &to).unwrap().map(|plan| to.apply(&plan).unwrap().view().to_owned())
+    }
+
+    #[test]
+    fn an_edit_of_other_lines_is_carried() {
+        for (from, edited, to, both) in [
+            ("a\nb\nc\nd\n", "a\nb\nc\nD\n", "new\na\nb\nc\nd\n", "new\na\nb\nc\nD\n"),
+            ("a\nb\nc\nd\n", "A\nb\nc\nd\n", "a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n"),
+            ("a\nb\nc\nd\n", "a\nB\nc\nd\n", "a\nb\nC\nd\n", "a\nB\nC\nd\n"),
+            ("a\nb\nc\nd\n", "a\nb\nd\n", "a\nx\nb\nc\nd\n", "a\nx\nb\nd\n"),
+            ("a\nb\nc\nd\n", "a\nb\nnew\nc\nd\n", "A\nb\nc\nd\n", "A\nb\nnew\nc\nd\n"),
+            ("a\r\nb\nc\r\n", "a\r\nB\nc\r\n", "0\r\na\r\nb\nc\r\n", "0\na\nB\nc\n"),
+            ("a\nb\nc", "a\nb\nc\nd", "A\nb\nc", "A\nb\nc\nd"),
+            ("a\nb\nc\n", "a\nc\n", "a\nb\nc\nd\n", "a\nc\nd\n"),
+            // An insertion slides over lines that are in part the plan's own.
+            (
+                "a\nb\n\nc\n}\n}\n\nd\n",
+                "a\nb\nx\n\n\n\n\n\nc\nd\n",
+                "new\na\nb\n\nc\n}\n}\n\nd\n",
+                "new\na\nb\nx\n\n\n\n\n\nc\nd\n",
+            ),
+        ] {
+            assert_eq!(carried(from, edited, to).as_deref(), Ok(both), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn an_edit_of_the_same_lines_meets_the_change() {
+        let from = "a\nb\nc\nd\ne\n";
+        for (edited, to, asked, met) in [
+            ("a\nB\nc\nd\ne\n", "a\nx\nc\nd\ne\n", (2, 2), [2, 2, 2, 2]),
+            ("a\nB\nc\nd\ne\n", "a\nc\nd\ne\n", (2, 2), [2, 2, 2, 1]),
+            ("a\nb\nnew\nc\nd\ne\n", "a\nb\nother\nc\nd\ne\n", (3, 2), [3, 2, 3, 3]),
+            ("a\nb\nnew\nc\nd\ne\n", "a\nb\nC\nd\ne\n", (3, 2), [3, 3, 3, 3]),
+            ("a\nx\ny\nd\ne\n", "a\nb\nmid\nc\nd\ne\n", (2, 3), [3, 2, 3, 3]),
+            ("0\na\nb\nc\nd\ne\n", "1\na\nb\nc\nd\ne\n", (1, 0), [1, 0, 1, 1]),
+            ("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nd\ne\ng\n", (6, 5), [6, 5, 6, 6]),
+        ] {
+            let met =
+                Region { start_line: met[0], end_line: met[1], new_start_line: met[2], new_end_line: met[3] };
+            assert_eq!(
+                carried(from, edited, to),
+                Err(RebaseConflict { asked, met: Some(met) }),
+                "{edited:?} {to:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn lines_that_could_be_others_are_not_touched() {
+        // Which of the copies was inserted, or taken away, cannot be told.
+        for (from, edited, to) in [
+            ("x\na\na\ny\n", "x\nA\na\ny\n", "x\na\na\na\ny\n"),
+            ("x\na\na\ny\n", "x\na\nA\ny\n", "x\na\ny\n"),
+            ("x\n}\n\ny\n}\n\nz\n", "x\n}!\n\ny\n}\n\nz\n", "x\n}\n\nnew\n}\n\ny\n}\n\nz\n"),
+            ("a\n}\nb\n}\nc\n}\nd\n", "a\n}\nb\n}!\nc\n}\nd\n", "A\n}\nB\n}\nC\n}\nD\n"),
+            // The plan's own.
+            ("f() {\n}\n}\nz\n", "f() {\n}\nz\n", "f() {\n}\ng() {\n}\nz\n"),
+            ("x\nx\nb\n", "x\nb\n", "x\nM\nx\nb\n"),
+        ] {
+            assert!(carried(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn what_ends_a_text_is_not_carried_to_where_it_goes_on() {
+        for (from, edited, to) in [
+            ("one\nthree\nfour\n", "one\nthree", "one\nthree\nfour\nfive\n"),
+            ("x = 2\n", "x = 1", "x = 2\ny = 3\n"),
+            ("a\nb\nc\n", "a\nb", "a\nb\nc\n\nd\n"),
+            ("a\nb\n", "a\nB", "a\nb\nc\n"),
+        ] {
+            assert!(carried(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    /// Beside inserted lines nothing is changed: they may be those of the same edit, made before.
+    #[test]
+    fn an_edit_that_was_made_before_meets_itself() {
+        for (from, edited) in [
+            ("a\nb\nc\nd\n", "a\nb\nnew\nc\nd\n"),
+            ("a\nb\nc\nd\n", "a\nnew\nb\nc\nd\n"),
+            ("a\nb\nc\n", "a\nb\nc\nnew\n"),
+            ("a\nb\nc\n", "new\na\nb\nc\n"),
+        ] {
+            assert!(carried(from, edited, edited).is_err(), "{from:?} {edited:?}");
+            // The same, told as a replacement of the lines around.
+            let [base, now] = [from, edited].map(read);
+            for line in 1..=base.lines().count() {
+                let span = base.lines().span(line);
+                let kept = base.lines().whole(line).to_owned();
+                for text in [format!("new\n{kept}"), format!("{kept}new\n")] {
+                    let plan = base.plan(vec![Change { span: span.clone(), text }]).unwrap();
+                    if base.apply(&plan).unwrap().view() == now.view() {
+                        assert!(plan.carried(&base, &now).unwrap().is_err(), "{from:?} {edited:?} {line}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn another_encoding_is_another_text() {
+        let [from, edited] = ["a\nb\nc\n", "A\nb\nc\n"].map(read);
+        let plan = from.toward(&edited).unwrap();
+        for (bytes, clashes) in [(&b"\xEF\xBB\xBFa\nb\nc\nd\n"[..], true), (b"a\nb\nc\nd\n", false)] {
+            let to = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
+            assert_eq!(plan.carried(&from, &to).unwrap().is_err(), clashes, "{bytes:?}");
+        }
+    }
+
+    fn block() -> impl Strategy<Value = Vec<String>> {
+        proptest::collection::vec("[abc}]?", 0..9)
+    }
+
+    fn text(lines: &[String]) -> String {
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    proptest! {
+        /// Two edits that are both carried come to the same, whichever was first.
+        #[test]
+        fn the_order_of_two_edits_does_not_matter(
+            before in block(), first in block(), between in block(), second in block(), behind in block(),
+            one in block(), other in block(), ends in "(\r\n|\n)",
+        ) {
+            let whole = |a: &[String], b: &[String]| {
+                read(&text(&[&before, a, &between, b, &behind].map(<[String]>::to_vec).concat()).replace('\n', &ends))
+            };
+            let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
+            let (to_left, to_right) = (base.toward(&left).unwrap(), base.toward(&right).unwrap());
+            let [onto_left, onto_right] =
+                [(&to_right, &left), (&to_left, &right)].map(|(plan, to)| plan.carried(&base, to).unwrap());
+            if let (Ok(onto_left), Ok(onto_right)) = (onto_left, onto_right) {
+                let (one, other) = (left.apply(&onto_left).unwrap(), right.apply(&onto_right).unwrap());
+                prop_assert_eq!(one.view(), other.view());
+            }
+        }
+
+        /// What is edited between unmistakable lines is carried, whatever happens elsewhere.
+        #[test]
+        fn what_stands_between_proved_lines_is_carried(
+            first in block(), second in block(), one in block(), other in block(),
+        ) {
+            let whole = |a: &[String], b: &[String]| {
+                read(&format!("top\n{}middle one\nmiddle two\nmiddle three\n{}end\n", text(a), text(b)))
+            };
+            let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
+            let plan = base.toward(&right).unwrap();
+            let onto = plan.carried(&base, &left).unwrap();
+            let onto = onto.map_err(|clash| TestCaseError::fail(format!("{clash:?}")))?;
+            let (made, both) = (left.apply(&onto).unwrap(), whole(&one, &other));
+            prop_assert_eq!(made.view(), both.view());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Which version of a file is meant: a name that the content itself gives.
+//!
+//! Invariant: equal stamps mean equal bytes.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// How many hex digits of a stamp go over the wire.
+const WIRE_DIGITS: usize = 12;
+
+/// The BLAKE3 hash of a file's bytes; shown by its first 12 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Version([u8; 32]);
+
+impl Version {
+    /// Stamps these bytes.
+    pub fn hash(bytes: &[u8]) -> Version {
+        Version(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// Stamps a value by all that its `Hash` tells of it; the same on one machine only.
+    pub fn of_value(value: &impl Hash) -> Version {
+        let mut digest = Digest(blake3::Hasher::new());
+        value.hash(&mut digest);
+        Version(*digest.0.finalize().as_bytes())
+    }
+
+    /// Takes a stamp's 32 bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Version {
+        Version(bytes)
+    }
+
+    /// Gives its 32 bytes.
+    pub const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Gives all 64 hex digits.
+    pub fn hex(&self) -> String {
+        blake3::Hash::from_bytes(self.0).to_hex().to_string()
+    }
+
+    /// Tells whether a caller's version means this stamp: 12 to 64 hex digits that begin it, in either case.
+    pub fn matches(&self, wire: &str) -> bool {
+        let whole = self.hex();
+        wire.len() >= WIRE_DIGITS
+            && whole.get(..wire.len()).is_some_and(|start| start.eq_ignore_ascii_case(wire))
+    }
+}
+
+/// Takes in what a value tells of itself.
+struct Digest(blake3::Hasher);
+
+impl Hasher for Digest {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        let bytes = self.0.finalize();
+        bytes.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.hex().get(..WIRE_DIGITS).unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stamp({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_shown_by_its_first_twelve_digits() {
+        let stamp = Version::hash(b"");
+        assert_eq!(stamp.hex(), "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
+        assert_eq!(stamp.to_string(), "af1349b9f5f9");
+    }
+
+    #[test]
+    fn matches_a_prefix_that_is_long_enough() {
+        let stamp = Version::hash(b"");
+        for right in ["af1349b9f5f9", "AF1349B9F5F9", "af1349b9f5f9a", &stamp.hex()] {
+            assert!(stamp.matches(right), "{right}");
+        }
+        for wrong in [
+            "",
+            "af1349b9f5f",
+            "af1349b9f5f8",
+            "af1349b9f5f9g",
+            "ä1349b9f5f9a1",
+            &format!("{}0", stamp.hex()),
+        ] {
+            assert!(!stamp.matches(wrong), "{wrong}");
+        }
+    }
+}
