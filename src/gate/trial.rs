@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::draft::{Draft, InputLocation};
-use super::env::{ExecPermission, GateEnv};
 use super::finding::{Finding, clean};
+use super::gate_env::{ExecPermission, GateEnv};
 use super::judge::judge;
 use super::process::{self, Ceiling, Ended, Order, Sandbox, strongest};
 use super::runtime::GateRuntime;

@@ -1,8 +1,9 @@
 //! Protected things under other names: what a path's text cannot tell, found by what the file and its folders are.
 //!
 //! A symlink `.git` makes the folder that it leads to the git folder; a hard link makes any name the name of a secret.
-//! Looked at are the marked names in the folders above a file, and the links in the marked folders there. A link of a
-//! protected name in a folder that is not above its target is not looked for; the policy does not obey such a one.
+//! Looked at are the marked names and the links of covered names in the folders above a file, and the links in the marked
+//! folders there. A link of a protected name in a folder that is not above its target is not looked for; the policy does
+//! not obey such a one.
 //!
 //! Invariant: names are compared by device and inode; a search that could not be finished ends in a refusal.
 
@@ -42,7 +43,7 @@ pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<
 pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<Option<&'static str>, Error> {
     let way = way(found, name);
     for PathStep { folder, .. } in &found.folders {
-        let marks = marked(folder, RUNNABLE_NAMES, RUNNABLE_FOLDERS);
+        let marks = marked(folder, RUNNABLE_NAMES, RUNNABLE_FOLDERS, access::runnable_for);
         for (target, marked) in marks.map_err(|errno| failed("looking for links to it", path, errno))? {
             let reached = way.iter().find(|(identity, _)| *identity == target);
             if let Some(rule) = reached.and_then(|(_, below)| access::runnable_for(&join(&marked, below))) {
@@ -53,22 +54,50 @@ pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<
     Ok(None)
 }
 
-/// What stands behind the marked names of a folder, and behind the symlinks in its marked folders, each with the path by
-/// which it is reached.
+/// Returns what the protected names of a folder lead to, and the symlinks in its marked folders, each with the path that
+/// reaches it.
 pub(super) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
-    marked(folder, MARKED_NAMES, MARKED_FOLDERS)
+    marked(folder, MARKED_NAMES, MARKED_FOLDERS, access::rule_for)
 }
 
-/// Returns what these names of a folder lead to, and the symlinks in these of its folders, each with its path.
-fn marked(folder: &Folder, names: &[&str], folders: &[&str]) -> rustix::io::Result<Vec<(Identity, String)>> {
-    let linked = links_in_folders(folder, folders)?;
+/// Returns what these names of a folder and its symlinks with a name that a rule covers lead to, and the symlinks in these
+/// of its folders, each with its path.
+fn marked(
+    folder: &Folder,
+    names: &[&str],
+    folders: &[&str],
+    rule_for: fn(&str) -> Option<&'static str>,
+) -> rustix::io::Result<Vec<(Identity, String)>> {
+    let mut linked = links_in_folders(folder, folders)?;
+    linked.extend(covered_links(folder, rule_for)?);
     let names = names.iter().map(|name| (*name).to_owned()).chain(linked);
     Ok(names.filter_map(|name| Some((Identity::from_stat(&folder.stat_behind(&name).ok()?), name))).collect())
 }
 
-/// Whether a folder with an entry of this name can have marks.
+/// Returns true if a folder with an entry of this name can have [`marks`].
 pub(super) fn is_marked(name: &str) -> bool {
-    MARKED_NAMES.iter().any(|marked| marked.split('/').next() == Some(name))
+    !access::is_plain(name)
+        && (access::rule_for(name).is_some()
+            || MARKED_NAMES.iter().any(|marked| marked.split('/').next() == Some(name)))
+}
+
+/// Returns the symlinks in a folder whose names a rule covers, such as `.env.local` or `tls.key`. A folder that may be
+/// passed but not listed has none that can be found.
+fn covered_links(
+    folder: &Folder,
+    rule_for: fn(&str) -> Option<&'static str>,
+) -> rustix::io::Result<Vec<String>> {
+    let mut links = Vec::new();
+    let listed = folder.each(|_, kind, name| {
+        if matches!(kind, FileType::Symlink | FileType::Unknown) && rule_for(name).is_some() {
+            links.push(name.to_owned());
+        }
+        Ok(())
+    });
+    match listed {
+        Ok(()) | Err(Errno::ACCESS) => Ok(links),
+        Err(errno) => Err(errno),
+    }
 }
 
 /// The paths of all symlinks that lie in these folders of a folder.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::report::GateReport;
 use crate::gate::draft::Draft;
-use crate::gate::env::{ExecPermission, GateEnv};
 use crate::gate::error::GateError;
+use crate::gate::gate_env::{ExecPermission, GateEnv};
 use crate::gate::process::shortfall;
 use crate::gate::programs::ResolvedPrograms;
 use crate::policy::{CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec};

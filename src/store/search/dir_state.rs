@@ -54,10 +54,8 @@ impl Signs {
             "HEAD" => self.head = true,
             _ => {}
         }
-        if name.starts_with(['.', '_', 'q']) {
-            self.holds.repository |= name == ".git";
-            self.marked |= alias::is_marked(name);
-        }
+        self.holds.repository |= name == ".git";
+        self.marked |= alias::is_marked(name);
     }
 
     /// What a folder that is not listed may hold: anything.

@@ -84,6 +84,12 @@ fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
         (".vscode/mcp.json", "conf/s.json", "conf/s.json"),
         (".mcp.json", "conf/s.json", "conf/s.json"),
         (".envrc", "conf/s.json", "conf/s.json"),
+        (".env.local", "conf/local", "conf/local"),
+        (".env.d", "conf", "conf/any"),
+        ("tls.key", "conf/tls", "conf/tls"),
+        ("cert.PEM", "conf/tls", "conf/tls"),
+        ("id_rsa", "conf/rsa", "conf/rsa"),
+        ("id_ed25519.old", "conf/rsa", "conf/rsa"),
     ] {
         for above in ["", "pkg/"] {
             let beside = format!("{above}unrelated/x");
@@ -97,6 +103,19 @@ fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
             assert!(scene.files.admit(&beside).is_ok(), "{above}{link}");
         }
     }
+}
+
+#[test]
+fn a_link_whose_name_holds_no_secret_protects_nothing() {
+    let scene = Scene::new(&[("conf/local", "x"), ("conf/rsa", "x")]);
+    scene.link("conf/local", ".env.example");
+    scene.link("conf/local", "keyboard.txt");
+    scene.link("conf/rsa", "id_rsa.txt.md");
+    scene.link("conf/rsa", "id_ed25519.pub.md");
+    assert!(scene.files.admit("conf/local").is_ok());
+    assert_eq!(scene.code("conf/rsa"), Code::Protected, "`id_rsa*` covers the third link");
+    fs::remove_file(scene.at("id_rsa.txt.md")).unwrap();
+    assert!(scene.files.admit("conf/rsa").is_ok());
 }
 
 #[test]

@@ -12,6 +12,7 @@ fn other_names_of_what_is_protected_are_not_searched() {
         ("plain/settings/settings.json", "needle\n"),
         ("plain/settings/fine.json", "needle\n"),
         ("hooks/run.sh", "needle\n"),
+        ("plain/key.txt", "needle\n"),
         (".git/objects/pack", "needle\n"),
     ]);
     let root = scene.root();
@@ -23,6 +24,7 @@ fn other_names_of_what_is_protected_are_not_searched() {
     let all = [
         "hooks/run.sh",
         "open.txt",
+        "plain/key.txt",
         "plain/secret.txt",
         "plain/settings/fine.json",
         "plain/settings/settings.json",
@@ -33,12 +35,20 @@ fn other_names_of_what_is_protected_are_not_searched() {
     fs::hard_link(root.join("open.txt"), root.join("open too.txt")).unwrap();
     symlink("plain/secret.txt", root.join(".envrc")).unwrap();
     symlink("plain/settings", root.join(".vscode")).unwrap();
+    symlink("plain/key.txt", root.join("tls.key")).unwrap();
     fs::create_dir(root.join(".husky")).unwrap();
     symlink("../hooks/run.sh", root.join(".husky/pre-push")).unwrap();
     assert_eq!(found(), ["open too.txt", "open.txt", "plain/settings/fine.json"]);
     // As each of them is refused by itself.
-    for path in ["second.txt", "pack.txt", "plain/secret.txt", "plain/settings/settings.json", "hooks/run.sh"]
-    {
+    let covered = [
+        "second.txt",
+        "pack.txt",
+        "plain/key.txt",
+        "plain/secret.txt",
+        "plain/settings/settings.json",
+        "hooks/run.sh",
+    ];
+    for path in covered {
         assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
         assert_eq!(scene.refused(path), Some(Code::Protected), "{path}");
     }
