@@ -1,12 +1,12 @@
-//! What the caller believes is there, held against what is.
+//! The check of the text that a request expects at a line.
 
 use crate::error::{Code, Error, EvidenceLine};
 use crate::text::Buffer;
 
-/// Lines shown of what is really there.
+/// The maximum number of actual lines in an error.
 const SHOWN: usize = 10;
 
-/// Passes when the lines from `first` to `last` begin with the expected text, trailing blanks aside.
+/// Succeeds if the lines from `first` to `last` begin with the expected text. Trailing blanks are ignored.
 pub fn check(
     expected: Option<&str>,
     buffer: &Buffer,

@@ -212,13 +212,13 @@ enum CharEdit {
 /// Endings that make one name of another: plurals, inflections, `printf`, `asinh`, `max`.
 const ENDINGS: [char; 8] = ['s', 'd', 'r', 'y', 'f', 'h', 'x', 'e'];
 
-/// Tells whether the search differs from a text in one letter that was inserted, dropped, swapped or replaced, and its
+/// Returns true if the search differs from a text in one letter that was inserted, dropped, swapped or replaced, and its
 /// word stands nowhere in the view: one that does is a name of its own.
 pub(super) fn is_slip(search: &str, there: &str, view: &str) -> bool {
     stroke(search, there).is_some_and(|(_, _, word)| !is_known(&word, view))
 }
 
-/// Tells whether the search differs from a text in one letter that was swapped, dropped or doubled, and its word stands
+/// Returns true if the search differs from a text in one letter that was swapped, dropped or doubled, and its word stands
 /// nowhere in the view.
 pub(super) fn is_slip_of_pen(search: &str, there: &str, view: &str) -> bool {
     let Some((stroke, before, word)) = stroke(search, there) else { return false };
@@ -230,12 +230,12 @@ pub(super) fn is_slip_of_pen(search: &str, there: &str, view: &str) -> bool {
     of_pen && !is_known(&word, view)
 }
 
-/// Tells whether a word stands somewhere in a text, as a whole.
+/// Returns true if a word stands somewhere in a text, as a whole.
 fn is_known(word: &str, view: &str) -> bool {
     beginnings(view, 0..view.len(), word).any(|span| is_whole(view, &span))
 }
 
-/// Tells whether a span begins and ends where words do.
+/// Returns true if a span begins and ends where words do.
 fn is_whole(view: &str, span: &Range<usize>) -> bool {
     let (before, inside, after) = (view.get(..span.start), view.get(span.clone()), view.get(span.end..));
     let first = |text: Option<&str>| text.and_then(|text| text.chars().next()).is_some_and(is_word_char);

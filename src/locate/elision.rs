@@ -116,7 +116,7 @@ fn cut(text: &str) -> ElisionCut<'_> {
     ElisionCut { marks, parts }
 }
 
-/// Tells whether a line stands for lines that were left out.
+/// Returns true if a line stands for lines that were left out.
 pub(super) fn is_mark(line: &str) -> bool {
     let bare = uncommented(line.trim());
     let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
@@ -128,7 +128,7 @@ pub(super) fn is_mark(line: &str) -> bool {
     words.is_empty() || words.len() <= 80 && WORDS.iter().any(|word| words.contains(word)) && is_prose(&words)
 }
 
-/// Tells whether nothing but words stands in a text.
+/// Returns true if nothing but words stands in a text.
 fn is_prose(text: &str) -> bool {
     text.chars().all(|character| character.is_alphanumeric() || " -_,'`/".contains(character))
 }
@@ -160,7 +160,7 @@ fn chain(parts: &[ElisionPart<'_>]) -> Option<Vec<usize>> {
     Some(chain)
 }
 
-/// Tells whether an elided line lies outside of the block that the first line opens: all quoted lines but that one
+/// Returns true if an elided line lies outside of the block that the first line opens: all quoted lines but that one
 /// are indented deeper than it, and an elided one is not.
 fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], ground: &FoldedLines<'_>) -> bool {
     let depth = |index: usize| indent_of(ground.line(index)).len();
@@ -175,7 +175,7 @@ fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], ground: &FoldedLines
         .any(|index| depth(index) <= depth(first))
 }
 
-/// Tells whether a line does nothing but close what others opened.
+/// Returns true if a line does nothing but close what others opened.
 pub(super) fn is_closer(line: &str) -> bool {
     line == "end" || !line.is_empty() && line.chars().all(|sign| ")]}>;,".contains(sign))
 }

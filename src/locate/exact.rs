@@ -111,14 +111,14 @@ pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str
     beginnings(replace, 0..replace.len(), search).find_map(around)
 }
 
-/// Tells whether a range of a text is made of whole lines.
+/// Returns true if a range of a text is made of whole lines.
 fn whole(text: &str, range: Range<usize>) -> bool {
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();
     (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
 }
 
-/// Tells whether a hit is one of lines whose first one lacks its indentation, or a part of it: it has several lines, or
+/// Returns true if a hit is one of lines whose first one lacks its indentation, or a part of it: it has several lines, or
 /// it is the rest of one line and the replacement does not fit in its place as it is written.
 pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
@@ -139,7 +139,7 @@ pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) ->
     found.trim_end_matches('\n').contains('\n') || at_line_end && !fits
 }
 
-/// Tells whether a hit of lines leaves the trailing blanks of its last one, or begins with the end of the line above.
+/// Returns true if a hit of lines leaves the trailing blanks of its last one, or begins with the end of the line above.
 pub(super) fn is_ragged(view: &str, hit: &Range<usize>) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
     let before = view.get(..hit.start).unwrap_or_default();

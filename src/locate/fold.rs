@@ -26,19 +26,19 @@ impl Folded {
         folded
     }
 
-    /// Gives the raw offset that belongs to a folded one; nothing inside a unit.
+    /// Returns the raw offset that belongs to a folded one; nothing inside a unit.
     pub(super) fn raw_at(&self, offset: usize) -> Option<usize> {
         let index = self.cuts.partition_point(|(folded, _)| *folded < offset);
         self.cuts.get(index).filter(|(folded, _)| *folded == offset).map(|(_, raw)| *raw)
     }
 
-    /// Gives the folded offset that belongs to a raw one; nothing inside a unit.
+    /// Returns the folded offset that belongs to a raw one; nothing inside a unit.
     pub(super) fn folded_at(&self, offset: usize) -> Option<usize> {
         let index = self.cuts.partition_point(|(_, raw)| *raw < offset);
         self.cuts.get(index).filter(|(_, raw)| *raw == offset).map(|(folded, _)| *folded)
     }
 
-    /// Gives the units that begin and end at the same places of the folded text as those of another raw text.
+    /// Returns the units that begin and end at the same places of the folded text as those of another raw text.
     pub(super) fn pairs<'t>(
         &self,
         raw: &'t str,
@@ -58,7 +58,7 @@ pub(super) fn fold(raw: &str) -> std::borrow::Cow<'_, str> {
     if is_plain(raw) { raw.into() } else { Folded::new(raw).text.into() }
 }
 
-/// Tells whether a text surely is its own fold.
+/// Returns true if a text surely is its own fold.
 pub(super) fn is_plain(raw: &str) -> bool {
     let (words, rest) = raw.as_bytes().as_chunks::<8>();
     let (mut odd, mut after_blank) = (0, 0);
@@ -89,17 +89,17 @@ pub(super) fn padded(rest: &[u8]) -> [u8; 8] {
     word
 }
 
-/// Tells whether a character is a blank inside of a line.
+/// Returns true if a character is a blank inside of a line.
 pub(super) fn is_blank(character: char) -> bool {
     character.is_whitespace()
 }
 
-/// Tells whether a character cannot be seen at all.
+/// Returns true if a character cannot be seen at all.
 pub(super) fn is_invisible(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Tells whether nothing can be seen of a line.
+/// Returns true if nothing can be seen of a line.
 pub(super) fn is_blank_line(line: &str) -> bool {
     let first = line.bytes().find(|byte| *byte != b' ' && *byte != b'\t');
     if first.is_none_or(|byte| byte.is_ascii_graphic()) {

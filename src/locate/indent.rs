@@ -64,17 +64,17 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Tells whether it changes nothing.
+    /// Returns true if it changes nothing.
     pub(super) fn is_same(&self) -> bool {
         *self == Map { turn: IndentChange::Same, shift: IndentShift::Deeper(String::new()) }
     }
 
-    /// Tells whether it takes another unit of indentation.
+    /// Returns true if it takes another unit of indentation.
     pub(super) fn changes_unit(&self) -> bool {
         matches!(self.turn, IndentChange::Unit(..))
     }
 
-    /// Tells whether it makes other blanks of those that indent the block.
+    /// Returns true if it makes other blanks of those that indent the block.
     pub(super) fn turns(&self) -> bool {
         self.turn != IndentChange::Same
     }
@@ -106,7 +106,7 @@ impl Map {
         pairs.iter().all(explains).then_some(map)
     }
 
-    /// Gives the indentation in the file for one of the quoted block; nothing where the rule does not reach.
+    /// Returns the indentation in the file for one of the quoted block; nothing where the rule does not reach.
     pub(super) fn apply(&self, indent: &str) -> Option<String> {
         let turned = self.turn.apply(indent)?;
         match &self.shift {
@@ -116,7 +116,7 @@ impl Map {
     }
 }
 
-/// Tells whether an indentation is made of what indents the file's lines here, as far as any of them is indented.
+/// Returns true if an indentation is made of what indents the file's lines here, as far as any of them is indented.
 fn is_native(indent: &str, pairs: &[(&str, &str)]) -> bool {
     let used = |sign: char| pairs.iter().any(|(_, file)| file.contains(sign));
     !used(' ') && !used('\t') || indent.chars().all(used)

@@ -94,7 +94,7 @@ pub(super) fn rung(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usiz
     rung_of(&pairs(block, ground, at), ground.quotes)
 }
 
-/// Tells whether the lines at a place are indented as the block is, or moved as a whole, or with tabs for blanks.
+/// Returns true if the lines at a place are indented as the block is, or moved as a whole, or with tabs for blanks.
 pub(super) fn moves(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> bool {
     map(&pairs(block, ground, at)).is_some_and(|map| !map.changes_unit())
 }

@@ -40,14 +40,14 @@ impl<'a> LineIndex<'a> {
         LineIndex { field, ground: OnceCell::new(), odd: OnceCell::new(), words: Cell::new(ENOUGH) }
     }
 
-    /// Gives all lines that are not blank.
+    /// Returns all lines that are not blank.
     pub(super) fn ground(&self) -> &FoldedLines<'a> {
         self.ground.get_or_init(|| {
             FoldedLines::new(self.field.text, self.field.first, self.field.last, self.field.quotes)
         })
     }
 
-    /// Tells whether the block surely has no place; to be unsure costs little.
+    /// Returns true if the block surely has no place; to be unsure costs little.
     pub(super) fn lacks(&self, block: &NonBlankLines<'_>) -> bool {
         if self.ground.get().is_some() || self.odd().len() > FEW {
             return false;
@@ -58,7 +58,7 @@ impl<'a> LineIndex<'a> {
         words.iter().take(WORDS).any(|(row, word)| self.is_apart(block, *row, word))
     }
 
-    /// Gives the lines that may have a piece of a line, in whatever marks that is written.
+    /// Returns the lines that may have a piece of a line, in whatever marks that is written.
     pub(super) fn lines_with(&self, piece: &str) -> Vec<usize> {
         let folded = fold(piece);
         let Some(word) = word(&folded) else { return (self.field.first..=self.field.last).collect() };
@@ -87,7 +87,7 @@ impl<'a> LineIndex<'a> {
         })
     }
 
-    /// Tells whether the word of this row stands in few lines, and in none where the block does.
+    /// Returns true if the word of this row stands in few lines, and in none where the block does.
     fn is_apart(&self, block: &NonBlankLines<'_>, row: usize, word: &str) -> bool {
         let Some(left) = self.words.get().checked_sub(1) else { return false };
         self.words.set(left);
@@ -98,7 +98,7 @@ impl<'a> LineIndex<'a> {
             && self.odd().iter().copied().all(elsewhere)
     }
 
-    /// Tells whether the block may stand so that this line is that row of it.
+    /// Returns true if the block may stand so that this line is that row of it.
     fn may_stand(&self, block: &NonBlankLines<'_>, row: usize, line: usize) -> bool {
         let text = |line: usize| self.field.text.text(line);
         let full = |line: &usize| !is_blank_line(text(*line));

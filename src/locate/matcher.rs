@@ -71,7 +71,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Tells whether a quote that is found with another indentation is a diff that adds lines: signs are no indentation.
+    /// Returns true if a quote that is found with another indentation is a diff that adds lines: signs are no indentation.
     fn is_diff(&self, rung: Strictness) -> bool {
         let moved = ![Strictness::Space, Strictness::MarkedSpace].contains(&rung);
         moved && prefix::adds(self.quote.search, self.quote.replace)

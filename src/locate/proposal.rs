@@ -27,7 +27,7 @@ impl Proposal {
     }
 }
 
-/// Tells whether what the edit makes of a place stands around it already, with more lines than the place has.
+/// Returns true if what the edit makes of a place stands around it already, with more lines than the place has.
 pub(super) fn stands(found: &UniqueMatch, field: Field<'_>) -> bool {
     outcome(found, field)
         .is_some_and(|(span, search, replace)| exact::stands(field.view, &span, search, &replace).is_some())

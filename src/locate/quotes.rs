@@ -22,7 +22,7 @@ impl Quotes {
     }
 }
 
-/// Tells whether two lines, the blanks at their ends aside, fold to the same when both quotes are one.
+/// Returns true if two lines, the blanks at their ends aside, fold to the same when both quotes are one.
 pub(super) fn same_trimmed(one: &str, other: &str) -> bool {
     unified(&fold(one.trim())) == unified(&fold(other.trim()))
 }
@@ -42,7 +42,7 @@ pub(super) fn swapped(quoted: &str, wanted: &str, there: &str) -> Option<(String
     (pure(quoted) && pure(wanted) && fits).then(|| (swap(quoted), swap(wanted)))
 }
 
-/// Tells whether a quote stands inside a word, as in `don't`.
+/// Returns true if a quote stands inside a word, as in `don't`.
 fn has_apostrophe(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
     letters

@@ -37,22 +37,22 @@ impl<'a> NonBlankLines<'a> {
         NonBlankLines { lines, gaps }
     }
 
-    /// Gives the number of lines that are not blank.
+    /// Returns the number of lines that are not blank.
     pub(super) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Gives a line; `""` beyond the last one.
+    /// Returns a line; `""` beyond the last one.
     pub(super) fn line(&self, index: usize) -> &'a str {
         self.lines.get(index).copied().unwrap_or_default()
     }
 
-    /// Gives the number of blank lines before a line, or at the end.
+    /// Returns the number of blank lines before a line, or at the end.
     pub(super) fn gap(&self, index: usize) -> usize {
         self.gaps.get(index).copied().unwrap_or_default()
     }
 
-    /// Gives the keys of all lines.
+    /// Returns the keys of all lines.
     pub(super) fn keys(&self) -> Vec<u32> {
         self.lines.iter().map(|line| key(line)).collect()
     }
@@ -90,27 +90,27 @@ impl<'a> FoldedLines<'a> {
         FoldedLines { quotes, text, window: (first, last), spots }
     }
 
-    /// Gives the first and the last line of the part.
+    /// Returns the first and the last line of the part.
     pub(super) fn window(&self) -> (usize, usize) {
         self.window
     }
 
-    /// Gives the number of lines that are not blank.
+    /// Returns the number of lines that are not blank.
     pub(super) fn len(&self) -> usize {
         self.spots.len()
     }
 
-    /// Gives the number in the file of the line with this index; 0 beyond the last one.
+    /// Returns the number in the file of the line with this index; 0 beyond the last one.
     pub(super) fn number(&self, index: usize) -> usize {
         self.spots.get(index).map_or(0, |spot| spot.line as usize)
     }
 
-    /// Gives the line with this index, without its line end.
+    /// Returns the line with this index, without its line end.
     pub(super) fn line(&self, index: usize) -> &'a str {
         self.text.text(self.number(index))
     }
 
-    /// Gives the index of the first line from this number on.
+    /// Returns the index of the first line from this number on.
     pub(super) fn index_of(&self, number: usize) -> usize {
         self.spots.partition_point(|spot| (spot.line as usize) < number)
     }

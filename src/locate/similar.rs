@@ -175,7 +175,7 @@ fn site(seeker: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -
     Some(MatchSite { lines, apart, extra, window: (seeker.field.first, seeker.field.last) })
 }
 
-/// Tells whether a line between two others ends the block that they stand in, or begins another: it closes one, is a
+/// Returns true if a line between two others ends the block that they stand in, or begins another: it closes one, is a
 /// header, or is indented less than both.
 fn leaves_block(ground: &FoldedLines<'_>, index: usize) -> bool {
     let depth = |index: usize| indent_of(ground.line(index)).len();
@@ -184,7 +184,7 @@ fn leaves_block(ground: &FoldedLines<'_>, index: usize) -> bool {
     is_closer(line) || line.starts_with('[') && line.ends_with(']') || depth(index) < around
 }
 
-/// Tells whether a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.
+/// Returns true if a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.
 fn is_slip(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
     let (text, start) = (seeker.field.text.text(line), seeker.field.text.span(line).start);
     let (quoted, there) = (quoted.trim(), text.trim());
@@ -208,7 +208,7 @@ fn is_slip(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -
         && outline().is_some_and(|outline| outline.in_comment(span))
 }
 
-/// Tells whether the quoted line has a word that the file's has not and that the edit brings elsewhere: the caller
+/// Returns true if the quoted line has a word that the file's has not and that the edit brings elsewhere: the caller
 /// takes a part of the edit to be made.
 fn is_half_done(block: &Block<'_>, quoted: &str, there: &str) -> bool {
     let own: Vec<&str> = words(there).collect();

@@ -9,7 +9,7 @@ pub(super) struct MatchBudget(usize);
 const OF_ONE_SEARCH: usize = 50_000_000;
 
 impl MatchBudget {
-    /// Gives the steps of one search.
+    /// Returns the steps of one search.
     pub(super) fn of_one_search() -> MatchBudget {
         MatchBudget(OF_ONE_SEARCH)
     }

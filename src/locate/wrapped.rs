@@ -125,7 +125,7 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
 }
 
 impl Located {
-    /// Tells whether two readings of a quote lead to the same text.
+    /// Returns true if two readings of a quote lead to the same text.
     fn comes_to_the_same(&self, other: &Located) -> bool {
         match (self, other) {
             (Located::One(one), Located::One(other)) => one.changes == other.changes,

@@ -1,4 +1,4 @@
-//! The places of a quoted block, and what the edit comes to there.
+//! Finds the matches of a block, and plans the edit there.
 
 use super::window::Window;
 use super::{MATCHES, PLACES, check_size, missing, too_many};
@@ -6,12 +6,12 @@ use crate::edit::{OnDuplicate, PlannedEdit, Search, place};
 use crate::error::{Code, Error, EvidenceLine, NextCall};
 use crate::locate::{self, Conflict, Located, OnRepeat, SearchText, UniqueMatch};
 
-/// Characters shown of a line in a message.
+/// The maximum number of characters of a line in a message.
 const WIDTH: usize = 60;
-/// Lines before and behind a line that are worth a look.
+/// The number of context lines before and behind a conflicting line.
 const AROUND: usize = 5;
 
-/// Plans the edit of the one place of a block.
+/// Plans the edit of the only match of a block.
 ///
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
 pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
@@ -21,9 +21,9 @@ pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result
     concluded(search, &needle, located, looked)
 }
 
-/// Plans the edit of every place of a block.
+/// Plans the edit of every match of a block.
 ///
-/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only where places overlap or are too many to look at; `TOO_LARGE`.
+/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only if matches overlap or are too many to examine; `TOO_LARGE`.
 pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     let quote = quote(search, &needle, &replace);

@@ -37,7 +37,7 @@ impl NearestBudget {
         aside
     }
 
-    /// Gives back what was set aside.
+    /// Returns back what was set aside.
     pub(super) fn give(&mut self, aside: NearestBudget) {
         self.left += aside.left;
     }

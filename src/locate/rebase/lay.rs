@@ -62,7 +62,7 @@ impl<'a> Laid<'a> {
         self.text.text(line).trim().is_empty()
     }
 
-    /// Gives the changes that make the result of the file's lines.
+    /// Returns the changes that make the result of the file's lines.
     pub(super) fn changes(self) -> Vec<Change> {
         let (mut changes, mut fresh, mut next) = (Vec::new(), Vec::new(), self.first);
         for out in &self.out {

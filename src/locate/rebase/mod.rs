@@ -34,7 +34,7 @@ impl<'a> Block<'a> {
         Block { search: NonBlankLines::new(search), replace: NonBlankLines::new(replace) }
     }
 
-    /// Tells whether the replacement adds a line to the search or changes one, and does not only take lines away.
+    /// Returns true if the replacement adds a line to the search or changes one, and does not only take lines away.
     pub(super) fn adds(&self) -> bool {
         pairs::origins(self)
             .iter()

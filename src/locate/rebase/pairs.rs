@@ -14,7 +14,7 @@ const MOST_CHARS: usize = 400;
 /// The least similarity of two lines of which one was made of the other.
 pub(super) const ALIKE: f64 = 0.5;
 
-/// Gives for each line of the replacement the line of the search that it keeps or changes; nothing for an added one.
+/// Returns for each line of the replacement the line of the search that it keeps or changes; nothing for an added one.
 pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
     let (old, new) = (&block.search.lines, &block.replace.lines);
     let mut origins = Vec::with_capacity(new.len());
@@ -110,7 +110,7 @@ pub(super) struct Segment {
     anchored: bool,
 }
 
-/// Gives the stretches of a block; the last one ends with the block.
+/// Returns the stretches of a block; the last one ends with the block.
 pub(super) fn segments(origins: &[Option<usize>], search: usize) -> Vec<Segment> {
     let (mut segments, mut base, mut row) = (Vec::new(), 0, 0);
     let end = (origins.len(), search);
@@ -143,17 +143,17 @@ impl Segment {
         (self.gone.start..=self.gone.end).filter(move |line| *line > 0 && *line < lines)
     }
 
-    /// Tells whether it takes away this line of the search.
+    /// Returns true if it takes away this line of the search.
     pub(super) fn deletes(&self, line: usize) -> bool {
         self.gone.contains(&line)
     }
 
-    /// Tells whether what lies before this line of the search lies in it.
+    /// Returns true if what lies before this line of the search lies in it.
     pub(super) fn spans(&self, line: usize) -> bool {
         self.gone.start <= line && line <= self.gone.end
     }
 
-    /// Tells whether it lies between two lines that stay, and neither takes away nor adds any.
+    /// Returns true if it lies between two lines that stay, and neither takes away nor adds any.
     pub(super) fn is_plain(&self) -> bool {
         self.anchored && self.gone.is_empty() && self.come.is_empty()
     }

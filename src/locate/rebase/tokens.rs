@@ -22,7 +22,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Tells whether nothing was noted.
+    /// Returns true if nothing was noted.
     pub(in crate::locate) fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
@@ -163,7 +163,7 @@ fn is_word(token: &str) -> bool {
     !token.is_empty() && token.chars().all(is_word_char)
 }
 
-/// Tells whether a character belongs to a word.
+/// Returns true if a character belongs to a word.
 pub(in crate::locate) fn is_word_char(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 const SIGNS: [(&str, &[char], &str); 4] =
     [("<!--", &['-'], "-->"), ("/*", &['*', '!'], "*/"), ("//", &['/', '!'], ""), ("#", &['#'], "")];
 
-/// Gives the words of a comment that starts at an offset; nothing where the text is no whole comment.
+/// Returns the words of a comment that starts at an offset; nothing where the text is no whole comment.
 pub(super) fn words(text: &str, at: usize) -> Option<Range<usize>> {
     let (open, drawn_out, close) = SIGNS.iter().find(|(open, ..)| text.starts_with(open))?;
     let words = text.strip_prefix(open)?.trim_end().strip_suffix(close)?;
@@ -14,7 +14,7 @@ pub(super) fn words(text: &str, at: usize) -> Option<Range<usize>> {
     Some(end - words.trim_start_matches(*drawn_out).len()..end)
 }
 
-/// Tells whether a comment speaks of what it stands in, or to the system, and not of what follows.
+/// Returns true if a comment speaks of what it stands in, or to the system, and not of what follows.
 pub(super) fn speaks_of_the_whole(text: &str, at: usize, inner: &[&str]) -> bool {
     inner.iter().any(|sign| text.starts_with(sign)) || (at == 0 && text.starts_with("#!"))
 }

@@ -23,7 +23,7 @@ pub(super) enum MinorNames {
 }
 
 impl MinorNames {
-    /// Gives the names of a node.
+    /// Returns the names of a node.
     pub(super) fn find(self, node: Node<'_>, view: &str) -> Vec<NamedNode> {
         let mut found = Vec::new();
         match self {

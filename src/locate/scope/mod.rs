@@ -82,12 +82,12 @@ impl Outline {
         Outline::in_tree(language, &*grammar::read(language, path, view, STEPS).ok()?, view)
     }
 
-    /// Gives the symbols and comments of a text that was read; nothing where the language has none.
+    /// Returns the symbols and comments of a text that was read; nothing where the language has none.
     pub(crate) fn in_tree(language: &str, tree: &Tree, view: &str) -> Option<Outline> {
         gather::gather(table::row(language)?, tree, view)
     }
 
-    /// Gives every symbol, those that hold none among them, in the order of the text.
+    /// Returns every symbol, those that hold none among them, in the order of the text.
     pub fn symbols(&self) -> impl Iterator<Item = OutlineSymbol<'_>> {
         self.symbols.iter().map(|symbol| OutlineSymbol {
             path: self.path(symbol),
@@ -99,7 +99,7 @@ impl Outline {
         })
     }
 
-    /// Gives the path of the innermost symbol around an offset, as in `Class.method`. The lines of its decorators and
+    /// Returns the path of the innermost symbol around an offset, as in `Class.method`. The lines of its decorators and
     /// comments belong to a symbol, and the blanks before it.
     pub fn enclosing(&self, offset: usize) -> Option<&str> {
         let before = self.symbols.partition_point(|symbol| symbol.extent.start <= offset);
@@ -113,7 +113,7 @@ impl Outline {
         None
     }
 
-    /// Gives the lines of every symbol of that name, with the decorators, attributes and comments directly above it.
+    /// Returns the lines of every symbol of that name, with the decorators, attributes and comments directly above it.
     /// The name is a whole path or, where no symbol has that path, the last parts of some; of either those that can hold
     /// symbols go before those that cannot, as a method before a field. `::` and `#` are taken for `.`, and `()` at its
     /// end for nothing.
@@ -142,7 +142,7 @@ impl Outline {
         spans
     }
 
-    /// Tells whether the symbol on these lines has them to itself, but for signs behind it.
+    /// Returns true if the symbol on these lines has them to itself, but for signs behind it.
     pub fn stands_alone(&self, lines: &Range<usize>, view: &str) -> bool {
         let alone = |symbol: &Symbol| {
             let before = view.get(lines.start..symbol.extent.start).unwrap_or_default();
@@ -152,12 +152,12 @@ impl Outline {
         self.symbols.iter().filter(|symbol| symbol.lines == *lines).any(alone)
     }
 
-    /// Gives the path of every symbol that can hold others, in the order of the text.
+    /// Returns the path of every symbol that can hold others, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().filter(|symbol| symbol.rank == SymbolRank::Major).map(|symbol| self.path(symbol))
     }
 
-    /// Tells whether a span lies inside the words of one comment; its opening and closing signs are none.
+    /// Returns true if a span lies inside the words of one comment; its opening and closing signs are none.
     pub fn in_comment(&self, span: Range<usize>) -> bool {
         let before = self.comments.partition_point(|words| words.start <= span.start);
         let words = before.checked_sub(1).and_then(|last| self.comments.get(last));

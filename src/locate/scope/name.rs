@@ -47,7 +47,7 @@ pub(super) struct NamedNode {
 }
 
 impl NameRule {
-    /// Gives the name of a node; nothing where it has none.
+    /// Returns the name of a node; nothing where it has none.
     pub(super) fn find(self, node: Node<'_>, view: &str) -> Option<NamedNode> {
         let at = self.node(node, view)?;
         let name = match self {
@@ -84,7 +84,7 @@ pub(super) fn named(name: &str, at: Node<'_>) -> Option<NamedNode> {
     Some(NamedNode { name: on_one_line(name)?, at: at.byte_range() })
 }
 
-/// Gives the rank of a heading, from 1, and its words.
+/// Returns the rank of a heading, from 1, and its words.
 pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, NamedNode)> {
     let rank = |kind: &str| match kind {
         "atx_h1_marker" | "setext_h1_underline" => Some(1),

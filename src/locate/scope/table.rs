@@ -28,7 +28,7 @@ pub(super) struct LanguageNodes {
     pub(super) inner: &'static [&'static str],
 }
 
-/// Gives the row of a language.
+/// Returns the row of a language.
 pub(super) fn row(language: &str) -> Option<&'static LanguageNodes> {
     TABLE.iter().find(|row| row.languages.contains(&language))
 }

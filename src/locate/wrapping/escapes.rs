@@ -40,7 +40,7 @@ fn read(search: &str, replace: &str, table: Table) -> Option<AlternativeEdit> {
     (!broken).then(|| AlternativeEdit::new(search.replace("\r\n", "\n"), plain.replace("\r\n", "\n")))
 }
 
-/// Tells whether a text has this escape.
+/// Returns true if a text has this escape.
 fn has(text: &str, letter: char) -> bool {
     let mut letters = text.chars();
     while let Some(character) = letters.next() {
@@ -51,7 +51,7 @@ fn has(text: &str, letter: char) -> bool {
     false
 }
 
-/// Tells whether a text has one of these characters without a backslash before it, or a newline inside.
+/// Returns true if a text has one of these characters without a backslash before it, or a newline inside.
 fn is_bare(text: &str, used: &[(char, char)]) -> bool {
     let mut letters = text.trim_matches('\n').chars();
     while let Some(character) = letters.next() {
@@ -64,7 +64,7 @@ fn is_bare(text: &str, used: &[(char, char)]) -> bool {
     false
 }
 
-/// Tells whether a newline or a tab that was escaped stands behind an open quote of its line: it was the string's own.
+/// Returns true if a newline or a tab that was escaped stands behind an open quote of its line: it was the string's own.
 fn breaks_string(plain: &str, used: &[(char, char)]) -> bool {
     let controls = used.iter().any(|(letter, _)| ['n', 't'].contains(letter));
     let open = |line: &str| {

@@ -12,7 +12,7 @@ pub(super) fn off(search: &str, replace: &str) -> Option<AlternativeEdit> {
     }
 }
 
-/// Tells whether a text begins with a fence: what follows may be more than one block.
+/// Returns true if a text begins with a fence: what follows may be more than one block.
 fn has_fence(text: &str) -> bool {
     ["```", "~~~"].iter().any(|fence| text.trim_start().starts_with(fence))
 }

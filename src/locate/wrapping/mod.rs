@@ -45,7 +45,7 @@ impl AlternativeEdit {
     }
 }
 
-/// Gives the readings of an edit other than the plain one, those with less taken off first.
+/// Returns the readings of an edit other than the plain one, those with less taken off first.
 pub(super) fn readings(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let mut all = vec![AlternativeEdit::plain(search, replace)];
     let (mut next, mut bytes) = (0, 0);

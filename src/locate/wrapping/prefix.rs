@@ -24,12 +24,12 @@ pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit
     }
 }
 
-/// Tells whether the replacement adds lines to the search as a diff does: all others have a blank for a sign.
+/// Returns true if the replacement adds lines to the search as a diff does: all others have a blank for a sign.
 pub(in crate::locate) fn adds(search: &str, replace: &str) -> bool {
     side(search, '-').is_some_and(|(_, gone)| !gone) && side(replace, '+').is_some_and(|(_, come)| come)
 }
 
-/// Tells whether all lines of a text stand in another one.
+/// Returns true if all lines of a text stand in another one.
 fn is_part(text: &str, whole: &str) -> bool {
     text.is_empty() || lines(text).all(|line| lines(whole).any(|other| other == line))
 }
