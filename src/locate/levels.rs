@@ -2,7 +2,6 @@
 //!
 //! All of these levels need lines with the same folded text. One search finds the sites of every level, and each site
 //! has the strictest level that it satisfies.
-//! held to the strictest rung that it keeps.
 
 use super::MatchLevel;
 use super::fold::fold;
