@@ -29,8 +29,8 @@ fn conflict(line: usize, wanted: &str, there: Option<&str>, places: Vec<Evidence
     let cut = |text: &str| text.chars().take(80).collect::<String>();
     let seen = match there {
         None => "the range ends before it".to_owned(),
-        Some(text) => format!("there is {:?}", cut(text)),
+        Some(text) => format!("found {:?}", cut(text)),
     };
-    let message = format!("line {line} is not what the request expects: expected {:?}, {seen}", cut(wanted));
+    let message = format!("line {line} does not match the request: expected {:?}, {seen}", cut(wanted));
     Error::new(Code::EditConflict, message).places(places)
 }

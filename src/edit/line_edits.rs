@@ -66,7 +66,7 @@ fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String
     } else {
         text.pop();
         notes.push(format!(
-            "line_edits[{index}].new_content ends in a line end; the file does not, and was kept so"
+            "line_edits[{index}].new_content ends in a line end; it was dropped, as the file has none"
         ));
     }
     Change { span, text }

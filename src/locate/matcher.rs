@@ -88,7 +88,7 @@ impl<'a> Matcher<'a> {
             LevelSearch::Nowhere | LevelSearch::TooMany(_) => false,
         };
         let (line, quoted) = (self.ground().number(*at.first()?), block.search.line(0));
-        let why = "the signs before the added lines may be those of a diff, or text";
+        let why = "the signs before the added lines may be diff signs or text";
         let conflict = Conflict::new(line, why, quoted, self.field.text.text(line));
         (!strict).then_some(Located::Conflict(conflict))
     }

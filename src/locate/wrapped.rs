@@ -115,7 +115,7 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
             Some(match lines.as_slice() {
                 [line] => Located::Conflict(Conflict {
                     line: *line,
-                    why: "the quote can be read in several ways, which put different texts there",
+                    why: "the search text can be read in several ways with different results",
                     quoted: String::new(),
                     there: String::new(),
                 }),

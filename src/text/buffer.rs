@@ -109,7 +109,8 @@ impl Buffer {
     /// Errors: `INTERNAL` for a plan of another version.
     pub fn apply(&self, plan: &Plan) -> Result<Buffer, Error> {
         if plan.stamp() != self.stamp {
-            let message = format!("a plan for version {} met version {}", plan.stamp(), self.stamp);
+            let message =
+                format!("a plan for version {} was applied to version {}", plan.stamp(), self.stamp);
             return Err(Error::new(Code::Internal, message));
         }
         let bytes = plan.spliced(self.bytes());

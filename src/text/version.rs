@@ -71,7 +71,7 @@ impl fmt::Display for Version {
 
 impl fmt::Debug for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stamp({self})")
+        write!(f, "Version({self})")
     }
 }
 

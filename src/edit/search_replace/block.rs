@@ -76,16 +76,15 @@ fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
     let error =
         Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name));
     let error = match places.iter().find_map(|place| place.symbol.as_ref()) {
-        Some(symbol) => error.hint(format!(
-            "quote more of the surrounding lines, or say in which symbol, as in `within: {symbol:?}`"
-        )),
+        Some(symbol) => error
+            .hint(format!("quote more surrounding lines, or name the symbol, as in `within: {symbol:?}`")),
         None => error,
     };
     error.field("search").places(places).counting(count)
 }
 
 fn standing(line: usize, looked: &Window<'_>) -> Error {
-    let message = format!("the replacement stands at line {line} already");
+    let message = format!("the replacement is already at line {line}");
     Error::new(Code::AlreadyApplied, message).places(vec![place(looked.buffer, line)])
 }
 
@@ -95,7 +94,7 @@ fn conflicting(conflict: &Conflict, looked: &Window<'_>) -> Error {
         format!("{}: line {}", conflict.why, conflict.line)
     } else {
         let (line, quoted, there) = (conflict.line, short(&conflict.quoted), short(&conflict.there));
-        format!("{}: the edit takes line {line} to be {quoted:?}, the file has {there:?}", conflict.why)
+        format!("{}: the edit expects {quoted:?} at line {line}, the file has {there:?}", conflict.why)
     };
     let last = looked.buffer.lines().count();
     Error::new(Code::EditConflict, message)

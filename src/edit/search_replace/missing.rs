@@ -37,11 +37,11 @@ pub(super) fn block(
     let best = best(needle, looked, near);
     let (next, hint) = match proposal {
         Some(Proposal { search, replace }) => {
-            (NextCall::Edit { search, replace }, "`next` is the same edit with the text that is really there")
+            (NextCall::Edit { search, replace }, "`next` is the same edit with the file's actual text")
         }
         None => (
             NextCall::Read { start_line: near.first, end_line: near.last },
-            "look at the lines that come nearest, and quote what is there",
+            "read the nearest lines, and quote the actual text",
         ),
     };
     error.hint(hint).best(best).proposing(next)

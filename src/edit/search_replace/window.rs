@@ -49,9 +49,9 @@ impl<'a> Window<'a> {
 
     fn within(self, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
-            let language = self.scene.language.unwrap_or("no language that is known");
+            let language = self.scene.language.unwrap_or("an unknown language");
             let message = format!("the symbols of this file cannot be read: it is in {language}");
-            let hint = "narrow the place by lines, or quote more of the surrounding lines";
+            let hint = "narrow the search with `lines`, or quote more surrounding lines";
             return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
         };
         let lines = self.buffer.lines();
@@ -62,7 +62,8 @@ impl<'a> Window<'a> {
         let spans = outline.spans(symbol);
         if let Some(shared) = spans.iter().find(|span| !outline.stands_alone(span, self.buffer.view())) {
             let line = lines.at(shared.start);
-            let message = format!("{symbol} shares line {line} with others, and whole lines are looked at");
+            let message =
+                format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
             return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
         }
@@ -80,7 +81,7 @@ impl<'a> Window<'a> {
                     .field("within")
                     .places(places.collect())
                     .counting(several.len())
-                    .hint("give the whole path of the symbol, or narrow the place by lines as well"))
+                    .hint("give the full path of the symbol, or narrow the search with `lines` too"))
             }
         }
     }

@@ -129,7 +129,7 @@ pub(super) fn carry(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Res
 /// Rejects the removal of a line that differs in the file, and changes next to a line that only the file has.
 fn check(block: &Block<'_>, site: &MatchSite, segment: &Segment, text: Lines<'_>) -> Result<(), Conflict> {
     if let Some(apart) = site.apart.filter(|apart| segment.deletes(*apart)) {
-        let why = "the edit takes away a line that is another one in the file";
+        let why = "the edit removes a line that differs in the file";
         return Err(Conflict::new(
             site.line(apart),
             why,
@@ -143,6 +143,6 @@ fn check(block: &Block<'_>, site: &MatchSite, segment: &Segment, text: Lines<'_>
     }
     let there = site.between(extra).map(|line| (line, text.text(line)));
     let (line, there) = there.into_iter().find(|(_, text)| !text.trim().is_empty()).unwrap_or_default();
-    let why = "the edit changes the very place where the file has a line more";
+    let why = "the edit changes the place where the file has an extra line";
     Err(Conflict::new(line, why, block.search.line(extra), there))
 }

@@ -92,14 +92,16 @@ impl<'a> Scribe<'a> {
         let there = self.text.text(line);
         let refuse = |why| Err(Conflict::new(line, why, quoted, there));
         if self.site.apart == Some(base) {
-            return refuse("the edit changes a line that is another one in the file");
+            return refuse("the edit changes a line that differs in the file");
         }
         let indent = if indent_of(quoted) == indent_of(wanted) {
             indent_of(there).to_owned()
         } else {
             match self.indent(row, indent_of(wanted)) {
                 Some(indent) => indent,
-                None => return refuse("the edit indents a line anew that the file indents otherwise"),
+                None => {
+                    return refuse("the edit changes the indentation of a line whose indentation differs");
+                }
             }
         };
         let body = match self.body(quoted.trim(), wanted.trim(), there.trim()) {
@@ -113,7 +115,7 @@ impl<'a> Scribe<'a> {
     fn added(&self, row: usize, wanted: &str) -> Result<String, Conflict> {
         let Some(indent) = self.indent(row, indent_of(wanted)).or_else(|| self.sibling(row, wanted)) else {
             let (line, _) = self.site.ends();
-            let why = "nothing shows how the file would indent a line that the edit adds";
+            let why = "the indentation of an added line cannot be derived from the file";
             return Err(Conflict::new(line, why, wanted, self.text.text(line)));
         };
         Ok(indent + &self.dressed(wanted.trim()) + trail_of(wanted))
@@ -122,12 +124,12 @@ impl<'a> Scribe<'a> {
     /// Applies the edit of a quoted line to a line of the file, both without the blanks at their ends.
     fn body(&self, quoted: &str, wanted: &str, there: &str) -> Result<String, &'static str> {
         if quoted != there && quoted.len() > LONGEST {
-            return Err("the line has other marks than the quote, and is too long to be merged");
+            return Err("the typographic marks of the line differ, and it is too long to merge");
         }
         if fold(quoted) == fold(there) {
             return Ok(merged(quoted, wanted, there, &self.evidence));
         }
-        let mixed = "the file quotes its strings otherwise, and the edit mixes quotes";
+        let mixed = "the file uses other string quotes, and the edit mixes both";
         let (quoted, wanted) = swapped(quoted, wanted, there).ok_or(mixed)?;
         Ok(merged(&quoted, &wanted, there, &Evidence::default()))
     }
