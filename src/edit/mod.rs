@@ -29,11 +29,11 @@ pub enum Edit {
     Lines(Vec<LineEdit>),
     /// New text before lines; all line numbers are those before the edit.
     Insert(Vec<Insertion>),
-    /// New text for what a search finds.
+    /// New text for the matches of a search.
     Search(Search),
     /// The exact bytes of an earlier version.
     Restore(Vec<u8>),
-    /// Removal of the file.
+    /// Removes the file, as the undo of its creation does.
     Remove,
 }
 
@@ -79,7 +79,7 @@ pub struct Search {
     pub lines: Option<LineWindow>,
     /// The symbol to search in, as in `Class.method`.
     pub within: Option<String>,
-    /// The matches to replace.
+    /// Selects which of the matches are replaced.
     pub aim: Occurrences,
     /// The match levels to try if the text does not occur literally.
     pub tolerance: MatchTolerance,
@@ -123,9 +123,9 @@ pub enum Needle {
     Literal(String),
     /// A pattern in the syntax of Python's `re`.
     Regex {
-        /// The pattern.
+        /// The pattern in Python's syntax.
         pattern: String,
-        /// Its flags.
+        /// The flags that the pattern is compiled with.
         flags: Flags,
     },
 }
@@ -133,7 +133,7 @@ pub enum Needle {
 /// A window of lines, inclusive at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LineWindow {
-    /// First line, from 1.
+    /// The first line of the window, from 1.
     pub start: usize,
     /// Last line, not before `start`; [`LineWindow::OPEN`] for the last one of the text.
     pub end: usize,

@@ -6,7 +6,6 @@
 /// A text with its folded form.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
-    /// The folded text.
     pub(super) text: String,
     /// The start of each unit, in the folded text and in the raw one; the last entry is the end of both.
     cuts: Vec<(usize, usize)>,
@@ -112,7 +111,6 @@ pub(super) fn is_blank_line(line: &str) -> bool {
 pub(super) struct FoldUnit<'a> {
     /// The raw text of the piece.
     pub(super) raw: &'a str,
-    /// The folded form.
     pub(super) folds: Folds,
 }
 
@@ -121,7 +119,7 @@ pub(super) struct FoldUnit<'a> {
 pub(super) enum Folds {
     /// One character, often the same one.
     To(char),
-    /// Three full stops.
+    /// Three full stops, for an ellipsis.
     Dots,
     /// Nothing: the unit is dropped.
     Away,

@@ -17,10 +17,10 @@ pub(super) struct Fragment {
     span: std::ops::Range<usize>,
 }
 
-/// The lines to examine.
+/// The lines in which a part is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Worth {
-    /// All lines.
+    /// All lines of the range.
     All,
     /// Lines with marks that folding changes. A plain line with a plain match was found at a stricter level.
     Marked,

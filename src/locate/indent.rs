@@ -8,7 +8,6 @@ const UNITS: [(usize, usize); 4] = [(2, 4), (4, 2), (4, 8), (8, 4)];
 /// The conversion of an indentation before the whole block is shifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IndentChange {
-    /// No conversion.
     Same,
     /// Each tab becomes this many blanks.
     Blanks(usize),

@@ -48,9 +48,7 @@ pub(super) struct MatchSites {
 /// The result of a search through the levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LevelSearch {
-    /// No level has a site.
     Nowhere,
-    /// A level has sites.
     At(MatchSites),
     /// There are too many sites to examine each; these are some of them.
     TooMany(Vec<usize>),

@@ -50,7 +50,7 @@ pub enum MatchTolerance {
     Wrapping,
     /// One line, or one letter, may differ as well.
     Similar {
-        /// The minimum score.
+        /// The minimum score of a similar match.
         threshold: Score,
         /// The single line that may differ.
         slip: TypoPolicy,
@@ -58,7 +58,7 @@ pub enum MatchTolerance {
 }
 
 impl MatchTolerance {
-    /// The default minimum score.
+    /// The minimum score of a request that sets none.
     pub const THRESHOLD: Score = Score::NINE_TENTHS;
 }
 
@@ -80,7 +80,7 @@ pub enum MatchLevel {
     Space,
     /// Except for an indentation that one rule maps.
     Indent,
-    /// Except for the indentation.
+    /// Except for the indentation of each line.
     Loose,
     /// Except for typographic quotes, dashes, blanks and entities.
     Marks,
@@ -116,10 +116,10 @@ impl MatchLevel {
     }
 }
 
-/// Details of a match.
+/// Details of a match, for reports to the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchInfo {
-    /// The match level.
+    /// The level at which the text matched.
     pub tier: MatchLevel,
     /// The similarity of the match and the search text, without white space.
     pub score: Score,
@@ -143,7 +143,7 @@ impl MatchInfo {
 pub struct SearchText<'a> {
     /// The text that the caller expects in the file.
     pub search: &'a str,
-    /// The replacement.
+    /// The text that replaces the match.
     pub replace: &'a str,
     /// The action if the replacement is already around the match.
     pub repeat: OnRepeat,
@@ -152,7 +152,7 @@ pub struct SearchText<'a> {
 /// The action for an edit that seems to be already made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnRepeat {
-    /// The edit is rejected.
+    /// The edit is rejected as already made.
     Refused,
     /// The replacement is inserted a second time.
     Wanted,
@@ -214,9 +214,9 @@ pub enum Located {
     },
     /// There is one match, but the text that the edit changes differs.
     Conflict(Conflict),
-    /// There is no match.
+    /// There is no match at any allowed level.
     Nowhere {
-        /// The nearest lines.
+        /// The lines that are most similar to the search text.
         near: Option<SimilarLines>,
         /// The search text that would find the intended match, if that is proved.
         proposal: Option<Proposal>,
@@ -226,11 +226,11 @@ pub enum Located {
 /// Lines that are similar to the search text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SimilarLines {
-    /// The first line, from 1.
+    /// The first line of the block, from 1.
     pub first: usize,
-    /// The last line, inclusive.
+    /// The last line of the block, inclusive.
     pub last: usize,
-    /// The similarity.
+    /// The similarity to the search text.
     pub score: Score,
 }
 
@@ -239,7 +239,7 @@ pub struct SimilarLines {
 pub struct UniqueMatch {
     /// The changes of the view.
     pub changes: Vec<Change>,
-    /// Details of the match.
+    /// The level, score and number of matches.
     pub receipt: MatchInfo,
     /// The lines of the match.
     pub lines: RangeInclusive<usize>,

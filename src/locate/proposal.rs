@@ -8,7 +8,7 @@ use super::{Field, Located, OnRepeat, SearchText, UniqueMatch, exact, literal};
 /// A search text of whole lines that has exactly one literal match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// The current lines.
+    /// The lines as they are in the file.
     pub search: String,
     /// The lines after the edit.
     pub replace: String,

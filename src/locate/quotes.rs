@@ -8,7 +8,7 @@ pub enum Quotes {
     /// They differ, or the relation is unknown.
     #[default]
     Apart,
-    /// They are interchangeable.
+    /// Both quotes have the same meaning.
     Alike,
 }
 

@@ -59,7 +59,7 @@ impl Buffer {
         Buffer::build(form, decoded, hints)
     }
 
-    /// Returns the original bytes.
+    /// Returns the bytes of the file, unchanged.
     pub fn bytes(&self) -> &[u8] {
         self.body.bytes()
     }

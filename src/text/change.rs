@@ -26,7 +26,7 @@ pub struct Change {
 pub struct Splice {
     /// The replaced bytes of the file.
     pub span: Range<usize>,
-    /// The new bytes.
+    /// The bytes that replace the span.
     pub bytes: Vec<u8>,
 }
 

@@ -29,9 +29,9 @@ pub struct Diff<'a> {
 /// The rendered part of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffCut {
-    /// The whole diff.
+    /// The whole diff was rendered.
     Whole,
-    /// Only its first hunks.
+    /// Only the first hunks were rendered.
     After {
         /// The number of rendered hunks.
         shown: usize,

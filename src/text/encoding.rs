@@ -17,9 +17,9 @@ use crate::error::{Code, Error};
 pub enum Encoding {
     /// UTF-8.
     Utf8,
-    /// UTF-16, low byte first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, high byte first.
+    /// UTF-16, big-endian.
     Utf16Be,
     /// windows-1252 as the WHATWG Encoding Standard defines it: every byte is a character.
     Windows1252,

@@ -7,7 +7,7 @@ use std::fmt;
 
 use memchr::memmem;
 
-/// A line end.
+/// One of the two line ends that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineEnd {
     /// `\n`.

@@ -14,7 +14,7 @@ const WIRE_DIGITS: usize = 12;
 pub struct Version([u8; 32]);
 
 impl Version {
-    /// Hashes these bytes.
+    /// Returns the version of these bytes.
     pub fn hash(bytes: &[u8]) -> Version {
         Version(*blake3::hash(bytes).as_bytes())
     }
@@ -31,7 +31,7 @@ impl Version {
         Version(bytes)
     }
 
-    /// Returns the 32 bytes.
+    /// Returns the hash as 32 bytes.
     pub const fn bytes(&self) -> &[u8; 32] {
         &self.0
     }

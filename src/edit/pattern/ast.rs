@@ -21,13 +21,13 @@ pub(super) const WIDEST: u128 = 1 << 64;
 pub(super) enum Node {
     /// One character, as a number because a pattern can name a lone surrogate.
     Literal(u32),
-    /// Any character but one.
+    /// Any character except this one.
     NotLiteral(u32),
     /// `.`
     Any,
     /// A character set `[...]`, or a class such as `\d`.
     In(Set),
-    /// A zero-width position.
+    /// A zero-width position, such as `^` or `\b`.
     At(At),
     /// `a|b`
     Branch(Vec<Sequence>),

@@ -88,9 +88,9 @@ static ASCII_SPACE: LazyLock<CharSet> = LazyLock::new(|| read("9-d 20"));
 /// The characters that a class covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClassScope {
-    /// All of Unicode.
+    /// The class covers all of Unicode.
     Unicode,
-    /// ASCII only.
+    /// The class covers ASCII characters only.
     Ascii,
 }
 

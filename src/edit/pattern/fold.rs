@@ -18,9 +18,7 @@ const PLANE: u32 = 0xFFFF;
 /// The characters that a one-character node accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum SingleChar {
-    /// One code point.
     Char(u32),
-    /// Any of a set.
     Set(CharSet),
 }
 

@@ -4,7 +4,6 @@
 
 /// The name or number in a reference to a group.
 pub(super) enum GroupReference {
-    /// An identifier.
     Word,
     /// A number that `int()` takes and that is not negative.
     Number(usize),

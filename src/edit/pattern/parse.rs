@@ -69,7 +69,7 @@ pub(super) fn parse(text: &str, flags: Flags) -> Result<ParsedPattern, Error> {
 }
 
 impl Parser {
-    /// Reads `a|b|c`.
+    /// Parses the alternatives of `a|b|c`, up to the end of their group.
     pub(super) fn alternatives(&mut self, spacing: Spacing) -> Result<Sequence, Error> {
         let (outermost, mut spacing) = (self.depth == 0, spacing);
         let mut rows = Vec::new();

@@ -18,15 +18,15 @@ use crate::error::{Code, Error};
 pub(super) enum Op {
     /// Stores the position as a group's start (even) or end (odd).
     Mark(usize),
-    /// Takes this character.
+    /// Matches one character, this one.
     Char(u32),
-    /// Takes a character of a set.
+    /// Matches one character of a set.
     Set(usize),
     At(Anchor),
     /// Tries the alternatives of `branches` in order.
     Branch(usize),
     Jump(usize),
-    /// Repeats one character.
+    /// Repeats a node that matches one character.
     RepeatUnit {
         pace: Pace,
         min: u32,

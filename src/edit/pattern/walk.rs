@@ -43,7 +43,7 @@ impl<'p, 't> MatchWalk<'p, 't> {
         }
     }
 
-    /// Returns the next match.
+    /// Returns the next match, or `None` at the end of the text.
     pub(super) fn next(&mut self, budget: &mut StepBudget) -> Result<Option<Match>, Error> {
         budget.spend(MATCH)?;
         let Some((start, end)) = self.find(budget)? else { return Ok(None) };

@@ -12,7 +12,7 @@ pub(super) const OTHER: u16 = 0;
 pub(super) trait CharNumber: Copy + Eq + Default {
     /// The number of a character that is ignored.
     const BLANK: Self;
-    /// The width in bits.
+    /// The width of a number in bits.
     const BITS: u32;
     /// Converts a number that fits.
     fn from_number(number: u16) -> Self;

@@ -43,7 +43,7 @@ pub struct NearestQuery<'a> {
     pub view: &'a str,
     /// The searched bytes of the view: whole lines.
     pub window: Range<usize>,
-    /// The search text.
+    /// The text to search for.
     pub needle: &'a str,
 }
 

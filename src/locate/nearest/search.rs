@@ -32,7 +32,7 @@ pub(super) struct Tuning {
 }
 
 impl Tuning {
-    /// The values outside tests.
+    /// The values that are used outside tests.
     pub(super) const USUAL: Tuning = Tuning { four: 4, two: 2, few: 8, dear: 1 };
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Sheet<S> {
 }
 
 impl<S: CharNumber> Sheet<S> {
-    /// Reads the lines of the window.
+    /// Builds the text from the lines of the window, as far as the steps suffice.
     pub(super) fn read(
         view: &str,
         window: Range<usize>,
@@ -107,7 +107,6 @@ impl<S: CharNumber> Sheet<S> {
         self.symbols.get(self.start(lines.start)..self.start(lines.end)).unwrap_or_default()
     }
 
-    /// Returns all symbols.
     pub(super) fn symbols(&self) -> &[S] {
         &self.symbols
     }

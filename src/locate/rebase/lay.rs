@@ -11,7 +11,6 @@ pub(super) enum Out {
     File(usize),
     /// A line of the file with new text; its line end stays.
     Edited(usize, String),
-    /// A new line.
     New(String),
 }
 

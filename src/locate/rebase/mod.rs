@@ -87,7 +87,7 @@ pub struct Conflict {
     pub why: &'static str,
     /// The text that the request expects.
     pub quoted: String,
-    /// The actual text.
+    /// The text that the file has.
     pub there: String,
 }
 

@@ -55,9 +55,7 @@ impl<'a> Evidence<'a> {
 
 /// The use of typographic quotes in one line of the file. Set if the line uses only those.
 struct Prose {
-    /// Double quotes.
     double: bool,
-    /// Apostrophes.
     single: bool,
 }
 

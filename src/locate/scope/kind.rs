@@ -6,19 +6,19 @@ use crate::grammar::Node;
 /// The kind of a symbol, as far as its declaration shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SymbolKind {
-    /// A function.
+    /// A function outside a type.
     Function,
     /// A function of a type.
     Method,
-    /// A class.
+    /// A class, in languages that call it so.
     Class,
     /// A structure, or a union.
     Struct,
-    /// An enumeration.
+    /// An enumeration, such as `enum` in Rust or C.
     Enum,
     /// One value of an enumeration.
     Variant,
-    /// A trait.
+    /// A trait, as in Rust.
     Trait,
     /// An interface, or a protocol of annotations.
     Interface,
@@ -28,13 +28,13 @@ pub enum SymbolKind {
     Type,
     /// A module, or a namespace.
     Module,
-    /// A constant value.
+    /// A value that does not change.
     Constant,
-    /// A variable.
+    /// A named value that may change.
     Variable,
     /// A field of a type.
     Field,
-    /// A macro.
+    /// A macro, which is expanded before compilation.
     Macro,
     /// A heading, with the section below it.
     Heading,
@@ -42,12 +42,12 @@ pub enum SymbolKind {
     Key,
     /// A rule of a style sheet.
     Rule,
-    /// A named element.
+    /// An element of markup with an `id`.
     Element,
 }
 
 impl SymbolKind {
-    /// All kinds.
+    /// All kinds, each exactly once.
     pub const ALL: [SymbolKind; 19] = [
         SymbolKind::Function,
         SymbolKind::Method,

@@ -39,7 +39,7 @@ struct Symbol {
     lines: Range<usize>,
     /// The range of its path.
     path: Range<usize>,
-    /// The enclosing symbol.
+    /// The index of the enclosing symbol.
     around: Option<usize>,
     kind: SymbolKind,
     rank: SymbolRank,
@@ -52,7 +52,7 @@ struct Symbol {
 /// The ability of a symbol to contain others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SymbolRank {
-    /// It can contain symbols.
+    /// It can contain symbols. These belong to no symbol around it.
     Major,
     /// It contains none, and only names its lines.
     Minor,
@@ -63,7 +63,7 @@ enum SymbolRank {
 pub struct OutlineSymbol<'o> {
     /// Its path, as in `Class.method`.
     pub path: &'o str,
-    /// The kind.
+    /// The kind of the symbol.
     pub kind: SymbolKind,
     /// The index of the enclosing symbol.
     pub around: Option<usize>,

@@ -151,7 +151,7 @@ fn received(node: Node<'_>, view: &str) -> Option<String> {
     Some(format!("{bare}.{}", text(node.child_by_field_name("name")?, view)?))
 }
 
-/// Returns the innermost declarator.
+/// Returns the innermost of nested declarators.
 pub(super) fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
     let inner = |node: &Node<'_>| node.kind().ends_with("_declarator");
     let mut node = declarator;

@@ -30,7 +30,7 @@ impl AlternativeEdit {
         AlternativeEdit { search, replace, line: None }
     }
 
-    /// Returns the edit unchanged.
+    /// Creates an alternative without any change of the edit.
     pub(super) fn plain(search: &str, replace: &str) -> AlternativeEdit {
         AlternativeEdit::new(search.to_owned(), replace.to_owned())
     }
