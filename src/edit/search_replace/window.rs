@@ -51,7 +51,7 @@ impl<'a> Window<'a> {
         let Some(outline) = self.outline() else {
             let language = self.scene.language.unwrap_or("an unknown language");
             let message = format!("the symbols of this file cannot be read: it is in {language}");
-            let hint = "narrow the search with `lines`, or quote more surrounding lines";
+            let hint = "narrow the search by lines, or quote more surrounding lines";
             return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
         };
         let lines = self.buffer.lines();
@@ -81,7 +81,7 @@ impl<'a> Window<'a> {
                     .field("within")
                     .places(places.collect())
                     .counting(several.len())
-                    .hint("give the full path of the symbol, or narrow the search with `lines` too"))
+                    .hint("give the full path of the symbol, or narrow the search by lines too"))
             }
         }
     }
