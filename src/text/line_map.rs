@@ -149,7 +149,7 @@ impl Stretch {
     }
 }
 
-/// The first and last line of a stretch on one side, counted from 0.
+/// The first and last line of a splice group on one side, counted from 0.
 struct LineSpan {
     first: usize,
     last: usize,
