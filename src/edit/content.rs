@@ -1,12 +1,12 @@
-//! Mode `content`: the whole new text, written as given.
+//! Mode `content`: replaces the whole text.
 
 use crate::edit::PlannedEdit;
 use crate::error::{Code, Error};
 use crate::text::Buffer;
 
-/// Plans the replacement of the whole text; the file keeps its encoding and byte order mark.
+/// Plans the replacement of the whole text. The file keeps its encoding and byte order mark.
 ///
-/// Errors: `TOO_LARGE` for more characters than the result may have bytes, `NOT_ENCODABLE`.
+/// Errors: `TOO_LARGE` if the content has more characters than the result may have bytes, `NOT_ENCODABLE`.
 pub fn plan(content: &str, buffer: &Buffer, limit: u64) -> Result<PlannedEdit, Error> {
     let characters = content.chars().count() as u64;
     if characters > limit {

@@ -1,12 +1,12 @@
-//! What the caller believes is there, held against what is.
+//! The check of the text that a request expects at a line.
 
 use crate::error::{Code, Error, EvidenceLine};
 use crate::text::Buffer;
 
-/// Lines shown of what is really there.
+/// The maximum number of actual lines in an error.
 const SHOWN: usize = 10;
 
-/// Passes when the lines from `first` to `last` begin with the expected text, trailing blanks aside.
+/// Succeeds if the lines from `first` to `last` begin with the expected text. Trailing blanks are ignored.
 pub fn check(
     expected: Option<&str>,
     buffer: &Buffer,
@@ -29,8 +29,8 @@ fn conflict(line: usize, wanted: &str, there: Option<&str>, places: Vec<Evidence
     let cut = |text: &str| text.chars().take(80).collect::<String>();
     let seen = match there {
         None => "the range ends before it".to_owned(),
-        Some(text) => format!("there is {:?}", cut(text)),
+        Some(text) => format!("found {:?}", cut(text)),
     };
-    let message = format!("line {line} is not what the request expects: expected {:?}, {seen}", cut(wanted));
+    let message = format!("line {line} does not match the request: expected {:?}, {seen}", cut(wanted));
     Error::new(Code::EditConflict, message).places(places)
 }

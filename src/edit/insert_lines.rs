@@ -1,12 +1,12 @@
-//! Mode `insert_lines`: new text before lines, all numbered as before the edit.
+//! Mode `insert_lines`: inserts text before lines. All line numbers are those before the edit.
 
 use crate::edit::{Insertion, PlannedEdit, expect};
 use crate::error::{Code, Error};
 use crate::text::{Buffer, Change};
 
-/// Plans insertions; several before one line keep the order of the request.
+/// Plans insertions. Several insertions before one line keep the order of the request.
 ///
-/// Errors: `RANGE_OUT_OF_BOUNDS`, `EDIT_CONFLICT` where `expect` does not hold.
+/// Errors: `RANGE_OUT_OF_BOUNDS`; `EDIT_CONFLICT` if `expect` does not match.
 pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let mut notes = Vec::new();
     let mut changes = Vec::with_capacity(insertions.len());

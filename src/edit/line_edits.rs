@@ -1,12 +1,12 @@
-//! Mode `line_edits`: new text for ranges of lines, all numbered as before the edit.
+//! Mode `line_edits`: replaces ranges of lines. All line numbers are those before the edit.
 
 use crate::edit::{LineEdit, PlannedEdit, expect};
 use crate::error::{Code, Error};
 use crate::text::{Buffer, Change};
 
-/// Plans the replacement of ranges of lines, in whatever order they are listed.
+/// Plans the replacement of ranges of lines, listed in any order.
 ///
-/// Errors: `RANGE_OUT_OF_BOUNDS`, `RANGE_OVERLAP`, `EDIT_CONFLICT` where `expect` does not hold.
+/// Errors: `RANGE_OUT_OF_BOUNDS`, `RANGE_OVERLAP`; `EDIT_CONFLICT` if `expect` does not match.
 pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let mut changes = Vec::with_capacity(edits.len());
     let mut notes = Vec::new();
@@ -47,8 +47,8 @@ fn check_overlap(edits: &[LineEdit]) -> Result<(), Error> {
     }
 }
 
-/// The change of one range. Its final line end is that of the file: added where a line follows, and at the end of
-/// the file there or not there as it was.
+/// Returns the change of one range. A final line end is added if a line follows; at the end of the file, it is added
+/// or removed so that the file ends as before.
 fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String>) -> Change {
     let (lines, view) = (buffer.lines(), buffer.view());
     let span = lines.block(edit.start_line, edit.end_line);
@@ -66,7 +66,7 @@ fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String
     } else {
         text.pop();
         notes.push(format!(
-            "line_edits[{index}].new_content ends in a line end; the file does not, and was kept so"
+            "line_edits[{index}].new_content ends in a line end; it was dropped, as the file has none"
         ));
     }
     Change { span, text }

@@ -1,7 +1,7 @@
-//! The four modes: how each kind of edit becomes a [`Plan`] for one text.
+//! The edit modes: turns each kind of edit into a [`Plan`] for one text.
 //!
-//! Invariant: planning changes nothing and looks at nothing but the request and the buffer. The exclusivity of the
-//! modes is the enum [`Edit`].
+//! Invariant: planning is pure and depends only on the request and the buffer. The enum [`Edit`] makes the modes
+//! exclusive.
 #![deny(clippy::disallowed_methods)]
 
 mod content;
@@ -20,20 +20,20 @@ use crate::locate::{MatchInfo, MatchTolerance};
 use crate::text::{Buffer, Plan};
 use pattern::Flags;
 
-/// An edit in exactly one of the four modes, or what the past asks for.
+/// An edit in exactly one of the four modes, or an edit that restores an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Edit {
-    /// The whole new text of the file, written as given.
+    /// The whole new text of the file, with its line ends.
     Content(String),
-    /// New text for ranges of lines; all numbers are those before the edit.
+    /// New text for ranges of lines; all line numbers are those before the edit.
     Lines(Vec<LineEdit>),
-    /// New text before lines; all numbers are those before the edit.
+    /// New text before lines; all line numbers are those before the edit.
     Insert(Vec<Insertion>),
-    /// New text for what a search finds.
+    /// New text for the matches of a search.
     Search(Search),
-    /// The very bytes of an earlier version.
+    /// The exact bytes of an earlier version.
     Restore(Vec<u8>),
-    /// No file.
+    /// Removes the file, as the undo of its creation does.
     Remove,
 }
 
@@ -46,86 +46,86 @@ pub struct LineEdit {
     pub end_line: usize,
     /// The new text; empty deletes the lines.
     pub new_content: String,
-    /// The text that the caller believes is there; its first line is enough, trailing blanks do not count.
+    /// The expected current text. Its first line is enough; trailing blanks are ignored.
     pub expect: Option<String>,
 }
 
 /// New text before a line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Insertion {
-    /// The line before which the text goes, from 1 to one past the last line, or [`Insertion::END`].
+    /// The line to insert before, from 1 to one past the last line, or [`Insertion::END`].
     pub at_line: usize,
     /// The text; a missing line end is added.
     pub content: String,
-    /// The text that the caller believes stands at that line.
+    /// The expected current text at that line.
     pub expect: Option<String>,
 }
 
 impl Insertion {
-    /// The place one past the last line of the text, whichever that is.
+    /// The position after the last line of any text.
     pub const END: usize = usize::MAX;
 }
 
-/// New text for what a search finds.
+/// New text for the matches of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Search {
-    /// What to look for.
+    /// The text or pattern to search for.
     pub needle: Needle,
-    /// What is to stand in its place; a template when the needle is a pattern.
+    /// The replacement; a template if the needle is a pattern.
     pub replace: String,
-    /// The greatest number of replacements; all when absent.
+    /// The maximum number of replacements; `None` for all.
     pub count: Option<NonZeroUsize>,
-    /// The lines in which to look; the whole text when absent.
+    /// The lines to search; `None` for the whole text.
     pub lines: Option<LineWindow>,
-    /// The symbol in which to look, as in `Class.method`.
+    /// The symbol to search in, as in `Class.method`.
     pub within: Option<String>,
-    /// Which of the places are meant.
+    /// Selects which of the matches are replaced.
     pub aim: Occurrences,
-    /// How far the text may be from the quoted one, where it does not stand there literally.
+    /// The match levels to try if the text does not occur literally.
     pub tolerance: MatchTolerance,
-    /// What a replacement that stands there already means.
+    /// The action if the replacement is already in the file.
     pub standing: OnDuplicate,
 }
 
-/// Which of the places that a search finds are meant.
+/// The matches that a search replaces.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Occurrences {
-    /// Every match, as in a replacement of strings; where there is none, the one place that the rungs find.
+    /// Every match, as in a string replacement. Without a literal match, the one match of the match levels.
     #[default]
     Matches,
-    /// The one place of a block of lines, or of a piece of a line.
+    /// The only match of a block of lines, or of a part of a line.
     Block,
-    /// Every place of a block.
+    /// Every match of a block.
     EveryBlock,
 }
 
-/// What it means that the replacement stands around the place already.
+/// The action if the replacement is already around the match.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum OnDuplicate {
-    /// The edit was made before: it is refused.
+    /// The edit counts as made before and is rejected.
     #[default]
     Done,
-    /// A second copy is wanted.
+    /// The replacement is inserted a second time.
     Again,
 }
 
 impl OnDuplicate {
-    /// What it means to a caller who knows the version of the file, or does not.
+    /// Returns the action for a caller who knows the file's version, or does not.
     pub const fn from_versioned(versioned: bool) -> OnDuplicate {
         if versioned { OnDuplicate::Again } else { OnDuplicate::Done }
     }
 }
 
-/// What a search looks for.
+/// The text or pattern that a search looks for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Needle {
-    /// This very text, found on the LF view.
+    /// A literal text, searched in the LF view.
     Literal(String),
     /// A pattern in the syntax of Python's `re`.
     Regex {
-        /// The pattern.
+        /// The pattern in Python's syntax.
         pattern: String,
-        /// Its flags.
+        /// The flags that the pattern is compiled with.
         flags: Flags,
     },
 }
@@ -133,17 +133,17 @@ pub enum Needle {
 /// A window of lines, inclusive at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LineWindow {
-    /// First line, from 1.
+    /// The first line of the window, from 1.
     pub start: usize,
     /// Last line, not before `start`; [`LineWindow::OPEN`] for the last one of the text.
     pub end: usize,
 }
 
 impl LineWindow {
-    /// The end of a window that reaches to the last line of the text, whichever that is.
+    /// The end of a window that reaches to the last line of any text.
     pub const OPEN: usize = usize::MAX;
 
-    /// The first and the last line of the window in a text of so many lines.
+    /// Returns the first and the last line of the window in a text of `count` lines.
     ///
     /// Errors: `RANGE_OUT_OF_BOUNDS` for a line that the text does not have.
     pub fn within(self, count: usize) -> Result<(usize, usize), Error> {
@@ -157,42 +157,42 @@ impl LineWindow {
     }
 }
 
-/// How much the work on one edit may come to.
+/// The limits of the work on one edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditLimits {
-    /// The most bytes that the result may have; what would surely be more is not built in memory first.
+    /// The maximum size of the result in bytes. A result that would certainly exceed it is not built in memory.
     pub bytes: u64,
-    /// The most steps that a pattern may take.
+    /// The maximum number of pattern steps.
     pub steps: u64,
 }
 
-/// What is edited, as far as planning needs to know.
+/// The facts about a file that planning depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
-    /// Its path from the root.
+    /// The path relative to the root.
     pub path: &'a str,
-    /// The language that it is in, by its name in the catalogue.
+    /// The file's language, by its name in the catalogue.
     pub language: Option<&'a str>,
-    /// How much work the edit may come to.
+    /// The limits of the work.
     pub bounds: EditLimits,
 }
 
-/// A plan and what there is to say about how it came about.
+/// A plan, with details of how it was made.
 #[derive(Debug)]
 pub struct PlannedEdit {
-    /// The byte splices that carry the edit out.
+    /// The byte splices of the edit.
     pub plan: Plan,
-    /// What the caller should know, such as a line end that was added.
+    /// Notes for the caller, such as an added line end.
     pub notes: Vec<String>,
-    /// What could not be done but does not stop the call.
+    /// Problems that do not stop the call.
     pub warnings: Vec<String>,
-    /// How many matches were replaced; only a search has this.
+    /// The number of replaced matches, for a search.
     pub replacements: Option<usize>,
-    /// Where the search matched, at most 20 places.
+    /// The positions of the search's matches, at most 20.
     pub places: Vec<EvidenceLine>,
-    /// How the text was found; only a literal search has this.
+    /// Details of the match, for a literal search.
     pub receipt: Option<MatchInfo>,
-    /// The text that comes of it, where that is not encoded as the one before.
+    /// The new content, if its encoding differs from the old one.
     pub becomes: Option<Buffer>,
 }
 
@@ -210,9 +210,9 @@ impl PlannedEdit {
         }
     }
 
-    /// The plan of a search that found nothing, where that is no more than a warning.
+    /// Returns an empty plan with a warning, for a search without a match that is not an error.
     ///
-    /// Errors: `INTERNAL`, should an empty plan be refused.
+    /// Errors: `INTERNAL` if the empty plan is invalid.
     pub fn nothing(buffer: &Buffer, warning: String) -> Result<PlannedEdit, Error> {
         let planned = PlannedEdit::new(buffer.plan(Vec::new())?, Vec::new());
         Ok(PlannedEdit { warnings: vec![warning], replacements: Some(0), ..planned })
@@ -220,7 +220,7 @@ impl PlannedEdit {
 }
 
 impl Edit {
-    /// What the edit would do to a file, where it needs one to be there; nothing where it can create one.
+    /// Returns a phrase for what the edit would do to an existing file, or `None` if the edit can create the file.
     pub const fn needs_file_to(&self) -> Option<&'static str> {
         match self {
             Edit::Content(_) | Edit::Restore(_) => None,
@@ -231,7 +231,7 @@ impl Edit {
         }
     }
 
-    /// Whether it speaks of lines by their numbers.
+    /// Returns true if the edit refers to lines by number.
     pub const fn counts_lines(&self) -> bool {
         match self {
             Edit::Lines(_) | Edit::Insert(_) | Edit::Search(Search { lines: Some(_), .. }) => true,
@@ -239,7 +239,7 @@ impl Edit {
         }
     }
 
-    /// Whether it is about the text as a whole, so that a change anywhere in it matters.
+    /// Returns true if the edit concerns the whole text, so that any other change of the file matters.
     pub const fn is_whole(&self) -> bool {
         match self {
             Edit::Content(_) | Edit::Remove => true,
@@ -247,7 +247,7 @@ impl Edit {
         }
     }
 
-    /// The mode's name as callers know it.
+    /// Returns the mode's name on the wire.
     pub const fn mode(&self) -> &'static str {
         match self {
             Edit::Content(_) => "content",
@@ -260,9 +260,9 @@ impl Edit {
     }
 }
 
-/// Plans an edit for a text; all parts of the edit are planned or none is.
+/// Plans an edit of a text. All parts of the edit are planned, or none.
 ///
-/// Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new text.
+/// Errors: those of each mode, and `NOT_ENCODABLE` if the file's encoding cannot represent the new text.
 pub fn plan(edit: &Edit, buffer: &Buffer, scene: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     match edit {
         Edit::Content(content) => content::plan(content, buffer, scene.bounds.bytes),
@@ -274,7 +274,7 @@ pub fn plan(edit: &Edit, buffer: &Buffer, scene: PlanContext<'_>) -> Result<Plan
     }
 }
 
-/// The place of a line, for a report: its number and at most 60 characters of it.
+/// Returns a line for a report: its number and at most 60 of its characters.
 fn place(buffer: &Buffer, line: usize) -> EvidenceLine {
     let preview = buffer.lines().text(line).trim_end().chars().take(60).collect();
     EvidenceLine { line, preview, symbol: None }

@@ -1,12 +1,12 @@
-//! What the past asks for: the bytes of an earlier version, or that there is no file.
+//! Restores the bytes of an earlier version, or the absence of the file.
 
 use super::PlannedEdit;
 use crate::error::Error;
 use crate::text::Buffer;
 
-/// Plans to make a text these very bytes.
+/// Plans the change of a text into exactly these bytes.
 ///
-/// Only lines that differ are touched, where both are encoded alike; else the whole text is replaced.
+/// Only lines that differ are replaced if both have the same encoding; otherwise the whole text is replaced.
 ///
 /// Errors: `NOT_TEXT`, `TOO_LARGE` from 4 GiB on.
 pub fn plan(bytes: &[u8], buffer: &Buffer) -> Result<PlannedEdit, Error> {
@@ -18,9 +18,9 @@ pub fn plan(bytes: &[u8], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     Ok(PlannedEdit { becomes: Some(wanted), ..planned })
 }
 
-/// Plans to leave nothing.
+/// Plans the removal of the whole text.
 ///
-/// Errors: `INTERNAL`, should the plan be refused.
+/// Errors: `INTERNAL` if the plan is invalid.
 pub fn remove(buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let planned = PlannedEdit::new(buffer.replaced(b"")?, Vec::new());
     Ok(PlannedEdit { becomes: Some(buffer.another(Vec::new())?), ..planned })

@@ -1,5 +1,5 @@
-//! Rung `similar`, one letter away: the whole search is one inserted, dropped, swapped or replaced letter away from
-//! exactly one place, and nothing else in the text is within two.
+//! Match level `similar`, for one letter: the search differs from exactly one span by an inserted, dropped, swapped
+//! or replaced letter, and no other span is within two letters.
 
 use std::ops::Range;
 
@@ -8,19 +8,20 @@ use super::rebase::{is_word_char, tokens};
 use super::steps::MatchBudget;
 use crate::text::differing_lines;
 
-/// The characters below which a search is not searched by similarity, blanks aside.
+/// The minimum number of non-blank characters in a search that is matched by similarity.
 const LEAST: usize = 10;
-/// The letters of a word from which on one of them may differ.
+/// The minimum number of letters in a word with a differing letter.
 const WORD: usize = 4;
-/// Pieces of the search of which one stands in every text that is two letters away: a swap over a border takes two.
+/// The number of pieces of the search. Every span within two letters contains at least one piece, because a swap
+/// across a border affects two.
 const PIECES: usize = 5;
-/// The steps that a place takes where a piece stands.
+/// The cost in steps of a span that contains a piece.
 const HIT: usize = 64;
-/// The greatest distance that is looked for.
+/// The maximum distance to search for.
 const FAR: usize = 2;
 
-/// Finds the place that is one letter away, in bytes of the view; nothing where there is none, or where another one is
-/// as near as two letters.
+/// Returns the span that is one letter away, in bytes of the view; `None` if there is none, or if another span is
+/// within two letters.
 pub(super) fn find(
     search: &str,
     view: &str,
@@ -34,7 +35,7 @@ pub(super) fn find(
     }
     let near = near(search, view, window, steps)?;
     let first = near.first()?.0.start;
-    // Spans of one place begin within reach of each other; any that begins farther on is another place.
+    // Spans of one site begin close to each other; a span that begins further away is another site.
     let apart = |at: usize| view.get(first..at).is_none_or(|between| between.chars().count() > 2 * FAR);
     if near.iter().any(|(span, distance)| *distance == 0 || apart(span.start)) {
         return None;
@@ -48,11 +49,11 @@ pub(super) fn find(
     near.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
 }
 
-/// Does to the text that is there what the replacement does to the search, word by word; where it changes the word
-/// that differs, the replacement's word stands.
+/// Applies the difference between search and replacement to the actual text, word by word. If the edit changes the
+/// differing word, the replacement's word wins.
 ///
-/// Nothing comes of an edit that leaves nothing, takes blank lines off the edges, or takes the word that differs away
-/// and brings it elsewhere. Blank lines are added only at the edges of `whole` lines.
+/// Returns `None` for an edit that deletes everything, removes blank lines at the edges, or moves the differing word.
+/// Blank lines are only added at the edges of `whole` lines.
 pub(super) fn carry(search: &str, replace: &str, there: &str, whole: bool) -> Option<String> {
     let (above, below) = added_edges(search, replace, whole)?;
     let (search, replace) = (bare(search), bare(replace));
@@ -74,7 +75,7 @@ pub(super) fn carry(search: &str, replace: &str, there: &str, whole: bool) -> Op
     Some(out + &"\n".repeat(below))
 }
 
-/// How many blank lines the replacement has more at both edges; nothing where it has fewer.
+/// Returns the number of blank lines that the replacement adds at each edge; `None` if it has fewer.
 fn added_edges(search: &str, replace: &str, whole: bool) -> Option<(usize, usize)> {
     let edges = |text: &str| {
         let rest = text.trim_start_matches('\n');
@@ -84,18 +85,18 @@ fn added_edges(search: &str, replace: &str, whole: bool) -> Option<(usize, usize
     if !whole {
         return ((above, below) == (more_above, more_below)).then_some((0, 0));
     }
-    // A newline at the end only ends the last line.
+    // A newline at the end only terminates the last line.
     let blank = |newlines: usize| newlines.saturating_sub(1);
     Some((more_above.checked_sub(above)?, blank(more_below).checked_sub(blank(below))?))
 }
 
-/// A text without the newlines at its edges.
+/// Returns a text without the newlines at its edges.
 fn bare(text: &str) -> &str {
     text.trim_matches('\n')
 }
 
-/// The spans of the view within two letters of the search, with their distances, in order; nothing where there is not
-/// enough work left to find all.
+/// Returns the spans of the view within two letters of the search, with their distances, in order; `None` if the
+/// budget is too small to find all.
 fn near(
     search: &str,
     view: &str,
@@ -132,11 +133,11 @@ fn near(
     Some(near)
 }
 
-/// One row of a banded table: the distances of a beginning of the search to the texts that end at most two letters
-/// before or behind it.
+/// A row of a banded table: the distances of a prefix of the search to the texts that end at most two letters before
+/// or behind it.
 type DistanceRow = [usize; 2 * FAR + 1];
 
-/// Adds the spans from this start that are within reach; false where there is no work left.
+/// Adds the spans from this start that are close enough; returns false if the budget is used up.
 fn aligned(
     letters: &[char],
     start: usize,
@@ -149,7 +150,7 @@ fn aligned(
     let mut there = view.get(start..end).unwrap_or_default().char_indices();
     let mut text: Vec<(usize, char)> = there.by_ref().take(FAR).collect();
     let cell = |row: &DistanceRow, at: Option<usize>| at.and_then(|at| row.get(at)).copied().unwrap_or(NEVER);
-    // In the row of `i` letters, cell `k` is the text of `i + k - FAR` letters.
+    // In the row of `i` letters, cell `k` belongs to the text of `i + k - FAR` letters.
     let mut row: DistanceRow = std::array::from_fn(|k| k.checked_sub(FAR).unwrap_or(NEVER));
     let mut above: DistanceRow = [NEVER; 2 * FAR + 1];
     for (i, letter) in letters.iter().enumerate() {
@@ -196,30 +197,30 @@ fn aligned(
     true
 }
 
-/// How two texts differ that differ in one letter.
+/// The difference of two texts that differ in one letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CharEdit {
     /// The search lacks a letter.
     Dropped(char),
-    /// The search has a letter more.
+    /// The search has an extra letter.
     Added(char),
-    /// Two letters that stand side by side are swapped.
+    /// Two adjacent letters are swapped.
     Swapped,
-    /// One letter stands for another.
+    /// One letter is replaced by another.
     Replaced,
 }
 
-/// Endings that make one name of another: plurals, inflections, `printf`, `asinh`, `max`.
+/// Letters that end a different name: plurals, inflections, `printf`, `asinh`, `max`.
 const ENDINGS: [char; 8] = ['s', 'd', 'r', 'y', 'f', 'h', 'x', 'e'];
 
-/// Tells whether the search differs from a text in one letter that was inserted, dropped, swapped or replaced, and its
-/// word stands nowhere in the view: one that does is a name of its own.
+/// Returns true if the search differs from a text by one inserted, dropped, swapped or replaced letter, and its word
+/// does not occur in the view. A word that occurs there is a name of its own.
 pub(super) fn is_slip(search: &str, there: &str, view: &str) -> bool {
     stroke(search, there).is_some_and(|(_, _, word)| !is_known(&word, view))
 }
 
-/// Tells whether the search differs from a text in one letter that was swapped, dropped or doubled, and its word stands
-/// nowhere in the view.
+/// Returns true if the search differs from a text by one swapped, dropped or doubled letter, and its word does not
+/// occur in the view.
 pub(super) fn is_slip_of_pen(search: &str, there: &str, view: &str) -> bool {
     let Some((stroke, before, word)) = stroke(search, there) else { return false };
     let of_pen = match stroke {
@@ -230,12 +231,12 @@ pub(super) fn is_slip_of_pen(search: &str, there: &str, view: &str) -> bool {
     of_pen && !is_known(&word, view)
 }
 
-/// Tells whether a word stands somewhere in a text, as a whole.
+/// Returns true if a text contains a word as a whole.
 fn is_known(word: &str, view: &str) -> bool {
     beginnings(view, 0..view.len(), word).any(|span| is_whole(view, &span))
 }
 
-/// Tells whether a span begins and ends where words do.
+/// Returns true if a span begins and ends at word boundaries.
 fn is_whole(view: &str, span: &Range<usize>) -> bool {
     let (before, inside, after) = (view.get(..span.start), view.get(span.clone()), view.get(span.end..));
     let first = |text: Option<&str>| text.and_then(|text| text.chars().next()).is_some_and(is_word_char);
@@ -244,9 +245,10 @@ fn is_whole(view: &str, span: &Range<usize>) -> bool {
     !cut
 }
 
-/// The one letter in which two texts differ, the letter before it, and the search's word: inside or at the end of a part
-/// of a word of four letters or more, not the part's first one, and none that makes another name of it, as a digit, a
-/// capital or an ending does. The parts of a word begin with its capitals and behind `_`.
+/// Returns the one letter in which two texts differ, the letter before it, and the search's word. The letter must be
+/// inside or at the end of a part of a word with four or more letters, and not be the part's first one. A digit, a
+/// capital or an ending that makes a different name does not count. The parts of a word begin with its capitals and
+/// behind `_`.
 fn stroke(search: &str, there: &str) -> Option<(CharEdit, Option<char>, String)> {
     let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), there.chars().collect());
     let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
@@ -274,7 +276,7 @@ fn stroke(search: &str, there: &str) -> Option<(CharEdit, Option<char>, String)>
     (plain && inside && in_part && long).then(|| (stroke, before, word(&one, head)))
 }
 
-/// The letters of the part of a word around an offset.
+/// Returns the number of letters of the word part around an offset.
 fn part(text: &[char], at: usize) -> usize {
     let (before, after) = text.split_at_checked(at).unwrap_or_default();
     let small = before.iter().rev().take_while(|letter| letter.is_ascii_lowercase()).count();
@@ -282,7 +284,7 @@ fn part(text: &[char], at: usize) -> usize {
     small + usize::from(capital) + after.iter().take_while(|letter| letter.is_ascii_lowercase()).count()
 }
 
-/// The word around an offset.
+/// Returns the word around an offset.
 fn word(text: &[char], at: usize) -> String {
     let (before, after) = text.split_at_checked(at).unwrap_or_default();
     let start = before.len() - before.iter().rev().take_while(|letter| is_word_char(**letter)).count();

@@ -1,4 +1,4 @@
-//! Elided middles: a block that is quoted with a mark such as `...` in the place of lines that stay.
+//! Elided blocks: a quoted block with a mark such as `...` in place of unchanged lines.
 
 use super::indent::indent_of;
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
@@ -9,7 +9,7 @@ use super::steps::MatchBudget;
 use super::{OnRepeat, SearchText, standing};
 use crate::text::Change;
 
-/// Words of which a mark has one, when it has words.
+/// Words that identify an elision mark. A mark with words contains one of them.
 const WORDS: [&str; 12] = [
     "existing",
     "rest",
@@ -25,20 +25,20 @@ const WORDS: [&str; 12] = [
     "as before",
 ];
 
-/// What an elided block came to.
+/// The result of a search for an elided block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Elided {
-    /// The changes of the parts, their lines in the file, and the first of these lines.
+    /// The changes of the parts, and the first and last line of the block.
     Found { changes: Vec<Change>, first: usize, last: usize },
-    /// A part that the edit changes stands in more than one place: the first line of each.
+    /// A changed part has several matches: the first line of each.
     Many(Vec<usize>),
-    /// What replaces a part stands around it already, from this line on.
+    /// A part's replacement is already in the file, from this line on.
     Standing(usize),
-    /// A part cannot be carried over.
+    /// A part cannot be rebased.
     Conflict(Conflict),
 }
 
-/// Finds an elided block; nothing where it has no marks, or its parts do not stand in a row.
+/// Finds an elided block; `None` if it has no marks, or its parts do not occur in sequence.
 pub(super) fn find(quote: SearchText<'_>, glance: &LineIndex<'_>, steps: &mut MatchBudget) -> Option<Elided> {
     let parts = parts(quote.search, quote.replace)?;
     if parts.iter().any(|part| glance.lacks(&part.search)) {
@@ -77,7 +77,7 @@ pub(super) fn find(quote: SearchText<'_>, glance: &LineIndex<'_>, steps: &mut Ma
     Some(Elided::Found { changes, first: ground.number(first), last: ground.number(end.saturating_sub(1)) })
 }
 
-/// A part between two marks, and where it stands.
+/// A part between two marks, with its matches.
 struct ElisionPart<'a> {
     block: &'a Block<'a>,
     touched: bool,
@@ -85,8 +85,8 @@ struct ElisionPart<'a> {
     rung: Strictness,
 }
 
-/// The parts of search and replacement between their marks; nothing unless both have the same marks in the same
-/// order, and none at an edge.
+/// Returns the parts of search and replacement between their marks; `None` unless both have the same marks in the
+/// same order, and no mark at an edge.
 fn parts<'a>(search: &'a str, replace: &'a str) -> Option<Vec<Block<'a>>> {
     let (old, new) = (cut(search), cut(replace));
     if old.marks.is_empty() || old.marks != new.marks {
@@ -116,7 +116,7 @@ fn cut(text: &str) -> ElisionCut<'_> {
     ElisionCut { marks, parts }
 }
 
-/// Tells whether a line stands for lines that were left out.
+/// Returns true if a line represents omitted lines.
 pub(super) fn is_mark(line: &str) -> bool {
     let bare = uncommented(line.trim());
     let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
@@ -128,7 +128,7 @@ pub(super) fn is_mark(line: &str) -> bool {
     words.is_empty() || words.len() <= 80 && WORDS.iter().any(|word| words.contains(word)) && is_prose(&words)
 }
 
-/// Tells whether nothing but words stands in a text.
+/// Returns true if a text consists of words only.
 fn is_prose(text: &str) -> bool {
     text.chars().all(|character| character.is_alphanumeric() || " -_,'`/".contains(character))
 }
@@ -142,7 +142,7 @@ fn uncommented(line: &str) -> &str {
     closed.unwrap_or(opened).trim()
 }
 
-/// One place for each part, in order and as near to the changed parts as they can be.
+/// Chooses one match for each part, in order and as close to the changed parts as possible.
 fn chain(parts: &[ElisionPart<'_>]) -> Option<Vec<usize>> {
     let pivot = parts.iter().position(|part| part.touched)?;
     let mut chain = vec![0; parts.len()];
@@ -160,8 +160,8 @@ fn chain(parts: &[ElisionPart<'_>]) -> Option<Vec<usize>> {
     Some(chain)
 }
 
-/// Tells whether an elided line lies outside of the block that the first line opens: all quoted lines but that one
-/// are indented deeper than it, and an elided one is not.
+/// Returns true if an elided line is outside the block that the first line opens: all other quoted lines are indented
+/// deeper than the first, and an elided line is not.
 fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], ground: &FoldedLines<'_>) -> bool {
     let depth = |index: usize| indent_of(ground.line(index)).len();
     let Some(&first) = chain.first() else { return false };
@@ -175,7 +175,7 @@ fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], ground: &FoldedLines
         .any(|index| depth(index) <= depth(first))
 }
 
-/// Tells whether a line does nothing but close what others opened.
+/// Returns true if a line only closes brackets or blocks.
 pub(super) fn is_closer(line: &str) -> bool {
     line == "end" || !line.is_empty() && line.chars().all(|sign| ")]}>;,".contains(sign))
 }

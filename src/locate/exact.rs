@@ -1,4 +1,4 @@
-//! Rung `exact`: the bytes of the LF view are those of the search.
+//! Match level `exact`: the search occurs literally in the LF view.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::text::{Change, differing_lines};
 
 /// Finds a text in a window of the view, from left to right, without overlap.
 ///
-/// The spans are those of the view. An empty needle is found nowhere.
+/// The spans are those of the view. An empty needle is never found.
 pub fn occurrences<'a>(
     view: &'a str,
     window: Range<usize>,
@@ -18,7 +18,7 @@ pub fn occurrences<'a>(
     stepping(view, window, needle, needle.len())
 }
 
-/// Finds a text wherever it begins, also inside of an earlier place.
+/// Finds every occurrence of a text, including overlapping ones.
 pub(super) fn beginnings<'a>(
     view: &'a str,
     window: Range<usize>,
@@ -43,12 +43,12 @@ fn stepping<'a>(
     })
 }
 
-/// The changes that put a replacement in the place of a hit, as a block: at its edges whole lines stay whole lines, and
-/// lines that both texts have are not touched.
+/// Returns the changes that replace a hit as a block. At its edges whole lines stay whole lines, and lines that both
+/// texts share are not touched.
 ///
-/// Where the hit begins at a line start and only one of the two texts ends in a newline, the missing one is supplied
-/// or the surplus one dropped, unless it is the whole change; whole lines that nothing replaces take their line end
-/// along.
+/// If the hit begins at a line start and only one of the two texts ends in a newline, the missing one is added or the
+/// extra one dropped, unless it is the whole change. Whole lines with an empty replacement are removed with their
+/// line end.
 pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str) -> Vec<Change> {
     let before = view.get(..hit.start).unwrap_or_default();
     let after = view.get(hit.end..).unwrap_or_default();
@@ -68,7 +68,7 @@ pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str)
         }
         (false, _) if at_line_end && replace.strip_suffix('\n') != Some(search) => {
             let replace = replace.strip_suffix('\n').unwrap_or(replace);
-            // With the line end that follows, so that each line that stays keeps its own.
+            // Includes the following line end, so that each unchanged line keeps its own.
             let end = if after.starts_with('\n') { "\n" } else { "" };
             line_by_line(hit.start, &format!("{search}{end}"), &format!("{replace}{end}"))
         }
@@ -76,7 +76,7 @@ pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str)
     }
 }
 
-/// The changes that make one text of another, without the lines that stay.
+/// Returns the changes between two texts, without their common lines.
 pub(super) fn line_by_line(start: usize, search: &str, replace: &str) -> Vec<Change> {
     let [old, new] = [search, replace].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let change = |(gone, come): (Range<usize>, Range<usize>)| {
@@ -87,14 +87,14 @@ pub(super) fn line_by_line(start: usize, search: &str, replace: &str) -> Vec<Cha
     differing_lines(&old, &new).into_iter().filter_map(change).collect()
 }
 
-/// Takes whole lines away: with their own line end, or at an open end of the text with the one before them.
+/// Removes whole lines: with their own line end, or at an unterminated end of the text with the one before them.
 fn whole_lines(view: &str, hit: Range<usize>) -> Change {
     let span =
         if hit.end < view.len() { hit.start..hit.end + 1 } else { hit.start.saturating_sub(1)..hit.end };
     Change { span, text: String::new() }
 }
 
-/// Where a replacement that has more lines than the search stands around a hit already, byte for byte.
+/// Finds a replacement, with more lines than the search, that is already around a hit byte for byte.
 pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str) -> Option<usize> {
     let lines = |text: &str| text.trim_matches('\n').matches('\n').count();
     let (search, replace) = (search.trim_matches('\n'), replace.trim_matches('\n'));
@@ -111,15 +111,15 @@ pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str
     beginnings(replace, 0..replace.len(), search).find_map(around)
 }
 
-/// Tells whether a range of a text is made of whole lines.
+/// Returns true if a range of a text consists of whole lines.
 fn whole(text: &str, range: Range<usize>) -> bool {
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();
     (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
 }
 
-/// Tells whether a hit is one of lines whose first one lacks its indentation, or a part of it: it has several lines, or
-/// it is the rest of one line and the replacement does not fit in its place as it is written.
+/// Returns true if the first line of a hit lacks all or part of its indentation. The hit has several lines, or is the
+/// rest of one line and the replacement does not fit there unchanged.
 pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
     let before = view.get(..hit.start).unwrap_or_default();
@@ -139,7 +139,8 @@ pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) ->
     found.trim_end_matches('\n').contains('\n') || at_line_end && !fits
 }
 
-/// Tells whether a hit of lines leaves the trailing blanks of its last one, or begins with the end of the line above.
+/// Returns true if a hit of lines omits the trailing blanks of its last line, or begins with the end of the line
+/// above.
 pub(super) fn is_ragged(view: &str, hit: &Range<usize>) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
     let before = view.get(..hit.start).unwrap_or_default();

@@ -1,19 +1,17 @@
-//! What typographic marks come to: two texts that differ in them alone fold to the same one.
+//! Folding of typographic marks: texts that differ only in such marks have the same folded text.
 //!
-//! Folded are typographic quotes, dashes and ellipses, invisible characters, runs of blanks inside a line, and the
-//! common HTML entities, in one pass. A folded text serves to compare; it is never written.
+//! Folding covers typographic quotes, dashes and ellipses, invisible characters, runs of blanks inside a line, and
+//! the common HTML entities, in one pass. A folded text is only compared, never written.
 
-/// A text with what it folds to.
+/// A text with its folded form.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
-    /// What the text folds to.
     pub(super) text: String,
-    /// Where each unit begins, in the folded text and in the raw one; the last entry is the end of both.
+    /// The start of each unit, in the folded text and in the raw one; the last entry is the end of both.
     cuts: Vec<(usize, usize)>,
 }
 
 impl Folded {
-    /// Folds a text.
     pub(super) fn new(raw: &str) -> Folded {
         let mut folded = Folded::default();
         let mut at = 0;
@@ -26,19 +24,19 @@ impl Folded {
         folded
     }
 
-    /// Gives the raw offset that belongs to a folded one; nothing inside a unit.
+    /// Returns the raw offset of a folded one; `None` inside a unit.
     pub(super) fn raw_at(&self, offset: usize) -> Option<usize> {
         let index = self.cuts.partition_point(|(folded, _)| *folded < offset);
         self.cuts.get(index).filter(|(folded, _)| *folded == offset).map(|(_, raw)| *raw)
     }
 
-    /// Gives the folded offset that belongs to a raw one; nothing inside a unit.
+    /// Returns the folded offset of a raw one; `None` inside a unit.
     pub(super) fn folded_at(&self, offset: usize) -> Option<usize> {
         let index = self.cuts.partition_point(|(_, raw)| *raw < offset);
         self.cuts.get(index).filter(|(_, raw)| *raw == offset).map(|(folded, _)| *folded)
     }
 
-    /// Gives the units that begin and end at the same places of the folded text as those of another raw text.
+    /// Returns the pairs of units that cover the same range of the folded text, from two raw texts.
     pub(super) fn pairs<'t>(
         &self,
         raw: &'t str,
@@ -53,12 +51,12 @@ impl Folded {
     }
 }
 
-/// Folds a text that is only compared; a plain one is its own fold.
+/// Folds a text for comparison; a plain text is returned unchanged.
 pub(super) fn fold(raw: &str) -> std::borrow::Cow<'_, str> {
     if is_plain(raw) { raw.into() } else { Folded::new(raw).text.into() }
 }
 
-/// Tells whether a text surely is its own fold.
+/// Returns true if folding certainly leaves a text unchanged.
 pub(super) fn is_plain(raw: &str) -> bool {
     let (words, rest) = raw.as_bytes().as_chunks::<8>();
     let (mut odd, mut after_blank) = (0, 0);
@@ -72,34 +70,34 @@ pub(super) fn is_plain(raw: &str) -> bool {
     odd == 0
 }
 
-/// One in each byte of a word, and the highest bit of each.
+/// A word with one in each byte, and a word with the highest bit of each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 const SIGNS: u64 = EACH << 7;
 
-/// The highest bit of each byte of a word that is this one.
+/// Returns the highest bit of each byte of a word that equals `byte`.
 pub(super) fn places_of(byte: u8, word: u64) -> u64 {
     let word = word ^ (EACH * u64::from(byte));
     !(((word & !SIGNS) + !SIGNS) | word) & SIGNS
 }
 
-/// The last bytes of a text as a word, filled up with zeroes.
+/// Returns the last bytes of a text as a word, padded with zeroes.
 pub(super) fn padded(rest: &[u8]) -> [u8; 8] {
     let mut word = [0; 8];
     word.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = *byte);
     word
 }
 
-/// Tells whether a character is a blank inside of a line.
+/// Returns true if a character is a blank inside a line.
 pub(super) fn is_blank(character: char) -> bool {
     character.is_whitespace()
 }
 
-/// Tells whether a character cannot be seen at all.
+/// Returns true if a character is invisible.
 pub(super) fn is_invisible(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Tells whether nothing can be seen of a line.
+/// Returns true if a line has no visible character.
 pub(super) fn is_blank_line(line: &str) -> bool {
     let first = line.bytes().find(|byte| *byte != b' ' && *byte != b'\t');
     if first.is_none_or(|byte| byte.is_ascii_graphic()) {
@@ -111,20 +109,19 @@ pub(super) fn is_blank_line(line: &str) -> bool {
 /// A piece of a text that folds as a whole.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoldUnit<'a> {
-    /// The piece.
+    /// The raw text of the piece.
     pub(super) raw: &'a str,
-    /// What it folds to.
     pub(super) folds: Folds,
 }
 
-/// What a unit folds to.
+/// The folded form of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Folds {
-    /// One character, often itself.
+    /// One character, often the same one.
     To(char),
-    /// Three full stops.
+    /// Three full stops, for an ellipsis.
     Dots,
-    /// Nothing.
+    /// Nothing: the unit is dropped.
     Away,
 }
 
@@ -156,7 +153,7 @@ impl<'a> Iterator for Units<'a> {
     }
 }
 
-/// What the beginning of a text folds to, and its length in bytes.
+/// Returns the folded form of the first unit of a text, and its length in bytes.
 fn first(text: &str) -> Option<(Folds, usize)> {
     let character = text.chars().next()?;
     if character == '&'
@@ -167,7 +164,7 @@ fn first(text: &str) -> Option<(Folds, usize)> {
     Some((folds(character), character.len_utf8()))
 }
 
-/// The length of the blanks at the beginning of a text, invisible characters among them.
+/// Returns the length of the blanks at the beginning of a text, including invisible characters.
 fn blanks(text: &str) -> usize {
     let (mut length, mut end) = (0, 0);
     while let Some((folds, taken)) = text.get(length..).and_then(first) {
@@ -193,7 +190,7 @@ fn folds(character: char) -> Folds {
     }
 }
 
-/// The entities that people and models write, with and without need.
+/// The entities that people and models write, often unnecessarily.
 const ENTITIES: [(&str, char); 20] = [
     ("&amp;", '&'),
     ("&lt;", '<'),
@@ -217,7 +214,7 @@ const ENTITIES: [(&str, char); 20] = [
     ("&rdquo;", '\u{201d}'),
 ];
 
-/// The character that an entity at the beginning of a text stands for, and the entity's length.
+/// Returns the character of an entity at the beginning of a text, and the entity's length.
 pub(super) fn entity(text: &str) -> Option<(char, usize)> {
     let known = ENTITIES.iter().find(|(name, _)| text.starts_with(name));
     known.map(|(name, character)| (*character, name.len()))

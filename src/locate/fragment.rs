@@ -1,32 +1,32 @@
-//! Rung `marks` for a piece of one line: what the quoted piece folds to stands inside what a line folds to.
+//! Match level `marks` within one line: the folded search occurs in a folded line.
 
 use super::fold::{Folded, fold, is_plain};
 use super::line_index::LineIndex;
 use super::rebase::{Evidence, is_word_char, merged};
 use crate::text::{Change, Lines};
 
-/// The characters below which a piece says too little, blanks aside.
+/// The minimum number of non-blank characters; a shorter search is too ambiguous.
 const LEAST: usize = 6;
 
-/// A piece of a line that folds to the quoted one.
+/// A part of a line that folds to the same text as the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fragment {
     /// The line's number, from 1.
     pub(super) line: usize,
-    /// The bytes of the line that it takes.
+    /// The byte range within the line.
     span: std::ops::Range<usize>,
 }
 
-/// Which lines are worth a look.
+/// The lines in which a part is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Worth {
-    /// All of them.
+    /// All lines of the range.
     All,
-    /// Those with other marks: a plain one that holds a plain piece was found on a stricter rung.
+    /// Lines with marks that folding changes. A plain line with a plain match was found at a stricter level.
     Marked,
 }
 
-/// Finds a quoted piece of a line; it must begin and end where words do.
+/// Finds the search within lines; a match begins and ends at word boundaries.
 pub(super) fn find(search: &str, glance: &LineIndex<'_>, lines: Worth) -> Vec<Fragment> {
     let written = search.chars().filter(|character| !character.is_whitespace()).count();
     if search.contains('\n') || search.trim() != search || written < LEAST {
@@ -56,7 +56,7 @@ fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {
     found.filter_map(|range| Some(folded.raw_at(range.start)?..folded.raw_at(range.end)?)).collect()
 }
 
-/// The change that an edit of the quoted piece comes to.
+/// Returns the change that the edit makes to a matched part of a line.
 pub(super) fn carry(search: &str, replace: &str, piece: &Fragment, text: Lines<'_>) -> Option<Change> {
     let there = text.text(piece.line).get(piece.span.clone())?;
     let mut evidence = Evidence::default();

@@ -1,18 +1,17 @@
-//! Which one rule leads from the indentation of a quoted block to that of the file.
+//! Rules that map the indentation of a quoted block to that of the file.
 
-/// How wide a tab may be, in blanks.
+/// The possible widths of a tab, in blanks.
 const WIDTHS: [usize; 4] = [4, 2, 8, 3];
-/// Changes of the unit of indentation, in blanks: from, to.
+/// Conversions of the indentation unit, in blanks: from, to.
 const UNITS: [(usize, usize); 4] = [(2, 4), (4, 2), (4, 8), (8, 4)];
 
-/// What becomes of an indentation before the block is moved as a whole.
+/// The conversion of an indentation before the whole block is shifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IndentChange {
-    /// Nothing.
     Same,
-    /// Each tab becomes so many blanks.
+    /// Each tab becomes this many blanks.
     Blanks(usize),
-    /// So many blanks become a tab.
+    /// This many blanks become a tab.
     Tabs(usize),
     /// One unit of blanks becomes another.
     Unit(usize, usize),
@@ -42,17 +41,17 @@ impl IndentChange {
     }
 }
 
-/// The number of blanks, where there is nothing else.
+/// Returns the number of blanks, or `None` if there are other characters.
 fn blanks(indent: &str) -> Option<usize> {
     indent.bytes().all(|byte| byte == b' ').then_some(indent.len())
 }
 
-/// How the block as a whole is moved.
+/// The shift of the whole block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum IndentShift {
-    /// The file has this in front.
+    /// The file has this additional prefix.
     Deeper(String),
-    /// The quoted block has this in front.
+    /// The quoted block has this additional prefix.
     Flatter(String),
 }
 
@@ -64,23 +63,23 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Tells whether it changes nothing.
+    /// Returns true if it changes nothing.
     pub(super) fn is_same(&self) -> bool {
         *self == Map { turn: IndentChange::Same, shift: IndentShift::Deeper(String::new()) }
     }
 
-    /// Tells whether it takes another unit of indentation.
+    /// Returns true if it converts the unit of indentation.
     pub(super) fn changes_unit(&self) -> bool {
         matches!(self.turn, IndentChange::Unit(..))
     }
 
-    /// Tells whether it makes other blanks of those that indent the block.
+    /// Returns true if it converts the characters of the indentation.
     pub(super) fn turns(&self) -> bool {
         self.turn != IndentChange::Same
     }
 
-    /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file; of those
-    /// that do, one that also tells what becomes of all `others` without a blank that the file does not use there.
+    /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file. A rule
+    /// that also maps all `others`, using only the file's own kind of blanks, is preferred.
     pub(super) fn explaining(pairs: &[(&str, &str)], others: &[&str]) -> Option<Map> {
         let mut maps = IndentChange::all().filter_map(|turn| Map::with(turn, pairs));
         if others.is_empty() {
@@ -106,7 +105,7 @@ impl Map {
         pairs.iter().all(explains).then_some(map)
     }
 
-    /// Gives the indentation in the file for one of the quoted block; nothing where the rule does not reach.
+    /// Maps an indentation of the quoted block to the file's; `None` if the rule does not apply.
     pub(super) fn apply(&self, indent: &str) -> Option<String> {
         let turned = self.turn.apply(indent)?;
         match &self.shift {
@@ -116,18 +115,18 @@ impl Map {
     }
 }
 
-/// Tells whether an indentation is made of what indents the file's lines here, as far as any of them is indented.
+/// Returns true if an indentation uses the same blanks as the file's lines here, if any of these is indented.
 fn is_native(indent: &str, pairs: &[(&str, &str)]) -> bool {
     let used = |sign: char| pairs.iter().any(|(_, file)| file.contains(sign));
     !used(' ') && !used('\t') || indent.chars().all(used)
 }
 
-/// The white space at the beginning of a line.
+/// Returns the white space at the beginning of a line.
 pub(super) fn indent_of(line: &str) -> &str {
     line.split_at_checked(line.len() - line.trim_start().len()).map_or("", |(indent, _)| indent)
 }
 
-/// The white space at the end of a line.
+/// Returns the white space at the end of a line.
 pub(super) fn trail_of(line: &str) -> &str {
     line.split_at_checked(line.trim_end().len()).map_or("", |(_, trail)| trail)
 }

@@ -1,7 +1,7 @@
-//! The rungs from `space` to `marks`: where the lines of a block stand, blank lines aside.
+//! The match levels from `space` to `marks`: finds the lines of a block and ignores blank lines.
 //!
-//! All of them ask for lines that fold to the same, so one search finds the places of every rung, and each place is
-//! held to the strictest rung that it keeps.
+//! All of these levels need lines with the same folded text. One search finds the sites of every level, and each site
+//! has the strictest level that it satisfies.
 
 use super::MatchLevel;
 use super::fold::fold;
@@ -10,7 +10,7 @@ use super::quotes::{self, Quotes};
 use super::rows::{FoldedLines, NonBlankLines};
 use super::steps::MatchBudget;
 
-/// How strictly a place keeps to the quoted block, the strictest first.
+/// The strictness of a match, the strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strictness {
     Space,
@@ -23,7 +23,7 @@ pub(super) enum Strictness {
 }
 
 impl Strictness {
-    /// The tier that a caller is told.
+    /// Returns the level that is reported to callers.
     pub(super) fn tier(self) -> MatchLevel {
         match self {
             Strictness::Space => MatchLevel::Space,
@@ -37,29 +37,27 @@ impl Strictness {
     }
 }
 
-/// The places of the strictest rung that has any.
+/// The sites of the strictest level that has any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MatchSites {
     pub(super) rung: Strictness,
-    /// The index in the ground of each place's first line.
+    /// The index of each site's first line in the folded lines.
     pub(super) at: Vec<usize>,
 }
 
-/// What a search along the rungs came to.
+/// The result of a search through the levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LevelSearch {
-    /// No rung has a place.
     Nowhere,
-    /// A rung has places.
     At(MatchSites),
-    /// There are too many places to look at each; these are some of them.
+    /// There are too many sites to examine each; these are some of them.
     TooMany(Vec<usize>),
 }
 
-/// The steps that a line takes whatever its length.
+/// The minimum cost of a line in steps.
 const LINE: usize = 64;
 
-/// Finds the places of a block.
+/// Finds the sites of a block.
 pub(super) fn find(
     block: &NonBlankLines<'_>,
     ground: &FoldedLines<'_>,
@@ -89,12 +87,13 @@ pub(super) fn find(
     found.map_or(LevelSearch::Nowhere, LevelSearch::At)
 }
 
-/// The strictest rung that a place keeps to.
+/// Returns the strictest level that a site satisfies.
 pub(super) fn rung(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> Option<Strictness> {
     rung_of(&pairs(block, ground, at), ground.quotes)
 }
 
-/// Tells whether the lines at a place are indented as the block is, or moved as a whole, or with tabs for blanks.
+/// Returns true if the lines at a site have the block's indentation, possibly shifted as a whole or with tabs for
+/// blanks.
 pub(super) fn moves(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> bool {
     map(&pairs(block, ground, at)).is_some_and(|map| !map.changes_unit())
 }
@@ -103,7 +102,7 @@ fn pairs<'a>(block: &NonBlankLines<'a>, ground: &FoldedLines<'a>, at: usize) -> 
     block.lines.iter().enumerate().map(|(index, line)| (*line, ground.line(at + index))).collect()
 }
 
-/// The strictest rung that pairs of a quoted line and a line of the file keep to.
+/// Returns the strictest level that pairs of a quoted line and a line of the file satisfy.
 fn rung_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
     let all = |same: fn(&str, &str) -> bool| pairs.iter().all(|(quoted, there)| same(quoted, there));
     if all(|quoted, there| quoted.trim_end() == there.trim_end()) {

@@ -1,7 +1,7 @@
-//! A first look at a text, before all its lines are read: most blocks that no rung finds have a word that stands in few
-//! lines, and in none where the block would.
+//! A quick check that a block has no match, without parsing all lines of the text. Most blocks without a match
+//! contain a word that occurs in few lines, none of them in the right position.
 //!
-//! Invariant: a block that is said to be lacking has no place on the rungs from `space` to `marks`.
+//! Invariant: a block that is reported as absent has no site at the levels from `space` to `marks`.
 
 use std::cell::{Cell, OnceCell};
 
@@ -11,21 +11,21 @@ use super::fold::{fold, is_blank_line};
 use super::quotes::same_trimmed;
 use super::rows::{FoldedLines, NonBlankLines};
 
-/// The words of a block that are looked for.
+/// The maximum number of words of a block to look up.
 const WORDS: usize = 4;
-/// The places of a word that are looked at.
+/// The maximum number of occurrences of a word to check.
 const FEW: usize = 64;
-/// The letters of the shortest word.
+/// The minimum length of a word.
 const SHORTEST: usize = 3;
-/// The bytes of the longest line that is compared here.
+/// The maximum length in bytes of a line that is compared here.
 const LONGEST: usize = 1 << 12;
-/// The words of all blocks after which it is cheaper to read all lines.
+/// The number of lookups after which parsing all lines is cheaper.
 const ENOUGH: usize = 16;
 
-/// The characters that cannot be seen: but for them a word's letters stand side by side.
+/// Invisible characters, which may separate the letters of a word.
 const INVISIBLE: [&str; 6] = ["\u{ad}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}", "\u{feff}"];
 
-/// Some lines of a text, each read when it is needed.
+/// The lines of a text, folded on demand.
 #[derive(Debug)]
 pub(super) struct LineIndex<'a> {
     pub(super) field: Field<'a>,
@@ -35,19 +35,18 @@ pub(super) struct LineIndex<'a> {
 }
 
 impl<'a> LineIndex<'a> {
-    /// Looks at a field.
     pub(super) fn new(field: Field<'a>) -> LineIndex<'a> {
         LineIndex { field, ground: OnceCell::new(), odd: OnceCell::new(), words: Cell::new(ENOUGH) }
     }
 
-    /// Gives all lines that are not blank.
+    /// Returns all lines that are not blank.
     pub(super) fn ground(&self) -> &FoldedLines<'a> {
         self.ground.get_or_init(|| {
             FoldedLines::new(self.field.text, self.field.first, self.field.last, self.field.quotes)
         })
     }
 
-    /// Tells whether the block surely has no place; to be unsure costs little.
+    /// Returns true if the block certainly has no site. A false negative costs little.
     pub(super) fn lacks(&self, block: &NonBlankLines<'_>) -> bool {
         if self.ground.get().is_some() || self.odd().len() > FEW {
             return false;
@@ -58,7 +57,7 @@ impl<'a> LineIndex<'a> {
         words.iter().take(WORDS).any(|(row, word)| self.is_apart(block, *row, word))
     }
 
-    /// Gives the lines that may have a piece of a line, in whatever marks that is written.
+    /// Returns the lines that may contain a part of a line, in any typographic marks.
     pub(super) fn lines_with(&self, piece: &str) -> Vec<usize> {
         let folded = fold(piece);
         let Some(word) = word(&folded) else { return (self.field.first..=self.field.last).collect() };
@@ -68,12 +67,12 @@ impl<'a> LineIndex<'a> {
         lines
     }
 
-    /// The line of each place of a text, in order.
+    /// Returns the line of each occurrence of a text, in order.
     fn lines_of<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
         occurrences(self.field.view, self.field.window(), text).map(|hit| self.field.text.at(hit.start))
     }
 
-    /// The lines in which a word may have something between its letters.
+    /// Returns the lines in which a word may have invisible characters between its letters.
     fn odd(&self) -> &[usize] {
         self.odd.get_or_init(|| {
             let text = self.field.view.get(self.field.window()).unwrap_or_default();
@@ -87,7 +86,7 @@ impl<'a> LineIndex<'a> {
         })
     }
 
-    /// Tells whether the word of this row stands in few lines, and in none where the block does.
+    /// Returns true if the word of this row occurs in few lines, and the block matches at none of them.
     fn is_apart(&self, block: &NonBlankLines<'_>, row: usize, word: &str) -> bool {
         let Some(left) = self.words.get().checked_sub(1) else { return false };
         self.words.set(left);
@@ -98,7 +97,7 @@ impl<'a> LineIndex<'a> {
             && self.odd().iter().copied().all(elsewhere)
     }
 
-    /// Tells whether the block may stand so that this line is that row of it.
+    /// Returns true if the block may match with its row `row` at this line.
     fn may_stand(&self, block: &NonBlankLines<'_>, row: usize, line: usize) -> bool {
         let text = |line: usize| self.field.text.text(line);
         let full = |line: &usize| !is_blank_line(text(*line));
@@ -113,7 +112,7 @@ impl<'a> LineIndex<'a> {
     }
 }
 
-/// The longest run of plain letters and digits in a folded line.
+/// Returns the longest run of ASCII letters and digits in a folded line.
 fn word(folded: &str) -> Option<&str> {
     let words = folded.split(|character: char| !character.is_ascii_alphanumeric());
     words.max_by_key(|word| word.len()).filter(|word| word.len() >= SHORTEST)

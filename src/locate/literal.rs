@@ -1,7 +1,7 @@
-//! Where a quote stands byte for byte, and what the edit of a block comes to there.
+//! Finds literal matches, and the result of a block edit there.
 //!
-//! Where its lines are not those of the text, because the first lacks its indentation, the last its trailing blanks, or
-//! a blank line is the end of the line above, the rungs by lines decide what the edit comes to.
+//! A literal match may not consist of the text's own lines: the first lacks its indentation, the last its trailing
+//! blanks, or a blank line is the end of the line above. The line-based levels then decide the result.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use super::wrapping::prefix;
 use super::{Field, Located, MatchInfo, MatchLevel, OnRepeat, SearchText, UniqueMatch, exact, standing};
 use crate::error::Score;
 
-/// The places that are counted at most where there are several, and the bytes that may be compared for that: places that
-/// overlap are found by comparing each anew.
+/// The maximum number of counted matches, and of bytes that may be compared for that. Overlapping matches are each
+/// compared anew.
 const PLACES: usize = 100_000;
 const STEPS: usize = 50_000_000;
 
-/// Finds the one place of a quote; nothing where it does not stand literally in the text.
+/// Finds the only match of a search; `None` if it does not occur literally.
 pub(super) fn literal(quote: SearchText<'_>, field: Field<'_>) -> Option<Located> {
     let window = field.window();
     let mut hits = exact::beginnings(field.view, window.clone(), quote.search);
@@ -37,9 +37,9 @@ pub(super) fn literal(quote: SearchText<'_>, field: Field<'_>) -> Option<Located
     Some(place(quote, field, hit))
 }
 
-/// Finds every place of a quote, without overlap.
+/// Finds every match of a search, without overlap.
 ///
-/// What stands against the edit of one of them comes back instead.
+/// Errors: the reason why one of them cannot be edited.
 pub(super) fn every_literal(quote: SearchText<'_>, field: Field<'_>) -> Result<Vec<UniqueMatch>, Located> {
     let hits: Vec<Range<usize>> = exact::occurrences(field.view, field.window(), quote.search).collect();
     let (candidates, quote) = (hits.len(), SearchText { repeat: OnRepeat::Wanted, ..quote });
@@ -68,7 +68,7 @@ fn place(quote: SearchText<'_>, field: Field<'_>, hit: Range<usize>) -> Located 
     })
 }
 
-/// The line at which a replacement with more lines stands around a hit already.
+/// Returns the line at which a replacement with more lines is already around a hit.
 fn stands(quote: SearchText<'_>, field: Field<'_>, hit: &Range<usize>) -> Option<usize> {
     if quote.repeat == OnRepeat::Wanted {
         return None;

@@ -1,4 +1,4 @@
-//! One quote and its one place: the rungs below `exact`, in their order, and what the edit comes to there.
+//! The search for the only match of one text: the levels below `exact` in order, and the result of the edit.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::error::Score;
 
-/// Looks for a quote on the rungs below `exact`, and for its replacement.
+/// Searches for a text, and for its replacement, at the levels below `exact`.
 pub(super) struct Matcher<'a> {
     pub(super) quote: SearchText<'a>,
     pub(super) field: Field<'a>,
@@ -34,7 +34,7 @@ impl<'a> Matcher<'a> {
         Matcher { quote, field, glance, steps: MatchBudget::of_one_search(), readings: OnceCell::new() }
     }
 
-    /// Finds the one place on the rungs down to `wrapping`, or that the edit was made before; nothing otherwise.
+    /// Finds the only match at the levels down to `wrapping`, or finds that the edit was already made.
     pub(super) fn seek(&mut self) -> Option<Located> {
         self.below_exact()
             .or_else(|| self.pieces(self.quote.search, self.quote.replace, MatchLevel::Marks))
@@ -44,12 +44,12 @@ impl<'a> Matcher<'a> {
             .or_else(|| self.elided())
     }
 
-    /// All lines that are not blank.
+    /// Returns all lines that are not blank.
     pub(super) fn ground(&self) -> &FoldedLines<'a> {
         self.glance.ground()
     }
 
-    /// The places of a block on the rungs from `space` to `marks`.
+    /// Returns the sites of a block at the levels from `space` to `marks`.
     pub(super) fn places(&mut self, block: &NonBlankLines<'_>) -> LevelSearch {
         if self.glance.lacks(block) {
             return LevelSearch::Nowhere;
@@ -57,7 +57,7 @@ impl<'a> Matcher<'a> {
         levels::find(block, self.glance.ground(), &mut self.steps)
     }
 
-    /// The rungs from `space` to `marks`; of a diff that only adds lines, `space` alone.
+    /// Tries the levels from `space` to `marks`; only `space` for a diff that only adds lines.
     pub(super) fn below_exact(&mut self) -> Option<Located> {
         let block = Block::new(self.quote.search, self.quote.replace);
         match self.places(&block.search) {
@@ -71,14 +71,14 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Tells whether a quote that is found with another indentation is a diff that adds lines: signs are no indentation.
+    /// Returns true if a match with another indentation is a diff that adds lines: signs are not indentation.
     fn is_diff(&self, rung: Strictness) -> bool {
         let moved = ![Strictness::Space, Strictness::MarkedSpace].contains(&rung);
         moved && prefix::adds(self.quote.search, self.quote.replace)
     }
 
-    /// A diff that adds lines, where it is one without doubt: nothing, so that it is read as one. Else the signs may as
-    /// well be text.
+    /// Returns `None` for a certain diff that adds lines, so that it is parsed as a diff. Otherwise the signs may be
+    /// text.
     fn signed(&mut self, block: &Block<'_>, at: &[usize]) -> Option<Located> {
         let bare = block.search.lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
         let strict = match self.places(&NonBlankLines::from_lines(bare)) {
@@ -88,12 +88,12 @@ impl<'a> Matcher<'a> {
             LevelSearch::Nowhere | LevelSearch::TooMany(_) => false,
         };
         let (line, quoted) = (self.ground().number(*at.first()?), block.search.line(0));
-        let why = "the signs before the added lines may be those of a diff, or text";
+        let why = "the signs before the added lines may be diff signs or text";
         let conflict = Conflict::new(line, why, quoted, self.field.text.text(line));
         (!strict).then_some(Located::Conflict(conflict))
     }
 
-    /// A piece of one line, with other marks.
+    /// Finds a part of one line with other typographic marks.
     pub(super) fn pieces(&self, search: &str, replace: &str, tier: MatchLevel) -> Option<Located> {
         let worth = if tier == MatchLevel::Wrapping { Worth::All } else { Worth::Marked };
         let found = fragment::find(search, &self.glance, worth);
@@ -108,7 +108,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Rung `similar`, as far as it may be gone to; what is nearest where that finds nothing.
+    /// Tries level `similar` up to the requested tolerance; otherwise returns the nearest lines.
     pub(super) fn similar(
         &mut self,
         tolerance: MatchTolerance,
@@ -124,7 +124,7 @@ impl<'a> Matcher<'a> {
         if let Some(found) = asked.and_then(|asked| similar::find(self, &neighbours, asked, outline)) {
             return found;
         }
-        // What was asked for already is not looked for again.
+        // The text that was searched for first is not searched for again.
         let usual =
             (asked != Some(usual)).then(|| similar::find(self, &neighbours, usual, outline)).flatten();
         let proposal = match usual {
@@ -134,7 +134,7 @@ impl<'a> Matcher<'a> {
         Located::Nowhere { near: neighbours.best(), proposal }
     }
 
-    /// Every place of the strictest rung that has any, down to `wrapping`; those that overlap are refused.
+    /// Finds every match at the strictest level that has any, down to `wrapping`; overlapping matches are rejected.
     pub(super) fn every(&mut self) -> Result<Vec<UniqueMatch>, Located> {
         let plain = AlternativeEdit::plain(self.quote.search, self.quote.replace);
         let found = self.every_of(&plain, None)?;
@@ -174,7 +174,7 @@ impl<'a> Matcher<'a> {
         carried.collect()
     }
 
-    /// The edit without what may have been put around it; made once.
+    /// Returns the edit without possible wrapping such as a fence; computed once.
     pub(super) fn readings(&self) -> Rc<[AlternativeEdit]> {
         Rc::clone(self.readings.get_or_init(|| readings(self.quote.search, self.quote.replace).into()))
     }
@@ -183,7 +183,7 @@ impl<'a> Matcher<'a> {
         Located::Many { tier, lines: at.iter().map(|at| self.ground().number(*at)).collect() }
     }
 
-    /// Carries the edit over onto the place that begins at this index of the ground.
+    /// Rebases the edit onto the site that begins at this index of the folded lines.
     pub(super) fn carried(
         &self,
         block: &Block<'_>,
@@ -205,7 +205,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// The share of characters that the quoted lines and the file's have in common, blanks aside.
+    /// Returns the share of characters that the quoted lines and the file's lines have in common, without blanks.
     fn score(&self, block: &Block<'_>, site: &MatchSite) -> Score {
         let (mut distance, mut longer, mut cells) = (0, 0, MOST_CELLS);
         for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
@@ -219,10 +219,11 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The pairs of characters that are compared for one score.
+/// The maximum number of character pairs that are compared for one score.
 const MOST_CELLS: usize = 1 << 24;
 
-/// How far two lines are apart, at most: what there is not enough work left for is taken to be another text.
+/// Returns an upper bound of the distance between two lines. Lines that the budget cannot compare count as entirely
+/// different.
 fn far(one: &str, other: &str, cells: &mut usize) -> usize {
     let head = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
     let tail = one.chars().rev().zip(other.chars().rev()).take_while(|(one, other)| one == other).count();
@@ -240,7 +241,7 @@ fn far(one: &str, other: &str, cells: &mut usize) -> usize {
     }
 }
 
-/// The characters of a line that are no blanks.
+/// Returns the non-blank characters of a line.
 fn written(line: &str) -> String {
     line.chars().filter(|character| !character.is_whitespace()).collect()
 }

@@ -1,11 +1,11 @@
-//! Where a block is: the rungs by which a quoted text finds its place.
+//! Finds the text that an edit refers to.
 //!
-//! A quote is looked for along a ladder: byte for byte first, then with more and more of what people and models get
-//! wrong left aside. A rung has one place, or the quote is refused; never the first of several. What the caller does
-//! not mean to change keeps the file's bytes: the difference between search and replacement is carried over onto the
-//! text that is really there.
+//! A search text is tried at one match level after the other: exact first, then progressively looser for the mistakes
+//! that people and models make. Exactly one match is accepted; several matches are an error, and the first is never
+//! taken. Bytes that the caller does not mean to change stay unchanged: the difference between search and replacement
+//! is merged into the actual text.
 //!
-//! Invariant: nothing is changed here, only changes are proposed, and all of them lie in the window that was asked for.
+//! Invariant: this module only proposes changes, and all of them are inside the requested range.
 #![deny(clippy::disallowed_methods)]
 
 mod char_edit;
@@ -43,55 +43,55 @@ pub use quotes::Quotes;
 pub use rebase::Conflict;
 use scope::Outline;
 
-/// How far a text may be from the one that is quoted.
+/// The allowed difference between the search text and the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MatchTolerance {
     /// Blanks, indentation, typographic marks and wrapping may differ.
     Wrapping,
     /// One line, or one letter, may differ as well.
     Similar {
-        /// The least score.
+        /// The minimum score of a similar match.
         threshold: Score,
-        /// Which single line may differ.
+        /// The single line that may differ.
         slip: TypoPolicy,
     },
 }
 
 impl MatchTolerance {
-    /// The least score that is asked for where nothing else is.
+    /// The minimum score of a request that sets none.
     pub const THRESHOLD: Score = Score::NINE_TENTHS;
 }
 
-/// Which line may differ where one may.
+/// The lines that may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TypoPolicy {
-    /// One that differs by a slip of the pen, or in a comment.
+    /// A line that differs by a typing error, or in a comment.
     Pen,
-    /// Any but the first; for requests that narrow the place as well.
+    /// Any line but the first; for requests that also narrow the location.
     Any,
 }
 
-/// The rung on which a text was found, from strict to lenient.
+/// The level at which a text matched, from strict to lenient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchLevel {
-    /// Byte for byte, on the view with plain line ends.
+    /// Literally, in the view with `\n` line ends.
     Exact,
-    /// But for blanks at line ends, and blank lines.
+    /// Except for blanks at line ends, and blank lines.
     Space,
-    /// But for an indentation that one map explains.
+    /// Except for an indentation that one rule maps.
     Indent,
-    /// But for the indentation.
+    /// Except for the indentation of each line.
     Loose,
-    /// But for typographic quotes, dashes, blanks and entities.
+    /// Except for typographic quotes, dashes, blanks and entities.
     Marks,
-    /// With line numbers, a fence, escapes or an elided middle taken off.
+    /// After line numbers, a fence, escapes or an elided middle are removed.
     Wrapping,
-    /// One line, or one letter, away.
+    /// Except for one line or one letter.
     Similar,
 }
 
 impl MatchLevel {
-    /// Every tier, in the order of the ladder.
+    /// All levels, from strict to lenient.
     pub const ALL: [MatchLevel; 7] = [
         MatchLevel::Exact,
         MatchLevel::Space,
@@ -102,7 +102,7 @@ impl MatchLevel {
         MatchLevel::Similar,
     ];
 
-    /// The tier's name on the wire.
+    /// Returns the level's name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             MatchLevel::Exact => "exact",
@@ -116,49 +116,49 @@ impl MatchLevel {
     }
 }
 
-/// How a text was found.
+/// Details of a match, for reports to the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchInfo {
-    /// The rung.
+    /// The level at which the text matched.
     pub tier: MatchLevel,
-    /// How alike what was found is to what was quoted, white space left aside.
+    /// The similarity of the match and the search text, without white space.
     pub score: Score,
-    /// How many places the rung found.
+    /// The number of matches at this level.
     pub candidates: usize,
-    /// The score of the next best place, where it was looked for.
+    /// The score of the second best match, if it was computed.
     pub runner_up: Option<Score>,
-    /// The first line of what was found, from 1; of the first one where there are several.
+    /// The first line of the match, from 1; of the first match if there are several.
     pub line: usize,
 }
 
 impl MatchInfo {
-    /// The receipt of the only place.
+    /// Returns the details of an only match.
     const fn only(tier: MatchLevel, score: Score, line: usize) -> MatchInfo {
         MatchInfo { tier, score, candidates: 1, runner_up: None, line }
     }
 }
 
-/// What is searched, and what is to stand in its place; both with `\n` as the only line end.
+/// A search text and its replacement, both with `\n` as the only line end.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchText<'a> {
-    /// The text that the caller takes to be there.
+    /// The text that the caller expects in the file.
     pub search: &'a str,
-    /// The text that it is to become.
+    /// The text that replaces the match.
     pub replace: &'a str,
-    /// What it means that the replacement stands around the place already.
+    /// The action if the replacement is already around the match.
     pub repeat: OnRepeat,
 }
 
-/// Whether an edit may be made that looks as if it were made before.
+/// The action for an edit that seems to be already made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnRepeat {
-    /// It is refused.
+    /// The edit is rejected as already made.
     Refused,
-    /// A second copy is wanted.
+    /// The replacement is inserted a second time.
     Wanted,
 }
 
-/// Where it is searched: some lines of a text.
+/// The lines of a text that are searched.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<'a> {
     view: &'a str,
@@ -169,7 +169,7 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Looks at the lines from `first` to `last`, both from 1.
+    /// Selects the lines from `first` to `last`, both from 1.
     pub fn new(buffer: &'a Buffer, first: usize, last: usize) -> Field<'a> {
         let text = buffer.lines();
         Field {
@@ -181,73 +181,73 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Says whether strings may be quoted otherwise here.
+    /// Sets which string quotes are interchangeable here.
     #[must_use]
     pub fn quoting(self, quotes: Quotes) -> Field<'a> {
         Field { quotes, ..self }
     }
 
-    /// The lines as bytes of the view.
+    /// Returns the lines as bytes of the view.
     pub fn window(&self) -> Range<usize> {
         self.text.block(self.first, self.last)
     }
 }
 
-/// What came of a search for one place.
+/// The result of a search for one match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Located {
-    /// There is one place.
+    /// There is exactly one match.
     One(UniqueMatch),
-    /// Search and replacement are the same, or what is there is already as the replacement asks.
+    /// Search and replacement are the same, or the file already has the requested text.
     Unchanged,
-    /// There are several places, or too many to look at each.
+    /// There are several matches, or too many to examine each.
     Many {
-        /// The rung that has them.
+        /// The level of the matches.
         tier: MatchLevel,
-        /// The line on which each begins, from 1.
+        /// The first line of each match, from 1.
         lines: Vec<usize>,
     },
-    /// The replacement stands there already.
+    /// The replacement is already in the file.
     Standing {
-        /// The line on which it begins, from 1.
+        /// Its first line, from 1.
         line: usize,
     },
-    /// There is one place, but what the edit changes is not what is there.
+    /// There is one match, but the text that the edit changes differs.
     Conflict(Conflict),
-    /// There is none.
+    /// There is no match at any allowed level.
     Nowhere {
-        /// The lines that come nearest.
+        /// The lines that are most similar to the search text.
         near: Option<SimilarLines>,
-        /// The quote that would find the one place that is meant, where that is proved.
+        /// The search text that would find the intended match, if that is proved.
         proposal: Option<Proposal>,
     },
 }
 
-/// Lines that are like the quoted ones.
+/// Lines that are similar to the search text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SimilarLines {
-    /// The first line, from 1.
+    /// The first line of the block, from 1.
     pub first: usize,
-    /// The last line, inclusive.
+    /// The last line of the block, inclusive.
     pub last: usize,
-    /// How alike they are.
+    /// The similarity to the search text.
     pub score: Score,
 }
 
-/// The one place, and what the edit comes to there.
+/// The only match, and the result of the edit there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UniqueMatch {
     /// The changes of the view.
     pub changes: Vec<Change>,
-    /// How it was found.
+    /// The level, score and number of matches.
     pub receipt: MatchInfo,
-    /// The lines of the place.
+    /// The lines of the match.
     pub lines: RangeInclusive<usize>,
 }
 
-/// Looks for the one place of a quote.
+/// Finds the only match of a search text.
 ///
-/// `outline` gives the outline of the whole text, and is asked only where it matters.
+/// `outline` returns the outline of the whole text, and is called only if needed.
 pub fn locate(
     quote: SearchText<'_>,
     field: Field<'_>,
@@ -270,10 +270,10 @@ pub fn locate(
     }
 }
 
-/// Looks for every place of a quote on the strictest rung that has any, down to `marks`; the edit must be carried over
-/// onto all of them.
+/// Finds every match of a search text at the strictest level that has any, down to `marks`. The edit must apply to
+/// all of them.
 ///
-/// What stands against it comes back as what a search for one place would have given.
+/// Errors: the result that a search for one match would have returned.
 pub fn locate_every(quote: SearchText<'_>, field: Field<'_>) -> Result<Vec<UniqueMatch>, Located> {
     if quote.search == quote.replace {
         return Err(Located::Unchanged);

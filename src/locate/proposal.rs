@@ -1,22 +1,22 @@
-//! The call that would have worked: the same edit with the text that is really there.
+//! The corrected call: the same edit with the actual text.
 
 use std::ops::Range;
 
 use super::exact::occurrences;
 use super::{Field, Located, OnRepeat, SearchText, UniqueMatch, exact, literal};
 
-/// A quote of whole lines that finds its one place byte for byte.
+/// A search text of whole lines that has exactly one literal match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// The lines as they are.
+    /// The lines as they are in the file.
     pub search: String,
-    /// The lines as they would be.
+    /// The lines after the edit.
     pub replace: String,
 }
 
 impl Proposal {
-    /// Quotes the lines of a place and what the edit makes of them; nothing where that would not do the same by a plain
-    /// replacement of strings.
+    /// Returns the lines of a match and their edited form; `None` if a plain string replacement would not have the
+    /// same result.
     pub(super) fn from_match(found: &UniqueMatch, field: Field<'_>) -> Option<Proposal> {
         let (_, search, replace) = outcome(found, field)?;
         let once = occurrences(field.view, field.window(), search).nth(1).is_none();
@@ -27,13 +27,13 @@ impl Proposal {
     }
 }
 
-/// Tells whether what the edit makes of a place stands around it already, with more lines than the place has.
+/// Returns true if the edited text of a match is already around it, with more lines than the match has.
 pub(super) fn stands(found: &UniqueMatch, field: Field<'_>) -> bool {
     outcome(found, field)
         .is_some_and(|(span, search, replace)| exact::stands(field.view, &span, search, &replace).is_some())
 }
 
-/// The lines of a place as bytes of the view, and what the edit makes of them; nothing where it reaches out of them.
+/// Returns the lines of a match as bytes of the view, and their edited form; `None` if the edit reaches beyond them.
 fn outcome<'a>(found: &UniqueMatch, field: Field<'a>) -> Option<(Range<usize>, &'a str, String)> {
     let span = field.text.block(*found.lines.start(), *found.lines.end());
     let search = field.view.get(span.clone())?;
@@ -41,7 +41,7 @@ fn outcome<'a>(found: &UniqueMatch, field: Field<'a>) -> Option<(Range<usize>, &
     let mut replace = search.to_owned();
     for change in found.changes.iter().rev() {
         let at = change.span.start.checked_sub(span.start)?..change.span.end.checked_sub(span.start)?;
-        // Lines may be added behind the last one, whose newline is not among these.
+        // Lines may be added behind the last one, whose newline is not included here.
         let behind = at.is_empty() && at.start == search.len() + 1;
         if behind {
             replace = format!("{replace}\n{}", change.text.strip_suffix('\n').unwrap_or(&change.text));

@@ -1,39 +1,39 @@
-//! Strings that a formatter has quoted anew: `'a'` became `"a"`, in languages where both mean the same.
+//! Strings whose quotes a formatter has changed: `'a'` became `"a"`, in languages that treat both alike.
 
 use super::fold::fold;
 
-/// Whether the two straight quotes mean the same in a language.
+/// The relation of the two straight quotes in a language.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Quotes {
-    /// They do not, or that is not known.
+    /// They differ, or the relation is unknown.
     #[default]
     Apart,
-    /// They do.
+    /// Both quotes have the same meaning.
     Alike,
 }
 
-/// The languages in which a string may be written with either.
+/// The languages in which a string may be written with either quote.
 const ALIKE: [&str; 5] = ["python", "javascript", "typescript", "css", "html"];
 
 impl Quotes {
-    /// What is known of a language, by its name in the catalogue.
+    /// Returns the relation for a language, by its name in the catalogue.
     pub fn for_language(language: Option<&str>) -> Quotes {
         if language.is_some_and(|name| ALIKE.contains(&name)) { Quotes::Alike } else { Quotes::Apart }
     }
 }
 
-/// Tells whether two lines, the blanks at their ends aside, fold to the same when both quotes are one.
+/// Returns true if two lines fold to the same text when both quotes count as one. Blanks at their ends are ignored.
 pub(super) fn same_trimmed(one: &str, other: &str) -> bool {
     unified(&fold(one.trim())) == unified(&fold(other.trim()))
 }
 
-/// A text with one quote for both.
+/// Returns a text with both quotes replaced by one.
 pub(super) fn unified(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains('\'') { text.replace('\'', "\"").into() } else { text.into() }
 }
 
-/// The quoted line and its replacement with the quotes of the file's line; nothing where one of them mixes quotes, so
-/// that it cannot be told which are which.
+/// Returns the quoted line and its replacement with the quotes of the file's line; `None` if one of them mixes
+/// quotes, which makes the mapping ambiguous.
 pub(super) fn swapped(quoted: &str, wanted: &str, there: &str) -> Option<(String, String)> {
     let (from, to) = if quoted.contains('\'') { ('\'', "\"") } else { ('"', "'") };
     let pure = |text: &str| !text.contains(to) && !has_apostrophe(text);
@@ -42,7 +42,7 @@ pub(super) fn swapped(quoted: &str, wanted: &str, there: &str) -> Option<(String
     (pure(quoted) && pure(wanted) && fits).then(|| (swap(quoted), swap(wanted)))
 }
 
-/// Tells whether a quote stands inside a word, as in `don't`.
+/// Returns true if a quote is inside a word, as in `don't`.
 fn has_apostrophe(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
     letters

@@ -1,4 +1,4 @@
-//! A text as the rungs below `exact` see it: its lines that are not blank, and how many blank ones lie between.
+//! The nonblank lines of a text with the number of blank lines between them, for the levels below `exact`.
 
 use super::fold::{Folded, is_blank_line, is_plain, padded, places_of};
 use super::quotes::Quotes;
@@ -14,14 +14,13 @@ pub(super) struct NonBlankLines<'a> {
 }
 
 impl<'a> NonBlankLines<'a> {
-    /// Cuts a text into its lines; a line end at its end only ends the last one.
+    /// Splits a text into lines; a newline at the end terminates the last one.
     pub(super) fn new(text: &'a str) -> NonBlankLines<'a> {
         NonBlankLines::from_lines(
             text.strip_suffix('\n').unwrap_or(text).split('\n').filter(|_| !text.is_empty()),
         )
     }
 
-    /// Takes lines as they come.
     pub(super) fn from_lines(all: impl Iterator<Item = &'a str>) -> NonBlankLines<'a> {
         let (mut lines, mut gaps, mut gap) = (Vec::new(), Vec::new(), 0);
         for line in all {
@@ -37,22 +36,22 @@ impl<'a> NonBlankLines<'a> {
         NonBlankLines { lines, gaps }
     }
 
-    /// Gives the number of lines that are not blank.
+    /// Returns the number of lines that are not blank.
     pub(super) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Gives a line; `""` beyond the last one.
+    /// Returns a line; `""` beyond the last one.
     pub(super) fn line(&self, index: usize) -> &'a str {
         self.lines.get(index).copied().unwrap_or_default()
     }
 
-    /// Gives the number of blank lines before a line, or at the end.
+    /// Returns the number of blank lines before a line, or at the end.
     pub(super) fn gap(&self, index: usize) -> usize {
         self.gaps.get(index).copied().unwrap_or_default()
     }
 
-    /// Gives the keys of all lines.
+    /// Returns the keys of all lines.
     pub(super) fn keys(&self) -> Vec<u32> {
         self.lines.iter().map(|line| key(line)).collect()
     }
@@ -61,7 +60,7 @@ impl<'a> NonBlankLines<'a> {
 /// A line of the file that is not blank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NonBlankLine {
-    /// Its number, from 1.
+    /// The line number, from 1.
     line: u32,
     /// The key of its text.
     key: u32,
@@ -70,7 +69,7 @@ pub(super) struct NonBlankLine {
 /// The lines of a file, or of a part of it, that are not blank.
 #[derive(Debug)]
 pub(super) struct FoldedLines<'a> {
-    /// Whether strings may be quoted otherwise.
+    /// Set if the string quotes are interchangeable.
     pub(super) quotes: Quotes,
     text: Lines<'a>,
     window: (usize, usize),
@@ -78,7 +77,7 @@ pub(super) struct FoldedLines<'a> {
 }
 
 impl<'a> FoldedLines<'a> {
-    /// Looks at the lines from `first` to `last`.
+    /// Selects the lines from `first` to `last`.
     pub(super) fn new(text: Lines<'a>, first: usize, last: usize, quotes: Quotes) -> FoldedLines<'a> {
         let spot = |line: usize| {
             let content = text.text(line);
@@ -90,32 +89,32 @@ impl<'a> FoldedLines<'a> {
         FoldedLines { quotes, text, window: (first, last), spots }
     }
 
-    /// Gives the first and the last line of the part.
+    /// Returns the first and the last line of the part.
     pub(super) fn window(&self) -> (usize, usize) {
         self.window
     }
 
-    /// Gives the number of lines that are not blank.
+    /// Returns the number of lines that are not blank.
     pub(super) fn len(&self) -> usize {
         self.spots.len()
     }
 
-    /// Gives the number in the file of the line with this index; 0 beyond the last one.
+    /// Returns the number in the file of the line with this index; 0 beyond the last one.
     pub(super) fn number(&self, index: usize) -> usize {
         self.spots.get(index).map_or(0, |spot| spot.line as usize)
     }
 
-    /// Gives the line with this index, without its line end.
+    /// Returns the line with this index, without its line end.
     pub(super) fn line(&self, index: usize) -> &'a str {
         self.text.text(self.number(index))
     }
 
-    /// Gives the index of the first line from this number on.
+    /// Returns the index of the first line with this number or a higher one.
     pub(super) fn index_of(&self, number: usize) -> usize {
         self.spots.partition_point(|spot| (spot.line as usize) < number)
     }
 
-    /// Finds where these keys stand in a row, by Knuth, Morris and Pratt: in time linear in both.
+    /// Finds the occurrences of a sequence of keys, by Knuth, Morris and Pratt: in time linear in both.
     pub(super) fn windows<'k>(&'k self, keys: &'k [u32]) -> impl Iterator<Item = usize> + 'k {
         let borders = borders(keys);
         let mut matched = 0;
@@ -134,7 +133,7 @@ impl<'a> FoldedLines<'a> {
     }
 }
 
-/// For each beginning of the keys, the length of the longest shorter one that it also ends with.
+/// Returns, for each prefix of the keys, the length of its longest proper prefix that is also its suffix.
 fn borders(keys: &[u32]) -> Vec<usize> {
     let mut borders = vec![0; keys.len().min(1)];
     let mut length = 0;
@@ -148,7 +147,7 @@ fn borders(keys: &[u32]) -> Vec<usize> {
     borders
 }
 
-/// A number that equal lines share, whatever their indentation, marks and quotes; unequal ones hardly ever do.
+/// Returns a number that equal lines share, ignoring indentation, marks and quotes. Different lines rarely share one.
 fn key(line: &str) -> u32 {
     let line = line.trim();
     if is_plain(line) { hash(line) } else { hash(Folded::new(line).text.trim()) }

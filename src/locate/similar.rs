@@ -1,8 +1,9 @@
-//! Rung `similar`: a block of at least three lines that is one line away from the quoted one, and from nothing else
-//! nearly as near.
+//! Match level `similar`, for one line: a block of at least three lines that differs from the search in one line,
+//! with no other block nearly as near.
 //!
-//! Either the file has exactly one line more, strictly inside the block, or one line differs, not the first, by a slip
-//! of the pen or in a comment. Any other line that differs is no different from the twin of a block that is gone.
+//! Either the file has exactly one extra line, strictly inside the block, or one line differs. That line is not the
+//! first, and differs by a typing error or in a comment. Any other difference could equally mean that the block was
+//! deleted and this one is a similar block.
 
 use std::ops::RangeInclusive;
 
@@ -20,16 +21,16 @@ use super::{
 };
 use crate::error::Score;
 
-/// The least number of lines of a block that is looked for.
+/// The minimum number of lines in a block.
 const LEAST: usize = 3;
-/// How much the next best place must be behind, in per cent.
+/// The minimum lead over the second best match, in per cent.
 const LEAD: usize = 15;
-/// The pairs of characters that are compared of two lines.
+/// The maximum number of character pairs compared for two lines.
 const MOST_CELLS: usize = 1 << 24;
-/// The least similarity of a line that differs, in per cent.
+/// The minimum similarity of a differing line, in per cent.
 const HALF: u16 = 50;
 
-/// What is the nearest to a quote, and how near the next comes.
+/// The block nearest to a search text, and the score of the second nearest.
 pub(super) struct Neighbours {
     best: Option<SimilarLines>,
     runner_up: Option<Score>,
@@ -37,7 +38,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Looks for what is nearest to the quoted text; only what reaches the threshold is proved to be.
+    /// Searches for the nearest block; it is only proved if it reaches the threshold.
     pub(super) fn new(seeker: &Matcher<'_>, threshold: Score) -> Neighbours {
         let (quote, field) = (seeker.quote, seeker.field);
         let length = quote.search.chars().filter(|character| !character.is_whitespace()).count();
@@ -55,7 +56,7 @@ impl Neighbours {
         Neighbours { best: near, runner_up: runner_up.as_ref().map(score), proved }
     }
 
-    /// The nearest place, proved or not.
+    /// Returns the nearest block, proved or not.
     pub(super) fn best(&self) -> Option<SimilarLines> {
         self.best
     }
@@ -66,7 +67,7 @@ impl Neighbours {
     }
 }
 
-/// The largest distance that reaches a threshold with some block, for a quote of so many characters.
+/// Returns the largest distance that can reach a threshold, for a search text of `length` characters.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -78,7 +79,7 @@ fn reach(length: usize, threshold: Score) -> usize {
     ((length as f64) * (1.0 - ratio) / ratio) as usize
 }
 
-/// Finds the one place that is a letter or a line away.
+/// Finds the only match that is a letter or a line away.
 pub(super) fn find(
     seeker: &mut Matcher<'_>,
     neighbours: &Neighbours,
@@ -145,7 +146,7 @@ fn by_line(
     })
 }
 
-/// The lines of a block, when they are exactly one line away from the quoted ones.
+/// Returns the site of a block that differs from the quoted lines in exactly one line.
 fn site(seeker: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<MatchSite> {
     let ground = FoldedLines::new(seeker.field.text, *lines.start(), *lines.end(), seeker.field.quotes);
     let (from, to) = (0, ground.len());
@@ -175,8 +176,8 @@ fn site(seeker: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -
     Some(MatchSite { lines, apart, extra, window: (seeker.field.first, seeker.field.last) })
 }
 
-/// Tells whether a line between two others ends the block that they stand in, or begins another: it closes one, is a
-/// header, or is indented less than both.
+/// Returns true if a line between two others ends their block or begins another: it closes one, is a header, or is
+/// indented less than both.
 fn leaves_block(ground: &FoldedLines<'_>, index: usize) -> bool {
     let depth = |index: usize| indent_of(ground.line(index)).len();
     let line = ground.line(index).trim();
@@ -184,7 +185,7 @@ fn leaves_block(ground: &FoldedLines<'_>, index: usize) -> bool {
     is_closer(line) || line.starts_with('[') && line.ends_with(']') || depth(index) < around
 }
 
-/// Tells whether a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.
+/// Returns true if a quoted line differs from the file's by a typing error, or only inside a comment.
 fn is_slip(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
     let (text, start) = (seeker.field.text.text(line), seeker.field.text.span(line).start);
     let (quoted, there) = (quoted.trim(), text.trim());
@@ -208,8 +209,8 @@ fn is_slip(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -
         && outline().is_some_and(|outline| outline.in_comment(span))
 }
 
-/// Tells whether the quoted line has a word that the file's has not and that the edit brings elsewhere: the caller
-/// takes a part of the edit to be made.
+/// Returns true if the quoted line has a word that the file's line lacks and that the edit moves elsewhere: the
+/// caller assumes that a part of the edit was already made.
 fn is_half_done(block: &Block<'_>, quoted: &str, there: &str) -> bool {
     let own: Vec<&str> = words(there).collect();
     let count = |lines: &[&str], word: &str| -> usize {
@@ -225,7 +226,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     tokens(line).into_iter().filter(|token| token.chars().all(is_word_char))
 }
 
-/// Where two lines differ, one character wide at least, so that it lies inside of something.
+/// Returns the differing ranges of two lines, at least one character wide, so that each is inside something.
 fn differing(one: &str, other: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)> {
     let change = super::rebase::trimmed(0, other, one)?;
     let head = change.span.start;

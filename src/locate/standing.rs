@@ -1,4 +1,4 @@
-//! Already applied: the replacement stands where the edit would put it.
+//! Detects edits that were already made: the replacement is at its target.
 
 use super::fold::fold;
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
@@ -8,14 +8,14 @@ use super::rows::FoldedLines;
 use super::wrapping::AlternativeEdit;
 use super::{Field, Located, OnRepeat};
 
-/// The characters of a replacement, blanks aside, from which on its one place says something.
+/// The minimum number of non-blank characters in a replacement whose only occurrence is significant.
 const LEAST: usize = 10;
-/// Blank lines that may lie between the lines of a replacement that stands there.
+/// The maximum number of blank lines between the lines of such a replacement.
 const BLANKS: usize = 64;
 
-/// The line at which a replacement with more lines than the search stands around a place already, as strictly as the
-/// search does, or with an indentation that one rule explains. The place begins at this line; the replacement may reach
-/// out of the field.
+/// Returns the line at which a replacement with more lines than the search is already around a site. It must match as
+/// strictly as the search does, or with an indentation that one rule maps. The site begins at `line`; the replacement
+/// may reach beyond the searched lines.
 pub(super) fn around(block: &Block<'_>, field: Field<'_>, line: usize, rung: Strictness) -> Option<usize> {
     let (search, replace) = (&block.search, &block.replace);
     let more = replace.len().checked_sub(search.len()).filter(|more| *more > 0)?;
@@ -39,7 +39,7 @@ pub(super) fn around(block: &Block<'_>, field: Field<'_>, line: usize, rung: Str
 }
 
 impl Matcher<'_> {
-    /// Already applied as it is written: the replacement has more lines than the search, and stands in the text.
+    /// Detects a literal replacement that has more lines than the search and is in the text.
     pub(super) fn made(&mut self) -> Option<Located> {
         let block = Block::new(self.quote.search, self.quote.replace);
         if self.quote.repeat == OnRepeat::Wanted || block.replace.len() <= block.search.len() {
@@ -48,7 +48,7 @@ impl Matcher<'_> {
         self.stands(&block).and_then(|lines| Some(Located::Standing { line: *lines.first()? }))
     }
 
-    /// The one place of the replacement, in any reading, where the search has none.
+    /// Returns the only match of the replacement, in any alternative form, if the search has none.
     pub(super) fn standing(&mut self) -> Option<Located> {
         let plain = AlternativeEdit::plain(self.quote.search, self.quote.replace);
         let readings = self.readings();
@@ -58,7 +58,8 @@ impl Matcher<'_> {
         })
     }
 
-    /// The lines at which a replacement stands that adds or changes a line; one of a few characters may stand anywhere.
+    /// Returns the lines of the matches of a replacement that adds or changes a line. A short one may occur anywhere
+    /// and does not count.
     fn stands(&mut self, block: &Block<'_>) -> Option<Vec<usize>> {
         let written = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
         if block.replace.lines.iter().map(written).sum::<usize>() < LEAST || !block.adds() {

@@ -1,4 +1,4 @@
-//! What a quote comes to, rung by rung.
+//! The results of search texts, level by level.
 
 use super::*;
 use crate::text::Hints;
@@ -14,7 +14,7 @@ fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -
     (locate(quote, field, tolerance, &outline), buffer)
 }
 
-/// The tier on which an edit was made, and the text that it made.
+/// Returns the level at which an edit matched, and the resulting text.
 fn made(file: &str, search: &str, replace: &str) -> (MatchLevel, String) {
     match located(file, search, replace, PEN) {
         (Located::One(found), buffer) => {

@@ -1,4 +1,4 @@
-//! Rung `wrapping`: the readings of a quote, and the one that is meant.
+//! Match level `wrapping`: chooses among the alternative forms of an edit.
 
 use std::cmp::Reverse;
 
@@ -10,23 +10,23 @@ use super::wrapping::AlternativeEdit;
 use super::{Conflict, Located, MatchInfo, MatchLevel, SearchText, UniqueMatch};
 use crate::error::Score;
 
-/// How near a reading is to what was quoted: pieces of a line come after every rung; on one rung, the reading that keeps
-/// more lines comes first.
+/// The rank of an alternative. Parts of a line come after all line-based levels; at one level, the alternative that
+/// keeps more lines comes first.
 type ReadingRank = (bool, Option<Strictness>, Reverse<usize>);
 
 impl Matcher<'_> {
-    /// The place of the strictest readings, when they agree on what the edit comes to.
+    /// Returns the match of the strictest alternatives if they have the same result.
     pub(super) fn wrapped(&mut self) -> Option<Located> {
         one_of(self.best_readings().into_iter().map(|(_, located)| located))
     }
 
-    /// The strictest reading that has any place on a rung of lines.
+    /// Returns the strictest alternative that has a match at a line-based level.
     pub(super) fn best_reading(&mut self) -> Option<AlternativeEdit> {
         let mut best = self.best_readings().into_iter().map(|(reading, _)| reading);
         best.next().filter(|first| best.all(|other| other.replace == first.replace))
     }
 
-    /// The readings of the first rank that any of them has, each with what it comes to.
+    /// Returns the alternatives of the best rank, each with its result.
     fn best_readings(&mut self) -> Vec<(AlternativeEdit, Located)> {
         let mut first: Option<ReadingRank> = None;
         let mut best = Vec::new();
@@ -69,7 +69,8 @@ impl Matcher<'_> {
         Some((Some(found.rung), located))
     }
 
-    /// An elided middle, also in the readings of the quote, which must all come to the same.
+    /// Returns the match of an elided block, also in the alternatives of the edit, which must all have the same
+    /// result.
     pub(super) fn elided(&mut self) -> Option<Located> {
         let (quote, readings) = (self.quote, self.readings());
         self.elided_in(quote).or_else(|| {
@@ -96,7 +97,7 @@ impl Matcher<'_> {
     }
 }
 
-/// What several readings come to: the one thing, or more places than one.
+/// Returns the common result of several alternatives, or an ambiguous match.
 fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
     let mut distinct: Vec<Located> = Vec::new();
     for located in all {
@@ -114,7 +115,7 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
             Some(match lines.as_slice() {
                 [line] => Located::Conflict(Conflict {
                     line: *line,
-                    why: "the quote can be read in several ways, which put different texts there",
+                    why: "the search text can be read in several ways with different results",
                     quoted: String::new(),
                     there: String::new(),
                 }),
@@ -125,7 +126,7 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
 }
 
 impl Located {
-    /// Tells whether two readings of a quote lead to the same text.
+    /// Returns true if two alternatives have the same result.
     fn comes_to_the_same(&self, other: &Located) -> bool {
         match (self, other) {
             (Located::One(one), Located::One(other)) => one.changes == other.changes,

@@ -1,10 +1,10 @@
-//! Which lines of two blocks are the same.
+//! Compares two blocks of lines.
 //!
-//! A small problem goes to the diff of `similar` as it is. A large one is first cut at the lines that occur once on
-//! either side, in their longest common order. The work is bounded by a count of steps: what would pass the bound
-//! counts as changed from end to end, so that no pair of texts is slow.
+//! A small block goes to the diff of `similar` unchanged. A large block is first cut at the lines that occur once on
+//! each side, in their longest common order. A step count bounds the work. A block that would exceed the bound counts
+//! as changed from end to end, so no pair of texts is slow.
 //!
-//! Invariant: pieces are sorted, never touch, and between two of them both sides have the same lines.
+//! Invariant: pieces are sorted and never touch; between two pieces both sides have the same lines.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -12,14 +12,15 @@ use std::ops::Range;
 
 use similar::algorithms::{DiffHook, myers};
 
-/// The lines, of both sides together, up to which a block is compared at all beyond its common ends.
+/// The maximum number of lines, of both sides together, in a block that is diffed. A larger block only loses its
+/// common ends.
 const MOST_LINES: usize = 1 << 20;
-/// The steps that all the diffs of one plan may take together: 50,000 lines that recur, against as many.
+/// The step limit of all diffs of one plan: 50,000 repeated lines against as many.
 const ALL_STEPS: usize = 1 << 25;
-/// The steps up to which a block is not cut before it is diffed.
+/// The step limit of a block that is diffed without being cut first.
 const UNCUT_STEPS: usize = 1 << 20;
 
-/// Lines that differ, counted from 0, ends excluded.
+/// A range of differing lines on both sides, counted from 0, ends excluded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DifferingLines {
     pub(super) old: Range<usize>,
@@ -27,13 +28,13 @@ pub(super) struct DifferingLines {
 }
 
 impl DifferingLines {
-    /// Tells whether there are no lines on either side.
+    /// Returns true if both sides are empty.
     pub(super) fn is_empty(&self) -> bool {
         self.old.is_empty() && self.new.is_empty()
     }
 }
 
-/// The steps that are left, and the largest block to take them for.
+/// The remaining steps, and the size of the largest block that may use them.
 #[derive(Debug)]
 pub(super) struct AlignBudget {
     left: usize,
@@ -41,7 +42,7 @@ pub(super) struct AlignBudget {
 }
 
 impl AlignBudget {
-    /// Gives the steps of one plan.
+    /// Returns the budget of one plan.
     pub(super) fn of_one_plan() -> AlignBudget {
         AlignBudget { left: ALL_STEPS, most_lines: MOST_LINES }
     }
@@ -55,10 +56,10 @@ impl AlignBudget {
     }
 }
 
-/// Finds where two lists of lines differ: sorted pieces that never touch, counted from 0, and between two of them both
-/// lists are the same.
+/// Returns the differing parts of two lists of lines, counted from 0: sorted pieces that never touch, with equal
+/// lines between them.
 ///
-/// The work is bounded: lists that would take more are one piece from their first difference to their last.
+/// The work is bounded: lists that would exceed the bound are one piece from their first difference to their last.
 pub fn differing_lines(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
     let whole = DifferingLines { old: 0..old.len(), new: 0..new.len() };
     let (old, new) =
@@ -67,7 +68,7 @@ pub fn differing_lines(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<u
     pieces.into_iter().map(|piece| (piece.old, piece.new)).collect()
 }
 
-/// Finds the lines of a block that really differ.
+/// Returns the differing lines of a block.
 pub(super) fn differing<'a>(
     block: &DifferingLines,
     old: impl Fn(usize) -> &'a str,
@@ -97,7 +98,7 @@ pub(super) fn differing<'a>(
     between(&rest, same.into_iter().map(moved))
 }
 
-/// Puts a piece behind others; one that touches the last is joined to it.
+/// Appends a piece, and joins it to the last one if they touch.
 pub(super) fn push(pieces: &mut Vec<DifferingLines>, piece: DifferingLines) {
     match pieces.last_mut() {
         Some(last) if last.old.end == piece.old.start && last.new.end == piece.new.start => {
@@ -107,7 +108,6 @@ pub(super) fn push(pieces: &mut Vec<DifferingLines>, piece: DifferingLines) {
     }
 }
 
-/// Lines that are the same on both sides.
 #[derive(Debug, Clone, Copy)]
 struct EqualLines {
     old: usize,
@@ -155,7 +155,7 @@ impl Aligner<'_> {
         let Ok(()) = myers::diff(&mut Equal(same), self.old, gap.old, self.new, gap.new);
     }
 
-    /// Gives the longest list of lines, unique on both sides, that stand in the same order on both.
+    /// Returns the longest list of lines that are unique on both sides and in the same order on both.
     fn anchors(&self) -> Vec<EqualLines> {
         let [old, new] = [self.old, self.new].map(|side| places(side, self.names));
         let unique = old.into_iter().zip(new).filter_map(|pair| match pair {
@@ -170,7 +170,7 @@ impl Aligner<'_> {
     }
 }
 
-/// Where a line was seen on one side.
+/// The occurrences of a line on one side.
 #[derive(Debug, Clone, Copy)]
 enum LineOccurrence {
     Never,
@@ -191,7 +191,7 @@ fn places(side: &[u32], names: usize) -> Vec<LineOccurrence> {
     places
 }
 
-/// Gives the longest subsequence whose places on the new side rise too.
+/// Returns the longest subsequence whose positions on the new side rise too.
 fn longest_rise(runs: &[EqualLines]) -> Vec<EqualLines> {
     let mut tops: Vec<usize> = Vec::new();
     let mut below: Vec<Option<usize>> = Vec::with_capacity(runs.len());
@@ -212,14 +212,14 @@ fn longest_rise(runs: &[EqualLines]) -> Vec<EqualLines> {
     rise
 }
 
-/// Bounds the steps that a diff of this piece takes: `similar` never searches further than that from a diagonal.
+/// Returns an upper bound of the steps of a diff: `similar` never searches further than this from a diagonal.
 fn cost(piece: &DifferingLines) -> usize {
     let (old, new) = (piece.old.len(), piece.new.len());
     let reach = (old + new).isqrt().max(256);
     old.saturating_mul(new).min((old + new).saturating_mul(reach))
 }
 
-/// Takes the lines off both ends of a piece that are the same.
+/// Removes the equal lines from both ends of a piece.
 fn trimmed(piece: DifferingLines, same: impl Fn(usize, usize) -> bool) -> DifferingLines {
     let DifferingLines { mut old, mut new } = piece;
     while !old.is_empty() && !new.is_empty() && same(old.start, new.start) {
@@ -231,7 +231,7 @@ fn trimmed(piece: DifferingLines, same: impl Fn(usize, usize) -> bool) -> Differ
     DifferingLines { old, new }
 }
 
-/// Gives what lies between the lines that are the same.
+/// Returns the ranges between the equal lines.
 fn between(whole: &DifferingLines, same: impl Iterator<Item = EqualLines>) -> Vec<DifferingLines> {
     let mut pieces = Vec::new();
     let (mut old, mut new) = (whole.old.start, whole.new.start);
@@ -246,7 +246,7 @@ fn between(whole: &DifferingLines, same: impl Iterator<Item = EqualLines>) -> Ve
     pieces
 }
 
-/// Collects what a diff finds equal.
+/// Collects the equal ranges of a diff.
 struct Equal<'a>(&'a mut Vec<EqualLines>);
 
 impl DiffHook for Equal<'_> {
@@ -272,7 +272,7 @@ mod tests {
         found.into_iter().map(|piece| (piece.old, piece.new)).collect()
     }
 
-    /// Checks the invariant of this room for two lists of lines, and gives the number of lines that differ.
+    /// Checks the invariant of this module for two lists of lines, and returns the number of differing lines.
     fn check(old: &[String], new: &[String], mut steps: AlignBudget) -> usize {
         let all = DifferingLines { old: 0..old.len(), new: 0..new.len() };
         let pieces = differing(&all, |i| old[i].as_str(), |j| new[j].as_str(), &mut steps);

@@ -1,6 +1,6 @@
-//! A file as it was read: its bytes, and the text that they show.
+//! The content of a file: its bytes, and the text they decode to.
 //!
-//! Invariant: a buffer never changes, and its view, lines and stamp belong to its bytes.
+//! Invariant: a buffer is immutable, and its view, lines and version belong to its bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,16 +13,16 @@ use super::lines::{self, Lines};
 use super::version::Version;
 use crate::error::{Code, Error};
 
-/// What an editorconfig says of a file, for what the file itself does not show.
+/// The editorconfig settings for properties that the file itself does not show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Hints {
     /// The encoding of bytes that are not UTF-8.
     pub charset: Option<Encoding>,
-    /// The line end of a file that has none yet.
+    /// The line end of a file that has no line end yet.
     pub line_end: Option<LineEnd>,
 }
 
-/// A file's bytes with their encoding, their lines, their stamp, and their text with `\n` as the only line end.
+/// A file's bytes with their encoding, lines and version, and their text with `\n` as the only line end.
 #[derive(Debug)]
 pub struct Buffer {
     body: Body,
@@ -37,12 +37,12 @@ pub struct Buffer {
 enum Body {
     /// UTF-8 without `\r\n`: the view is the file itself, without its byte order mark.
     Plain(String),
-    /// Anything else: the view is a text of its own.
+    /// Any other form: the view is a separate text.
     Mapped { bytes: Vec<u8>, view: String, map: ByteMap },
 }
 
 impl Default for Buffer {
-    /// The empty text.
+    /// Returns the buffer of an empty file.
     fn default() -> Buffer {
         let form = EncodingForm { encoding: Encoding::Utf8, mark: 0 };
         Buffer::over(Body::Plain(String::new()), form, Hints::default())
@@ -50,19 +50,21 @@ impl Default for Buffer {
 }
 
 impl Buffer {
-    /// Reads a file's bytes as text; `NOT_TEXT` when they are not, `TOO_LARGE` from 4 GiB on.
+    /// Decodes a file's bytes.
+    ///
+    /// Errors: `NOT_TEXT` if they are not text, `TOO_LARGE` from 4 GiB on.
     pub fn read(bytes: Vec<u8>, hints: Hints) -> Result<Buffer, Error> {
         fits(bytes.len())?;
         let (form, decoded) = encoding::detect(bytes, hints.charset)?;
         Buffer::build(form, decoded, hints)
     }
 
-    /// Gives the bytes as they were read.
+    /// Returns the bytes of the file, unchanged.
     pub fn bytes(&self) -> &[u8] {
         self.body.bytes()
     }
 
-    /// Gives the text: decoded, without byte order mark, every line end a `\n`.
+    /// Returns the text: decoded, without byte order mark, every line end a `\n`.
     pub fn view(&self) -> &str {
         match &self.body {
             Body::Plain(text) => text.get(self.form.mark..).unwrap_or_default(),
@@ -70,17 +72,17 @@ impl Buffer {
         }
     }
 
-    /// Gives the lines of the view.
+    /// Returns the lines of the view.
     pub fn lines(&self) -> Lines<'_> {
         Lines::new(self.view(), &self.starts)
     }
 
-    /// Gives the encoding, which every edit keeps.
+    /// Returns the encoding. Every edit keeps it.
     pub fn encoding(&self) -> Encoding {
         self.form.encoding
     }
 
-    /// Tells whether the file begins with a byte order mark.
+    /// Returns true if the file begins with a byte order mark.
     pub fn has_byte_order_mark(&self) -> bool {
         self.form.mark > 0
     }
@@ -90,22 +92,25 @@ impl Buffer {
         self.ends
     }
 
-    /// Gives the name of this version of the file.
+    /// Returns the version of the file, a hash of its bytes.
     pub fn stamp(&self) -> Version {
         self.stamp
     }
 
-    /// Gives how a line ends in the file; nothing for an open last line and beyond.
+    /// Returns the line end of a line; `None` for an unterminated last line and beyond.
     pub fn line_end(&self, line: usize) -> Option<LineEnd> {
         let span = self.lines().span(line);
         let newline = span.end.checked_sub(1).filter(|&at| self.view().as_bytes().get(at) == Some(&b'\n'))?;
         (newline >= span.start).then(|| self.line_end_at(newline))
     }
 
-    /// Writes the plan's splices between the bytes that stay; `INTERNAL` for a plan made for another version.
+    /// Applies a plan's splices.
+    ///
+    /// Errors: `INTERNAL` for a plan of another version.
     pub fn apply(&self, plan: &Plan) -> Result<Buffer, Error> {
         if plan.stamp() != self.stamp {
-            let message = format!("a plan for version {} met version {}", plan.stamp(), self.stamp);
+            let message =
+                format!("a plan for version {} was applied to version {}", plan.stamp(), self.stamp);
             return Err(Error::new(Code::Internal, message));
         }
         let bytes = plan.spliced(self.bytes());
@@ -114,8 +119,8 @@ impl Buffer {
         Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)
     }
 
-    /// Tells whether these bytes, read as a file, give this text again: what is written in one encoding must not be
-    /// read in another.
+    /// Returns true if the bytes, read as a file, decode to this text again. Text that is written in one encoding
+    /// must not be detected as another.
     pub fn reads_back(&self) -> bool {
         let hint = self.hints.charset;
         if self.form.encoding == Encoding::Utf8 && !hint.is_some_and(Encoding::is_wide) {
@@ -125,30 +130,30 @@ impl Buffer {
         read.is_ok_and(|(form, decoded)| form.encoding == self.form.encoding || decoded.text() == self.text())
     }
 
-    /// Tells whether both are encoded alike, with or without a byte order mark.
+    /// Returns true if both have the same encoding and byte order mark.
     pub fn is_alike(&self, other: &Buffer) -> bool {
         self.form == other.form
     }
 
-    /// Reads bytes that belong to the same file.
+    /// Decodes other bytes with the hints of this file.
     ///
     /// Errors: those of [`Buffer::read`].
     pub fn another(&self, bytes: Vec<u8>) -> Result<Buffer, Error> {
         Buffer::read(bytes, self.hints)
     }
 
-    /// Gives the line end of a file that has none yet.
+    /// Returns the line end for a file that has no line end yet.
     pub(super) fn hinted_line_end(&self) -> LineEnd {
         self.hints.line_end.unwrap_or(LineEnd::Lf)
     }
 
-    /// Gives the bytes of a span of the view.
+    /// Returns the byte range of a span of the view.
     pub(super) fn byte_span(&self, span: Range<usize>) -> Range<usize> {
         let start = self.byte(span.start);
         start..if span.is_empty() { start } else { self.byte(span.end) }
     }
 
-    /// Gives the byte at which a character of the view starts.
+    /// Returns the byte offset at which a character of the view starts.
     pub(super) fn byte(&self, offset: usize) -> usize {
         match &self.body {
             Body::Plain(_) => offset + self.form.mark,
@@ -156,7 +161,7 @@ impl Buffer {
         }
     }
 
-    /// Gives the offset in the view of the character that a byte belongs to.
+    /// Returns the view offset of the character that a byte belongs to.
     pub(super) fn offset(&self, byte: usize) -> usize {
         match &self.body {
             Body::Plain(_) => byte.saturating_sub(self.form.mark),
@@ -164,7 +169,7 @@ impl Buffer {
         }
     }
 
-    /// Gives the line end that stands in the file where the view has a newline.
+    /// Returns the file's line end at a newline of the view.
     pub(super) fn line_end_at(&self, newline: usize) -> LineEnd {
         match &self.body {
             Body::Plain(_) => LineEnd::Lf,
@@ -174,7 +179,7 @@ impl Buffer {
         }
     }
 
-    /// Gives the text without byte order mark, its line ends as they stand in the file.
+    /// Returns the text without byte order mark, with the line ends of the file.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match &self.body {
             Body::Plain(_) => Cow::Borrowed(self.view()),
@@ -182,7 +187,7 @@ impl Buffer {
         }
     }
 
-    /// Puts a buffer together from bytes of a known form.
+    /// Builds a buffer from bytes of a known form.
     pub(super) fn build(form: EncodingForm, decoded: Decoded, hints: Hints) -> Result<Buffer, Error> {
         let body = match decoded {
             Decoded::Utf8(text) if memchr::memmem::find(text.as_bytes(), b"\r\n").is_none() => {
@@ -240,7 +245,7 @@ impl Body {
     }
 }
 
-/// Refuses what the 32-bit line starts cannot count.
+/// Rejects sizes that the 32-bit line starts cannot address.
 pub(super) fn fits(bytes: usize) -> Result<(), Error> {
     match u32::try_from(bytes) {
         Ok(_) => Ok(()),

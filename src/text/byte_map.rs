@@ -1,14 +1,14 @@
-//! Where an offset of the view lies in the bytes, and the other way round.
+//! Conversion between offsets of the view and offsets of the bytes.
 //!
-//! One mechanism for every form that is not plain UTF-8 with `\n`: a mark about every [`STEP`] bytes of view says
-//! where its byte is, and a short walk over view and bytes side by side finds what lies between two marks.
+//! One mechanism serves every form except plain UTF-8 with `\n`. A mark about every [`STEP`] bytes of view stores a
+//! byte offset. A short walk over view and bytes in parallel finds the offsets between two marks.
 //!
-//! Invariant: mark `k` belongs to the last character border at or before `k * STEP`.
+//! Invariant: mark `k` belongs to the last character boundary at or before `k * STEP`.
 
 use super::encoding::{Encoding, EncodingForm};
 use super::line_end::LineEnd;
 
-/// How many bytes of view lie between two marks.
+/// The number of view bytes between two marks.
 const STEP: usize = 256;
 
 /// The marks of one file.
@@ -19,7 +19,7 @@ pub(super) struct ByteMap {
 }
 
 impl ByteMap {
-    /// Walks once over the view and the bytes that it shows.
+    /// Builds the marks in one walk over the view and the bytes.
     pub(super) fn new(view: &str, bytes: &[u8], form: EncodingForm) -> ByteMap {
         let mut map = ByteMap { encoding: form.encoding, marks: Vec::with_capacity(view.len() / STEP + 1) };
         let (mut at, mut byte) = (0, form.mark);
@@ -32,20 +32,20 @@ impl ByteMap {
         map
     }
 
-    /// Gives the byte at which a character of the view starts.
+    /// Returns the byte offset at which a character of the view starts.
     pub(super) fn byte(&self, view: &str, bytes: &[u8], offset: usize) -> usize {
         let mark = (offset / STEP).min(self.marks.len().saturating_sub(1));
         let at = view.floor_char_boundary(mark * STEP);
         self.walk(view.get(at..offset).unwrap_or_default(), bytes, self.mark(mark))
     }
 
-    /// Gives the offset in the view of the character that this byte belongs to.
+    /// Returns the view offset of the character that a byte belongs to.
     pub(super) fn offset(&self, view: &str, bytes: &[u8], byte: usize) -> usize {
         let mark = self.marks.partition_point(|&mark| mark as usize <= byte).saturating_sub(1);
         let mut at = view.floor_char_boundary(mark * STEP);
         let mut rest = view.get(at..view.floor_char_boundary((mark + 1) * STEP)).unwrap_or_default();
         let mut here = self.mark(mark);
-        // The byte order mark shows nothing: it belongs to what stands behind it.
+        // The byte order mark has no character of its own: it belongs to the character behind it.
         let byte = byte.max(here);
         while let Some((line, tail)) = first_line(rest) {
             let end = here + self.encoding.width(line);
@@ -58,7 +58,7 @@ impl ByteMap {
         at + self.encoding.prefix(rest, byte.saturating_sub(here))
     }
 
-    /// Tells which line end stands at the byte where the view has a newline.
+    /// Returns the line end at the byte of a newline of the view.
     pub(super) fn line_end(&self, bytes: &[u8], byte: usize) -> LineEnd {
         if self.encoding.is_carriage_return(bytes, byte) { LineEnd::CrLf } else { LineEnd::Lf }
     }
@@ -73,7 +73,7 @@ impl ByteMap {
         byte + self.encoding.width(rest)
     }
 
-    /// Gives the number of bytes of the line end that stands here.
+    /// Returns the length in bytes of the line end at `byte`.
     fn newline(&self, bytes: &[u8], byte: usize) -> usize {
         self.encoding.unit() * self.line_end(bytes, byte).text().len()
     }
@@ -83,7 +83,7 @@ impl ByteMap {
     }
 }
 
-/// Cuts a text around its first newline.
+/// Splits a text around its first newline.
 fn first_line(text: &str) -> Option<(&str, &str)> {
     let end = memchr::memchr(b'\n', text.as_bytes())?;
     Some((text.get(..end)?, text.get(end + 1..)?))

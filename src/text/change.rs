@@ -1,6 +1,6 @@
-//! What is to happen to a text, and what that means for the bytes.
+//! Changes of a text, and the byte splices that implement them.
 //!
-//! Invariant: the splices of a [`Plan`] are sorted and disjoint, each one changes something, and they belong to one
+//! Invariant: the splices of a [`Plan`] are sorted and disjoint, each one changes something, and all belong to one
 //! version of one file.
 
 use std::ops::Range;
@@ -12,25 +12,25 @@ use super::line_map::{LineMap, Region, touched};
 use super::version::Version;
 use crate::error::{Code, Error, EvidenceLine};
 
-/// A piece of the view that is to become another text.
+/// A replacement of a part of the view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What is replaced, in bytes of the view; empty for an insertion.
+    /// The replaced bytes of the view; empty for an insertion.
     pub span: Range<usize>,
-    /// The new text; its line ends are those of its neighbours in the file.
+    /// The new text. Its line ends are adapted to those of the surrounding lines.
     pub text: String,
 }
 
-/// A piece of the bytes that is to become other bytes.
+/// A replacement of a part of the bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splice {
-    /// What is replaced, in bytes of the file.
+    /// The replaced bytes of the file.
     pub span: Range<usize>,
-    /// What stands there afterwards.
+    /// The bytes that replace the span.
     pub bytes: Vec<u8>,
 }
 
-/// The splices that make one version of a file into the next.
+/// The splices that turn one version of a file into the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     stamp: Version,
@@ -39,16 +39,17 @@ pub struct Plan {
 }
 
 impl Default for Plan {
-    /// The plan that leaves the empty text as it is.
+    /// Returns the plan that leaves an empty file unchanged.
     fn default() -> Plan {
         Plan { stamp: Version::hash(b""), splices: Vec::new(), notes: Vec::new() }
     }
 }
 
 impl Buffer {
-    /// Plans changes of the view, in whatever order they are listed; only insertions at one place keep their order.
+    /// Plans changes of the view. They may be in any order; only insertions at one offset keep theirs.
     ///
-    /// `RANGE_OVERLAP` when two changes want the same text, `NOT_ENCODABLE` for a character that the file cannot hold.
+    /// Errors: `RANGE_OVERLAP` if two changes touch the same text, `NOT_ENCODABLE` for a character that the file's
+    /// encoding cannot represent.
     pub fn plan(&self, changes: Vec<Change>) -> Result<Plan, Error> {
         let mut splices = Vec::with_capacity(changes.len());
         for change in &changes {
@@ -63,14 +64,14 @@ impl Buffer {
         Plan::new(self, splices)
     }
 
-    /// Plans to make the file these bytes, whatever they are: all of it is one splice.
+    /// Plans the replacement of the whole file by `bytes`, as one splice.
     ///
-    /// Errors: `INTERNAL`, should the plan be refused.
+    /// Errors: `INTERNAL` if the plan is invalid.
     pub fn replaced(&self, bytes: &[u8]) -> Result<Plan, Error> {
         Plan::new(self, vec![Splice { span: 0..self.bytes().len(), bytes: bytes.to_vec() }])
     }
 
-    /// Encodes new text that is to stand on this line, or names the character that the file cannot hold.
+    /// Encodes new text for this line, or names the first character that the file's encoding cannot represent.
     pub(super) fn encode(&self, text: &str, line: usize) -> Result<Vec<u8>, Error> {
         self.encoding().encode(text).map_err(|c| {
             let before = text.split(c).next().unwrap_or_default();
@@ -86,7 +87,7 @@ impl Buffer {
 }
 
 impl Plan {
-    /// Sorts splices into a plan for this version of a file, without those that change nothing.
+    /// Sorts splices into a plan for this version of a file, and drops those that change nothing.
     pub(super) fn new(before: &Buffer, mut splices: Vec<Splice>) -> Result<Plan, Error> {
         splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
         let pairs = splices.iter().zip(splices.iter().skip(1));
@@ -99,33 +100,33 @@ impl Plan {
         Ok(Plan { stamp: before.stamp(), splices, notes: Vec::new() })
     }
 
-    /// Adds what the caller should know.
+    /// Adds a note for the caller.
     pub(super) fn noting(mut self, note: Option<String>) -> Plan {
         self.notes.extend(note);
         self
     }
 
-    /// Gives the version that the plan was made for.
+    /// Returns the version of the file that the plan applies to.
     pub fn stamp(&self) -> Version {
         self.stamp
     }
 
-    /// Gives the splices from the file's start to its end.
+    /// Returns the splices from the file's start to its end.
     pub fn splices(&self) -> &[Splice] {
         &self.splices
     }
 
-    /// Says what the caller should know, as that the file's line ends change.
+    /// Returns the notes for the caller, for example that the file's line ends change.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Tells whether the file stays as it is.
+    /// Returns true if the plan changes nothing.
     pub fn is_noop(&self) -> bool {
         self.splices.is_empty()
     }
 
-    /// Gives the plan that makes the version after into the version before again.
+    /// Returns the plan that restores `before` from `after`.
     pub fn inverse(&self, before: &Buffer, after: &Buffer) -> Plan {
         let back = self.splices.iter().zip(self.landings());
         let undo = |(splice, span): (&Splice, _)| Splice {
@@ -135,17 +136,17 @@ impl Plan {
         Plan { stamp: after.stamp(), splices: back.map(undo).collect(), notes: Vec::new() }
     }
 
-    /// Gives the lines that each edit takes away and puts in their place; edits that share a line are one region.
+    /// Returns the lines that each edit removes and adds. Edits that share a line are one region.
     pub fn regions(&self, before: &Buffer, after: &Buffer) -> Vec<Region> {
         touched(self, before, after).iter().map(Region::from).collect()
     }
 
-    /// Gives where the lines of the version before stand in the version after.
+    /// Returns the map from line numbers of `before` to line numbers of `after`.
     pub fn line_map(&self, before: &Buffer, after: &Buffer) -> LineMap {
         LineMap::new(self, before, after)
     }
 
-    /// Gives the place of each splice's new bytes in the version after.
+    /// Returns the byte range of each splice's new bytes in the new version.
     pub(super) fn landings(&self) -> impl Iterator<Item = Range<usize>> {
         let (mut removed, mut added) = (0, 0);
         self.splices.iter().map(move |splice| {
@@ -156,7 +157,7 @@ impl Plan {
         })
     }
 
-    /// Puts the new bytes between those that stay.
+    /// Builds the new bytes from the splices and the unchanged bytes.
     pub(super) fn spliced(&self, before: &[u8]) -> Vec<u8> {
         let added: usize = self.splices.iter().map(|splice| splice.bytes.len()).sum();
         let mut after = Vec::with_capacity(before.len() + added);
@@ -171,7 +172,7 @@ impl Plan {
     }
 }
 
-/// Compares the bytes that the plan leaves alone, one by one, with those that really came out.
+/// Returns true if every byte outside the splices is the same before and after.
 pub fn bytes_outside_unchanged(before: &[u8], after: &[u8], plan: &Plan) -> bool {
     let (mut from, mut landed) = (0, 0);
     for (splice, landing) in plan.splices().iter().zip(plan.landings()) {

@@ -1,10 +1,10 @@
-//! The difference between two versions of a file, written from what the plan touched.
+//! Unified diffs of two versions of a file, rendered from the lines that a plan touched.
 //!
-//! Nothing is compared but the lines of the plan, and no hunk is written before it is asked for: the work follows
-//! the size of the edit, not that of the file.
+//! Only the lines of the plan are compared, and hunks are rendered on demand. The work depends on the size of the
+//! edit, not on that of the file.
 //!
-//! Invariant: for UTF-8 files `git apply` makes the version before into the version after, byte for byte; other
-//! encodings are shown decoded.
+//! Invariant: for UTF-8 files `git apply` turns the old version into the new one, byte for byte. Other encodings are
+//! shown decoded.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use super::change::Plan;
 use super::encoding::Encoding;
 use super::line_map::LineMap;
 
-/// How many unchanged lines stand around changed ones.
+/// The number of unchanged lines around changed ones.
 const CONTEXT: usize = 3;
 
-/// A unified diff whose hunks are not yet written.
+/// A unified diff whose hunks are rendered on demand.
 #[derive(Debug)]
 pub struct Diff<'a> {
     header: String,
@@ -26,27 +26,27 @@ pub struct Diff<'a> {
     hunks: Vec<Vec<DifferingLines>>,
 }
 
-/// How much of a diff was written.
+/// The rendered part of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffCut {
-    /// All of it.
+    /// The whole diff was rendered.
     Whole,
-    /// Only its first hunks.
+    /// Only the first hunks were rendered.
     After {
-        /// How many hunks were written.
+        /// The number of rendered hunks.
         shown: usize,
-        /// How many there are.
+        /// The number of all hunks.
         of: usize,
     },
 }
 
-/// Compares two versions of the file at this root-relative path; without a version before it is a creation.
+/// Compares two versions of the file at this root-relative path. Without `before` the diff creates the file.
 pub fn unified<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, plan: &Plan) -> Diff<'a> {
     let map = before.map(|before| plan.line_map(before, after)).unwrap_or_default();
     along(path, before, after, &map)
 }
 
-/// Compares two versions like [`unified`], along the line map that the plan gave for them.
+/// Compares two versions like [`unified`], with an existing line map.
 pub fn along<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, map: &LineMap) -> Diff<'a> {
     let whole = || vec![DifferingLines { old: 0..before.map_or(0, line_count), new: 0..line_count(after) }];
     let pieces = match before {
@@ -59,7 +59,7 @@ pub fn along<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, map:
     Diff { header: header(path, before, after, hunks.is_empty()), before, after, hunks }
 }
 
-/// The removal of the file at this root-relative path; `after` is the empty text that is left of it.
+/// Returns the diff that removes the file at this root-relative path. `after` is the empty text.
 pub fn removal<'a>(path: &str, before: &'a Buffer, after: &'a Buffer) -> Diff<'a> {
     let hunks = match line_count(before) {
         0 => Vec::new(),
@@ -73,22 +73,22 @@ pub fn removal<'a>(path: &str, before: &'a Buffer, after: &'a Buffer) -> Diff<'a
 }
 
 impl Diff<'_> {
-    /// Gives the number of hunks.
+    /// Returns the number of hunks.
     pub fn hunks(&self) -> usize {
         self.hunks.len()
     }
 
-    /// Gives the number of lines that the diff adds.
+    /// Returns the number of lines that the diff adds.
     pub fn added(&self) -> usize {
         self.hunks.iter().flatten().map(|piece| piece.new.len()).sum()
     }
 
-    /// Gives the number of lines that the diff takes away.
+    /// Returns the number of lines that the diff removes.
     pub fn removed(&self) -> usize {
         self.hunks.iter().flatten().map(|piece| piece.old.len()).sum()
     }
 
-    /// Writes the header and as many whole hunks as fit into this many bytes; nothing when not even one does.
+    /// Renders the header and as many whole hunks as fit into `max_bytes`; an empty text if not even one hunk fits.
     pub fn render(&self, max_bytes: usize) -> (String, DiffCut) {
         let mut text = self.header.clone();
         for (shown, hunk) in self.hunks.iter().enumerate() {
@@ -127,7 +127,7 @@ impl Diff<'_> {
     }
 }
 
-/// Puts pieces whose contexts meet into one hunk.
+/// Groups pieces whose context lines meet into hunks.
 fn grouped(pieces: impl Iterator<Item = DifferingLines>) -> Vec<Vec<DifferingLines>> {
     let mut hunks: Vec<Vec<DifferingLines>> = Vec::new();
     for piece in pieces {
@@ -142,7 +142,7 @@ fn grouped(pieces: impl Iterator<Item = DifferingLines>) -> Vec<Vec<DifferingLin
     hunks
 }
 
-/// Gives the lines that a diff has to name: those whose text differs, and those whose line end does.
+/// Returns the lines that differ in their text or in their line end.
 fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<DifferingLines> {
     let mut printed = Vec::new();
     let mut pieces = map.pieces().iter().peekable();
@@ -165,7 +165,7 @@ fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<DifferingLines
     if shows_mark(before) { with_marked_line(printed) } else { printed }
 }
 
-/// Names the line that gains or loses the byte order mark when lines come or go above it.
+/// Adds the line that gains or loses the byte order mark when lines above it are added or removed.
 fn with_marked_line(pieces: Vec<DifferingLines>) -> Vec<DifferingLines> {
     let mut wider = Vec::with_capacity(pieces.len());
     for mut piece in pieces {
@@ -178,7 +178,7 @@ fn with_marked_line(pieces: Vec<DifferingLines>) -> Vec<DifferingLines> {
     wider
 }
 
-/// Tells whether a file is a byte order mark and nothing else: no line to us, one open line to git.
+/// Returns true if a file is only a byte order mark: no line for lockgate, one unterminated line for git.
 fn is_lone_mark(buffer: &Buffer) -> bool {
     shows_mark(buffer) && buffer.view().is_empty()
 }
@@ -199,7 +199,7 @@ fn header(path: &str, before: Option<&Buffer>, after: &Buffer, same: bool) -> St
         None if same => format!("diff --git {old} {new}\nnew file mode 100644\n"),
         None => format!("--- /dev/null\n+++ {new}{tab}\n"),
         Some(_) if same => String::new(),
-        // Without this line an empty side would read as a creation or a deletion.
+        // Without this header git would read an empty side as a creation or a deletion.
         Some(before) if is_empty(before) || is_empty(after) => {
             format!("diff --git {old} {new}\n--- {old}{tab}\n+++ {new}{tab}\n")
         }
@@ -207,7 +207,7 @@ fn header(path: &str, before: Option<&Buffer>, after: &Buffer, same: bool) -> St
     }
 }
 
-/// Quotes a path as git does: as a C string when a byte of it is not a printable ASCII character.
+/// Quotes a path as git does: as a C string if any byte is not a printable ASCII character.
 fn quoted(path: &str) -> String {
     let plain = |byte: u8| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
     if path.bytes().all(plain) {

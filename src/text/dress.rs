@@ -1,6 +1,6 @@
-//! The line ends that new text takes from its neighbours.
+//! The choice of line ends for new text.
 //!
-//! Invariant: the dressed text shows the same lines as the text that was asked for.
+//! Invariant: the returned text has the same lines as the requested text.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,11 @@ use super::buffer::Buffer;
 use super::change::Change;
 use super::line_end::{LineEnd, fold};
 
-/// Gives a change's text with the line ends that the file has at its place.
+/// Returns a change's text with the line ends of the surrounding file.
 ///
-/// The k-th newline takes the k-th line end of the replaced text, else the last one there, else that of the line
-/// inside which the change lies, else that of the line above, else what most lines of the file have, else the hint.
+/// The k-th newline takes the k-th line end of the replaced text. Without one it takes, in this order: the last line
+/// end of the replaced text, that of the line that the change is inside, that of the line above, the file's majority,
+/// the hint.
 pub(super) fn dress<'a>(buffer: &Buffer, change: &'a Change) -> Cow<'a, str> {
     let text = fold(&change.text);
     if !buffer.line_ends().is_mixed() {
@@ -32,7 +33,7 @@ pub(super) fn dress<'a>(buffer: &Buffer, change: &'a Change) -> Cow<'a, str> {
     Cow::Owned(with_ends(&text, own.into_iter().chain(std::iter::repeat(rest))))
 }
 
-/// Gives the line end nearest to a change that replaces none.
+/// Returns the line end nearest to a change that replaces no line end.
 fn neighbour(buffer: &Buffer, change: &Change) -> LineEnd {
     let lines = buffer.lines();
     let line = lines.at(change.span.start);

@@ -1,9 +1,9 @@
-//! How the characters of a file stand as bytes.
+//! Character encodings: detection, decoding and encoding.
 //!
-//! The order of detection: a byte order mark, valid UTF-8, the charset that an editorconfig names, windows-1252 for
-//! bytes without NUL. The 8-bit encodings never hold a NUL: it is the sign of a binary file.
+//! Detection tries in this order: a byte order mark, valid UTF-8, the charset of an editorconfig, windows-1252 for
+//! bytes without NUL. The 8-bit encodings never contain a NUL, which marks a binary file.
 //!
-//! Invariant: for every form, the decoded text has exactly one encoding, that of the bytes it came from.
+//! Invariant: in every form, a decoded text encodes to exactly the bytes it came from.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,23 +12,23 @@ use encoding_rs::{UTF_16BE, UTF_16LE, WINDOWS_1252, mem};
 
 use crate::error::{Code, Error};
 
-/// An encoding that is kept when a file is edited.
+/// An encoding that lockgate can edit. Edits keep the encoding of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// UTF-8.
     Utf8,
-    /// UTF-16, low byte first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, high byte first.
+    /// UTF-16, big-endian.
     Utf16Be,
-    /// windows-1252, as the WHATWG's encoding standard has it: every byte is a character.
+    /// windows-1252 as the WHATWG Encoding Standard defines it: every byte is a character.
     Windows1252,
     /// ISO-8859-1: every byte is the code point of the same number.
     Latin1,
 }
 
 impl Encoding {
-    /// Tells whether every character takes two bytes or more.
+    /// Returns true if every character takes two or more bytes.
     pub(super) const fn is_wide(self) -> bool {
         match self {
             Encoding::Utf16Le | Encoding::Utf16Be => true,
@@ -36,7 +36,7 @@ impl Encoding {
         }
     }
 
-    /// Understands the `charset` of an editorconfig, in any case.
+    /// Parses the `charset` of an editorconfig, in any case.
     pub fn from_charset(name: &str) -> Option<Encoding> {
         match name.to_ascii_lowercase().as_str() {
             "utf-8" | "utf-8-bom" => Some(Encoding::Utf8),
@@ -47,7 +47,7 @@ impl Encoding {
         }
     }
 
-    /// Encodes a piece of text, or gives the first character that this encoding cannot hold.
+    /// Encodes a text, or returns the first character that this encoding cannot represent.
     pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, char> {
         match self {
             Encoding::Utf8 => Ok(text.as_bytes().to_vec()),
@@ -59,7 +59,7 @@ impl Encoding {
         }
     }
 
-    /// Gives the number of bytes of a carriage return or a newline.
+    /// Returns the number of bytes of a carriage return or a newline.
     pub(super) const fn unit(self) -> usize {
         match self {
             Encoding::Utf16Le | Encoding::Utf16Be => 2,
@@ -67,7 +67,7 @@ impl Encoding {
         }
     }
 
-    /// Gives the number of bytes that this text takes, its newlines counted as one unit each.
+    /// Returns the encoded length of a text in bytes, each newline counted as one unit.
     pub(super) fn width(self, text: &str) -> usize {
         match self {
             Encoding::Utf8 => text.len(),
@@ -79,7 +79,7 @@ impl Encoding {
         }
     }
 
-    /// Gives the longest start of a text, in bytes of the text, that takes at most this many bytes.
+    /// Returns the length of the longest prefix of a text that encodes to at most `bytes` bytes.
     pub(super) fn prefix(self, text: &str, bytes: usize) -> usize {
         if self == Encoding::Utf8 {
             return text.floor_char_boundary(bytes);
@@ -94,7 +94,7 @@ impl Encoding {
         too_wide.map_or(text.len(), |(at, _)| at)
     }
 
-    /// Tells whether a carriage return stands at this place of the bytes.
+    /// Returns true if there is a carriage return at `at`.
     pub(super) fn is_carriage_return(self, bytes: &[u8], at: usize) -> bool {
         let here = bytes.get(at..at + self.unit());
         match self {
@@ -130,24 +130,24 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// An encoding, and how many bytes of byte order mark stand before the text.
+/// An encoding, and the length in bytes of the byte order mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EncodingForm {
     pub(super) encoding: Encoding,
     pub(super) mark: usize,
 }
 
-/// Bytes that were understood: UTF-8 keeps no second copy.
+/// Decoded bytes. UTF-8 keeps no second copy.
 #[derive(Debug)]
 pub(super) enum Decoded {
-    /// The whole file as text, its byte order mark included.
+    /// The whole file as text, including its byte order mark.
     Utf8(String),
     /// The file's bytes, and their text without byte order mark.
     Other { bytes: Vec<u8>, text: String },
 }
 
 impl Decoded {
-    /// Gives the text, the byte order mark of UTF-8 included.
+    /// Returns the text, including the byte order mark of UTF-8.
     pub(super) fn text(&self) -> &str {
         match self {
             Decoded::Utf8(text) | Decoded::Other { text, .. } => text,
@@ -155,10 +155,10 @@ impl Decoded {
     }
 }
 
-/// Finds out in which form bytes are text: byte order mark, UTF-8, the hint, windows-1252.
+/// Detects the encoding: byte order mark, UTF-8, the hint, windows-1252.
 ///
-/// A hint of UTF-16 comes before UTF-8 where the bytes hold a NUL: UTF-16 of plain ASCII is valid UTF-8, and no UTF-8
-/// text that anybody wrote has a NUL.
+/// A hint of UTF-16 comes before UTF-8 if the bytes contain a NUL: ASCII text in UTF-16 is valid UTF-8, but real
+/// UTF-8 text has no NUL.
 pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(EncodingForm, Decoded), Error> {
     if let Some(form) = marked(&bytes)? {
         let not_text = |_| Error::new(Code::NotText, broken_promise(form.encoding));
@@ -175,7 +175,7 @@ pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(Enco
     Err(Error::new(Code::NotText, "the file is neither UTF-8 nor free of NUL bytes"))
 }
 
-/// Decodes bytes of a known form, or gives them back.
+/// Decodes bytes of a known form, or returns them unchanged.
 pub(super) fn decode(bytes: Vec<u8>, form: EncodingForm) -> Result<Decoded, Vec<u8>> {
     if form.encoding == Encoding::Utf8 {
         return String::from_utf8(bytes).map(Decoded::Utf8).map_err(std::string::FromUtf8Error::into_bytes);
@@ -186,7 +186,7 @@ pub(super) fn decode(bytes: Vec<u8>, form: EncodingForm) -> Result<Decoded, Vec<
     }
 }
 
-/// Gives the text of bytes without byte order mark, line ends as they stand; nothing when they are not of this form.
+/// Returns the text of bytes without byte order mark, line ends unchanged; `None` if they are not of this form.
 pub(super) fn text_of(bytes: &[u8], form: EncodingForm) -> Option<Cow<'_, str>> {
     let body = bytes.get(form.mark..)?;
     match form.encoding {

@@ -1,17 +1,18 @@
-//! Names as file systems compare them.
+//! Folding of names, as file systems compare them.
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::steering::is_ignorable;
 
-/// Gives one form for all spellings that some file system takes for the same name: without regard to case, to composed and
-/// compatible characters, and to those that are not seen.
+/// Returns one form for all spellings that some file system treats as the same name. Ignores case, the difference
+/// between composed and compatibility characters, and invisible characters.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.chars().filter(|c| !c.is_control()).map(|c| c.to_ascii_lowercase()).collect();
     }
     let visible = |c: &char| !is_ignorable(*c) && !c.is_control();
-    // Upper before lower case, so that letters with no small form of their own (dotless i, long s) meet the others.
+    // Upper case first, so that letters without a lower case form of their own (dotless i, long s) fold to the same
+    // letter.
     let cased = text.nfkc().filter(visible).flat_map(char::to_uppercase).flat_map(char::to_lowercase);
     cased.nfkc().filter(visible).collect()
 }

@@ -1,13 +1,13 @@
-//! What ends a line in the file's bytes.
+//! Line ends of a file.
 //!
-//! Invariant: only `\n` and `\r\n` count; a lone carriage return is a character of its line.
+//! Invariant: only `\n` and `\r\n` end a line; a lone carriage return is a character of its line.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use memchr::memmem;
 
-/// One of the two ways to end a line.
+/// One of the two line ends that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineEnd {
     /// `\n`.
@@ -17,7 +17,7 @@ pub enum LineEnd {
 }
 
 impl LineEnd {
-    /// Gives the characters that stand in the file.
+    /// Returns the characters of the line end.
     pub const fn text(self) -> &'static str {
         match self {
             LineEnd::Lf => "\n",
@@ -35,7 +35,7 @@ impl fmt::Display for LineEnd {
     }
 }
 
-/// How many lines of a text end in which way.
+/// The number of lines of a text by line end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineEnds {
     /// Lines that end in `\n` alone.
@@ -52,7 +52,7 @@ impl LineEnds {
         LineEnds { lf: all - crlf, crlf }
     }
 
-    /// Gives the line end that most lines have; LF when it is a draw, nothing for a text of one open line.
+    /// Returns the most common line end; LF if both are equally common, `None` if no line is terminated.
     pub fn majority(&self) -> Option<LineEnd> {
         match (self.lf, self.crlf) {
             (0, 0) => None,
@@ -61,12 +61,12 @@ impl LineEnds {
         }
     }
 
-    /// Tells whether both line ends occur.
+    /// Returns true if both line ends occur.
     pub fn is_mixed(&self) -> bool {
         self.lf > 0 && self.crlf > 0
     }
 
-    /// Says in one sentence how the line ends change with a text that has these ones, where they do.
+    /// Returns a sentence about the change of line ends, or `None` if they stay the same.
     pub fn change_to(&self, new: &LineEnds) -> Option<String> {
         let same = self.majority() == new.majority() && self.is_mixed() == new.is_mixed();
         if same || self.majority().is_none() || new.majority().is_none() {
@@ -86,7 +86,7 @@ impl fmt::Display for LineEnds {
     }
 }
 
-/// Turns every `\r\n` into `\n`.
+/// Replaces every `\r\n` by `\n`.
 pub(super) fn fold(text: &str) -> Cow<'_, str> {
     let mut folded = String::new();
     let mut from = 0;

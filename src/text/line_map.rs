@@ -1,6 +1,6 @@
-//! Where the lines of a file are after an edit.
+//! Line numbers before and after an edit.
 //!
-//! Invariant: every line that is not in a piece has the same text before and after.
+//! Invariant: every line outside the pieces has the same text before and after.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::align::{AlignBudget, DifferingLines, differing};
 use super::buffer::Buffer;
 use super::change::{Plan, Splice};
 
-/// The lines that an edit took away and put in their place, both inclusive; an empty range ends before its start.
+/// The lines that an edit removed and added, both inclusive. An empty range ends before its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
     /// First line before the edit.
@@ -39,16 +39,16 @@ impl fmt::Display for Region {
     }
 }
 
-/// How far all lines from one on have moved, up to the next shift.
+/// The distance that all lines from one on have moved, up to the next shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineShift {
-    /// The first line that moved, by its number before the edit.
+    /// The first moved line, by its number before the edit.
     pub from: usize,
-    /// How many lines it moved down; negative for up.
+    /// The distance in lines; positive is down, negative is up.
     pub by: isize,
 }
 
-/// Carries line numbers from before an edit to after it; the default is that nothing moved.
+/// A map from line numbers before an edit to those after it. The default maps each line to itself.
 #[derive(Debug, Clone, Default)]
 pub struct LineMap {
     blocks: Vec<DifferingLines>,
@@ -57,7 +57,7 @@ pub struct LineMap {
 }
 
 impl LineMap {
-    /// Compares the lines inside what the plan touched; all others are known to be the same.
+    /// Builds the map. Only the lines that the plan touches are compared.
     pub(super) fn new(plan: &Plan, before: &Buffer, after: &Buffer) -> LineMap {
         let blocks = touched(plan, before, after);
         let (old, new) = (before.lines(), after.lines());
@@ -67,7 +67,7 @@ impl LineMap {
         LineMap { blocks, pieces, old_count: old.count() }
     }
 
-    /// Gives the number that an old line has now; nothing when it was replaced or taken away.
+    /// Returns the new number of an old line; `None` if the edit replaced or removed it.
     pub fn carry(&self, old_line: usize) -> Option<usize> {
         let index = old_line.checked_sub(1)?;
         let next = self.pieces.partition_point(|piece| piece.old.end <= index);
@@ -78,14 +78,14 @@ impl LineMap {
         Some(last.map_or(old_line, |piece| old_line - piece.old.end + piece.new.end))
     }
 
-    /// Tells whether a line of the new version was put there by the edit.
+    /// Returns true if the edit wrote this line of the new version.
     pub fn touched(&self, new_line: usize) -> bool {
         let Some(index) = new_line.checked_sub(1) else { return false };
         let next = self.pieces.partition_point(|piece| piece.new.end <= index);
         self.pieces.get(next).is_some_and(|piece| piece.new.contains(&index))
     }
 
-    /// Gives from which old line on the lines moved, and how far.
+    /// Returns the first line and the distance of each move.
     pub fn shifts(&self) -> Vec<LineShift> {
         let mut shifts: Vec<LineShift> = Vec::new();
         for piece in self.pieces.iter().filter(|piece| piece.old.end < self.old_count) {
@@ -97,24 +97,23 @@ impl LineMap {
         shifts
     }
 
-    /// Counts the lines that were added, and those that were taken away.
+    /// Returns the number of added lines and the number of removed lines.
     pub fn counts(&self) -> (usize, usize) {
         let count = |lines: fn(&DifferingLines) -> usize| self.pieces.iter().map(lines).sum();
         (count(|piece| piece.new.len()), count(|piece| piece.old.len()))
     }
 
-    /// Gives the lines that the plan touched, whole, whether they differ or not.
+    /// Returns the lines that the plan touched, including those that stay the same.
     pub(super) fn blocks(&self) -> &[DifferingLines] {
         &self.blocks
     }
 
-    /// Gives the lines whose text differs.
     pub(super) fn pieces(&self) -> &[DifferingLines] {
         &self.pieces
     }
 }
 
-/// Widens the splices of a plan to whole lines; those that share a line become one.
+/// Widens the splices of a plan to whole lines. Splices that share a line become one.
 pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<DifferingLines> {
     let (old_count, new_count) = (before.lines().count(), after.lines().count());
     let mut blocks: Vec<DifferingLines> = Vec::with_capacity(plan.splices().len());
@@ -135,22 +134,22 @@ pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Diffe
     blocks
 }
 
-/// One splice, or some that meet within a line.
+/// One splice, or several that share a line.
 struct Stretch {
-    /// Where it ends in the bytes before the edit.
+    /// The end in the bytes before the edit.
     end: usize,
     old: LineSpan,
     new: LineSpan,
 }
 
 impl Stretch {
-    /// Tells whether the line behind it is touched too: it does not end between two lines on both sides.
+    /// Returns true if the next line is touched too, because an end on either side is not between two lines.
     fn is_open(&self) -> bool {
         self.old.open || self.new.open
     }
 }
 
-/// The lines, counted from 0, in which a stretch begins and ends on one side.
+/// The first and last line of a splice group on one side, counted from 0.
 struct LineSpan {
     first: usize,
     last: usize,
@@ -161,7 +160,7 @@ impl LineSpan {
     fn new(buffer: &Buffer, bytes: &Range<usize>) -> LineSpan {
         let lines = buffer.lines();
         let [start, end] = [bytes.start, bytes.end].map(|byte| buffer.offset(byte));
-        // A place inside `\r\n` shows as the newline's: it starts no line.
+        // An offset inside `\r\n` maps to that of the newline: it starts no line.
         let open = !lines.starts_at(end) || buffer.byte(end) != bytes.end;
         LineSpan { first: lines.at(start) - 1, last: lines.at(end) - 1, open }
     }

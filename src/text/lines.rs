@@ -1,6 +1,6 @@
-//! Where the lines of a text are.
+//! Line starts of a text.
 //!
-//! Invariant: lines are cut after `\n` and nowhere else; joined together they are the text.
+//! Invariant: lines are split after `\n` only; joined together they are the text.
 
 use std::ops::Range;
 
@@ -12,57 +12,57 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Looks at a text through the starts that [`starts`] gave for it.
+    /// Creates the lines of a text from the line starts that [`starts`] returned for it.
     pub(super) fn new(text: &'a str, starts: &'a [u32]) -> Lines<'a> {
         Lines { text, starts }
     }
 
-    /// Gives the number of lines.
+    /// Returns the number of lines.
     pub fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// Gives a line's place in the text, its line end included; the empty end of the text beyond the last line.
+    /// Returns the span of a line, including its line end; beyond the last line an empty span at the end of the text.
     pub fn span(&self, line: usize) -> Range<usize> {
         self.start(line)..self.start(line.saturating_add(1))
     }
 
-    /// Gives the place of the lines `first` to `last` inclusive, line ends included; empty when `last < first`.
+    /// Returns the span of the lines `first` to `last` inclusive, including line ends; empty if `last < first`.
     pub fn block(&self, first: usize, last: usize) -> Range<usize> {
         let start = self.start(first);
         start..self.start(last.saturating_add(1)).max(start)
     }
 
-    /// Gives a line without its line end; `""` beyond the last line.
+    /// Returns a line without its line end; `""` beyond the last line.
     pub fn text(&self, line: usize) -> &'a str {
         let whole = self.whole(line);
         whole.strip_suffix('\n').unwrap_or(whole)
     }
 
-    /// Gives a line with its line end.
+    /// Returns a line with its line end.
     pub fn whole(&self, line: usize) -> &'a str {
         self.text.get(self.span(line)).unwrap_or_default()
     }
 
-    /// Gives the line that holds this offset: 1 and the number of line ends before it, so that the end of a text
-    /// that ends with a newline lies on the line after the last.
+    /// Returns the line of an offset: 1 plus the number of line ends before it. The end of a text that ends with a
+    /// newline is on the line after the last.
     pub fn at(&self, offset: usize) -> usize {
         let line = self.starts.partition_point(|&start| start as usize <= offset);
         let beyond = offset >= self.text.len() && (self.text.is_empty() || self.ends_with_newline());
         if beyond { line + 1 } else { line }
     }
 
-    /// Tells whether a line starts at this offset, or would if there were text.
+    /// Returns true if a line starts at this offset, or would start there if text followed.
     pub fn starts_at(&self, offset: usize) -> bool {
         offset == 0 || self.text.as_bytes().get(offset - 1) == Some(&b'\n')
     }
 
-    /// Tells whether the last line is ended; false for the empty text.
+    /// Returns true if the last line ends with a newline; false for an empty text.
     pub fn ends_with_newline(&self) -> bool {
         self.text.ends_with('\n')
     }
 
-    /// Goes through the lines in order, without their line ends.
+    /// Iterates over the lines in order, without their line ends.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &'a str> + use<'a> {
         let lines = *self;
         (1..=lines.count()).map(move |line| lines.text(line))
@@ -76,7 +76,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Finds where the lines of a text start; the text is shorter than 4 GiB.
+/// Returns the offsets of the line starts; the text is shorter than 4 GiB.
 pub(super) fn starts(text: &str) -> Vec<u32> {
     let mut starts = Vec::with_capacity(memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1);
     let after_ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);

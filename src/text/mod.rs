@@ -1,13 +1,13 @@
-//! What a file is: bytes that stay what they are, and a text to look at.
+//! The content of files: their bytes, and a text view of them.
 //!
-//! A [`Buffer`] keeps the original bytes and shows them as text with `\n` as the only line end. A [`Change`] is
-//! asked for in that text; a [`Plan`] is what it means for the bytes. Only `\n` and `\r\n` end a line: a lone
-//! carriage return, a form feed, U+0085 and U+2028 are characters like any other.
+//! A [`Buffer`] keeps the original bytes and shows them as text with `\n` as the only line end. A [`Change`] refers
+//! to that text; a [`Plan`] holds the resulting byte splices. Only `\n` and `\r\n` end a line: a lone carriage
+//! return, a form feed, U+0085 and U+2028 are ordinary characters.
 //!
-//! Line numbers are 1-based everywhere in this room's public surface, offsets are bytes of the view.
+//! Line numbers are 1-based in this module's public interface; offsets are bytes of the view.
 //!
-//! Invariant: a file is never decoded and encoded again as a whole. Whatever a plan does not name stays byte for
-//! byte the same, in every encoding and with every mixture of line ends.
+//! Invariant: a file is never decoded and encoded again as a whole. Bytes outside a plan's splices never change, in
+//! every encoding and with every mixture of line ends.
 #![deny(clippy::disallowed_methods)]
 
 mod align;

@@ -1,12 +1,12 @@
-//! Which known word was meant by one that is not known.
+//! Suggestions for an unknown word from a list of known ones.
 
-/// The longest word that is compared, in characters.
+/// The maximum length of a compared word, in characters.
 const LONGEST_WORD: usize = 64;
-/// The shortest word that counts as meant because it stands within the other, in bytes.
+/// The minimum length of a word that is suggested because it is part of the other, in bytes.
 const SHORTEST_PART: usize = 4;
 
-/// Gives the candidate that was probably meant: the one that fewest typing errors lead to, where they are few for its
-/// length or one of the two words stands within the other; the first of equals. Case does not matter.
+/// Returns the most likely candidate, or `None`: the one with the fewest typing errors, if they are few for its
+/// length or one of the two words contains the other. The first of equal candidates wins. Case does not matter.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let is_long = |text: &str| text.chars().nth(LONGEST_WORD).is_some();
     if is_long(word) {
@@ -15,20 +15,20 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let word = word.to_lowercase();
     let compared = candidates.into_iter().filter(|candidate| !is_long(candidate)).filter_map(|candidate| {
         let other = candidate.to_lowercase();
-        // Two neighbours that changed places are one error.
+        // Two swapped neighbours are one error.
         let errors = strsim::osa_distance(&word, &other);
         (is_close(&word, &other, errors) || holds(&word, &other)).then_some((errors, candidate))
     });
     compared.min_by_key(|(errors, _)| *errors).map(|(_, candidate)| candidate)
 }
 
-/// One error in a word of two characters, then one for each three.
+/// Returns true for at most one error in two characters, then one for every three more.
 fn is_close(word: &str, other: &str, errors: usize) -> bool {
     let (one, two) = (word.chars().count(), other.chars().count());
     errors * 3 <= one.max(two) || errors == 1 && one.min(two) >= 2
 }
 
-/// Tells whether one word stands within the other.
+/// Returns true if one word contains the other.
 fn holds(word: &str, other: &str) -> bool {
     word.len().min(other.len()) >= SHORTEST_PART && (word.contains(other) || other.contains(word))
 }

@@ -1,12 +1,13 @@
-//! A plan for one version of a file, carried over to another version in which somebody changed other lines.
+//! Rebases a plan onto another version of the file, in which other lines have changed.
 //!
-//! It is carried only where the place is proved: each splice lies in lines that both versions have, in one run without a
-//! change inside, and that run can be no other. A run is proved by where it stands, at the beginning or the end of both
-//! versions, or by a line that each version has once. A change that could as well have been made some lines higher or
-//! lower takes all of those lines, be it the plan's own or the other's; and nothing is changed beside lines that were
-//! inserted: they may be the plan's own, made before. What ends a text is not carried to where it goes on.
+//! A plan is rebased only if its position is proved. Each splice must lie in lines that both versions have, in one
+//! run without a change inside, and the run must be unambiguous. A run is proved if it begins or ends both versions,
+//! or if it contains a line that each version has exactly once. A change that could equally have been made some lines
+//! higher or lower counts as a change of all of those lines, in the plan and in the other version. Lines next to an
+//! insertion are never changed: the insertion may be the plan's own, applied before. A splice at the end of a text is
+//! not moved into the middle.
 //!
-//! Invariant: the bytes that a carried plan replaces are those that it replaced in its own version.
+//! Invariant: a rebased plan replaces the same bytes as the original plan.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,21 +19,21 @@ use super::line_map::Region;
 use super::lines::{self, Lines};
 use crate::error::Error;
 
-/// Why a plan cannot be carried over.
+/// The reason why a plan cannot be rebased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebaseConflict {
-    /// The lines that the plan touches, by their numbers in its own version: the first, and the last; an insertion
-    /// ends before it begins.
+    /// The first and last line that the plan touches, by their numbers in its own version. An insertion ends before
+    /// it begins.
     pub asked: (usize, usize),
-    /// The change that it meets, from the plan's version to the other; absent where the lines are the same but could
-    /// stand in more than one place.
+    /// The conflicting change between the two versions. `None` if the lines are the same but could be in more than
+    /// one position.
     pub met: Option<Region>,
 }
 
 impl Plan {
-    /// Carries a plan that was made for `from` over to `to`.
+    /// Rebases a plan from version `from` onto version `to`.
     ///
-    /// Errors: the place where it meets what changed between the two.
+    /// Errors: the inner error is the position of the conflict.
     pub fn carried(&self, from: &Buffer, to: &Buffer) -> Result<Result<Plan, RebaseConflict>, Error> {
         if from.stamp() == to.stamp() {
             return Ok(Ok(self.clone()));
@@ -58,18 +59,19 @@ impl Plan {
     }
 }
 
-/// What a plan makes of the version that it was made for.
+/// A plan's effect on the version that it was made for.
 struct Course<'a> {
     from: &'a Buffer,
     after: &'a Buffer,
-    /// The bytes of each splice in either, in order.
+    /// The bytes of each splice before and after, in order.
     spans: &'a [(Range<usize>, Range<usize>)],
 }
 
 impl Course<'_> {
-    /// The lines of the version before between which new lines, put in before line `at`, could as well have been put in.
+    /// Returns the lines of the old version between which new lines, inserted before line `at`, could equally have
+    /// been inserted.
     ///
-    /// How far they slide is seen in the version after, where the plan's other new lines stand as well.
+    /// The new version decides how far they slide, because it has the plan's other new lines too.
     fn reached(&self, at: usize, new: &Range<usize>) -> Range<usize> {
         let (lines, before) = (self.after.lines(), self.from.lines());
         let [first, end] = [new.start, new.end].map(|byte| lines.at(self.after.offset(byte)) - 1);
@@ -82,7 +84,7 @@ impl Course<'_> {
         start..end
     }
 
-    /// Where a byte of the version after was before; for a new one, the end of what it replaced on that side.
+    /// Maps a byte of the new version to the old one; for a new byte, the end of the replaced range on that side.
     fn origin(&self, byte: usize, side: Side) -> usize {
         let begun = |(_, new): &&(Range<usize>, Range<usize>)| match side {
             Side::Above => new.start <= byte,
@@ -103,12 +105,12 @@ enum Side {
     Below,
 }
 
-/// The lines that a splice touches, counted from 0: those that it changes, or between which it inserts.
+/// The lines that a splice changes, or between which it inserts, counted from 0.
 struct TouchedLines {
     lines: Range<usize>,
-    /// Whether it inserts, and may do so at either end of the lines.
+    /// Set for an insertion, which may be made at either end of the lines.
     inserts: bool,
-    /// Whether it leaves the text without a last line end.
+    /// Set if the splice leaves the text without a final line end.
     ends: bool,
 }
 
@@ -135,7 +137,7 @@ impl TouchedLines {
         TouchedLines { lines: reached, inserts, ends }
     }
 
-    /// The change that is nearest to these lines.
+    /// Returns the conflict with the change that is nearest to these lines.
     fn clash(&self, runs: &[CommonLines]) -> RebaseConflict {
         let changes = runs.iter().zip(runs.iter().skip(1)).map(|(one, other)| DifferingLines {
             old: one.old.end..other.old.start,
@@ -150,7 +152,7 @@ impl TouchedLines {
     }
 }
 
-/// The lines of both versions, their line ends as they stand in the files.
+/// The lines of both versions, with the line ends of the files.
 struct TextVersions<'a> {
     old: Lines<'a>,
     new: Lines<'a>,
@@ -160,16 +162,16 @@ struct TextVersions<'a> {
 struct CommonLines {
     old: Range<usize>,
     new: Range<usize>,
-    /// Of the old ones, those whose place is proved.
+    /// The old lines whose position is proved.
     proved: Range<usize>,
-    /// Whether the run begins with both versions, and whether it ends with both.
+    /// Set if both versions begin with the run, and if both end with it.
     ends: (bool, bool),
-    /// Whether lines were inserted right before it, and right behind it.
+    /// Set if lines were inserted directly before the run, and directly behind it.
     beside: (bool, bool),
 }
 
 impl TextVersions<'_> {
-    /// The runs between the changes, one more than there are changes; any may be empty.
+    /// Returns the runs between the changes, one more than there are changes; any may be empty.
     fn runs(&self, alike: bool) -> Vec<CommonLines> {
         let all = DifferingLines { old: 0..self.old.count(), new: 0..self.new.count() };
         let pieces = match alike {
@@ -208,7 +210,7 @@ impl TextVersions<'_> {
         CommonLines { old, new, proved, ends, beside: (inserted(before), inserted(behind)) }
     }
 
-    /// How many lines before a change and behind it count as changed with it.
+    /// Returns the number of lines before and behind a change that count as changed with it.
     fn reach(&self, piece: &DifferingLines) -> (usize, usize) {
         match (piece.old.is_empty(), piece.new.is_empty()) {
             (true, false) => slides(&self.new, &piece.new),
@@ -229,7 +231,7 @@ impl TextVersions<'_> {
     }
 }
 
-/// How many lines higher, and how many lower, the same lines could have been put in or taken away.
+/// Returns the number of lines by which the block could move up, and down, with the same result.
 fn slides(lines: &Lines<'_>, block: &Range<usize>) -> (usize, usize) {
     if block.is_empty() {
         return (0, 0);
@@ -240,7 +242,7 @@ fn slides(lines: &Lines<'_>, block: &Range<usize>) -> (usize, usize) {
     ((0..block.start).take_while(is_up).count(), (0..below).take_while(is_down).count())
 }
 
-/// How often each line stands in either version.
+/// The number of occurrences of each line in either version.
 struct Once<'a>(HashMap<&'a str, (u32, u32)>);
 
 impl Once<'_> {
@@ -250,7 +252,8 @@ impl Once<'_> {
 }
 
 impl CommonLines {
-    /// Whether these lines lie in the proved part; an insertion needs its neighbours there, and the end of a text its end.
+    /// Returns true if these lines are in the proved part. An insertion needs its neighbours there, and the end of a
+    /// text its end.
     fn holds(&self, asked: &TouchedLines) -> bool {
         let (start, end) = (asked.lines.start, asked.lines.end);
         let is_last = self.ends.1 && end == self.old.end;
@@ -266,7 +269,7 @@ impl CommonLines {
         (self.proved.start < start || at_start) && (end < self.proved.end || at_end)
     }
 
-    /// The splice where the run stands in the other version.
+    /// Returns the splice at the position of the run in the other version.
     fn shift(&self, splice: &Splice, from: &Buffer, to: &Buffer) -> Option<Splice> {
         let [old, new] = [(from, self.old.start), (to, self.new.start)]
             .map(|(buffer, line)| buffer.byte(buffer.lines().span(line + 1).start));
@@ -287,7 +290,7 @@ mod tests {
         Buffer::read(text.into(), Hints::default()).unwrap()
     }
 
-    /// What an edit of one version comes to on another; or where the two meet.
+    /// Rebases an edit onto another version, and returns the result or the conflict.
     fn carried(from: &str, edited: &str, to: &str) -> Result<String, RebaseConflict> {
         let [from, edited, to] = [from, edited, to].map(read);
         let plan = from.toward(&edited).unwrap();
@@ -341,7 +344,7 @@ mod tests {
 
     #[test]
     fn lines_that_could_be_others_are_not_touched() {
-        // Which of the copies was inserted, or taken away, cannot be told.
+        // It is unknown which of the copies was inserted or removed.
         for (from, edited, to) in [
             ("x\na\na\ny\n", "x\nA\na\ny\n", "x\na\na\na\ny\n"),
             ("x\na\na\ny\n", "x\na\nA\ny\n", "x\na\ny\n"),
@@ -367,7 +370,7 @@ mod tests {
         }
     }
 
-    /// Beside inserted lines nothing is changed: they may be those of the same edit, made before.
+    /// Lines next to an insertion are not changed: it may be the same edit, applied before.
     #[test]
     fn an_edit_that_was_made_before_meets_itself() {
         for (from, edited) in [
@@ -377,7 +380,7 @@ mod tests {
             ("a\nb\nc\n", "new\na\nb\nc\n"),
         ] {
             assert!(carried(from, edited, edited).is_err(), "{from:?} {edited:?}");
-            // The same, told as a replacement of the lines around.
+            // The same, as a replacement of the lines around.
             let [base, now] = [from, edited].map(read);
             for line in 1..=base.lines().count() {
                 let span = base.lines().span(line);
@@ -411,7 +414,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two edits that are both carried come to the same, whichever was first.
+        /// Two edits that can both be rebased give the same result in either order.
         #[test]
         fn the_order_of_two_edits_does_not_matter(
             before in block(), first in block(), between in block(), second in block(), behind in block(),
@@ -430,7 +433,7 @@ mod tests {
             }
         }
 
-        /// What is edited between unmistakable lines is carried, whatever happens elsewhere.
+        /// An edit between unique lines can be rebased, whatever changes elsewhere.
         #[test]
         fn what_stands_between_proved_lines_is_carried(
             first in block(), second in block(), one in block(), other in block(),

@@ -1,6 +1,6 @@
-//! A whole new content, as splices of the lines that differ.
+//! Replacement of a whole text, as splices of the lines that differ.
 //!
-//! Invariant: the outcome is the content as it was given, in the file's encoding and behind its byte order mark.
+//! Invariant: the result is the given content, in the file's encoding and behind its byte order mark.
 
 use super::align::{AlignBudget, DifferingLines, differing};
 use super::buffer::{Buffer, fits};
@@ -10,9 +10,12 @@ use super::lines::{self, Lines};
 use crate::error::Error;
 
 impl Buffer {
-    /// Plans to make the file this content, line ends as given; lines that stay the same lie outside the splices.
+    /// Plans the replacement of the file's text by `content`, with its line ends. Unchanged lines are outside the
+    /// splices.
     ///
-    /// `NOT_ENCODABLE` for a character that the file cannot hold. The plan's notes say when line ends change.
+    /// The plan's notes mention changed line ends.
+    ///
+    /// Errors: `NOT_ENCODABLE` for a character that the file's encoding cannot represent.
     pub fn rewrite(&self, content: &str) -> Result<Plan, Error> {
         let marked = self.has_byte_order_mark().then(|| content.strip_prefix('\u{feff}')).flatten();
         let content = marked.unwrap_or(content);
@@ -29,10 +32,10 @@ impl Buffer {
         Ok(Plan::new(self, splices?)?.noting(note))
     }
 
-    /// Plans to make the view this text, which has plain line ends only; a line that differs is dressed as its
-    /// neighbours are.
+    /// Plans the replacement of the view by a text with `\n` line ends only. A changed line takes the line ends of
+    /// its neighbours.
     ///
-    /// `NOT_ENCODABLE` for a character that the file cannot hold.
+    /// Errors: `NOT_ENCODABLE` for a character that the file's encoding cannot represent.
     pub fn revise(&self, view: &str) -> Result<Plan, Error> {
         fits(view.len())?;
         let starts = lines::starts(view);
@@ -47,9 +50,10 @@ impl Buffer {
         self.plan(pieces.iter().map(change).collect())
     }
 
-    /// Plans to make this file another version of it, byte for byte.
+    /// Plans the change of this file into another version of it, byte for byte.
     ///
-    /// `NOT_ENCODABLE` where the other one is of another encoding and holds what this one cannot.
+    /// Errors: `NOT_ENCODABLE` if the other version has another encoding and contains characters that this one cannot
+    /// represent.
     pub fn toward(&self, other: &Buffer) -> Result<Plan, Error> {
         self.rewrite(&other.text())
     }

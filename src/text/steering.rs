@@ -1,13 +1,14 @@
-//! Which characters are not what a reader sees: the one list for everything that is shown, named or compared.
+//! Control, bidirectional and invisible characters: the one list for all texts that are shown, named or compared.
 //!
-//! Invariant: a text without a character that [`steers`] moves no cursor, hides nothing and reads in its own order.
+//! Invariant: a text without a character that [`is_control_or_bidi`] accepts moves no cursor, hides nothing and reads
+//! in its stored order.
 
 use std::borrow::Cow;
 
-/// Tells whether a character could steer a terminal, reorder the text around it, break a line unseen, or not be seen
-/// at all.
+/// Returns true if a character could control a terminal, reorder the text around it, break a line invisibly, or is
+/// invisible.
 ///
-/// `\n` and `\t` do not, nor do the two selectors that choose how an emoji looks.
+/// False for `\n`, `\t` and the two selectors of an emoji's presentation.
 pub fn steers(character: char) -> bool {
     match character {
         '\n' | '\t' | '\u{fe0e}' | '\u{fe0f}' => false,
@@ -16,16 +17,17 @@ pub fn steers(character: char) -> bool {
     }
 }
 
-/// Gives a name as it can stand in a line: in quotes and escaped, where a character of it breaks a line or is not what a
-/// reader sees.
+/// Returns a name for use within a line. It is quoted and escaped if a character breaks the line, is invisible or is
+/// misleading.
 pub fn named(name: &str) -> Cow<'_, str> {
     let pretends = name.chars().any(|character| steers(character) || matches!(character, '\n' | '\t'));
     if pretends { Cow::Owned(format!("{name:?}")) } else { Cow::Borrowed(name) }
 }
 
-/// Tells whether a character has Unicode's Default_Ignorable_Code_Point: it is not seen, and some file systems drop it.
+/// Returns true if a character has Unicode's Default_Ignorable_Code_Point: it is invisible, and some file systems
+/// drop it.
 ///
-/// The marks that turn the direction of text are among them.
+/// The marks that change the direction of text are included.
 pub fn is_ignorable(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'

@@ -1,46 +1,47 @@
-//! Which version of a file is meant: a name that the content itself gives.
+//! The version of a file: a hash of its content.
 //!
-//! Invariant: equal stamps mean equal bytes.
+//! Invariant: equal versions mean equal bytes.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// How many hex digits of a stamp go over the wire.
+/// The number of hex digits of a version on the wire.
 const WIRE_DIGITS: usize = 12;
 
-/// The BLAKE3 hash of a file's bytes; shown by its first 12 hex digits.
+/// A content hash that identifies a version of a document: the BLAKE3 hash of its bytes, shown by its first 12 hex
+/// digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Version([u8; 32]);
 
 impl Version {
-    /// Stamps these bytes.
+    /// Returns the version of these bytes.
     pub fn hash(bytes: &[u8]) -> Version {
         Version(*blake3::hash(bytes).as_bytes())
     }
 
-    /// Stamps a value by all that its `Hash` tells of it; the same on one machine only.
+    /// Hashes a value by its `Hash` implementation. The result is comparable on one machine only.
     pub fn of_value(value: &impl Hash) -> Version {
         let mut digest = Digest(blake3::Hasher::new());
         value.hash(&mut digest);
         Version(*digest.0.finalize().as_bytes())
     }
 
-    /// Takes a stamp's 32 bytes.
+    /// Creates a version from its 32 bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Version {
         Version(bytes)
     }
 
-    /// Gives its 32 bytes.
+    /// Returns the hash as 32 bytes.
     pub const fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Gives all 64 hex digits.
+    /// Returns all 64 hex digits.
     pub fn hex(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
 
-    /// Tells whether a caller's version means this stamp: 12 to 64 hex digits that begin it, in either case.
+    /// Returns true if a caller's version means this one: 12 to 64 hex digits that begin it, in either case.
     pub fn matches(&self, wire: &str) -> bool {
         let whole = self.hex();
         wire.len() >= WIRE_DIGITS
@@ -48,7 +49,7 @@ impl Version {
     }
 }
 
-/// Takes in what a value tells of itself.
+/// A `Hasher` that feeds BLAKE3.
 struct Digest(blake3::Hasher);
 
 impl Hasher for Digest {
@@ -70,7 +71,7 @@ impl fmt::Display for Version {
 
 impl fmt::Debug for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stamp({self})")
+        write!(f, "Version({self})")
     }
 }
 

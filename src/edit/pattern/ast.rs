@@ -1,33 +1,33 @@
-//! What a pattern says, in the shape that Python's own parser gives it.
+//! The syntax tree of a pattern, in the form that Python's own parser builds.
 //!
-//! Python factors alternatives and unpacks groups while it reads, and some of its results depend on that; the tree
-//! here is the one that it would build.
+//! Python factors out common prefixes and unpacks groups during parsing, and some of its results depend on that. This
+//! module builds the same tree.
 //!
 //! Invariant: a tree is at most as deep as the parser's limit allows.
 
 use super::flags::Flags;
 
-/// A row of nodes that match one after the other.
+/// Nodes that match one after the other.
 pub(super) type Sequence = Vec<Node>;
 
-/// The largest count of a repetition: no limit.
+/// The maximum of an unlimited repetition.
 pub(super) const ENDLESS: u32 = u32::MAX;
 
-/// The width that stands for "without limit".
+/// The width that represents "without limit".
 pub(super) const WIDEST: u128 = 1 << 64;
 
-/// One piece of a pattern.
+/// A node of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
-    /// One character; a number, because a pattern can name a lone surrogate.
+    /// One character, as a number because a pattern can name a lone surrogate.
     Literal(u32),
-    /// Any character but one.
+    /// Any character except this one.
     NotLiteral(u32),
     /// `.`
     Any,
-    /// `[...]` or one of the classes.
+    /// A character set `[...]`, or a class such as `\d`.
     In(Set),
-    /// A place, not a character.
+    /// A zero-width position, such as `^` or `\b`.
     At(At),
     /// `a|b`
     Branch(Vec<Sequence>),
@@ -45,14 +45,14 @@ pub(super) enum Node {
     Condition { group: usize, yes: Sequence, no: Option<Sequence> },
 }
 
-/// A set of characters as it is written.
+/// A character set as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Set {
     pub(super) negated: bool,
     pub(super) items: Vec<Item>,
 }
 
-/// One member of a written set.
+/// A member of a set as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     Literal(u32),
@@ -60,7 +60,7 @@ pub(super) enum Item {
     Category(Category, Polarity),
 }
 
-/// The classes that have a letter.
+/// The character classes that are written as a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Category {
     Digit,
@@ -68,21 +68,21 @@ pub(super) enum Category {
     Word,
 }
 
-/// Whether a class or a look-around is to hold or not.
+/// The sign of a class or look-around: positive or negated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Polarity {
     Yes,
     No,
 }
 
-/// Which way a look-around looks.
+/// The direction of a look-around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LookDirection {
     Ahead,
     Behind,
 }
 
-/// A place in the text.
+/// A zero-width position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
     /// `^`
@@ -97,7 +97,7 @@ pub(super) enum At {
     Boundary(Polarity),
 }
 
-/// In which order a repetition tries its counts.
+/// The order in which a repetition tries its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
     Greedy,
@@ -105,10 +105,10 @@ pub(super) enum Pace {
     Possessive,
 }
 
-/// Least and greatest number of characters that a piece can match.
+/// The minimum and maximum number of characters that a node can match.
 pub(super) type Width = (u128, u128);
 
-/// The width of a row as Python reckons it, from the widths of the groups closed so far.
+/// Returns the width of a sequence as Python computes it, from the widths of the groups closed so far.
 pub(super) fn width(row: &[Node], groups: &[Option<Width>]) -> Width {
     let mut total = (0, 0);
     for node in row {

@@ -1,35 +1,35 @@
-//! How much work one call may do, counted in steps and never by the clock, so that answers do not depend on load.
+//! The work limit of one call, counted in steps and not in time, so that results do not depend on load.
 //!
-//! Invariant: what has been spent is never given back.
+//! Invariant: spent steps are never refunded.
 
 use crate::error::{Code, Error};
 
-/// The steps of one call where nobody says how many, about 300 ms of a release build.
+/// The default number of steps of one call, about 300 ms of a release build.
 const STEPS: u64 = 40_000_000;
 
-/// The steps that are left to one call, whatever patterns and texts it looks at.
+/// The remaining steps of one call, for all its patterns and texts.
 #[derive(Debug)]
 pub struct StepBudget {
     left: u64,
 }
 
 impl StepBudget {
-    /// The budget of one call where nobody says which.
+    /// Returns the default budget of one call.
     pub fn per_call() -> StepBudget {
         StepBudget { left: STEPS }
     }
 
-    /// A budget of so many steps.
+    /// Creates a budget of `steps` steps.
     pub fn new(steps: u64) -> StepBudget {
         StepBudget { left: steps }
     }
 
-    /// How many steps are left.
+    /// Returns the number of remaining steps.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// Takes steps off; `REGEX_BUDGET` when there are not enough.
+    /// Spends steps. Errors: `REGEX_BUDGET` if not enough are left.
     #[inline]
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Error> {
         match self.left.checked_sub(steps as u64) {
@@ -41,7 +41,7 @@ impl StepBudget {
         }
     }
 
-    /// Refuses the rest of the call.
+    /// Empties the budget and returns the error.
     #[cold]
     pub(super) fn exhausted(&mut self) -> Error {
         self.left = 0;

@@ -1,6 +1,6 @@
-//! Sets of characters as sorted ranges of code points, and the tables of Python's own classes.
+//! Character sets as sorted ranges of code points, and the tables of Python's own classes.
 //!
-//! The tables are those of Unicode 14, which Python 3.11 carries; Rust's own are newer and would differ.
+//! The tables are those of Unicode 14, the version of Python 3.11. Rust's own tables are newer and would differ.
 //!
 //! Invariant: the ranges of a [`CharSet`] are sorted, disjoint and not adjacent.
 
@@ -8,10 +8,8 @@ use std::sync::LazyLock;
 
 use super::ast::Category;
 
-/// The highest code point.
 pub(super) const LAST: u32 = 0x10_FFFF;
 
-/// A set of code points.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct CharSet {
     ranges: Vec<(u32, u32)>,
@@ -58,7 +56,7 @@ impl CharSet {
         CharSet::new(out)
     }
 
-    /// The ranges that two sets have in common.
+    /// Returns the ranges that both sets contain.
     pub(super) fn common(&self, other: &CharSet) -> Vec<(u32, u32)> {
         let mut out = Vec::new();
         for (from, to) in &self.ranges {
@@ -87,16 +85,15 @@ static ASCII_WORD: LazyLock<CharSet> = LazyLock::new(|| read("30-39 41-5a 5f 61-
 static ASCII_DIGIT: LazyLock<CharSet> = LazyLock::new(|| read("30-39"));
 static ASCII_SPACE: LazyLock<CharSet> = LazyLock::new(|| read("9-d 20"));
 
-/// Which characters a class is about.
+/// The characters that a class covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClassScope {
-    /// All of Unicode.
+    /// The class covers all of Unicode.
     Unicode,
-    /// ASCII only.
+    /// The class covers ASCII characters only.
     Ascii,
 }
 
-/// The members of a class.
 pub(super) fn members(category: Category, scope: ClassScope) -> &'static CharSet {
     match (category, scope) {
         (Category::Word, ClassScope::Unicode) => &WORD,
@@ -108,12 +105,12 @@ pub(super) fn members(category: Category, scope: ClassScope) -> &'static CharSet
     }
 }
 
-/// Reads `from-to` ranges in hexadecimal.
+/// Parses `from-to` ranges in hexadecimal.
 fn read(table: &str) -> CharSet {
     CharSet::new(table.split_whitespace().filter_map(range).collect())
 }
 
-/// Reads one `from-to` or one code point, in hexadecimal.
+/// Parses one `from-to` range or one code point, in hexadecimal.
 pub(super) fn range(text: &str) -> Option<(u32, u32)> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     Some((u32::from_str_radix(from, 16).ok()?, u32::from_str_radix(to, 16).ok()?))

@@ -1,13 +1,13 @@
-//! What a backslash stands for, inside and outside a set.
+//! Parses backslash escapes, inside and outside a set.
 //!
-//! Invariant: a backslash before an ASCII letter or digit that Python gives no meaning is refused.
+//! Invariant: a backslash before an ASCII letter or digit is rejected if Python gives it no meaning.
 
 use super::ast::{At, Category, Item, Node, Polarity, Set};
 use super::parse::{Parser, boundary};
 use crate::error::Error;
 
 impl Parser {
-    /// The node of an escape outside a set.
+    /// Parses an escape outside a set.
     pub(super) fn escape(&mut self, escaped: char) -> Result<Node, Error> {
         match escaped {
             'A' => return Ok(Node::At(At::TextStart)),
@@ -26,7 +26,7 @@ impl Parser {
         self.character(escaped).map(Node::Literal)
     }
 
-    /// The item of an escape inside a set.
+    /// Parses an escape inside a set.
     pub(super) fn set_escape(&mut self, escaped: char) -> Result<Item, Error> {
         if let Some((category, wanted)) = category(escaped) {
             return Ok(Item::Category(category, wanted));
@@ -41,7 +41,7 @@ impl Parser {
         self.character(escaped).map(Item::Literal)
     }
 
-    /// An octal escape of three digits, or a reference to a group.
+    /// Parses an octal escape of three digits, or a group reference.
     fn number(&mut self, first: char) -> Result<Node, Error> {
         let mut text = String::from(first);
         if self.source.peek_if(|char| char.is_ascii_digit()).is_some() {
@@ -62,7 +62,7 @@ impl Parser {
         Ok(Node::Reference(group))
     }
 
-    /// The character that an escape names, where it names one.
+    /// Parses an escape that names one character.
     fn character(&mut self, escaped: char) -> Result<u32, Error> {
         if let Some(control) = control(escaped) {
             return Ok(u32::from(control));
@@ -89,7 +89,7 @@ impl Parser {
         value.ok_or_else(|| self.source.error(&format!("bad escape \\{letter}{text}"), text.len() + 2))
     }
 
-    /// Refuses `\N{...}`: the names of characters are not carried.
+    /// Rejects `\N{...}`: lockgate has no table of character names.
     fn character_name(&mut self) -> Error {
         match self.source.eat('{') {
             Ok(true) => {}
@@ -118,7 +118,7 @@ impl Parser {
         self.widths.get(group).is_some_and(Option::is_some)
     }
 
-    /// Refuses a reference to a group of the look-behind that it stands in.
+    /// Rejects a reference to a group from inside the look-behind that defines it.
     pub(super) fn outside_look_behind(&self, group: usize) -> Result<(), Error> {
         let Some(groups) = self.behind else { return Ok(()) };
         if !self.is_closed(group) {
@@ -132,7 +132,7 @@ impl Parser {
     }
 }
 
-/// The control character that a letter or a backslash stands for, outside of `\b`.
+/// Returns the control character of an escape letter, or a backslash; `\b` is not included.
 pub(super) fn control(escaped: char) -> Option<char> {
     match escaped {
         'a' => Some('\x07'),
@@ -150,7 +150,7 @@ pub(super) fn is_octal(char: char) -> bool {
     char.is_digit(8)
 }
 
-/// The value of at most three octal digits.
+/// Returns the value of at most three octal digits.
 pub(super) fn octal(digits: &str) -> u32 {
     digits.chars().filter_map(|char| char.to_digit(8)).fold(0, |value, digit| value * 8 + digit)
 }

@@ -1,6 +1,6 @@
-//! With which characters a match can begin, so that a search can pass over places where none does.
+//! Computes the characters that can begin a match, so that a search can skip other positions.
 //!
-//! Invariant: when a set is given, every match begins with one of its characters and none is empty.
+//! Invariant: if there is a set, every match begins with one of its characters and no match is empty.
 
 use super::ast::{Item, Node, Pace, width};
 use super::charset::CharSet;
@@ -9,11 +9,11 @@ use super::parse::ParsedPattern;
 use super::program::{Op, Program};
 use crate::error::{Code, Error};
 
-/// How many steps are looked at; beyond that nothing is known.
+/// The maximum number of steps to examine; beyond it the set is unknown.
 const MOST: usize = 200;
 
-/// Refuses a pattern that begins with a class whose scope is not that of the whole pattern: CPython looks for the
-/// start of a match with the other scope, and passes over matches.
+/// Rejects a pattern that begins with a class whose scope differs from that of the whole pattern. CPython searches
+/// for the start of a match with the other scope and misses matches.
 pub(super) fn check_start(parsed: &ParsedPattern) -> Result<(), Error> {
     let (mut row, mut flags) = (&parsed.row, parsed.flags);
     while let Some(Node::Group { add, remove, body, .. }) = row.first() {
@@ -28,7 +28,7 @@ pub(super) fn check_start(parsed: &ParsedPattern) -> Result<(), Error> {
     Err(Error::new(Code::BadPattern, format!("invalid regex pattern: {what}")))
 }
 
-/// The characters that a match can begin with, when that is known.
+/// Returns the characters that a match can begin with, if they are known.
 pub(super) fn first(program: &Program) -> Option<CharSet> {
     let (mut ranges, mut left) = (Vec::new(), MOST);
     collect(program, 0, &mut ranges, &mut left)?;

@@ -1,6 +1,6 @@
-//! Which of Python's `re` flags a pattern is read with.
+//! Python's `re` flags of a pattern.
 //!
-//! Invariant: a [`Flags`] holds only flags that Python allows together on a `str` pattern.
+//! Invariant: a [`Flags`] holds only flags that Python allows together in a `str` pattern.
 
 use crate::error::{Code, Error};
 
@@ -8,7 +8,6 @@ use crate::error::{Code, Error};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u32);
 
-/// The flags with their bit, their letter and their long name.
 const KNOWN: [(u32, &str, &str); 7] = [
     (2, "I", "IGNORECASE"),
     (4, "L", "LOCALE"),
@@ -27,7 +26,9 @@ impl Flags {
     pub(super) const VERBOSE: Flags = Flags(64);
     pub(super) const ASCII: Flags = Flags(256);
 
-    /// Gives the flags that an integer of Python's `re` stands for; `BAD_PATTERN` for bits that cannot be had.
+    /// Parses the integer form of Python's `re` flags.
+    ///
+    /// Errors: `BAD_PATTERN` for unknown or unsupported bits.
     pub fn from_bits(bits: i64) -> Result<Flags, Error> {
         let known = KNOWN.iter().fold(0, |all, (bit, ..)| all | i64::from(*bit));
         if bits & !known != 0 {
@@ -37,7 +38,9 @@ impl Flags {
         Flags(flags).checked()
     }
 
-    /// Gives the flags that names stand for, as in `IGNORECASE`, `I|M`, `re.I | re.S`; `BAD_PATTERN` for others.
+    /// Parses flag names, as in `IGNORECASE`, `I|M`, `re.I | re.S`.
+    ///
+    /// Errors: `BAD_PATTERN` for other names.
     pub fn from_names(names: &str) -> Result<Flags, Error> {
         let mut flags = 0;
         for part in names.split(['|', ',', '+']).map(str::trim).filter(|part| !part.is_empty()) {
@@ -49,7 +52,7 @@ impl Flags {
         Flags(flags).checked()
     }
 
-    /// The flags as Python's integer.
+    /// Returns the flags as Python's integer.
     pub fn bits(self) -> u32 {
         self.0
     }
@@ -70,14 +73,14 @@ impl Flags {
         self.0 == 0
     }
 
-    /// The flags inside `(?add-remove:...)`.
+    /// Returns the flags inside `(?add-remove:...)`.
     pub(super) fn scoped(self, add: Flags, remove: Flags) -> Flags {
         let types = Flags::ASCII.with(Flags::UNICODE);
         let base = if add.0 & types.0 == 0 { self } else { self.without(types) };
         base.with(add).without(remove)
     }
 
-    /// The flag that a letter of `(?...)` stands for.
+    /// Returns the flag of a letter in `(?...)`.
     pub(super) fn inline(letter: char) -> Option<Flags> {
         let name = letter.to_ascii_uppercase();
         let lower = letter.is_ascii_lowercase() && letter != 'l';

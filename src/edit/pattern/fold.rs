@@ -1,8 +1,8 @@
-//! Which characters one piece of a pattern matches, case included, exactly as CPython reckons it.
+//! Computes the characters that a one-character node matches, with case folding exactly as in CPython.
 //!
-//! CPython lowers the character of the text and compares it with a set that it lowered when it compiled; some of its
-//! answers are surprising (a set does not find the upper case of a character beyond the first plane by name) and are
-//! kept. Done once here, so that the engines only ask whether a character is in a set.
+//! CPython lowers the character of the text and compares it with a set that it lowered at compile time. Some of its
+//! results are surprising, and are reproduced: a set does not match the upper case of a literal character beyond the
+//! first plane. The work is done once here, so the engines only test set membership.
 //!
 //! Invariant: the tables are those of Unicode 14.
 
@@ -12,15 +12,13 @@ use super::ast::{Item, Node, Polarity, Set};
 use super::charset::{CharSet, ClassScope, LAST, members, range};
 use super::flags::Flags;
 
-/// The last character of the first plane.
+/// The last character of the first plane (the Basic Multilingual Plane).
 const PLANE: u32 = 0xFFFF;
 
-/// What a piece that takes exactly one character accepts.
+/// The characters that a one-character node accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum SingleChar {
-    /// One code point.
     Char(u32),
-    /// Any of a set.
     Set(CharSet),
 }
 
@@ -33,7 +31,7 @@ impl SingleChar {
         }
     }
 
-    /// The unit as a set.
+    /// Returns the characters as a set.
     pub(super) fn to_set(&self) -> CharSet {
         match self {
             SingleChar::Char(char) => CharSet::new(vec![(*char, *char)]),
@@ -42,7 +40,7 @@ impl SingleChar {
     }
 }
 
-/// How two characters of the text are compared.
+/// The method of comparing two characters of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
     Exact,
@@ -76,7 +74,7 @@ impl Fold {
         }
     }
 
-    /// The characters whose lower case is another one, with it.
+    /// Returns the characters whose lower case differs, with that lower case.
     fn pairs(self) -> &'static [(u32, u32)] {
         match self {
             Fold::Exact => &[],
@@ -85,7 +83,7 @@ impl Fold {
         }
     }
 
-    /// The characters that are their own lower case.
+    /// Returns the characters that are their own lower case.
     fn unmoved(self) -> &'static CharSet {
         match self {
             Fold::Exact => &ALL,
@@ -94,7 +92,7 @@ impl Fold {
         }
     }
 
-    /// The lowered characters that CPython takes for equal to a lowered one.
+    /// Returns the lowered characters that CPython treats as equal to a lowered one.
     fn alike(self, lowered: u32) -> &'static [u32] {
         match (self, ALIKE.binary_search_by_key(&lowered, |(char, _)| *char)) {
             (Fold::Unicode, Ok(at)) => ALIKE.get(at).map_or(&[], |(_, others)| others.as_slice()),
@@ -103,12 +101,12 @@ impl Fold {
     }
 }
 
-/// The scope of the classes under some flags.
+/// Returns the scope of the classes under some flags.
 pub(super) fn scope(flags: Flags) -> ClassScope {
     if flags.has(Flags::ASCII) { ClassScope::Ascii } else { ClassScope::Unicode }
 }
 
-/// What a node accepts, when it is one that takes exactly one character.
+/// Returns the characters that a node accepts, or `None` unless it matches exactly one character.
 pub(super) fn unit(node: &Node, flags: Flags) -> Option<SingleChar> {
     match node {
         Node::Literal(char) => Some(literal(*char, Fold::from_flags(flags))),
@@ -133,7 +131,7 @@ fn literal(char: u32, fold: Fold) -> SingleChar {
     SingleChar::Set(raised(&CharSet::new(all), fold))
 }
 
-/// The characters whose lower case is in a set.
+/// Returns the characters whose lower case is in a set.
 fn raised(set: &CharSet, fold: Fold) -> CharSet {
     let mut ranges = set.common(fold.unmoved());
     let found = fold.pairs().iter().filter(|(_, lower)| set.contains(*lower));
@@ -170,7 +168,7 @@ fn written(set: &Set, flags: Flags) -> CharSet {
     if cased { raised(&all, fold) } else { all }
 }
 
-/// Adds a range as CPython lowers it: by table in the first plane, as it stands beyond it.
+/// Adds a range as CPython lowers it: by table in the first plane, unchanged beyond it.
 fn lowered(from: u32, to: u32, fold: Fold, ranges: &mut Vec<(u32, u32)>) {
     let within = to.min(PLANE);
     if from <= within {
@@ -216,7 +214,7 @@ fn without_sources(pairs: &[(u32, u32)]) -> CharSet {
     CharSet::new(pairs.iter().map(|(upper, _)| (*upper, *upper)).collect()).complement()
 }
 
-/// Reads `first-last/step:target` runs, in hexadecimal.
+/// Parses `first-last/step:target` runs, in hexadecimal.
 fn read_pairs(table: &str) -> Vec<(u32, u32)> {
     let runs = table.split_whitespace().filter_map(|run| {
         let (span, target) = run.split_once(':')?;

@@ -1,13 +1,13 @@
-//! What a waiting step of the backtracking engine keeps, and how marks are saved and put back.
+//! The stack frames of the backtracking engine, and how marks are saved and restored.
 //!
-//! Invariant: marks are taken off in the reverse order of their saving.
+//! Invariant: marks are popped in the reverse order of their pushes.
 
 use super::ast::ENDLESS;
 use super::budget::StepBudget;
 use super::machine::{Frame, Machine, NOWHERE, Point, RepeatState, Wait};
 use crate::error::Error;
 
-/// Whether saved marks stay on the stack when they are put back.
+/// Decides if saved marks stay on the stack after they are restored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     Yes,
@@ -74,7 +74,7 @@ impl Machine<'_, '_> {
     }
 }
 
-/// How many marks there are up to the last one.
+/// Returns the number of marks up to the last one.
 fn marks(last_mark: isize) -> usize {
     usize::try_from(last_mark + 1).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! Reads what a parenthesis opens.
+//! Parses groups and the other constructs that begin with a parenthesis.
 //!
-//! Invariant: a group is open, that is without width, until its closing parenthesis has been read.
+//! Invariant: a group is open, and has no width, until its closing parenthesis has been parsed.
 
 use super::ast::{LookDirection, Node, Polarity, Sequence, width};
 use super::flags::Flags;
@@ -9,7 +9,7 @@ use super::parse::{Parser, PatternStart, Spacing};
 use super::source::PatternToken;
 use crate::error::Error;
 
-/// What a group does besides holding its contents together.
+/// The function of a group besides grouping.
 enum GroupKind {
     Capture(Option<String>),
     Plain(Flags, Flags),
@@ -17,7 +17,7 @@ enum GroupKind {
 }
 
 impl Parser {
-    /// Reads a group; its opening parenthesis has been taken. Gives the spacing of what follows.
+    /// Parses a group after its opening parenthesis. Returns the spacing mode of the text that follows.
     pub(super) fn group(
         &mut self,
         spacing: Spacing,
@@ -57,7 +57,7 @@ impl Parser {
         Ok(spacing)
     }
 
-    /// Reads up to the closing parenthesis.
+    /// Parses up to the closing parenthesis.
     fn contents(
         &mut self,
         kind: GroupKind,
@@ -99,7 +99,7 @@ impl Parser {
         Err(self.source.error("missing ), unterminated subpattern", offset))
     }
 
-    /// Gives the next group its number.
+    /// Assigns the next group number.
     fn open(&mut self, name: Option<&str>) -> Result<usize, Error> {
         let group = self.widths.len();
         self.widths.push(None);
@@ -226,7 +226,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads `(?i)` and `(?i:...)`.
+    /// Parses `(?i)` and `(?i:...)`.
     fn flag_group(
         &mut self,
         letter: char,
@@ -246,7 +246,7 @@ impl Parser {
         Ok(Spacing::from_flags(self.flags))
     }
 
-    /// The next token, which must be there.
+    /// Returns the next token, or an error at the end of the pattern.
     pub(super) fn sign(&mut self, otherwise: &str) -> Result<PatternToken, Error> {
         match self.source.take()? {
             Some(token) => Ok(token),
@@ -255,7 +255,7 @@ impl Parser {
     }
 }
 
-/// Whether Python knows the letter as a flag, allowed or not.
+/// Returns true if Python knows the letter as a flag, allowed or not.
 pub(super) fn is_flag(letter: char) -> bool {
     matches!(letter, 'a' | 'i' | 'L' | 'm' | 's' | 't' | 'u' | 'x')
 }

@@ -1,6 +1,6 @@
-//! Reads the letters of `(?i)` and `(?i-s:...)`.
+//! Parses the letters of `(?i)` and `(?i-s:...)`.
 //!
-//! Invariant: flags for the whole pattern go to the parser, flags for a group are handed back.
+//! Invariant: the parser takes flags for the whole pattern; flags for a group are returned.
 
 use super::flags::Flags;
 use super::group::is_flag;
@@ -9,7 +9,7 @@ use super::source::PatternToken;
 use crate::error::Error;
 
 impl Parser {
-    /// The flags to add and to remove in a group; nothing when they were for the whole pattern.
+    /// Returns the flags to add and to remove in a group; `None` if they were for the whole pattern.
     pub(super) fn inline_flags(&mut self, letter: char) -> Result<Option<(Flags, Flags)>, Error> {
         let (mut add, mut sign) = (Flags::default(), letter);
         while sign != '-' && sign != ':' && sign != ')' {
@@ -69,7 +69,7 @@ impl Parser {
         }
     }
 
-    /// The next letter of a flag, or one of the signs that may end the letters.
+    /// Returns the next flag letter, or one of the characters that may end the letters.
     fn letter(&mut self, missing: &str, ends: &[char]) -> Result<char, Error> {
         let token = self.sign(missing)?;
         match token {

@@ -1,8 +1,8 @@
-//! The engine without backtracking, for patterns that need none: each byte that it looks at is one step.
+//! The regex engine without backtracking, for patterns that need none. Each examined byte is one step.
 //!
-//! It finds where matches begin and end; what groups hold is asked of the other engine, from the match's start.
+//! It finds the start and end of matches. The backtracking engine finds the group spans, from the start of the match.
 //!
-//! Invariant: it gives the spans that the backtracking engine would give, or gives up.
+//! Invariant: it returns the spans that the backtracking engine would return, or gives up.
 
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
@@ -15,11 +15,11 @@ use super::budget::StepBudget;
 use super::lower::{LAST_NEWLINE, LineMode, Lowered};
 use crate::error::Error;
 
-/// How large the compiled pattern, and the memory of one search, may become, in bytes.
+/// The size limit of the compiled pattern, and of the cache of one search, in bytes.
 const SIZE: usize = 1 << 20;
-/// How often the memory of a search may be filled before the search is given up.
+/// The number of times that the cache of a search may be filled before the search gives up.
 const REFILLS: usize = 4;
-/// What one new state of the automaton costs, in steps.
+/// The cost of a new automaton state, in steps.
 const STATE: usize = 200;
 
 /// A pattern compiled for searching without backtracking.
@@ -30,23 +30,23 @@ pub(super) struct Linear {
     lines: LineMode,
 }
 
-/// What a search without backtracking tells.
+/// The result of a search without backtracking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LinearOutcome {
     Match(usize, usize),
     NoMatch,
-    /// The automaton grows too large; ask the other engine.
+    /// The automaton grew too large; use the backtracking engine.
     GivenUp,
 }
 
-/// The memory of a search.
+/// The caches of a search.
 pub(super) struct Memory {
     forward: Cache,
     backward: Cache,
 }
 
 impl Linear {
-    /// Compiles a pattern; nothing when it would become too large.
+    /// Compiles a pattern; `None` if it would become too large.
     pub(super) fn new(lowered: &Lowered) -> Option<Linear> {
         let mut looks = LookMatcher::new();
         if lowered.lines == LineMode::LastOnly {
@@ -73,12 +73,12 @@ impl Linear {
         })
     }
 
-    /// Fresh memory for searches.
+    /// Creates empty caches for searches.
     pub(super) fn memory(&self) -> Memory {
         Memory { forward: self.forward.create_cache(), backward: self.backward.create_cache() }
     }
 
-    /// The leftmost match from a place on.
+    /// Returns the leftmost match at or after a position.
     pub(super) fn find(
         &self,
         text: &str,
@@ -97,7 +97,7 @@ impl Linear {
         }
     }
 
-    /// Where the leftmost match from a place on ends.
+    /// Returns the end of the leftmost match at or after a position.
     fn end(
         &self,
         text: Fed,
@@ -124,7 +124,7 @@ impl Linear {
         }
     }
 
-    /// Where the match that ends at a place begins.
+    /// Returns the start of the match that ends at a position.
     fn start(
         &self,
         text: Fed,
@@ -153,7 +153,7 @@ impl Linear {
     }
 }
 
-/// Where something was found.
+/// The position of a match end.
 #[derive(Debug, Clone, Copy)]
 enum LinearMatch {
     At(usize),
@@ -161,7 +161,7 @@ enum LinearMatch {
     GivenUp,
 }
 
-/// The text as the automaton is fed with it.
+/// The text as the automaton reads it.
 #[derive(Clone, Copy)]
 struct Fed<'t> {
     bytes: &'t [u8],
@@ -176,15 +176,15 @@ impl Fed<'_> {
         Some(if last { LAST_NEWLINE } else { byte })
     }
 
-    /// The byte beside the place where a walk begins. A newline that ends no line is shown as another byte: a
-    /// backward automaton takes a newline there for the end of a line, whatever it was told ends one.
+    /// Returns the byte next to the start of a walk. A newline that does not count as a line end is replaced by
+    /// another byte, because a backward automaton takes any newline there for a line end, whatever its configuration.
     fn beside(self, at: usize) -> Option<u8> {
         let plain = self.lines == LineMode::LastOnly;
         self.byte(at).map(|byte| if plain && byte == b'\n' { b' ' } else { byte })
     }
 }
 
-/// One walk through an automaton; a state tells of a match one byte late.
+/// A walk through an automaton. A state reports a match one byte late.
 struct AutomatonWalk<'d> {
     dfa: &'d DFA,
     cache: &'d mut Cache,
@@ -197,7 +197,7 @@ impl AutomatonWalk<'_> {
         self.dfa.start_state(self.cache, &config).ok()
     }
 
-    /// The state after a byte, or after the end of the text; nothing when the memory is used up.
+    /// Returns the state after a byte, or after the end of the text; `None` if the cache is full.
     #[inline]
     fn step(
         &mut self,

@@ -1,10 +1,10 @@
-//! Which patterns need no backtracking, and what they are for the engine without it.
+//! Selects the patterns that need no backtracking, and translates them for the linear engine.
 //!
-//! A pattern is taken when its matches depend on the order of its alternatives only: no look-around, no references,
-//! no possessive parts, no repetition of something that can be empty, no `\b`, and when an empty match is always the
-//! last choice (else the rule for a match beside an empty one would need a second look).
+//! A pattern is accepted if its matches depend only on the order of its alternatives. It has no look-around, no
+//! references, no possessive parts, no repetition of an expression that can be empty, and no `\b`. An empty match
+//! must always be its last choice; otherwise the rule for a match next to an empty one would need a second search.
 //!
-//! Invariant: what is lowered finds the same spans as the backtracking engine.
+//! Invariant: a translated pattern finds the same spans as the backtracking engine.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
 
@@ -15,17 +15,18 @@ use super::fold::unit;
 use super::parse::ParsedPattern;
 use super::program::Anchor;
 
-/// Stands for a newline that ends the text, so that `$` can tell it from others; no UTF-8 text has this byte.
+/// Represents a newline that ends the text, so that `$` can distinguish it from others. No UTF-8 text contains this
+/// byte.
 pub(super) const LAST_NEWLINE: u8 = 0xFF;
-/// How many ranges all sets of a pattern may have together.
+/// The maximum number of ranges in all sets of a pattern together.
 const MOST_RANGES: usize = 60_000;
 
-/// How `$` and `^` are to be understood by the engine.
+/// The meaning of `$` and `^` for the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineMode {
-    /// Ends of lines are newlines.
+    /// Every newline ends a line.
     Newlines,
-    /// The only end of a line is the newline that ends the text.
+    /// Only the newline that ends the text ends a line.
     LastOnly,
 }
 
@@ -35,23 +36,23 @@ pub(super) struct Lowered {
     pub(super) lines: LineMode,
 }
 
-/// A piece with what the pieces around it need to know.
+/// A translated piece, and its ability to match nothing.
 struct LoweredPiece {
     hir: Hir,
     empty: Empty,
 }
 
-/// Whether and when a piece matches nothing.
+/// The ability of a piece to match nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Empty {
     Never,
-    /// As the last choice only.
+    /// Only as the last choice.
     Last,
-    /// Before something that is not empty.
+    /// Before a choice that is not empty.
     Sooner,
 }
 
-/// Lowers a pattern that needs no backtracking.
+/// Translates a pattern that needs no backtracking.
 pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
     let lines = lines(&parsed.row, parsed.flags)?;
     let mut lowering = Lowering { lines: lines.unwrap_or(LineMode::Newlines), ranges: MOST_RANGES };
@@ -62,7 +63,7 @@ pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
     Some(Lowered { hir: piece.hir, lines: lowering.lines })
 }
 
-/// Which ends of lines the pattern asks for; nothing when it asks for both.
+/// Returns the line mode that the pattern needs; `None` if it needs both.
 fn lines(row: &[Node], flags: Flags) -> Option<Option<LineMode>> {
     let mut seen = None;
     for node in row {
@@ -187,7 +188,7 @@ impl Lowering {
     }
 }
 
-/// A range without the surrogates, which no text has.
+/// Returns a range without the surrogates, which no text contains.
 fn scalars(from: u32, to: u32) -> impl Iterator<Item = ClassUnicodeRange> {
     let low = char::from_u32(from).zip(char::from_u32(to.min(0xD7FF)));
     let high = char::from_u32(from.max(0xE000)).zip(char::from_u32(to));

@@ -1,7 +1,7 @@
-//! The backtracking engine: one attempt at one place, every step counted.
+//! The backtracking engine: one match attempt at one position, with every step counted.
 //!
-//! It keeps CPython's own discipline (what is saved when, and what is not) because what groups hold after an
-//! abandoned alternative or in a repeated group follows from it. Its stack is a vector: no text can overflow it.
+//! It saves and restores exactly what CPython does, because the spans of groups after an abandoned alternative, or in
+//! a repeated group, depend on it. Its stack is a vector, so no text can overflow the thread's stack.
 //!
 //! Invariant: `saved` holds exactly the marks that the frames on the stack have pushed.
 
@@ -10,14 +10,13 @@ use super::budget::StepBudget;
 use super::program::{Op, Program};
 use crate::error::Error;
 
-/// No place.
 pub(super) const NOWHERE: usize = usize::MAX;
-/// How many frames, and how many saved marks, may wait at once.
+/// The maximum number of frames, and of saved marks.
 const TALLEST: usize = 1_000_000;
-/// What a frame costs besides the step that waits, in steps.
+/// The cost of a frame besides its step, in steps.
 const FRAME: usize = 2;
 
-/// Where an attempt goes on.
+/// A step of the program with a position in the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {
     pub(super) pc: usize,
@@ -25,35 +24,35 @@ pub(super) struct Point {
     pub(super) layer: Layer,
 }
 
-/// Whether a match that ends where it starts is turned down.
+/// Decides if a match that ends where it starts is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layer {
-    /// It is: an empty match stands there already.
+    /// It is rejected: there was already an empty match at this position.
     MustAdvance,
-    /// It is not; so it is inside parts that are matched on their own.
+    /// It is accepted, as always inside parts that are matched on their own.
     Free,
 }
 
-/// What comes of a step.
+/// The result of a step.
 pub(super) enum Flow {
     Run(Point),
     Done(bool),
 }
 
-/// What waits for the outcome of a part.
+/// A step that waits for the result of a part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) wait: Wait,
-    /// The step that waits, and its place.
+    /// The step that waits, and its position.
     pub(super) from: Point,
     pub(super) count: u32,
     pub(super) last_mark: isize,
-    /// The repetition that the step is about.
+    /// The repetition of the step.
     pub(super) repeat: usize,
     pub(super) last_at: usize,
 }
 
-/// Which part is waited for.
+/// The part that a frame waits for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wait {
     Branch,
@@ -71,13 +70,13 @@ pub(super) enum Wait {
     Look,
 }
 
-/// A repetition under way.
+/// The state of a repetition in progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RepeatState {
     pub(super) body: usize,
     pub(super) min: u32,
     pub(super) max: u32,
-    /// How many times the body has begun, less one.
+    /// The number of times that the body has begun, minus one.
     pub(super) count: i64,
     pub(super) outer: Option<usize>,
     pub(super) last_at: usize,
@@ -93,7 +92,7 @@ pub(super) struct Machine<'p, 't> {
     pub(super) current: Option<usize>,
     pub(super) frames: Vec<Frame>,
     pub(super) saved: Vec<usize>,
-    /// Where the part that matched last ends.
+    /// The end of the last matched part.
     pub(super) end: usize,
     start: usize,
 }
@@ -114,7 +113,7 @@ impl<'p, 't> Machine<'p, 't> {
         }
     }
 
-    /// Tries to match at one place; gives where the match ends.
+    /// Tries to match at one position; returns the end of the match.
     pub(super) fn attempt(
         &mut self,
         at: usize,
@@ -141,7 +140,7 @@ impl<'p, 't> Machine<'p, 't> {
         }
     }
 
-    /// The span of a group after a match, when it took part in it.
+    /// Returns the span of a group after a match, if the group took part in it.
     pub(super) fn group(&self, group: usize) -> Option<(usize, usize)> {
         let index = group.checked_sub(1)? * 2;
         let (from, to) = (*self.marks.get(index)?, *self.marks.get(index + 1)?);
@@ -149,7 +148,7 @@ impl<'p, 't> Machine<'p, 't> {
         set.then_some((from, to))
     }
 
-    /// Lets a step wait while a part is tried.
+    /// Pushes a frame that waits while a part is tried.
     pub(super) fn wait(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<(), Error> {
         if self.frames.len() >= TALLEST || self.saved.len() >= TALLEST * 4 {
             return Err(budget.exhausted());
@@ -158,7 +157,7 @@ impl<'p, 't> Machine<'p, 't> {
         budget.spend(FRAME)
     }
 
-    /// Goes on until the part that is tried matches or fails.
+    /// Runs until the current part matches or fails.
     fn advance(&mut self, from: Point, budget: &mut StepBudget) -> Result<bool, Error> {
         let mut point = from;
         loop {
@@ -188,7 +187,7 @@ impl<'p, 't> Machine<'p, 't> {
         }
     }
 
-    /// Takes a step that is more than one character.
+    /// Executes a step that is not a single character.
     fn control(&mut self, op: Op, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
         let next = Point { pc: point.pc + 1, ..point };
         match op {

@@ -1,14 +1,16 @@
 //! Search and replace with Python's regular expressions.
 //!
-//! A pattern is read as CPython 3.11 reads it, and [`Pattern::replace`] replaces what `re.sub` replaces, byte for
-//! byte, or refuses: what is not supported (`\N{...}`, group names that are not ASCII, `(?t)`, a class in `(?a:...)` or
-//! `(?u:...)` at the very start, which CPython itself searches wrongly, patterns that are
-//! huge or nested very deeply) is `BAD_PATTERN` and says so. Two engines share the work under one [`Budget`] of steps:
-//! one without backtracking wherever the pattern needs none, and one that backtracks as CPython's does. Neither
-//! looks at a clock, so the same call gives the same answer on every machine.
+//! Patterns are parsed as in CPython 3.11, and [`Pattern::replace`] makes the replacements of `re.sub`, byte for
+//! byte, or returns an error. Unsupported features are `BAD_PATTERN`, and the message names them: `\N{...}`, group
+//! names that are not ASCII, `(?t)`, a class in `(?a:...)` or `(?u:...)` at the very start (CPython itself searches
+//! these wrongly), and patterns that are huge or nested very deeply.
 //!
-//! Invariant: the changes of one call are in the order of the text and none overlaps the one before it; an empty one
-//! may stand where the one before it ends, or where the one after it begins.
+//! Two engines share one [`StepBudget`]. One works without backtracking and is used for every pattern that needs
+//! none; the other backtracks as CPython does. Neither uses a clock, so the same call gives the same result on every
+//! machine.
+//!
+//! Invariant: the changes of one call are in the order of the text and do not overlap. An empty change may be at the
+//! end of the previous one or at the start of the next one.
 
 #![deny(clippy::disallowed_methods)]
 
@@ -52,7 +54,7 @@ use self::walk::{Match, MatchWalk};
 use crate::error::{Code, Error};
 use crate::text::Change;
 
-/// A regular expression in Python's syntax, ready to search.
+/// A compiled regular expression in Python's syntax.
 #[derive(Debug)]
 pub struct Pattern {
     program: Program,
@@ -63,8 +65,9 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles a pattern; `BAD_PATTERN` with Python's message and position where Python refuses it, and where it is
-    /// not supported here.
+    /// Compiles a pattern.
+    ///
+    /// Errors: `BAD_PATTERN` with Python's message and position if Python rejects it, or if it is not supported here.
     pub fn compile(pattern: &str, flags: Flags) -> Result<Pattern, Error> {
         let parsed = parse::parse(pattern, flags)?;
         let program = program::compile(&parsed)?;
@@ -74,11 +77,13 @@ impl Pattern {
         Ok(Pattern { program, linear, first, groups: parsed.widths.len() - 1, names: parsed.names })
     }
 
-    /// Gives the changes that `re.sub` makes to `text[window]`, at most `count` of them, with spans of the whole text.
+    /// Returns the changes that `re.sub` makes to `text[window]`, at most `count` of them, with spans of the whole
+    /// text.
     ///
-    /// Only the window is looked at, as when those lines alone are handed to `re.sub`: anchors hold at its ends, and
-    /// look-around sees nothing outside. A window that is not in the text gives no changes. `REGEX_BUDGET` when the
-    /// budget is used up.
+    /// Only the window is searched, as if its lines were passed alone to `re.sub`: anchors match at its ends, and
+    /// look-around cannot see beyond it. A window outside the text gives no changes.
+    ///
+    /// Errors: `REGEX_BUDGET` if the budget is used up.
     pub fn replace(
         &self,
         text: &str,

@@ -1,20 +1,19 @@
-//! How Python reads the name or the number of a group.
+//! Parses the name or the number of a group as Python does.
 //!
-//! Invariant: a name that is not ASCII is never taken for an identifier here; the caller refuses it.
+//! Invariant: a name that is not ASCII is never an identifier here; the caller rejects it.
 
-/// What stands between the brackets of a reference to a group.
+/// The name or number in a reference to a group.
 pub(super) enum GroupReference {
-    /// An identifier.
     Word,
     /// A number that `int()` takes and that is not negative.
     Number(usize),
-    /// Neither.
+    /// Neither an identifier nor a number.
     Bad,
-    /// Something that Python may take and that is not read here.
+    /// A name or number that Python may accept and that is not supported here.
     Foreign,
 }
 
-/// Tells what Python sees in the name of a group.
+/// Classifies the name of a group as Python does.
 pub(super) fn read(name: &str) -> GroupReference {
     if !name.is_ascii() {
         return GroupReference::Foreign;
@@ -46,7 +45,7 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// `int()` of an ASCII text.
+/// Parses ASCII text as Python's `int()` does.
 fn number(name: &str) -> GroupReference {
     let trimmed = name.trim_matches(|char: char| matches!(char, ' ' | '\t'..='\r' | '\x1c'..='\x1f'));
     let (negative, digits) = match trimmed.strip_prefix('-') {

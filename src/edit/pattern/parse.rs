@@ -1,18 +1,17 @@
-//! Reads a pattern as CPython 3.11's `re` reads it, and refuses what that refuses, in its words.
+//! Parses a pattern as CPython 3.11's `re` does, with the same errors and messages.
 //!
-//! Invariant: every refusal is `BAD_PATTERN`; whatever the text, the depth of the reading is limited.
+//! Invariant: every error is `BAD_PATTERN`; the recursion depth is limited for every text.
 
 use super::ast::{At, ENDLESS, Item, Node, Pace, Polarity, Sequence, Set, Width};
 use super::flags::Flags;
 use super::source::{PatternToken, TokenReader};
 use crate::error::Error;
 
-/// How deep groups may be nested.
+/// The maximum nesting depth of groups.
 const DEEPEST: usize = 100;
-/// How many characters a pattern may have.
+/// The maximum number of characters in a pattern.
 const LONGEST: usize = 8_000;
 
-/// A pattern that has been read.
 pub(super) struct ParsedPattern {
     pub(super) row: Sequence,
     pub(super) flags: Flags,
@@ -20,21 +19,21 @@ pub(super) struct ParsedPattern {
     pub(super) names: Vec<(String, usize)>,
 }
 
-/// What is known while a pattern is read.
+/// The state of the parser.
 pub(super) struct Parser {
     pub(super) source: TokenReader,
     pub(super) flags: Flags,
     /// The widths of the groups; `None` while a group is open. The first is the whole match.
     pub(super) widths: Vec<Option<Width>>,
     pub(super) names: Vec<(String, usize)>,
-    /// How many groups there were when the outermost look-behind began.
+    /// The number of groups when the outermost look-behind began.
     pub(super) behind: Option<usize>,
-    /// Groups that conditions ask for, and where.
+    /// The groups that conditions refer to, with the position of each reference.
     pub(super) asked: Vec<(usize, usize)>,
     pub(super) depth: usize,
 }
 
-/// Whether white space and comments are skipped.
+/// Decides if white space and comments are skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spacing {
     Kept,
@@ -47,7 +46,6 @@ impl Spacing {
     }
 }
 
-/// Reads a pattern.
 pub(super) fn parse(text: &str, flags: Flags) -> Result<ParsedPattern, Error> {
     let source = TokenReader::pattern(text)?;
     if text.chars().count() > LONGEST {
@@ -71,7 +69,7 @@ pub(super) fn parse(text: &str, flags: Flags) -> Result<ParsedPattern, Error> {
 }
 
 impl Parser {
-    /// Reads `a|b|c`.
+    /// Parses the alternatives of `a|b|c`, up to the end of their group.
     pub(super) fn alternatives(&mut self, spacing: Spacing) -> Result<Sequence, Error> {
         let (outermost, mut spacing) = (self.depth == 0, spacing);
         let mut rows = Vec::new();
@@ -90,7 +88,7 @@ impl Parser {
         Ok(joined(rows))
     }
 
-    /// Goes one level deeper, unless that is too deep.
+    /// Enters one nesting level. Errors: `BAD_PATTERN` if the nesting is too deep.
     pub(super) fn descend(&mut self) -> Result<(), Error> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -99,7 +97,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads what stands between two bars.
+    /// Parses one alternative, up to the next bar.
     pub(super) fn row(&mut self, spacing: Spacing, start: PatternStart) -> Result<Sequence, Error> {
         let (mut row, mut spacing) = (Sequence::new(), spacing);
         while let Some(token) = self.source.next() {
@@ -139,7 +137,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Repeats the last node of the row.
+    /// Parses a repetition of the last node of the sequence.
     fn repeat(&mut self, sign: char, row: &mut Sequence) -> Result<(), Error> {
         let here = self.source.tell();
         let counts = match sign {
@@ -171,7 +169,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads `{m,n}`; nothing when the brace is a literal one.
+    /// Parses `{m,n}`; `None` if the brace is a literal one.
     fn counts(&mut self, here: usize) -> Result<Option<(u32, u32)>, Error> {
         if self.source.next_is('}') {
             return Ok(None);
@@ -200,14 +198,15 @@ impl Parser {
     }
 }
 
-/// Whether a row begins the whole pattern, where global flags may stand.
+/// The position of a sequence: at the start of the whole pattern, where global flags are allowed, or elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PatternStart {
     OfPattern,
     Inside,
 }
 
-/// The alternatives as one row: what they begin with alike stands before them, single characters become a set.
+/// Joins alternatives into one sequence. A common prefix is moved in front of them, and single characters become a
+/// set.
 fn joined(mut rows: Vec<Sequence>) -> Sequence {
     let mut row = Sequence::new();
     if rows.len() > 1 {
@@ -253,7 +252,7 @@ fn as_set(rows: &[Sequence]) -> Option<Set> {
     Some(Set { negated: false, items: unique(items) })
 }
 
-/// The items without repetition, in their order.
+/// Removes repeated items and keeps the order.
 pub(super) fn unique(items: Vec<Item>) -> Vec<Item> {
     let mut kept: Vec<Item> = Vec::with_capacity(items.len());
     for item in items {
@@ -264,7 +263,7 @@ pub(super) fn unique(items: Vec<Item>) -> Vec<Item> {
     kept
 }
 
-/// The row with the bodies of plain groups in their places.
+/// Replaces plain groups by their bodies.
 fn unpacked(row: Sequence) -> Sequence {
     let mut out = Sequence::with_capacity(row.len());
     for node in row {
@@ -278,7 +277,7 @@ fn unpacked(row: Sequence) -> Sequence {
     out
 }
 
-/// `\b` or `\B`.
+/// Returns the node of `\b` or `\B`.
 pub(super) fn boundary(escaped: char) -> Node {
     Node::At(At::Boundary(if escaped == 'b' { Polarity::Yes } else { Polarity::No }))
 }

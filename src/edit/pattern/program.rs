@@ -1,8 +1,8 @@
-//! A pattern as steps for the backtracking engine.
+//! A pattern compiled to steps for the backtracking engine.
 //!
-//! The steps are the ones CPython compiles to, because what its groups hold after a search depends on them.
+//! The steps are those that CPython compiles to, because the group spans after a search depend on them.
 //!
-//! Invariant: every target lies inside `ops`, and `ops` ends with `Success`.
+//! Invariant: every target is inside `ops`, and `ops` ends with `Success`.
 
 use std::collections::HashMap;
 
@@ -13,20 +13,20 @@ use super::fold::{Fold, SingleChar, scope, unit};
 use super::parse::ParsedPattern;
 use crate::error::{Code, Error};
 
-/// One step.
+/// A step of the engine.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Op {
-    /// Notes the place as a group's start (even) or end (odd).
+    /// Stores the position as a group's start (even) or end (odd).
     Mark(usize),
-    /// Takes this character.
+    /// Matches one character, this one.
     Char(u32),
-    /// Takes a character of a set.
+    /// Matches one character of a set.
     Set(usize),
     At(Anchor),
-    /// Tries the rows of `branches` in order.
+    /// Tries the alternatives of `branches` in order.
     Branch(usize),
     Jump(usize),
-    /// Repeats one character.
+    /// Repeats a node that matches one character.
     RepeatUnit {
         pace: Pace,
         min: u32,
@@ -64,7 +64,7 @@ pub(super) enum Op {
     Success,
 }
 
-/// A place, once the flags are known.
+/// A zero-width position, with the flags applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     TextStart,
@@ -90,7 +90,7 @@ impl Anchor {
     }
 }
 
-/// The steps with the sets and the branches they speak of.
+/// The steps, with the sets and the branches that they refer to.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
@@ -99,7 +99,6 @@ pub(super) struct Program {
     known: HashMap<SingleChar, usize>,
 }
 
-/// Compiles what has been read.
 pub(super) fn compile(parsed: &ParsedPattern) -> Result<Program, Error> {
     let mut compiler = Compiler { program: Program::default(), parsed };
     compiler.row(&parsed.row, parsed.flags)?;
@@ -123,7 +122,7 @@ impl Compiler<'_> {
         self.program.ops.len()
     }
 
-    /// Puts the step into the place that was kept for it.
+    /// Fills a reserved slot with a step.
     fn set(&mut self, at: usize, op: Op) {
         if let Some(slot) = self.program.ops.get_mut(at) {
             *slot = op;
@@ -186,7 +185,7 @@ impl Compiler<'_> {
         at
     }
 
-    /// The row with a `Success` behind it; gives the step after that.
+    /// Compiles a sequence with a `Success` behind it; returns the index of the following step.
     fn closed(&mut self, row: &[Node], flags: Flags) -> Result<usize, Error> {
         self.row(row, flags)?;
         self.push(Op::Success);
@@ -283,7 +282,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The unit of a body that is one character and nothing else.
+/// Returns the single character of a body that consists of nothing else.
 pub(super) fn repeated_unit(body: &[Node], flags: Flags) -> Option<SingleChar> {
     match body {
         [Node::Group { capture: None, add, remove, body }] => {

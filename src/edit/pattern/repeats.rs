@@ -1,7 +1,7 @@
-//! Repetitions, look-around and atomic groups of the backtracking engine: how each begins, and how it
-//! goes on when the part that it waited for has matched or failed.
+//! Repetitions, look-around and atomic groups of the backtracking engine: their start, and their continuation after a
+//! part has matched or failed.
 //!
-//! Invariant: whoever pushes marks takes them off again, whatever the outcome.
+//! Invariant: the function that pushes marks pops them again, whatever the result.
 
 use super::ast::{ENDLESS, Polarity};
 use super::budget::StepBudget;
@@ -11,7 +11,7 @@ use super::program::Op;
 use crate::error::Error;
 
 impl Machine<'_, '_> {
-    /// Takes up the step that waited for a part.
+    /// Resumes a step after the part that it waited for.
     pub(super) fn resume(
         &mut self,
         frame: Frame,
@@ -178,7 +178,7 @@ impl Machine<'_, '_> {
         self.possessive_again(frame, budget)
     }
 
-    /// Matches the body of a possessive repetition once more, or goes on behind it.
+    /// Matches the body of a possessive repetition once more, or continues behind it.
     fn possessive_again(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
         let Some(Op::Possessive { min, max, next }) = self.program.ops.get(frame.from.pc).copied() else {
             return Ok(Flow::Done(false));

@@ -1,4 +1,4 @@
-//! The backtracking engine over a whole text: the leftmost match from a place on.
+//! Searches a whole text with the backtracking engine: the leftmost match at or after a position.
 //!
 //! Invariant: after a match the machine holds its groups.
 
@@ -9,7 +9,6 @@ use super::machine::{Layer, Machine};
 use super::program::{Anchor, Op};
 use crate::error::Error;
 
-/// A search by backtracking.
 pub(super) struct BacktrackingSearch<'p, 't> {
     pub(super) machine: Machine<'p, 't>,
     first: Option<&'p CharSet>,
@@ -24,7 +23,8 @@ impl<'p, 't> BacktrackingSearch<'p, 't> {
         BacktrackingSearch { machine, first: pattern.first.as_ref(), start_only }
     }
 
-    /// The leftmost match from a place on; at that place itself it must not be empty when `layer` says so.
+    /// Returns the leftmost match at or after a position. At that position itself it must not be empty if `layer`
+    /// forbids it.
     pub(super) fn find(
         &mut self,
         from: usize,

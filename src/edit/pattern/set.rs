@@ -1,6 +1,6 @@
-//! Reads `[...]`; `[`, `&&`, `--`, `~~` and `||` inside are plain characters, as they are in Python.
+//! Parses `[...]`. As in Python, `[`, `&&`, `--`, `~~` and `||` inside a set are plain characters.
 //!
-//! Invariant: a set that is read has at least one member.
+//! Invariant: a parsed set has at least one member.
 
 use super::ast::{Item, Node, Set};
 use super::parse::{Parser, unique};
@@ -8,7 +8,7 @@ use super::source::PatternToken;
 use crate::error::Error;
 
 impl Parser {
-    /// Reads a set; its opening bracket has been taken.
+    /// Parses a set after its opening bracket.
     pub(super) fn set(&mut self) -> Result<Node, Error> {
         let here = self.source.tell() - 1;
         let negated = self.source.eat('^')?;
@@ -55,7 +55,7 @@ impl Parser {
         }
     }
 
-    /// A member with the token that began it, which is what Python's messages quote.
+    /// Parses a member, and returns it with the token that began it, which Python's messages quote.
     fn member(&mut self, token: PatternToken) -> Result<(Item, String), Error> {
         let item = match token {
             PatternToken::Plain(char) => Item::Literal(u32::from(char)),

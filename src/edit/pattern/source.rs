@@ -1,4 +1,4 @@
-//! The text of a pattern or a template as a row of tokens, and the positions that refusals name.
+//! The tokens of a pattern or a template, with their positions for errors.
 //!
 //! Invariant: `next` is the token that ends just before `index`.
 
@@ -7,7 +7,7 @@ use crate::error::{Code, Error};
 /// One character, or a backslash with the character after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PatternToken {
-    /// A character that stands alone.
+    /// A character without a backslash.
     Plain(char),
     /// A character after a backslash.
     Escaped(char),
@@ -33,7 +33,7 @@ impl PatternToken {
     }
 }
 
-/// A reader of tokens with one token of look-ahead.
+/// A token reader with one token of look-ahead.
 pub(super) struct TokenReader {
     chars: Vec<char>,
     index: usize,
@@ -64,7 +64,7 @@ impl TokenReader {
         self.next == Some(PatternToken::Plain(char))
     }
 
-    /// The next token if it is a character of which `wanted` holds.
+    /// Returns the next token if it is a character that satisfies `wanted`.
     pub(super) fn peek_if(&self, wanted: impl Fn(char) -> bool) -> Option<char> {
         match self.next {
             Some(PatternToken::Plain(char)) if wanted(char) => Some(char),
@@ -86,7 +86,7 @@ impl TokenReader {
         Ok(found)
     }
 
-    /// Up to `most` characters of which `wanted` holds.
+    /// Takes up to `most` characters that satisfy `wanted`.
     pub(super) fn take_while(&mut self, most: usize, wanted: fn(char) -> bool) -> Result<String, Error> {
         let mut taken = String::new();
         for _ in 0..most {
@@ -97,7 +97,7 @@ impl TokenReader {
         Ok(taken)
     }
 
-    /// What stands before `terminator`, which is taken too.
+    /// Takes the text up to `terminator`, and the terminator itself.
     pub(super) fn until(&mut self, terminator: char, name: &str) -> Result<String, Error> {
         let mut taken = String::new();
         loop {
@@ -117,7 +117,7 @@ impl TokenReader {
         Ok(taken)
     }
 
-    /// The position of the next token, in characters.
+    /// Returns the position of the next token, in characters.
     pub(super) fn tell(&self) -> usize {
         self.index - self.next.map_or(0, PatternToken::len)
     }
@@ -127,12 +127,12 @@ impl TokenReader {
         self.advance()
     }
 
-    /// Refuses what stands `offset` characters before the next token.
+    /// Returns an error at `offset` characters before the next token.
     pub(super) fn error(&self, message: &str, offset: usize) -> Error {
         self.error_at(message, self.tell().saturating_sub(offset))
     }
 
-    /// Refuses what stands at a position, in Python's words.
+    /// Returns an error at a position, in Python's words.
     pub(super) fn error_at(&self, message: &str, position: usize) -> Error {
         let before = self.chars.get(..position).unwrap_or(&self.chars);
         let mut said = format!("{message} at position {position}");
@@ -144,12 +144,12 @@ impl TokenReader {
         self.refuse(&said)
     }
 
-    /// Refuses without naming a position.
+    /// Returns an error without a position.
     pub(super) fn refuse(&self, message: &str) -> Error {
         Error::new(Code::BadPattern, format!("{}: {message}", self.about))
     }
 
-    /// Refuses what Python takes and this crate does not.
+    /// Returns an error for a feature that Python supports and this crate does not.
     pub(super) fn unsupported(&self, what: &str) -> Error {
         self.refuse(&format!("not supported: {what}"))
     }

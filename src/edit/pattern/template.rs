@@ -1,6 +1,6 @@
-//! What stands in a match's place: Python's replacement template.
+//! Python's replacement templates.
 //!
-//! Invariant: a [`Template`] names only groups that the pattern it was read for has.
+//! Invariant: a [`ReplacementTemplate`] refers only to groups of the pattern that it was parsed for.
 
 use super::Pattern;
 use super::escape::{control, is_octal, octal};
@@ -8,13 +8,13 @@ use super::names::{GroupReference, quoted, read};
 use super::source::{PatternToken, TokenReader};
 use crate::error::Error;
 
-/// A replacement template, read for one pattern.
+/// A replacement template, parsed for one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplacementTemplate {
     pub(super) parts: Vec<TemplatePart>,
 }
 
-/// A piece of a template.
+/// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TemplatePart {
     Text(String),
@@ -22,10 +22,11 @@ pub(super) enum TemplatePart {
 }
 
 impl ReplacementTemplate {
-    /// Reads a template as `re.sub` does: `\1`, `\g<name>`, `\g<0>`, `\n` and octal escapes; `$` is a plain character.
+    /// Parses a template as `re.sub` does: `\1`, `\g<name>`, `\g<0>`, `\n` and octal escapes; `$` is a plain
+    /// character.
     ///
-    /// `BAD_PATTERN` with Python's message for a bad escape, and for a group that is malformed or that the pattern
-    /// does not have.
+    /// Errors: `BAD_PATTERN` with Python's message for a bad escape, and for a group that is malformed or that the
+    /// pattern does not have.
     pub fn parse(template: &str, pattern: &Pattern) -> Result<ReplacementTemplate, Error> {
         if !template.contains('\\') {
             return Ok(ReplacementTemplate { parts: vec![TemplatePart::Text(template.to_owned())] });
@@ -47,7 +48,7 @@ impl ReplacementTemplate {
         Ok(ReplacementTemplate { parts: reader.parts })
     }
 
-    /// Whether the replacement depends on the match.
+    /// Returns true if the replacement depends on the match.
     pub(super) fn has_groups(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, TemplatePart::Group(_)))
     }

@@ -1,6 +1,6 @@
-//! What the backtracking engine sees of the text at a place.
+//! Access of the backtracking engine to the text.
 //!
-//! Invariant: every place is a border between two characters.
+//! Invariant: every position is a boundary between two characters.
 
 use super::ast::{Category, Polarity};
 use super::budget::StepBudget;
@@ -11,7 +11,7 @@ use super::program::Anchor;
 use crate::error::Error;
 
 impl Machine<'_, '_> {
-    /// The character at a place, with the place behind it.
+    /// Returns the character at a position, and the position behind it.
     #[inline]
     pub(super) fn char_at(&self, at: usize) -> Option<(u32, usize)> {
         match self.text.as_bytes().get(at)? {
@@ -23,7 +23,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// The place before the character that ends at a place.
+    /// Returns the start of the character that ends at a position.
     pub(super) fn before(&self, at: usize) -> Option<usize> {
         let char = self.text.get(..at)?.chars().next_back()?;
         Some(at - char.len_utf8())
@@ -33,7 +33,7 @@ impl Machine<'_, '_> {
         self.program.units.get(unit).is_some_and(|unit| unit.accepts(char))
     }
 
-    /// Takes a unit as often as it can, at most `max` times.
+    /// Returns the number of times that a unit matches in a row, at most `max`.
     pub(super) fn count(
         &self,
         unit: usize,
@@ -52,7 +52,7 @@ impl Machine<'_, '_> {
         Ok((count, at))
     }
 
-    /// Whether a place is where an anchor wants to be.
+    /// Returns true if an anchor matches at a position.
     pub(super) fn holds(&self, anchor: Anchor, at: usize) -> bool {
         let bytes = self.text.as_bytes();
         let newline_at = |at: usize| bytes.get(at) == Some(&b'\n');

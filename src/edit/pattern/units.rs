@@ -1,6 +1,6 @@
-//! Alternatives and repeated characters of the backtracking engine.
+//! Alternatives and single-character repetitions of the backtracking engine.
 //!
-//! Invariant: whoever saves marks takes them off again, whatever the outcome.
+//! Invariant: the function that saves marks pops them again, whatever the result.
 
 use super::budget::StepBudget;
 use super::frames::Keep;
@@ -35,7 +35,7 @@ impl Machine<'_, '_> {
         Ok(Flow::Run(Point { pc, ..frame.from }))
     }
 
-    /// Whether a step that takes one character could take the one at a place.
+    /// Returns false if a single-character step cannot match at a position.
     fn may_start(&self, pc: usize, at: usize) -> bool {
         match self.program.ops.get(pc) {
             Some(Op::Char(wanted)) => self.char_at(at).is_some_and(|(char, _)| char == *wanted),
@@ -56,7 +56,7 @@ impl Machine<'_, '_> {
         self.next_branch(frame, budget)
     }
 
-    /// After a tail: forgets the saved marks when it matched, else puts them back and keeps them.
+    /// Ends a tail: drops the saved marks if it matched, otherwise restores them and keeps them.
     pub(super) fn leave_if(&mut self, matched: bool, frame: Frame) -> bool {
         if matched {
             self.forget_if_repeating(frame.last_mark);
@@ -86,7 +86,7 @@ impl Machine<'_, '_> {
         self.unit_tail(frame, budget)
     }
 
-    /// Tries what follows a unit, from the longest count that is left to the shortest.
+    /// Tries the steps behind a unit, from the longest remaining count to the shortest.
     pub(super) fn unit_tail(&mut self, mut frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
         let pc = frame.from.pc + 1;
         while let Some(Op::Char(_)) = self.program.ops.get(pc) {
@@ -103,7 +103,7 @@ impl Machine<'_, '_> {
         Ok(Flow::Run(Point { pc, ..frame.from }))
     }
 
-    /// Gives back one character of a repeated unit, unless the least count is reached.
+    /// Gives back one character of a repeated unit, unless the minimum count is reached.
     fn step_back(&self, frame: &mut Frame) -> bool {
         if frame.count as usize <= frame.repeat {
             return false;

@@ -1,8 +1,9 @@
-//! From match to match through a text, by the rules of `re.sub`.
+//! Iterates over the matches of a text, by the rules of `re.sub`.
 //!
-//! A match may be empty where a longer one ended; after an empty one the next must not be empty in the same place.
+//! A match may be empty at the end of a longer one. After an empty match, the next one must not be empty at the same
+//! position.
 //!
-//! Invariant: each match begins where the one before it ended, or later.
+//! Invariant: each match begins at or after the end of the previous one.
 
 use std::ops::Range;
 
@@ -13,15 +14,14 @@ use super::machine::Layer;
 use super::search::BacktrackingSearch;
 use crate::error::{Code, Error};
 
-/// What one match costs besides the search, in steps.
+/// The cost of a match besides the search, in steps.
 const MATCH: usize = 16;
 
-/// One match.
 pub(super) struct Match {
     pub(super) span: Range<usize>,
 }
 
-/// A way through a text.
+/// An iteration over the matches of a text.
 pub(super) struct MatchWalk<'p, 't> {
     linear: Option<(&'p Linear, Memory)>,
     search: BacktrackingSearch<'p, 't>,
@@ -43,7 +43,7 @@ impl<'p, 't> MatchWalk<'p, 't> {
         }
     }
 
-    /// The next match.
+    /// Returns the next match, or `None` at the end of the text.
     pub(super) fn next(&mut self, budget: &mut StepBudget) -> Result<Option<Match>, Error> {
         budget.spend(MATCH)?;
         let Some((start, end)) = self.find(budget)? else { return Ok(None) };
@@ -52,7 +52,7 @@ impl<'p, 't> MatchWalk<'p, 't> {
         Ok(Some(Match { span: start..end }))
     }
 
-    /// The span of a group of the last match.
+    /// Returns the span of a group of the last match.
     pub(super) fn group(&self, group: usize) -> Option<(usize, usize)> {
         self.search.machine.group(group)
     }
@@ -63,7 +63,7 @@ impl<'p, 't> MatchWalk<'p, 't> {
         };
         let from = match self.layer {
             Layer::Free => Some(self.at),
-            // An empty match is the last choice of every pattern here: nothing else matches in its place.
+            // An empty match is the last choice of every pattern here: nothing else matches at its position.
             Layer::MustAdvance => {
                 self.text.get(self.at..).and_then(|rest| rest.chars().next()).map(|c| self.at + c.len_utf8())
             }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::edit::pattern::Flags;
 
-    /// Every text of at most `length` characters of the alphabet.
+    /// Returns every text of at most `length` characters of the alphabet.
     fn texts(alphabet: &[char], length: usize) -> Vec<String> {
         let mut all = vec![String::new()];
         let mut from = 0;

@@ -1,4 +1,4 @@
-//! The places of a quoted block, and what the edit comes to there.
+//! Finds the matches of a block, and plans the edit there.
 
 use super::window::Window;
 use super::{MATCHES, PLACES, check_size, missing, too_many};
@@ -6,12 +6,12 @@ use crate::edit::{OnDuplicate, PlannedEdit, Search, place};
 use crate::error::{Code, Error, EvidenceLine, NextCall};
 use crate::locate::{self, Conflict, Located, OnRepeat, SearchText, UniqueMatch};
 
-/// Characters shown of a line in a message.
+/// The maximum number of characters of a line in a message.
 const WIDTH: usize = 60;
-/// Lines before and behind a line that are worth a look.
+/// The number of context lines before and behind a conflicting line.
 const AROUND: usize = 5;
 
-/// Plans the edit of the one place of a block.
+/// Plans the edit of the only match of a block.
 ///
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
 pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
@@ -21,9 +21,9 @@ pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result
     concluded(search, &needle, located, looked)
 }
 
-/// Plans the edit of every place of a block.
+/// Plans the edit of every match of a block.
 ///
-/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only where places overlap or are too many to look at; `TOO_LARGE`.
+/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only if matches overlap or are too many to examine; `TOO_LARGE`.
 pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     let quote = quote(search, &needle, &replace);
@@ -76,16 +76,15 @@ fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
     let error =
         Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name));
     let error = match places.iter().find_map(|place| place.symbol.as_ref()) {
-        Some(symbol) => error.hint(format!(
-            "quote more of the surrounding lines, or say in which symbol, as in `within: {symbol:?}`"
-        )),
+        Some(symbol) => error
+            .hint(format!("quote more surrounding lines, or name the symbol, as in `within: {symbol:?}`")),
         None => error,
     };
     error.field("search").places(places).counting(count)
 }
 
 fn standing(line: usize, looked: &Window<'_>) -> Error {
-    let message = format!("the replacement stands at line {line} already");
+    let message = format!("the replacement is already at line {line}");
     Error::new(Code::AlreadyApplied, message).places(vec![place(looked.buffer, line)])
 }
 
@@ -95,7 +94,7 @@ fn conflicting(conflict: &Conflict, looked: &Window<'_>) -> Error {
         format!("{}: line {}", conflict.why, conflict.line)
     } else {
         let (line, quoted, there) = (conflict.line, short(&conflict.quoted), short(&conflict.there));
-        format!("{}: the edit takes line {line} to be {quoted:?}, the file has {there:?}", conflict.why)
+        format!("{}: the edit expects {quoted:?} at line {line}, the file has {there:?}", conflict.why)
     };
     let last = looked.buffer.lines().count();
     Error::new(Code::EditConflict, message)

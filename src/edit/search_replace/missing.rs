@@ -1,30 +1,30 @@
-//! What is said where nothing was found: the lines that come nearest, where they first differ, and the next call.
+//! The error for a search without a match: the nearest lines, their first difference, and the next call.
 
 use super::window::Window;
 use crate::edit::{Needle, Search};
 use crate::error::{Best, Code, Difference, Error, NextCall};
 use crate::locate::{Proposal, SimilarLines, exact};
 
-/// Lines shown of a text in which nothing was found, with their indentation, and how many of them before the line
-/// that comes nearest.
+/// The maximum number of lines shown of a text without a match, with their indentation, and the number of those
+/// before the nearest line.
 const SHOWN: usize = 10;
 const BEFORE: usize = 2;
 
-/// Characters shown of each.
+/// The maximum number of characters shown of each line.
 const WIDTH: usize = 120;
 
-/// Characters shown from the first one that differs.
+/// The maximum number of characters shown from the first difference on.
 const APART: usize = 40;
 
-/// Lines shown of the place that comes nearest.
+/// The maximum number of lines shown of the nearest match.
 const LINES: usize = 40;
 
-/// The refusal of a pattern that matches nowhere.
+/// Returns the error for a pattern without a match.
 pub(super) fn pattern(search: &Search, looked: &Window<'_>) -> Error {
     not_found(search, looked).hint(quotable(needle(search), looked))
 }
 
-/// The refusal of a block that stands nowhere.
+/// Returns the error for a block without a match.
 pub(super) fn block(
     search: &Search,
     needle: &str,
@@ -37,11 +37,11 @@ pub(super) fn block(
     let best = best(needle, looked, near);
     let (next, hint) = match proposal {
         Some(Proposal { search, replace }) => {
-            (NextCall::Edit { search, replace }, "`next` is the same edit with the text that is really there")
+            (NextCall::Edit { search, replace }, "`next` is the same edit with the file's actual text")
         }
         None => (
             NextCall::Read { start_line: near.first, end_line: near.last },
-            "look at the lines that come nearest, and quote what is there",
+            "read the nearest lines, and quote the actual text",
         ),
     };
     error.hint(hint).best(best).proposing(next)
@@ -76,14 +76,14 @@ fn best(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Best {
     }
 }
 
-/// A line, or the beginning of a long one with a mark behind it.
+/// Returns a line, or the beginning of a long one with an ellipsis.
 fn clipped(line: &str) -> String {
     let start: String = line.chars().take(2 * WIDTH).collect();
     if start.len() < line.len() { start + "..." } else { start }
 }
 
-/// The first character in which the quoted lines differ from the nearest ones, blank lines and the blanks at both ends
-/// of a line aside.
+/// Returns the first character in which the search lines differ from the nearest ones. Blank lines, and blanks at
+/// both ends of a line, are ignored.
 fn first_difference(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Option<Difference> {
     let lines = looked.buffer.lines();
     let there = (near.first..=near.last).map(|line| (line, lines.text(line)));
@@ -109,7 +109,8 @@ fn first_difference(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Op
     Some(Difference { line, column: 1, asked: String::new(), found: start(text) })
 }
 
-/// The lines to quote from: around the first that holds the longest line of what was searched, else the first ones.
+/// Returns the lines to quote from: around the first one that contains the longest line of the search text, otherwise
+/// the first lines of the text.
 fn quotable(needle: &str, looked: &Window<'_>) -> String {
     let (view, lines, window) = (looked.buffer.view(), looked.buffer.lines(), looked.bytes());
     if view.is_empty() {

@@ -1,4 +1,4 @@
-//! Mode `search` with `replace`: new text for every match, or for the first few.
+//! Mode `search` with `replace`: replaces every match, or the first few.
 
 mod block;
 mod missing;
@@ -14,17 +14,17 @@ use crate::locate::{MatchInfo, MatchLevel, exact};
 use crate::text::{Buffer, Change};
 use window::Window;
 
-/// The most places of a search that a report lists.
+/// The maximum number of matches that a report lists.
 pub const PLACES: usize = 20;
 
-/// The most matches that one edit replaces; each takes some 150 bytes of memory until it is applied.
+/// The maximum number of matches that one edit replaces. Each takes some 150 bytes of memory until it is applied.
 const MATCHES: usize = 200_000;
 
-/// Plans the replacement of what a search finds.
+/// Plans the replacement of the matches of a search.
 ///
-/// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT` where what the edit changes is not what is
-/// there, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
-/// matches than one edit replaces, or surely more new text than the bounds allow.
+/// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT` if the changed text differs from the
+/// file, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
+/// matches than one edit replaces, or for new text that certainly exceeds the limits.
 pub fn plan(search: &Search, buffer: &Buffer, scene: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     let looked = Window::new(search, buffer, scene)?;
     match (&search.needle, search.aim) {
@@ -33,7 +33,7 @@ pub fn plan(search: &Search, buffer: &Buffer, scene: PlanContext<'_>) -> Result<
             let template = ReplacementTemplate::parse(&search.replace, &pattern)?;
             let (count, budget) = (NonZeroUsize::new(most(search)), &mut StepBudget::new(scene.bounds.steps));
             let mut changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
-            // Behind the last line end of a window begins a line that is none of it.
+            // The line that begins behind the last line end of a window is not part of the window.
             let end = looked.bytes().end;
             let inside = |change: &Change| change.span.start < end || end == buffer.view().len();
             changes.retain(inside);
@@ -62,7 +62,7 @@ fn most(search: &Search) -> usize {
     search.count.map_or(MATCHES + 1, |count| count.get().min(MATCHES + 1))
 }
 
-/// The plan of changes each of which stands for a match.
+/// Returns the plan of changes, each of which replaces one match.
 fn every(changes: Vec<Change>, tier: Option<MatchLevel>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let found = changes.len();
     if found > MATCHES {
@@ -84,7 +84,7 @@ fn spans(needle: &str, view: &str, window: Range<usize>, most: usize) -> Vec<Ran
     exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(most).collect()
 }
 
-/// Refuses replacements that have more characters than the result may have bytes, before they are made.
+/// Rejects replacements that have more characters than the result may have bytes, before they are made.
 fn check_size(replace: &str, matches: usize, limit: u64) -> Result<(), Error> {
     let each = replace.chars().count() as u64;
     if each.saturating_mul(matches as u64) <= limit {

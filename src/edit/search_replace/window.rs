@@ -1,4 +1,4 @@
-//! The lines in which a search looks.
+//! The range of lines that a search covers.
 
 use std::ops::Range;
 
@@ -9,27 +9,27 @@ use crate::locate::scope::Outline;
 use crate::locate::{Field, Quotes};
 use crate::text::{Buffer, nearest};
 
-/// The names that are listed where one is not known.
+/// The maximum number of suggested names.
 const NAMES: usize = 12;
 
-/// The bytes of a text that is read in about a tenth of a second.
+/// The size in bytes of a text that is parsed in about a tenth of a second.
 const SOON: usize = 1 << 18;
 
-/// Some lines of a text, and what a message calls them.
+/// A range of lines, and its name in messages.
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a Buffer,
     pub(super) scene: PlanContext<'a>,
     first: usize,
     last: usize,
-    /// As in `the file`.
+    /// The name in messages, such as `the file`.
     pub(super) name: String,
 }
 
 impl<'a> Window<'a> {
-    /// The lines that a search names; the whole text where it names none.
+    /// Creates the window of a search; the whole text by default.
     ///
-    /// Errors: `RANGE_OUT_OF_BOUNDS` beyond the text; for `within` `INVALID_INPUT` where symbols are not known,
-    /// `NO_MATCH` where there is none of that name, `AMBIGUOUS_MATCH` where there are several.
+    /// Errors: `RANGE_OUT_OF_BOUNDS` beyond the text; for `within`: `INVALID_INPUT` if the file's symbols are
+    /// unknown, `NO_MATCH` if no symbol has that name, `AMBIGUOUS_MATCH` if several have it.
     pub(super) fn new(
         search: &Search,
         buffer: &'a Buffer,
@@ -49,9 +49,9 @@ impl<'a> Window<'a> {
 
     fn within(self, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
-            let language = self.scene.language.unwrap_or("no language that is known");
+            let language = self.scene.language.unwrap_or("an unknown language");
             let message = format!("the symbols of this file cannot be read: it is in {language}");
-            let hint = "narrow the place by lines, or quote more of the surrounding lines";
+            let hint = "narrow the search by lines, or quote more surrounding lines";
             return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
         };
         let lines = self.buffer.lines();
@@ -62,7 +62,8 @@ impl<'a> Window<'a> {
         let spans = outline.spans(symbol);
         if let Some(shared) = spans.iter().find(|span| !outline.stands_alone(span, self.buffer.view())) {
             let line = lines.at(shared.start);
-            let message = format!("{symbol} shares line {line} with others, and whole lines are looked at");
+            let message =
+                format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
             return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
         }
@@ -80,34 +81,34 @@ impl<'a> Window<'a> {
                     .field("within")
                     .places(places.collect())
                     .counting(several.len())
-                    .hint("give the whole path of the symbol, or narrow the place by lines as well"))
+                    .hint("give the full path of the symbol, or narrow the search by lines too"))
             }
         }
     }
 
-    /// The outline of the whole text, where its language has one.
+    /// Returns the outline of the whole text, if its language has one.
     pub(super) fn outline(&self) -> Option<Outline> {
         Outline::parse(self.scene.language?, self.scene.path, self.buffer.view())
     }
 
-    /// The same, where it is soon had: it only names what is found anyway.
+    /// Returns the outline only if it is quick to compute, to name the symbols of matches.
     pub(super) fn quick_outline(&self) -> Option<Outline> {
         (self.buffer.view().len() <= SOON).then(|| self.outline()).flatten()
     }
 
-    /// A line as a refusal names it, with the symbol around it.
+    /// Returns a line as evidence for an error, with the symbol around it.
     pub(super) fn place(&self, line: usize, outline: Option<&Outline>) -> EvidenceLine {
         let start = self.buffer.lines().span(line).start;
         let symbol = outline.and_then(|outline| outline.enclosing(start)).map(str::to_owned);
         EvidenceLine { symbol, ..place(self.buffer, line) }
     }
 
-    /// The lines as bytes of the view.
+    /// Returns the lines as bytes of the view.
     pub(super) fn bytes(&self) -> Range<usize> {
         self.field().window()
     }
 
-    /// The lines as a field to locate a block in.
+    /// Returns the lines as a range to locate a block in.
     pub(super) fn field(&self) -> Field<'a> {
         Field::new(self.buffer, self.first, self.last).quoting(Quotes::for_language(self.scene.language))
     }

@@ -1,6 +1,6 @@
-//! The alignment of the needle with the lines from one start on, for all heights in one pass.
+//! Aligns the needle with the lines from one start on, for all block heights in one pass.
 //!
-//! Invariant: a value is the cost of a real alignment, and the least one wherever it is at most the width.
+//! Invariant: a value is the cost of a real alignment, and the minimum wherever it is at most the width.
 
 use std::ops::Range;
 
@@ -9,30 +9,29 @@ use super::rows::{BitBlock, Carry, ROWS, SymbolRows};
 use super::sheet::Sheet;
 use super::steps::{NearestBudget, Spent};
 
-/// After how many columns an alignment is judged hopeless or not.
+/// The number of columns between two checks that an alignment can still succeed.
 const LOOK: usize = 32;
 
-/// The end of a block of lines, and how far from the needle it is.
+/// The end of a block of lines, with its distance from the needle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Height {
     /// The line after the last one.
     pub(super) end: usize,
-    /// The distance.
     pub(super) distance: usize,
-    /// How much longer or shorter than the needle.
+    /// The difference in length from the needle.
     pub(super) gap: usize,
 }
 
-/// When an alignment ends.
+/// The point at which an alignment stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
-    /// As soon as nothing within the width can come.
+    /// As soon as no result within the width is possible.
     Exact,
-    /// At the end of the band: what is beyond the width may be too high.
+    /// At the end of the band: a distance beyond the width may be too high.
     Rough,
 }
 
-/// The blocks of the column that lie within the band.
+/// The blocks of the column inside the band.
 struct Band<'a> {
     rows: &'a SymbolRows,
     width: usize,
@@ -85,7 +84,7 @@ impl<'a> Band<'a> {
     }
 }
 
-/// The best height of the blocks that start with the first of the lines and end at one of them.
+/// Returns the best height of the blocks that start with the first of the lines and end at one of them.
 pub(super) fn align<S: CharNumber>(
     rows: &SymbolRows,
     sheet: &Sheet<S>,

@@ -1,22 +1,22 @@
-//! Which characters matter: those of the needle.
+//! Numbers the characters of the needle.
 //!
-//! A distance depends only on which characters of a text equal which of the needle, so each of the needle's gets a
-//! number and all others share one.
+//! A distance depends only on the equality of characters in the text and the needle. Each character of the needle
+//! gets a number, and all others share one.
 //!
-//! Invariant: a number above [`OTHER`] stands for exactly one character.
+//! Invariant: a number above [`OTHER`] represents exactly one character.
 
-/// The number of every character that the needle lacks.
+/// The number of every character that is not in the needle.
 pub(super) const OTHER: u16 = 0;
 
-/// How a character's number is kept.
+/// The representation of a character's number.
 pub(super) trait CharNumber: Copy + Eq + Default {
-    /// The mark of a character that is left out.
+    /// The number of a character that is ignored.
     const BLANK: Self;
-    /// The width in bits.
+    /// The width of a number in bits.
     const BITS: u32;
-    /// The symbol of a number that fits.
+    /// Converts a number that fits.
     fn from_number(number: u16) -> Self;
-    /// The symbol's number.
+    /// Returns the number as an index.
     fn number(self) -> usize;
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Alphabet {
 }
 
 impl Alphabet {
-    /// Numbers the needle's characters; nothing for more than 65,533 different ones.
+    /// Numbers the needle's characters; `None` for more than 65,533 different ones.
     pub(super) fn new(needle: &str) -> Option<Alphabet> {
         let mut alphabet = Alphabet { numbers: vec![OTHER; 128], count: 0 };
         for c in needle.chars().filter(|c| !c.is_whitespace()) {
@@ -75,22 +75,22 @@ impl Alphabet {
         Some(())
     }
 
-    /// How many different characters the needle has.
+    /// Returns the number of different characters in the needle.
     pub(super) fn count(&self) -> usize {
         usize::from(self.count)
     }
 
-    /// Whether each number fits into a byte.
+    /// Returns true if each number fits into a byte.
     pub(super) fn is_narrow(&self) -> bool {
         self.count < u16::from(u8::MAX)
     }
 
-    /// The character's symbol; nothing for white space.
+    /// Returns the character's number; `None` for white space.
     pub(super) fn symbol<S: CharNumber>(&self, c: char) -> Option<S> {
         (!c.is_whitespace()).then(|| S::from_number(self.numbers.get(c as usize).copied().unwrap_or(OTHER)))
     }
 
-    /// The symbols of the bytes of an ASCII text.
+    /// Returns the numbers of the bytes of an ASCII text.
     pub(super) fn bytes<S: CharNumber>(&self) -> [S; 256] {
         let mut table = [S::BLANK; 256];
         for (byte, slot) in (0..128u8).zip(table.iter_mut()) {

@@ -1,22 +1,22 @@
-//! What a block shares with the needle at the least, counted in runs of four and of two characters.
+//! Counts the runs of four and of two characters that a block shares with the needle.
 //!
-//! One edit destroys at most four runs of four, and two runs of two: what is missing bounds the distance from below.
+//! One edit destroys at most four runs of four, and two runs of two. The number of missing runs is a lower bound of
+//! the distance.
 //!
-//! Invariant: every count is at least the true one, so no bound is above the true distance.
+//! Invariant: every count is at least the true one, so no bound exceeds the true distance.
 
 use super::alphabet::CharNumber;
 
 const WORDS: usize = 1024;
 const ROOMS: usize = 1 << 12;
 
-/// The needle's runs of four characters, as a map of bits that fits the first cache.
+/// The needle's runs of four characters, as a bitmap that fits the first-level cache.
 pub(super) struct Fours {
     bits: [u64; WORDS],
     run: u64,
 }
 
 impl Fours {
-    /// Marks the needle's runs.
     pub(super) fn new<S: CharNumber>(needle: &[S]) -> Fours {
         let mut fours = Fours { bits: [0; WORDS], run: 0 };
         for run in needle.windows(4) {
@@ -29,7 +29,7 @@ impl Fours {
         fours
     }
 
-    /// How many runs that end in these symbols, which follow those of the last call, are the needle's.
+    /// Counts the needle's runs that end in these symbols, which follow those of the last call.
     pub(super) fn hits<S: CharNumber>(&mut self, symbols: &[S]) -> u32 {
         let mut run = self.run;
         let mut hits = 0;
@@ -53,7 +53,7 @@ fn slot(run: u64) -> (usize, u64) {
     ((hash >> 6) as usize % WORDS, 1 << (hash & 63))
 }
 
-/// How many runs of two a moving span of symbols has in common with the needle.
+/// Counts the runs of two that a moving span of symbols shares with the needle.
 pub(super) struct Twos<'a, S> {
     symbols: &'a [S],
     rooms: [i32; ROOMS],
@@ -63,7 +63,7 @@ pub(super) struct Twos<'a, S> {
 }
 
 impl<'a, S: CharNumber> Twos<'a, S> {
-    /// An empty span of these symbols.
+    /// Creates an empty span of these symbols.
     pub(super) fn new(needle: &[S], symbols: &'a [S]) -> Twos<'a, S> {
         let mut twos = Twos { symbols, rooms: [0; ROOMS], from: 0, to: 0, common: 0 };
         for pair in needle.windows(2) {
@@ -74,7 +74,8 @@ impl<'a, S: CharNumber> Twos<'a, S> {
         twos
     }
 
-    /// What the span from here to there has in common; neither may go back. Says the symbols passed as well.
+    /// Moves the span to `from..to`, neither of which may decrease. Returns the number of shared runs and the number
+    /// of symbols passed.
     pub(super) fn common(&mut self, from: usize, to: usize) -> (usize, usize) {
         let ends = to.saturating_sub(1).max(from);
         let gone = self.symbols.get(self.from..from.min(self.to) + 1).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Texts that would take forever, and those in which there is nothing to find.
+//! Texts that would take too long without limits, and texts without a match.
 
 use super::*;
 

@@ -1,10 +1,10 @@
 //! The most similar block of lines, exactly and fast.
 //!
-//! White space is left aside. The runs of four characters that a block shares with the needle bound its distance from
-//! below; what the bounds leave is aligned, best bound first, and each better block lowers the limit for the rest.
+//! White space is ignored. The runs of four characters that a block shares with the needle give a lower bound of its
+//! distance. The remaining blocks are aligned, best bound first, and each better block lowers the limit for the rest.
 //!
-//! Invariant: an answer that says it is proved was compared, by bound or by alignment, with every other block of whole
-//! lines; what the steps do not reach is said not to be proved.
+//! Invariant: a result that is marked as proved was compared, by bound or by alignment, with every other block of
+//! whole lines. A result that exceeds the step budget is not marked as proved.
 
 use std::ops::Range;
 
@@ -30,53 +30,53 @@ use search::{Candidate, NearestSearch, Tuning};
 use sheet::Sheet;
 pub use steps::NearestBudget;
 
-/// A needle with fewer non-blank bytes is too short to be told from others.
+/// The minimum number of non-blank bytes in a needle; a shorter one is too ambiguous.
 const SHORT: usize = 10;
 
-/// No distance of interest is beyond this.
+/// The maximum distance of interest.
 const FAR: usize = 1 << 30;
 
-/// What is searched, among which lines.
+/// A search text, and the lines to search.
 #[derive(Debug, Clone)]
 pub struct NearestQuery<'a> {
-    /// The text, with plain line ends.
+    /// The text, with `\n` line ends.
     pub view: &'a str,
-    /// The bytes of the view to search in: whole lines.
+    /// The searched bytes of the view: whole lines.
     pub window: Range<usize>,
-    /// What is searched.
+    /// The text to search for.
     pub needle: &'a str,
 }
 
-/// A block of whole lines and how far from the needle it is.
+/// A block of whole lines, with its distance from the needle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// Bytes of the view, without the last line's end; the first and the last line are not blank.
+    /// The bytes of the view, without the last line's end; the first and the last line are not blank.
     pub span: Range<usize>,
-    /// How many characters must be inserted, deleted or replaced, white space left aside: the least number; where
-    /// nothing is proved, perhaps a larger one.
+    /// The minimum number of inserted, deleted or replaced characters, without white space. If it is not proved, it
+    /// may be too large.
     pub distance: usize,
-    /// Characters of the longer of block and needle, white space left aside.
+    /// The number of characters of the longer of block and needle, without white space.
     pub longer: usize,
 }
 
 /// The block nearest to a needle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Nearest {
-    /// The nearest block; one that is farther than the cut is a hint.
+    /// The nearest block; a hint if it is farther than the cut.
     pub best: Option<Hit>,
-    /// The nearest of the blocks that share no line with the best, where it is not farther than the margin allows.
+    /// The nearest of the blocks that share no line with the best one, if it is within the margin.
     pub runner_up: Option<Hit>,
-    /// Whether both are proved: no block of whole lines is nearer than the best, which is within the cut, and none
-    /// apart from it is nearer than the runner-up, or within the margin where there is none.
+    /// Set if both are proved: no block of whole lines is nearer than the best, which is within the cut. No block
+    /// apart from it is nearer than the runner-up, or within the margin if there is none.
     pub proved: bool,
-    /// Whether it is proved that no block is within the cut.
+    /// Set if it is proved that no block is within the cut.
     pub absent: bool,
 }
 
-/// Finds the block nearest to the needle and the one that comes next.
+/// Finds the block nearest to the needle, and the second nearest.
 ///
-/// `cut` is the largest distance that is of interest; `margin`, how much farther than the best one a runner-up is. Of
-/// blocks as near, the one whose length is nearer to the needle's is taken, and of those the first.
+/// `cut` is the largest distance of interest; `margin` is the largest extra distance of a runner-up. Of equally near
+/// blocks, the one closest in length to the needle wins, then the first.
 pub fn nearest(quest: &NearestQuery<'_>, cut: usize, margin: usize, steps: &mut NearestBudget) -> Nearest {
     tuned(quest, (cut.min(FAR), margin.min(FAR)), Tuning::USUAL, steps)
 }
@@ -119,7 +119,7 @@ fn find<S: CharNumber>(
         return Nearest { best: search.line(steps).map(hit), ..Nearest::default() };
     }
     let all = 0..sheet.lines();
-    // Enough to look once at every line for a hint, or for a runner-up.
+    // Enough steps to visit every line once for a hint, or for a runner-up.
     let reserve = steps.aside(2 * all.len());
     let (best, proved) = search.nearest(std::slice::from_ref(&all), cut, steps);
     steps.give(reserve);

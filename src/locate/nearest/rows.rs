@@ -1,14 +1,14 @@
-//! The needle as rows of bits, and one column of an alignment in blocks of 64 rows (Myers 1999, Hyyrö 2003).
+//! The needle as bit rows, and one column of an alignment in blocks of 64 rows (Myers 1999, Hyyrö 2003).
 
 use super::alphabet::CharNumber;
 
-/// The rows of a block.
+/// The number of rows in a block.
 pub(super) const ROWS: usize = 64;
 
-/// The most words that the rows of all symbols may take; a needle that needs more is not aligned.
+/// The maximum number of words for the rows of all symbols; a larger needle is not aligned.
 const MOST: usize = 1 << 21;
 
-/// Where each of the needle's symbols stands.
+/// The positions of each of the needle's symbols.
 pub(super) struct SymbolRows {
     length: usize,
     blocks: usize,
@@ -16,7 +16,7 @@ pub(super) struct SymbolRows {
 }
 
 impl SymbolRows {
-    /// The rows of a needle that is not empty; nothing for one that is too large.
+    /// Creates the rows of a nonempty needle; `None` if it is too large.
     pub(super) fn new<S: CharNumber>(
         needle: impl ExactSizeIterator<Item = S>,
         count: usize,
@@ -32,36 +32,36 @@ impl SymbolRows {
         Some(SymbolRows { length, blocks, bits })
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// How many blocks there are; at least one.
+    /// Returns the number of blocks, at least one.
     pub(super) fn blocks(&self) -> usize {
         self.blocks
     }
 
-    /// Where the symbol stands, block by block.
+    /// Returns the positions of a symbol, block by block.
     pub(super) fn of_symbol<S: CharNumber>(&self, symbol: S) -> &[u64] {
         let start = symbol.number() * self.blocks;
         self.bits.get(start..start + self.blocks).unwrap_or_default()
     }
 
-    /// The rows of the last block that lie beyond the needle.
+    /// Returns the rows of the last block beyond the needle.
     fn beyond(&self) -> u64 {
         u64::MAX.checked_shl(u32::try_from(self.length - (self.blocks - 1) * ROWS).unwrap_or(0)).unwrap_or(0)
     }
 }
 
-/// What goes from one block to the one below: whether the row at their border rises or falls.
+/// The carry from one block to the one below: the value rises or falls across their border.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carry {
     pub(super) rise: u64,
     pub(super) fall: u64,
 }
 
-/// 64 rows of a column: which are one more than the row above, which one less.
+/// 64 rows of a column: the rows with one more than the row above, and those with one less.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BitBlock {
     more: u64,
@@ -69,10 +69,10 @@ pub(super) struct BitBlock {
 }
 
 impl BitBlock {
-    /// Each row one more than the one above: the most that can be.
+    /// Each row is one more than the one above: the maximum.
     pub(super) const STEEP: BitBlock = BitBlock { more: u64::MAX, less: 0 };
 
-    /// Goes on to the next column.
+    /// Advances to the next column.
     #[inline]
     pub(super) fn advance(&mut self, equal: u64, carry: Carry) -> Carry {
         let vertical = equal | self.less;
@@ -86,17 +86,17 @@ impl BitBlock {
         Carry { rise: rise >> 63, fall: fall >> 63 }
     }
 
-    /// The distance above the block's first row, from that of its last one.
+    /// Returns the distance above the block's first row, from that of its last row.
     pub(super) fn above(self, last: usize) -> usize {
         climb(self.more, self.less, last)
     }
 
-    /// The distance at the needle's last row, from that of the last row of its last block.
+    /// Returns the distance at the needle's last row, from that of the last row of its last block.
     pub(super) fn at_end(self, rows: &SymbolRows, last: usize) -> usize {
         climb(self.more & rows.beyond(), self.less & rows.beyond(), last)
     }
 
-    /// A distance that no row is below, from that of the last row.
+    /// Returns a lower bound of the distances of all rows, from that of the last row.
     pub(super) fn floor(self, last: usize) -> usize {
         let (mut low, mut floor) = (last, last);
         for (more, less) in self.more.to_be_bytes().iter().zip(self.less.to_be_bytes()) {

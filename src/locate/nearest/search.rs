@@ -1,6 +1,6 @@
-//! The nearest block within some stretches of lines: seeds first, then every start that a bound does not rule out.
+//! Finds the nearest block within some ranges of lines: seeds first, then every start that no bound excludes.
 //!
-//! Invariant: the limit never rises, and what was ruled out under it holds no block that is within it.
+//! Invariant: the limit never rises, and a start that was excluded under it has no block within it.
 
 use std::ops::Range;
 
@@ -12,31 +12,31 @@ use super::sheet::Sheet;
 use super::starts::{StartLine, Starts};
 use super::steps::{NearestBudget, Spent};
 
-/// How wide the first look at a start is.
+/// The width of the first alignment at a start.
 const NARROW: usize = 128;
 
-/// How many starts with the most hits are looked at before all others.
+/// The number of starts with the most hits that are aligned before all others.
 const SEEDS: usize = 6;
 
-/// What the search takes for granted; tests take other things.
+/// The constants of the search; tests change them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
-    /// How many runs of four one edit destroys at most.
+    /// The maximum number of runs of four that one edit destroys.
     pub(super) four: usize,
-    /// How many runs of two one edit destroys at most.
+    /// The maximum number of runs of two that one edit destroys.
     pub(super) two: usize,
-    /// How many starts are few enough to align them without a second bound.
+    /// The maximum number of starts that are aligned without a second bound.
     pub(super) few: usize,
-    /// How many times dearer than the sweep the alignments must be.
+    /// The factor by which the alignments must be more expensive than the sweep.
     pub(super) dear: usize,
 }
 
 impl Tuning {
-    /// What holds.
+    /// The values that are used outside tests.
     pub(super) const USUAL: Tuning = Tuning { four: 4, two: 2, few: 8, dear: 1 };
 }
 
-/// A block of lines and how far from the needle it is.
+/// A block of lines, with its distance from the needle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) lines: Range<usize>,
@@ -45,13 +45,13 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Nearer, else nearer in length, else earlier.
+    /// Orders by distance, then difference in length, then position.
     fn rank(&self) -> (usize, usize, usize) {
         (self.distance, self.gap, self.lines.start)
     }
 }
 
-/// What is searched, and in what.
+/// The needle, and the text to search.
 pub(super) struct NearestSearch<'a, S> {
     pub(super) needle: &'a [S],
     pub(super) rows: &'a SymbolRows,
@@ -61,7 +61,7 @@ pub(super) struct NearestSearch<'a, S> {
 }
 
 impl<S: CharNumber> NearestSearch<'_, S> {
-    /// The nearest block within the limit of those that lie in one of the areas; and whether it is proved.
+    /// Returns the nearest block within the limit that is inside one of the areas, and true if it is proved.
     pub(super) fn nearest(
         &self,
         areas: &[Range<usize>],
@@ -73,14 +73,14 @@ impl<S: CharNumber> NearestSearch<'_, S> {
         (hunt.best, done.is_ok())
     }
 
-    /// A block that shares much with the needle; its distance may be too high.
+    /// Returns a block that shares many runs with the needle; its distance may be too high.
     pub(super) fn hint(&self, area: &Range<usize>, steps: &mut NearestBudget) -> Option<Candidate> {
         let starts = Starts { search: self, limit: 0 };
         let seeds = starts.seeds(std::slice::from_ref(area), SEEDS / 2, steps).unwrap_or_default();
         seeds.into_iter().map(|seed| self.measure(seed..area.end, steps)).min_by_key(Candidate::rank)
     }
 
-    /// The line that shares most with the needle, if any shares anything.
+    /// Returns the line that shares most runs with the needle, if any does.
     pub(super) fn line(&self, steps: &mut NearestBudget) -> Option<Candidate> {
         let all = 0..self.sheet.lines();
         steps.take(all.len()).ok()?;
@@ -89,7 +89,7 @@ impl<S: CharNumber> NearestSearch<'_, S> {
         Some(self.measure(line..line + 1, steps))
     }
 
-    /// The best height from the first of the lines on, as exactly as the steps allow.
+    /// Returns the best height from the first of the lines on, as exactly as the steps allow.
     fn measure(&self, lines: Range<usize>, steps: &mut NearestBudget) -> Candidate {
         let mut width = NARROW;
         loop {
@@ -108,7 +108,7 @@ impl<S: CharNumber> NearestSearch<'_, S> {
         }
     }
 
-    /// As many lines as the needle is long, as far away as they can be.
+    /// Returns as many lines as the needle is long, with the maximum distance.
     fn guess(&self, lines: Range<usize>) -> Candidate {
         let end = self.sheet.reach(lines.start, self.needle.len(), lines.end).max(lines.start + 1);
         let lines = lines.start..end;
@@ -118,7 +118,7 @@ impl<S: CharNumber> NearestSearch<'_, S> {
     }
 }
 
-/// A search under way.
+/// The state of a search.
 struct Hunt<'a, S> {
     search: &'a NearestSearch<'a, S>,
     limit: usize,
@@ -194,7 +194,7 @@ impl<S: CharNumber> Hunt<'_, S> {
         Ok(())
     }
 
-    /// Looks no wider than this; says whether there was something.
+    /// Aligns within this width; returns true if a block was found.
     fn look(
         &mut self,
         line: usize,
@@ -219,7 +219,7 @@ impl<S: CharNumber> Hunt<'_, S> {
     }
 }
 
-/// The end of the area that the line lies in.
+/// Returns the end of the area that contains the line.
 pub(super) fn stop(areas: &[Range<usize>], line: usize) -> usize {
     areas.iter().find(|area| area.contains(&line)).map_or(line, |area| area.end)
 }

@@ -1,4 +1,4 @@
-//! The spans that were aligned, so that equal ones are aligned once.
+//! A cache of aligned spans, so that equal spans are aligned once.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,17 +8,17 @@ use super::alphabet::CharNumber;
 use super::sheet::Sheet;
 use super::steps::{NearestBudget, Spent};
 
-/// How many lines, and how many symbols, tell spans apart at first sight.
+/// The number of lines and of symbols in a span's hash key.
 const SIGHT: (usize, usize) = (8, 48);
 
-/// What was found in spans; of those that look alike at first sight, in the last one.
+/// The results of aligned spans; for equal hash keys, the last one.
 #[derive(Default)]
 pub(super) struct SpanCache {
     spans: BTreeMap<u64, (Range<usize>, Option<Height>)>,
 }
 
 impl SpanCache {
-    /// What was found in a span with the same symbols and line ends, as if it had been this one.
+    /// Returns the result of a span with the same symbols and line ends, moved to this span.
     pub(super) fn recall<S: CharNumber>(
         &self,
         sheet: &Sheet<S>,
@@ -34,11 +34,11 @@ impl SpanCache {
             && sheet.span(&other) == sheet.span(lines)
             && (0..lines.len()).all(|line| starts(&other, line) == starts(lines, line));
         let moved = height.map(|height| Height { end: height.end - seen.start + lines.start, ..height });
-        // What was found may need lines that this span, cut short by the end of its area, lacks.
+        // The result may need lines beyond the end of this span, which the end of its area cuts short.
         Ok((same && moved.is_none_or(|height| height.end <= lines.end)).then_some(moved))
     }
 
-    /// Keeps what was found in a span.
+    /// Stores the result of a span.
     pub(super) fn keep<S: CharNumber>(
         &mut self,
         sheet: &Sheet<S>,

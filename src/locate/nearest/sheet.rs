@@ -1,6 +1,6 @@
-//! The text to search in, with its blanks and blank lines left out.
+//! The searched text without blanks and blank lines.
 //!
-//! Invariant: there is one border more than there are lines, and from border to border nothing falls.
+//! Invariant: there is one border more than there are lines, and the values never decrease from border to border.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::alphabet::{Alphabet, CharNumber};
 use super::grams::Fours;
 use super::steps::NearestBudget;
 
-/// How many lines lie between two of which the place in the text is kept.
+/// The number of lines between two stored positions.
 const STRIDE: usize = 64;
 
-/// What lies before a line.
+/// The counts before a line.
 #[derive(Debug, Clone, Copy, Default)]
 struct Border {
     symbols: u32,
@@ -26,12 +26,12 @@ pub(super) struct Sheet<S> {
     borders: Vec<Border>,
     places: Vec<u32>,
     window: Range<usize>,
-    /// Whether it is the whole window: not, where the steps did not reach.
+    /// Set if this is the whole window; unset if the steps did not suffice.
     pub(super) whole: bool,
 }
 
 impl<S: CharNumber> Sheet<S> {
-    /// Reads the lines of the window.
+    /// Builds the text from the lines of the window, as far as the steps suffice.
     pub(super) fn read(
         view: &str,
         window: Range<usize>,
@@ -41,7 +41,7 @@ impl<S: CharNumber> Sheet<S> {
     ) -> Sheet<S> {
         let window = affordable(view, window, *steps);
         let text = view.get(window.1.clone()).unwrap_or_default();
-        // What was measured fits by construction.
+        // The measured length fits by construction.
         let _ = steps.take(text.len());
         let mut sheet = Sheet {
             symbols: vec![S::default(); text.len()],
@@ -78,7 +78,7 @@ impl<S: CharNumber> Sheet<S> {
         self.symbols.truncate(filled);
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub(super) fn lines(&self) -> usize {
         self.borders.len() - 1
     }
@@ -87,41 +87,40 @@ impl<S: CharNumber> Sheet<S> {
         self.borders.get(line).or(self.borders.last()).copied().unwrap_or_default()
     }
 
-    /// Where the line starts among the symbols; for the number of lines, where the last one ends.
+    /// Returns the index of the line's first symbol; for the number of lines, the end of the last line.
     pub(super) fn start(&self, line: usize) -> usize {
         self.border(line).symbols as usize
     }
 
-    /// How many symbols the lines have.
+    /// Returns the number of symbols in the lines.
     pub(super) fn length(&self, lines: &Range<usize>) -> usize {
         self.start(lines.end).saturating_sub(self.start(lines.start))
     }
 
-    /// How many of the needle's runs of four the lines have, at most.
+    /// Returns an upper bound of the needle's runs of four in the lines.
     pub(super) fn hits(&self, lines: &Range<usize>) -> usize {
         self.border(lines.end).hits.saturating_sub(self.border(lines.start).hits) as usize
     }
 
-    /// The symbols of the lines.
+    /// Returns the symbols of the lines.
     pub(super) fn span(&self, lines: &Range<usize>) -> &[S] {
         self.symbols.get(self.start(lines.start)..self.start(lines.end)).unwrap_or_default()
     }
 
-    /// All symbols.
     pub(super) fn symbols(&self) -> &[S] {
         &self.symbols
     }
 
-    /// The end of the longest run of lines from `first` on that has at most so many symbols, not beyond `stop`.
+    /// Returns the end of the longest run of lines from `first` on with at most `length` symbols, not beyond `stop`.
     pub(super) fn reach(&self, first: usize, length: usize, stop: usize) -> usize {
         let most = self.start(first) + length;
-        // No line is empty, so there are not more lines than symbols.
+        // No line is empty, so there are at most as many lines as symbols.
         let stop = stop.min(first.saturating_add(length));
         let ends = self.borders.get(first..=stop).unwrap_or_default();
         first + ends.partition_point(|border| border.symbols as usize <= most).saturating_sub(1)
     }
 
-    /// Where the lines stand in the view, without the last one's line end.
+    /// Returns the range of the lines in the view, without the last one's line end.
     pub(super) fn place(&self, view: &str, lines: &Range<usize>) -> Range<usize> {
         let first = self.line(view, lines.start);
         let last = self.line(view, lines.end.saturating_sub(1));
@@ -147,7 +146,7 @@ impl<S: CharNumber> Sheet<S> {
     }
 }
 
-/// The lines of the window that the steps can read, and whether they are all.
+/// Returns the lines of the window that the steps can read, and true if these are all.
 fn affordable(view: &str, window: Range<usize>, steps: NearestBudget) -> (bool, Range<usize>) {
     let most = usize::try_from(steps.left() / 5 * 4).unwrap_or(usize::MAX).min(u32::MAX as usize / 2);
     if window.len() <= most {

@@ -1,6 +1,6 @@
-//! The lines at which a block within the limit may start.
+//! Selects the lines at which a block within the limit may start.
 //!
-//! Invariant: a bound is never above the distance of the best block that starts at the line and lies in its area.
+//! Invariant: a bound never exceeds the distance of the best block that starts at the line and is inside its area.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use super::search::{NearestSearch, stop};
 use super::steps::{NearestBudget, Spent};
 use super::sweep::Sweep;
 
-/// A line to start at; the nearest possible first.
+/// A candidate start line; the smallest bound comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StartLine {
     pub(super) bound: u32,
     pub(super) line: u32,
 }
 
-/// Rules out starts under a limit.
+/// Excludes starts under a limit.
 pub(super) struct Starts<'a, S> {
     pub(super) search: &'a NearestSearch<'a, S>,
     pub(super) limit: usize,
 }
 
 impl<S: CharNumber> Starts<'_, S> {
-    /// The starts of the blocks, as long as the needle, that have most of its runs of four.
+    /// Returns the starts of the needle-sized blocks that have most of its runs of four.
     pub(super) fn seeds(
         &self,
         areas: &[Range<usize>],
@@ -54,7 +54,7 @@ impl<S: CharNumber> Starts<'_, S> {
         Ok(seeds.into_iter().map(|(_, line)| line).collect())
     }
 
-    /// The starts that the runs of four leave.
+    /// Returns the starts that the runs of four do not exclude.
     pub(super) fn by_fours(
         &self,
         areas: &[Range<usize>],
@@ -82,7 +82,7 @@ impl<S: CharNumber> Starts<'_, S> {
         self.search.needle.len() + self.limit
     }
 
-    /// The least bound of the blocks that start at the line and end at most at `end`.
+    /// Returns the minimum bound of the blocks that start at the line and end at `end` or before.
     fn bound(&self, line: usize, end: usize, steps: &mut NearestBudget) -> Result<Option<usize>, Spent> {
         let NearestSearch { sheet, needle, tuning, .. } = self.search;
         let missing = |length: usize, lines: &Range<usize>| {
@@ -105,7 +105,7 @@ impl<S: CharNumber> Starts<'_, S> {
         Ok(least.filter(|least| *least <= self.limit))
     }
 
-    /// Leaves the starts that the runs of two leave as well.
+    /// Keeps the starts that the runs of two do not exclude.
     pub(super) fn by_twos(
         &self,
         starts: &mut Vec<StartLine>,
@@ -127,7 +127,7 @@ impl<S: CharNumber> Starts<'_, S> {
         spent
     }
 
-    /// The starts that a sweep leaves, where it is cheaper than to align them.
+    /// Keeps the starts that a sweep does not exclude, if that is cheaper than aligning them.
     pub(super) fn by_sweep(
         &self,
         starts: Vec<StartLine>,

@@ -1,13 +1,13 @@
-//! One pass over a stretch of text, backwards, that bounds the distance of the blocks that start at each of its lines.
+//! One backward pass over a range of text that bounds the distance of the blocks that start at each of its lines.
 //!
-//! The needle is aligned with its end free, so what is read at a start is the least distance of any text from there
-//! on, of whole lines or not: a bound that is rarely below the distance of the best block.
+//! The needle is aligned with a free end. The value at a start is the minimum distance of any text from there on, of
+//! whole lines or not. This bound is rarely below the distance of the best block.
 
 use super::alphabet::CharNumber;
 use super::rows::{BitBlock, Carry, ROWS, SymbolRows};
 use super::steps::{NearestBudget, Spent};
 
-/// The column of the needle backwards, as deep as it can still be within the limit.
+/// The column of the reversed needle, down to the last row that can be within the limit.
 pub(super) struct Sweep<'a> {
     rows: &'a SymbolRows,
     limit: usize,
@@ -16,7 +16,7 @@ pub(super) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// A sweep with the rows of the needle backwards, for distances up to the limit.
+    /// Creates a sweep with the rows of the reversed needle, for distances up to the limit.
     pub(super) fn new(rows: &'a SymbolRows, limit: usize) -> Sweep<'a> {
         let deep = (limit / ROWS + 1).min(rows.blocks());
         Sweep { rows, limit: limit.max(1), column: vec![BitBlock::STEEP; deep], bottom: deep * ROWS }
@@ -35,7 +35,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// The least distance of a text that starts at what was read last; nothing beyond the limit.
+    /// Returns the minimum distance of a text that starts at the last symbol read; `None` beyond the limit.
     pub(super) fn distance(&self) -> Option<usize> {
         let last = self.column.get(self.rows.blocks() - 1)?;
         Some(last.at_end(self.rows, self.bottom)).filter(|distance| *distance <= self.limit)
@@ -49,7 +49,7 @@ impl<'a> Sweep<'a> {
         let before = self.bottom;
         self.bottom = before + carry.rise as usize - carry.fall as usize;
         match equals.get(self.column.len()) {
-            // All rows below are beyond the limit; only a step across, or a fall, brings the next one within.
+            // All rows below are beyond the limit. Only a diagonal step, or a fall, brings the next one within.
             Some(equal) if before <= self.limit && (equal & 1 == 1 || carry.fall == 1) => {
                 let mut block = BitBlock::STEEP;
                 let carry = block.advance(*equal, carry);

@@ -1,4 +1,4 @@
-//! Against brute force over every window of every height.
+//! Comparison with brute force over every window of every height.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -10,7 +10,7 @@ fn solid(text: &str) -> Vec<char> {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Goes on by one character: the distance of every beginning of the needle.
+/// Extends the distances of every prefix of the needle by one character.
 fn extend(row: &mut [usize], needle: &[char], x: char) {
     let mut corner = row[0];
     row[0] += 1;
@@ -21,7 +21,7 @@ fn extend(row: &mut [usize], needle: &[char], x: char) {
     }
 }
 
-/// A block: what ranks it, its lines, what is expected of it.
+/// A block: its rank, its lines, the expected result.
 type Known = ((usize, usize, usize), Range<usize>, Hit);
 
 /// Every block with solid edges: rank, then lines.
@@ -64,7 +64,7 @@ fn expected(all: &[Known], cut: usize, margin: usize) -> Nearest {
     Nearest { best: Some(hit.clone()), runner_up, proved: true, absent: false }
 }
 
-/// What differs from brute force, if anything.
+/// Returns the difference from brute force, if any.
 fn judge(case: &Case, tuning: Tuning, left: u64) -> Result<(), String> {
     let quest = NearestQuery { view: &case.view, window: case.window.clone(), needle: &case.needle };
     let known = blocks(&quest);
@@ -110,7 +110,7 @@ fn line(letters: &'static [&'static str], longest: usize) -> impl Strategy<Value
     ]
 }
 
-/// How the needle comes from the text: lines, and letters put in their places.
+/// The derivation of the needle from the text: lines, and inserted letters.
 type Drift = (prop::sample::Index, usize, Vec<(prop::sample::Index, u8, prop::sample::Index)>);
 
 fn drifted(lines: &[String], letters: &[&str], drift: &Drift) -> String {
@@ -178,7 +178,7 @@ fn long_lines() -> impl Strategy<Value = Case> {
     case(LETTERS, 40, 20)
 }
 
-/// Every bound is used, however few starts there are.
+/// Uses every bound, however few starts there are.
 const EAGER: Tuning = Tuning { few: 0, dear: 0, ..Tuning::USUAL };
 
 fn compare(cases: u32, strategy: impl Strategy<Value = Case>, tuning: Tuning) {
@@ -221,7 +221,7 @@ fn nothing_is_claimed_beyond_the_steps() {
     verdict.unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// How many of the cases differ from brute force.
+/// Returns the number of cases that differ from brute force.
 fn wrong(tuning: Tuning) -> usize {
     let mut runner = TestRunner::deterministic();
     let strategy = many_letters();

@@ -1,18 +1,19 @@
-//! Which blank lines stand between the lines of a block.
+//! Distributes the blank lines between the lines of a block.
 
 use std::ops::Range;
 
-/// The blank lines of one gap: those of the file that stay, and how many new ones follow them.
+/// The blank lines of one gap: the file's lines that stay, and the number of new ones behind them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Blanks {
     pub(super) kept: Range<usize>,
     pub(super) added: usize,
 }
 
-/// Shares out the gaps of a stretch between two lines that stay: `asked` are those of the replacement, `quoted` those
-/// of the search, `there` the file's lines in each of these.
+/// Distributes the gaps between two unchanged lines. `asked` are the gaps of the replacement, `quoted` those of the
+/// search, `there` the file's lines in each of these.
 ///
-/// A gap that the edit does not change is the file's own, the last gap first. Others are as the replacement has them.
+/// A gap that the edit does not change keeps the file's lines, the last gap first. The other gaps are those of the
+/// replacement.
 pub(super) fn share(asked: &[usize], quoted: &[usize], there: &[Range<usize>]) -> Vec<Blanks> {
     if let ([asked], [quoted], [there]) = (asked, quoted, there) {
         return vec![if asked == quoted { own(there) } else { resized(there, *asked) }];

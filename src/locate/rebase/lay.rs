@@ -1,4 +1,4 @@
-//! Lays the lines of the result down in order, and makes the changes of them.
+//! Collects the lines of the result in order, and computes the changes.
 
 use super::MatchSite;
 use super::blanks::Blanks;
@@ -7,15 +7,14 @@ use crate::text::{Change, Lines};
 /// A line of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Out {
-    /// A line of the file as it is.
+    /// An unchanged line of the file.
     File(usize),
-    /// A line of the file with another text; its line end stays.
+    /// A line of the file with new text; its line end stays.
     Edited(usize, String),
-    /// A new line.
     New(String),
 }
 
-/// The lines of the result so far, and the lines of the file that they stand for.
+/// The lines of the result so far, and the lines of the file that they replace.
 #[derive(Debug)]
 pub(super) struct Laid<'a> {
     text: Lines<'a>,
@@ -31,14 +30,14 @@ impl<'a> Laid<'a> {
         Laid { text, first, last, window: site.window, out: Vec::new() }
     }
 
-    /// Adds the blank lines that the edit puts before the block, or takes away those that it removes there.
+    /// Adds the blank lines that the edit inserts before the block, or removes those that it deletes there.
     pub(super) fn begin(&mut self, base: usize, mine: usize) {
         self.add(mine.saturating_sub(base));
         let above = (self.window.0..self.first).rev().take(base.saturating_sub(mine));
         self.first -= above.take_while(|line| self.is_blank(*line)).count();
     }
 
-    /// The same behind the block.
+    /// Does the same behind the block.
     pub(super) fn end(&mut self, base: usize, mine: usize) {
         self.add(mine.saturating_sub(base));
         let below = (self.last + 1..=self.window.1).take(base.saturating_sub(mine));
@@ -62,7 +61,7 @@ impl<'a> Laid<'a> {
         self.text.text(line).trim().is_empty()
     }
 
-    /// Gives the changes that make the result of the file's lines.
+    /// Returns the changes that turn the file's lines into the result.
     pub(super) fn changes(self) -> Vec<Change> {
         let (mut changes, mut fresh, mut next) = (Vec::new(), Vec::new(), self.first);
         for out in &self.out {
@@ -83,7 +82,7 @@ impl<'a> Laid<'a> {
         changes
     }
 
-    /// The change that puts new lines in the place of those from `first` to `last`, which may be none.
+    /// Returns the change that replaces the lines from `first` to `last`, which may be an empty range.
     fn instead_of(&self, first: usize, last: usize, fresh: &[&str]) -> Option<Change> {
         let span = self.text.block(first, last);
         let span = if last < first { span.start..span.start } else { span };
@@ -95,7 +94,7 @@ impl<'a> Laid<'a> {
         let (span, text) = match (reaches_open_end && self.text.count() > 0, fresh.is_empty()) {
             (false, true) => (span, String::new()),
             (false, false) => (span, joined + "\n"),
-            // The last line stays without its end: what stands before it gives its own.
+            // The last line stays unterminated: the removed range takes the line end before it.
             (true, true) => (span.start.saturating_sub(1)..span.end, String::new()),
             (true, false) if span.is_empty() => (span, format!("\n{joined}")),
             (true, false) => (span, joined),
@@ -103,14 +102,14 @@ impl<'a> Laid<'a> {
         Some(Change { span, text })
     }
 
-    /// The change of a line's text, without what stays of it at both ends.
+    /// Returns the change of a line's text, without its common head and tail.
     fn edited(&self, line: usize, text: &str) -> Option<Change> {
         let (start, there) = (self.text.span(line).start, self.text.text(line));
         trimmed(start, there, text)
     }
 }
 
-/// The change that makes one text of another, without the common head and tail; nothing where they are the same.
+/// Returns the change from one text to another, without the common head and tail; `None` if they are the same.
 pub(in crate::locate) fn trimmed(start: usize, there: &str, text: &str) -> Option<Change> {
     let common = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
         pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()

@@ -1,9 +1,9 @@
-//! Carrying an edit over: what the caller changes between search and replacement is done to the text that is really
-//! there, and all the rest of that text stays as it is.
+//! Rebases an edit: applies the difference between search and replacement to the actual text, and leaves the rest of
+//! that text unchanged.
 //!
-//! A merge of three: the search is the base, the replacement is one side, the file is the other.
+//! This is a three-way merge: the search is the base, the replacement is one side, the file is the other.
 //!
-//! Invariant: a line that the edit does not touch keeps its bytes, its line end and its place.
+//! Invariant: a line that the edit does not touch keeps its bytes, its line end and its position.
 
 mod blanks;
 mod lay;
@@ -22,7 +22,7 @@ use render::Scribe;
 pub(super) use lay::trimmed;
 pub(super) use tokens::{Evidence, is_word_char, merged, tokens};
 
-/// A quoted block and what is to stand in its place.
+/// A quoted block and its replacement.
 #[derive(Debug, Clone)]
 pub(super) struct Block<'a> {
     pub(super) search: NonBlankLines<'a>,
@@ -34,7 +34,7 @@ impl<'a> Block<'a> {
         Block { search: NonBlankLines::new(search), replace: NonBlankLines::new(replace) }
     }
 
-    /// Tells whether the replacement adds a line to the search or changes one, and does not only take lines away.
+    /// Returns true if the replacement adds or changes a line, and does not only remove lines.
     pub(super) fn adds(&self) -> bool {
         pairs::origins(self)
             .iter()
@@ -43,51 +43,51 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Where a block stands: the number of the file's line for each line of the search.
+/// The site of a block: the number of the file's line for each line of the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MatchSite {
     pub(super) lines: Vec<usize>,
-    /// The line of the search that the file has otherwise.
+    /// The line of the search that differs in the file.
     pub(super) apart: Option<usize>,
-    /// The line of the search before which the file has a line more.
+    /// The line of the search before which the file has an extra line.
     pub(super) extra: Option<usize>,
-    /// The first and the last line of the file that may be touched.
+    /// The first and the last line of the file that may be changed.
     pub(super) window: (usize, usize),
 }
 
 impl MatchSite {
-    /// The place of a block whose lines begin at an index of the ground.
+    /// Returns the site of a block whose lines begin at an index of the folded lines.
     pub(super) fn at(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> MatchSite {
         let lines = (0..block.len()).map(|index| ground.number(at + index)).collect();
         MatchSite { lines, apart: None, extra: None, window: ground.window() }
     }
 
-    /// The number of the file's line for a line of the search.
+    /// Returns the number of the file's line for a line of the search.
     pub(super) fn line(&self, index: usize) -> usize {
         self.lines.get(index).copied().unwrap_or_default()
     }
 
-    /// The first and the last line of the place.
+    /// Returns the first and the last line of the site.
     pub(super) fn ends(&self) -> (usize, usize) {
         (self.lines.first().copied().unwrap_or(1), self.lines.last().copied().unwrap_or_default())
     }
 
-    /// The lines of the file between a line of the search and the one before it.
+    /// Returns the lines of the file between a line of the search and the one before it.
     fn between(&self, index: usize) -> Range<usize> {
         self.line(index.saturating_sub(1)) + 1..self.line(index)
     }
 }
 
-/// Why an edit cannot be carried over: the two versions that conflict.
+/// A conflict between an edit and the file: the two versions of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The file's line, from 1.
     pub line: usize,
-    /// What speaks against it, for a message.
+    /// The reason, for a message.
     pub why: &'static str,
-    /// What the request takes to be there.
+    /// The text that the request expects.
     pub quoted: String,
-    /// What is there.
+    /// The text that the file has.
     pub there: String,
 }
 
@@ -97,9 +97,9 @@ impl Conflict {
     }
 }
 
-/// Carries the difference between search and replacement over onto the lines of a site.
+/// Applies the difference between search and replacement to the lines of a site.
 ///
-/// No changes come of it where the text there is already as the replacement asks.
+/// Returns no changes if the file already has the requested text.
 pub(super) fn carry(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Result<Vec<Change>, Conflict> {
     let Block { search, replace } = block;
     let origins = pairs::origins(block);
@@ -126,11 +126,10 @@ pub(super) fn carry(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Res
     Ok(laid.changes())
 }
 
-/// Refuses to take away a line that the file has otherwise, and to change what stands around a line that only the
-/// file has.
+/// Rejects the removal of a line that differs in the file, and changes next to a line that only the file has.
 fn check(block: &Block<'_>, site: &MatchSite, segment: &Segment, text: Lines<'_>) -> Result<(), Conflict> {
     if let Some(apart) = site.apart.filter(|apart| segment.deletes(*apart)) {
-        let why = "the edit takes away a line that is another one in the file";
+        let why = "the edit removes a line that differs in the file";
         return Err(Conflict::new(
             site.line(apart),
             why,
@@ -144,6 +143,6 @@ fn check(block: &Block<'_>, site: &MatchSite, segment: &Segment, text: Lines<'_>
     }
     let there = site.between(extra).map(|line| (line, text.text(line)));
     let (line, there) = there.into_iter().find(|(_, text)| !text.trim().is_empty()).unwrap_or_default();
-    let why = "the edit changes the very place where the file has a line more";
+    let why = "the edit changes the place where the file has an extra line";
     Err(Conflict::new(line, why, block.search.line(extra), there))
 }

@@ -1,20 +1,22 @@
-//! Which line of the replacement comes from which line of the search.
+//! Maps the lines of the replacement to lines of the search.
 
 use std::ops::{Range, RangeInclusive};
 
 use super::Block;
 use crate::text::differing_lines;
 
-/// The pairs that are compared in one changed hunk; a larger one pairs its lines in order, or not at all.
+/// The maximum number of line pairs compared in one changed hunk. The lines of a larger hunk are paired in order, or
+/// not at all.
 const MOST_PAIRS: usize = 2_500;
-/// The pairs of characters that are compared for one block; what there is not enough work left for is not paired.
+/// The maximum number of character pairs compared for one block. Lines beyond it are not paired.
 const MOST_CELLS: usize = 1 << 25;
-/// The characters of a line that are compared.
+/// The maximum number of compared characters of a line.
 const MOST_CHARS: usize = 400;
-/// The least similarity of two lines of which one was made of the other.
+/// The minimum similarity of two lines that count as versions of one line.
 pub(super) const ALIKE: f64 = 0.5;
 
-/// Gives for each line of the replacement the line of the search that it keeps or changes; nothing for an added one.
+/// Returns, for each line of the replacement, the line of the search that it keeps or changes; `None` for an added
+/// line.
 pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
     let (old, new) = (&block.search.lines, &block.replace.lines);
     let mut origins = Vec::with_capacity(new.len());
@@ -35,7 +37,7 @@ pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
     origins
 }
 
-/// Pairs the lines of a hunk in order, so that the sum of their similarities is the greatest.
+/// Pairs the lines of a hunk in order, with the maximum sum of similarities.
 fn paired(old: &[&str], new: &[&str], cells: &mut usize) -> Vec<Option<usize>> {
     let all = |lines: &[&str]| lines.iter().map(|line| weight(line)).sum::<usize>();
     if old.len() * new.len() > MOST_PAIRS || !take(cells, all(old) * all(new)) {
@@ -47,7 +49,7 @@ fn paired(old: &[&str], new: &[&str], cells: &mut usize) -> Vec<Option<usize>> {
         pairs.resize(new.len(), None);
         return pairs;
     }
-    // best[i][j]: the greatest sum for the lines from i and from j on.
+    // best[i][j]: the maximum sum for the lines from i and from j on.
     let mut best = vec![vec![0.0_f64; new.len() + 1]; old.len() + 1];
     let sum = |best: &[Vec<f64>], i: usize, j: usize| {
         best.get(i).and_then(|row| row.get(j)).copied().unwrap_or_default()
@@ -82,7 +84,7 @@ fn paired(old: &[&str], new: &[&str], cells: &mut usize) -> Vec<Option<usize>> {
     pairs
 }
 
-/// How many characters of a line are compared, at most.
+/// Returns the number of compared characters of a line.
 pub(super) fn weight(line: &str) -> usize {
     line.len().clamp(1, MOST_CHARS)
 }
@@ -93,24 +95,24 @@ fn take(cells: &mut usize, some: usize) -> bool {
     left.is_some()
 }
 
-/// How alike two lines are, from 0 to 1, their indentation aside.
+/// Returns the similarity of two lines, from 0 to 1, without their indentation.
 pub(super) fn similarity(old: &str, new: &str) -> f64 {
     let start = |line: &str| line.trim().chars().take(MOST_CHARS).collect::<String>();
     strsim::normalized_levenshtein(&start(old), &start(new))
 }
 
-/// A stretch from one line that stays to the next: the lines between them are taken away or added.
+/// A range from one unchanged line to the next: the lines between them are removed or added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
-    /// The lines of the search between the two.
+    /// The removed lines of the search.
     gone: Range<usize>,
-    /// The lines of the replacement between the two.
+    /// The added lines of the replacement.
     come: Range<usize>,
-    /// Whether it begins behind a line that stays.
+    /// Set if the segment begins behind an unchanged line.
     anchored: bool,
 }
 
-/// Gives the stretches of a block; the last one ends with the block.
+/// Returns the segments of a block; the last one ends with the block.
 pub(super) fn segments(origins: &[Option<usize>], search: usize) -> Vec<Segment> {
     let (mut segments, mut base, mut row) = (Vec::new(), 0, 0);
     let end = (origins.len(), search);
@@ -123,37 +125,37 @@ pub(super) fn segments(origins: &[Option<usize>], search: usize) -> Vec<Segment>
 }
 
 impl Segment {
-    /// The rows of the replacement that are laid down: the added ones, and the line that stays behind them.
+    /// Returns the rows of the replacement to write: the added ones, and the unchanged line behind them.
     pub(super) fn rows(&self) -> RangeInclusive<usize> {
         self.come.start..=self.come.end
     }
 
-    /// The row of the line that stays behind them.
+    /// Returns the row of the unchanged line behind them.
     pub(super) fn last_row(&self) -> usize {
         self.come.end
     }
 
-    /// The gaps before these rows, without the two edges of the block.
+    /// Returns the gaps before these rows, without the two edges of the block.
     pub(super) fn gaps(&self, rows: usize) -> impl Iterator<Item = usize> {
         self.rows().filter(move |row| *row > 0 && *row < rows)
     }
 
-    /// The gaps before the lines of the search in it, without the two edges of the block.
+    /// Returns the gaps before the segment's lines of the search, without the two edges of the block.
     pub(super) fn base_gaps(&self, lines: usize) -> impl Iterator<Item = usize> + Clone {
         (self.gone.start..=self.gone.end).filter(move |line| *line > 0 && *line < lines)
     }
 
-    /// Tells whether it takes away this line of the search.
+    /// Returns true if it removes this line of the search.
     pub(super) fn deletes(&self, line: usize) -> bool {
         self.gone.contains(&line)
     }
 
-    /// Tells whether what lies before this line of the search lies in it.
+    /// Returns true if the gap before this line of the search belongs to it.
     pub(super) fn spans(&self, line: usize) -> bool {
         self.gone.start <= line && line <= self.gone.end
     }
 
-    /// Tells whether it lies between two lines that stay, and neither takes away nor adds any.
+    /// Returns true if it is between two unchanged lines and neither removes nor adds any.
     pub(super) fn is_plain(&self) -> bool {
         self.anchored && self.gone.is_empty() && self.come.is_empty()
     }

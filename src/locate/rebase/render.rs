@@ -1,4 +1,5 @@
-//! Writes each line of the result: the file's own, the file's with the edit's change, or a new one in its dress.
+//! Renders each line of the result: an unchanged line of the file, one with the edit's change, or a new one in the
+//! file's style.
 
 use std::cell::Cell;
 
@@ -11,18 +12,18 @@ use crate::locate::indent::{Map, indent_of, trail_of};
 use crate::locate::quotes::swapped;
 use crate::text::Lines;
 
-/// How the block's indentation leads to the file's.
+/// The mapping from the block's indentation to the file's.
 #[derive(Debug)]
 enum Indentation {
-    /// One rule explains all lines.
+    /// One rule maps all lines.
     One(Map),
-    /// The first line was quoted without its indentation; this is it, and the rule for the others.
+    /// The first line was quoted without its indentation, which is the first field; the rule maps the other lines.
     Head(String, Map),
-    /// No rule does.
+    /// No rule maps the lines.
     Unknown,
 }
 
-/// Writes the lines of one result.
+/// Renders the lines of one result.
 pub(super) struct Scribe<'a> {
     block: &'a Block<'a>,
     site: &'a MatchSite,
@@ -30,18 +31,18 @@ pub(super) struct Scribe<'a> {
     origins: &'a [Option<usize>],
     indentation: Indentation,
     evidence: Evidence<'a>,
-    /// The characters of all lines of the search.
+    /// The number of characters in all lines of the search.
     quoted: usize,
-    /// The pairs of characters that may still be compared.
+    /// The remaining number of character pairs to compare.
     cells: Cell<usize>,
-    /// Whether the file writes all lines as they are quoted.
+    /// Set if the file has all lines exactly as they are quoted.
     alike: bool,
 }
 
-/// The pairs of characters that are compared for the lines that one edit adds.
+/// The maximum number of character pairs that are compared for the lines that one edit adds.
 const MOST_CELLS: usize = 1 << 25;
 
-/// The bytes of the longest line that is merged word by word.
+/// The maximum length in bytes of a line that is merged word by word.
 const LONGEST: usize = 1 << 16;
 
 impl<'a> Scribe<'a> {
@@ -76,7 +77,7 @@ impl<'a> Scribe<'a> {
         }
     }
 
-    /// Writes a row of the replacement.
+    /// Renders a row of the replacement.
     pub(super) fn row(&self, row: usize) -> Result<Out, Conflict> {
         let wanted = self.block.replace.line(row);
         match self.origins.get(row).copied().flatten() {
@@ -91,14 +92,16 @@ impl<'a> Scribe<'a> {
         let there = self.text.text(line);
         let refuse = |why| Err(Conflict::new(line, why, quoted, there));
         if self.site.apart == Some(base) {
-            return refuse("the edit changes a line that is another one in the file");
+            return refuse("the edit changes a line that differs in the file");
         }
         let indent = if indent_of(quoted) == indent_of(wanted) {
             indent_of(there).to_owned()
         } else {
             match self.indent(row, indent_of(wanted)) {
                 Some(indent) => indent,
-                None => return refuse("the edit indents a line anew that the file indents otherwise"),
+                None => {
+                    return refuse("the edit changes the indentation of a line whose indentation differs");
+                }
             }
         };
         let body = match self.body(quoted.trim(), wanted.trim(), there.trim()) {
@@ -112,26 +115,27 @@ impl<'a> Scribe<'a> {
     fn added(&self, row: usize, wanted: &str) -> Result<String, Conflict> {
         let Some(indent) = self.indent(row, indent_of(wanted)).or_else(|| self.sibling(row, wanted)) else {
             let (line, _) = self.site.ends();
-            let why = "nothing shows how the file would indent a line that the edit adds";
+            let why = "the indentation of an added line cannot be derived from the file";
             return Err(Conflict::new(line, why, wanted, self.text.text(line)));
         };
         Ok(indent + &self.dressed(wanted.trim()) + trail_of(wanted))
     }
 
-    /// Does to a line of the file what the edit does to the quoted one, both without the blanks at their ends.
+    /// Applies the edit of a quoted line to a line of the file, both without the blanks at their ends.
     fn body(&self, quoted: &str, wanted: &str, there: &str) -> Result<String, &'static str> {
         if quoted != there && quoted.len() > LONGEST {
-            return Err("the line has other marks than the quote, and is too long to be merged");
+            return Err("the typographic marks of the line differ, and it is too long to merge");
         }
         if fold(quoted) == fold(there) {
             return Ok(merged(quoted, wanted, there, &self.evidence));
         }
-        let mixed = "the file quotes its strings otherwise, and the edit mixes quotes";
+        let mixed = "the file uses other string quotes, and the edit mixes both";
         let (quoted, wanted) = swapped(quoted, wanted, there).ok_or(mixed)?;
         Ok(merged(&quoted, &wanted, there, &Evidence::default()))
     }
 
-    /// Writes a new line with the file's marks: as the line of the block does that it is most alike, where there is one.
+    /// Renders a new line with the file's typographic marks, modelled on the most similar line of the block, if there
+    /// is one.
     fn dressed(&self, wanted: &str) -> String {
         if self.alike {
             return wanted.to_owned();
@@ -152,7 +156,7 @@ impl<'a> Scribe<'a> {
         as_nearest.unwrap_or_else(|| self.evidence.dress(wanted))
     }
 
-    /// The indentation by the rule, where there is one.
+    /// Maps the indentation by the rule, if there is one.
     fn indent(&self, row: usize, indent: &str) -> Option<String> {
         match &self.indentation {
             Indentation::One(map) => map.apply(indent),
@@ -162,7 +166,7 @@ impl<'a> Scribe<'a> {
         }
     }
 
-    /// The indentation of the nearest line of the result that stays and has the same one in the replacement.
+    /// Returns the indentation of the nearest unchanged line with the same indentation in the replacement.
     fn sibling(&self, row: usize, wanted: &str) -> Option<String> {
         let Indentation::Unknown = self.indentation else { return None };
         let stays = |(other, origin): (usize, &Option<usize>)| {
@@ -198,7 +202,7 @@ fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
         [..] => None,
     };
     match (Map::explaining(pairs, others), head) {
-        // Nothing but the first line's indentation is missing: that is simpler than another unit or other tabs.
+        // Only the first line's indentation is missing. That is simpler than another unit or other tabs.
         (Some(map), Some((first, rest))) if map.turns() && rest.is_same() => Indentation::Head(first, rest),
         (Some(map), _) => Indentation::One(map),
         (None, Some((first, rest))) => Indentation::Head(first, rest),
@@ -206,7 +210,7 @@ fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
     }
 }
 
-/// What the block shows of the file's marks.
+/// Collects the block's evidence of the file's typographic marks.
 fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
     let mut evidence = Evidence::default();
     for (quoted, there) in pairs.iter().map(|(quoted, there)| (quoted.trim(), there.trim())) {

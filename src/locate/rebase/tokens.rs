@@ -1,18 +1,18 @@
-//! Merging one line word by word, where the file writes it with other marks than the search.
+//! Merges one line word by word if the file writes it with other typographic marks than the search.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::locate::fold::{Folded, Folds, Units, entity};
 use crate::text::differing_lines;
 
-/// How the file writes marks that a quoted text writes otherwise, as far as the same block shows it.
+/// The marks of the file for those of a quoted text, as far as the same block shows them.
 #[derive(Debug, Default)]
 pub(in crate::locate) struct Evidence<'a> {
     forms: BTreeMap<&'a str, BTreeSet<&'a str>>,
 }
 
 impl<'a> Evidence<'a> {
-    /// Takes note of how a quoted text and the file's text that folds to the same write each mark.
+    /// Records the marks of a quoted text and of the file's text, which fold to the same text.
     pub(in crate::locate) fn note(&mut self, quoted: &'a str, there: &'a str) {
         let (folded, against) = (Folded::new(quoted), Folded::new(there));
         for (quoted, there) in folded.pairs(quoted, &against, there) {
@@ -22,13 +22,13 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Tells whether nothing was noted.
+    /// Returns true if nothing was recorded.
     pub(in crate::locate) fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
 
-    /// Writes a mark of the edit as the file does: one that no keyboard has, or an entity, where the block shows that it
-    /// is the edit's alone; as it is otherwise. A plain mark stays what it is: it may be code.
+    /// Converts a mark of the edit to the file's form. Applies to marks that no keyboard has and to entities, if the
+    /// block shows that only the edit uses them. A plain mark stays unchanged, because it may be code.
     fn translate(&self, token: &str) -> String {
         let forms: Vec<&str> = self.forms.get(token).into_iter().flatten().copied().collect();
         match forms.as_slice() {
@@ -38,7 +38,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The character of an entity, where the file has those that the block shows as plain characters.
+    /// Returns the character of an entity, if the block shows such entities as plain characters in the file.
     fn plain_entity(&self, token: &str) -> Option<String> {
         let (plain, _) = entity(token).filter(|(_, length)| *length == token.len())?;
         let mut entities = self.forms.iter().filter(|(quoted, _)| entity(quoted).is_some()).peekable();
@@ -47,17 +47,15 @@ impl<'a> Evidence<'a> {
         all_plain.then(|| plain.to_string())
     }
 
-    /// Writes a whole new line as the file would.
+    /// Converts a new line to the file's form.
     pub(in crate::locate) fn dress(&self, line: &str) -> String {
         tokens(line).into_iter().map(|token| self.translate(token)).collect()
     }
 }
 
-/// How one line of the file writes the quotes of prose: nothing but typographic ones.
+/// The use of typographic quotes in one line of the file. Set if the line uses only those.
 struct Prose {
-    /// Double quotes.
     double: bool,
-    /// Apostrophes.
     single: bool,
 }
 
@@ -72,7 +70,7 @@ impl Prose {
         Prose { double: all("\"", &["\u{201c}", "\u{201d}"]), single: all("'", &["\u{2019}"]) }
     }
 
-    /// Writes a plain quote between these texts as the line does.
+    /// Returns the line's form of a plain quote between these texts.
     fn quote(&self, token: &str, before: &str, after: &str) -> Option<&'static str> {
         let letter = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
         match token {
@@ -88,9 +86,10 @@ impl Prose {
     }
 }
 
-/// Does to the file's text what the replacement does to the search; the search and the file's text fold to the same.
+/// Applies the difference between search and replacement to the file's text. The search and the file's text fold to
+/// the same text.
 ///
-/// What the edit keeps is the file's, what it brings is written as the file writes it.
+/// Text that the edit keeps is the file's; new text is converted to the file's form.
 pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, evidence: &Evidence<'_>) -> String {
     if search == there && evidence.is_empty() {
         return replace.to_owned();
@@ -132,7 +131,7 @@ fn replace_text(replace: &str, start: usize, length: usize) -> String {
     replace.get(start..start + length).unwrap_or_default().to_owned()
 }
 
-/// The file's text for a range of the search; nothing where it does not begin and end with a mark of the file.
+/// Returns the file's text for a range of the search; `None` unless it begins and ends at marks of the file.
 fn own_text<'t>(
     base: &Folded,
     own: &Folded,
@@ -143,7 +142,7 @@ fn own_text<'t>(
     there.get(own.raw_at(start)?..own.raw_at(end)?)
 }
 
-/// Cuts a text into words, runs of blanks, entities and single characters.
+/// Splits a text into words, runs of blanks, entities and single characters.
 pub(in crate::locate) fn tokens(text: &str) -> Vec<&str> {
     let (mut tokens, mut start, mut end) = (Vec::new(), 0, 0);
     for unit in Units(text) {
@@ -163,7 +162,7 @@ fn is_word(token: &str) -> bool {
     !token.is_empty() && token.chars().all(is_word_char)
 }
 
-/// Tells whether a character belongs to a word.
+/// Returns true if a character belongs to a word.
 pub(in crate::locate) fn is_word_char(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }

@@ -1,12 +1,12 @@
-//! Where the words of a comment are.
+//! Finds the words of a comment.
 
 use std::ops::Range;
 
-/// The signs before a comment, what they may be drawn out with, and the signs after it.
+/// The start of a comment, the characters that may extend it, and its end.
 const SIGNS: [(&str, &[char], &str); 4] =
     [("<!--", &['-'], "-->"), ("/*", &['*', '!'], "*/"), ("//", &['/', '!'], ""), ("#", &['#'], "")];
 
-/// Gives the words of a comment that starts at an offset; nothing where the text is no whole comment.
+/// Returns the words of a comment that starts at an offset; `None` if the text is not a whole comment.
 pub(super) fn words(text: &str, at: usize) -> Option<Range<usize>> {
     let (open, drawn_out, close) = SIGNS.iter().find(|(open, ..)| text.starts_with(open))?;
     let words = text.strip_prefix(open)?.trim_end().strip_suffix(close)?;
@@ -14,7 +14,7 @@ pub(super) fn words(text: &str, at: usize) -> Option<Range<usize>> {
     Some(end - words.trim_start_matches(*drawn_out).len()..end)
 }
 
-/// Tells whether a comment speaks of what it stands in, or to the system, and not of what follows.
+/// Returns true if a comment describes the enclosing item, or addresses a tool, and does not belong to the next item.
 pub(super) fn speaks_of_the_whole(text: &str, at: usize, inner: &[&str]) -> bool {
     inner.iter().any(|sign| text.starts_with(sign)) || (at == 0 && text.starts_with("#!"))
 }

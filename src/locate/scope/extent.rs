@@ -1,8 +1,8 @@
-//! How far a symbol reaches, and where its path is kept.
+//! The extent of a symbol, and the storage of its path.
 
 use std::ops::Range;
 
-/// The whole lines of a span.
+/// Returns the whole lines of a span.
 pub(super) fn lines(starts: &[usize], view: &str, span: Range<usize>) -> Range<usize> {
     let after = |at: usize| starts.partition_point(|start| *start <= at);
     let start = after(span.start).checked_sub(1).and_then(|line| starts.get(line));
@@ -10,7 +10,7 @@ pub(super) fn lines(starts: &[usize], view: &str, span: Range<usize>) -> Range<u
     start.copied().unwrap_or(0)..end.copied().unwrap_or(view.len())
 }
 
-/// Adds a path, and gives its place.
+/// Adds a path, and returns its range.
 pub(super) fn push_path(paths: &mut String, around: Option<Range<usize>>, name: &str) -> Range<usize> {
     let start = paths.len();
     if let Some(around) = around {

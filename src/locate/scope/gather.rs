@@ -1,4 +1,4 @@
-//! One walk over a tree, which gathers symbols and comments.
+//! Collects symbols and comments in one walk over a tree.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use super::table::LanguageNodes;
 use super::{Outline, Symbol, SymbolRank};
 use crate::grammar::{Node, Tree, WalkStep, walk};
 
-/// Symbols that lie deeper belong to the one around them.
+/// The maximum nesting of symbols. Deeper ones belong to the symbol around them.
 const MOST_LEVELS: usize = 64;
-/// How long all paths together may be, in bytes.
+/// The maximum length of all paths together, in bytes.
 const MOST_PATHS: usize = 32 << 20;
-/// Signs that may stand between a symbol's end and that of its wrapper, in bytes.
+/// The maximum number of bytes of punctuation between a symbol's end and that of its wrapper.
 const MOST_SIGNS: usize = 16;
 
-/// Gathers the symbols and comments of a tree; nothing where their paths are too long to be kept.
+/// Collects the symbols and comments of a tree; `None` if their paths are too long to store.
 pub(super) fn gather(row: &'static LanguageNodes, tree: &Tree, view: &str) -> Option<Outline> {
     let parts = parts(row, tree);
     let mut gatherer = Gatherer::new(row, view);
@@ -32,31 +32,31 @@ pub(super) fn gather(row: &'static LanguageNodes, tree: &Tree, view: &str) -> Op
     fits.then_some(gatherer.outline)
 }
 
-/// What was gathered so far.
+/// The state of the walk.
 struct Gatherer<'a> {
     row: &'static LanguageNodes,
     view: &'a str,
-    /// Where each line starts.
+    /// The offset of each line.
     starts: Vec<usize>,
     outline: Outline,
-    /// The symbols around, each with its level in the tree.
+    /// The enclosing symbols, each with its level in the tree.
     open: Vec<(usize, usize)>,
     wrappers: Vec<Wrapper>,
-    /// Attributes and comments that may belong to what follows.
+    /// Attributes and comments that may belong to the next symbol.
     lead: Option<Range<usize>>,
-    /// Where the last symbol ended.
+    /// The end of the last symbol.
     closed: usize,
-    /// The level of the body around, in which what is declared is nobody else's.
+    /// The level of the enclosing body, whose declarations are local.
     body: Option<usize>,
 }
 
-/// A node that belongs to the symbol in it.
+/// A node that belongs to the symbol inside it.
 struct Wrapper {
     span: Range<usize>,
     level: usize,
-    /// Whether no symbol was seen in it.
+    /// Set until a symbol is found in it.
     fresh: bool,
-    /// Whether none was seen that holds none.
+    /// Set until a minor symbol is found in it.
     fresh_minor: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Gatherer<'a> {
     }
 
     fn see(&mut self, node: Node<'_>, level: usize, part: NodePart) -> WalkStep {
-        // Headings have no nodes for what they are above.
+        // Headings have no nodes for the sections below them.
         if self.row.headings.is_empty() {
             self.leave(level);
         }
@@ -109,7 +109,7 @@ impl<'a> Gatherer<'a> {
         WalkStep::Past
     }
 
-    /// Closes what does not reach to this level of the tree.
+    /// Closes symbols that do not reach to this level of the tree.
     fn leave(&mut self, level: usize) {
         self.body = self.body.filter(|body| *body < level);
         while let Some((symbol, _)) = self.open.pop_if(|(_, opened)| *opened >= level) {
@@ -123,7 +123,7 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// A node's span without white space at its end.
+    /// Returns a node's span without trailing white space.
     fn span(&self, node: Node<'_>) -> Range<usize> {
         let start = node.start_byte().min(self.view.len());
         let whole = self.view.get(start..node.end_byte().min(self.view.len())).unwrap_or_default();
@@ -142,7 +142,7 @@ impl<'a> Gatherer<'a> {
         self.open(span, level, named, kind, head);
     }
 
-    /// What the innermost symbol is.
+    /// Returns the kind of the innermost symbol.
     fn around(&self) -> Option<SymbolKind> {
         let (around, _) = self.open.last()?;
         self.outline.symbols.get(*around).map(|symbol| symbol.kind)
@@ -168,7 +168,7 @@ impl<'a> Gatherer<'a> {
         self.outline.symbols.push(symbol);
     }
 
-    /// A symbol within the one that is open.
+    /// Adds a symbol inside the open one.
     fn symbol(
         &mut self,
         span: Range<usize>,
@@ -187,7 +187,7 @@ impl<'a> Gatherer<'a> {
         Symbol { extent, lines, path, around, kind, rank, name: named.at.clone(), head }
     }
 
-    /// Notes the symbols of a node that hold none.
+    /// Adds the minor symbols of a node.
     fn minors(&mut self, node: Node<'_>, minor: Option<(MinorNames, SymbolKind)>) {
         let Some((names, kind)) = minor.filter(|_| self.body.is_none()) else { return };
         let own = self.span(node);
@@ -206,7 +206,7 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// Ends what is above headings of this rank or a lower one, and opens the next.
+    /// Closes sections of headings of this rank or a lower one, and opens the next.
     fn heading(&mut self, node: Node<'_>) {
         let Some((rank, named)) = name::heading(node, self.view) else { return };
         let head = self.span(node);
@@ -226,7 +226,7 @@ impl<'a> Gatherer<'a> {
         self.wrappers.push(Wrapper { span, level, fresh: true, fresh_minor: true });
     }
 
-    /// The span with the wrapper that holds nothing else, and with what leads to it.
+    /// Returns the span with its wrapper, if that contains nothing else, and with its attributes and comments.
     fn widened(&mut self, span: &Range<usize>) -> Range<usize> {
         let led = self.led(span.start);
         let wrapper = self.wrappers.last().filter(|wrapper| wrapper.fresh);
@@ -236,7 +236,7 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// The same for a symbol that holds none, which takes nothing away from those behind it.
+    /// Does the same for a minor symbol, without taking attributes away from the symbols behind it.
     fn widened_minor(&mut self, span: &Range<usize>) -> Range<usize> {
         let lead = self.lead.clone();
         let led = self.led(span.start);
@@ -263,14 +263,15 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// Notes what may belong to what follows: what stands first on its line, or goes on where such a thing ended.
+    /// Records attributes or comments of the next symbol: those that begin a line, or continue earlier ones.
     fn lead(&mut self, span: Range<usize>) {
         let start = self.led(span.start);
         let first = self.starts_at(self.before_blanks(start));
         self.lead = (first && start >= self.closed).then_some(start..span.end);
     }
 
-    /// Where what leads to this place starts: it ends on this line, or on the one before in the same column.
+    /// Returns the start of the attributes and comments before an offset. They end on this line, or on the one before
+    /// in the same column.
     fn led(&mut self, at: usize) -> usize {
         let Some(lead) = self.lead.take() else { return at };
         let gap = self.view.get(lead.end..at).unwrap_or("-");
@@ -283,7 +284,7 @@ impl<'a> Gatherer<'a> {
         if joined { lead.start } else { at }
     }
 
-    /// The column of what is first on its line.
+    /// Returns the column of the first text on its line.
     fn column(&self, at: usize) -> Option<usize> {
         let start = self.before_blanks(at);
         self.starts_at(start).then_some(at - start)
@@ -293,7 +294,7 @@ impl<'a> Gatherer<'a> {
         offset == 0 || self.view.as_bytes().get(offset - 1) == Some(&b'\n')
     }
 
-    /// The start of the line where only blanks stand before this place.
+    /// Returns the start of the line if only blanks are before this offset.
     fn before_blanks(&self, at: usize) -> usize {
         let before = self.view.get(..at).unwrap_or_default();
         let start = before.trim_end_matches([' ', '\t']).len();

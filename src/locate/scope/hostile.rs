@@ -1,10 +1,10 @@
-//! Texts made to hang, to overflow a stack or to take all memory.
+//! Texts made to hang, to overflow a stack or to use up memory.
 
 use std::time::{Duration, Instant};
 
 use super::Outline;
 
-/// How long an outline may take, on a busy machine and without optimization.
+/// The time limit of an outline, on a busy machine and without optimization.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const LANGUAGES: [&str; 16] = [
@@ -26,7 +26,7 @@ const LANGUAGES: [&str; 16] = [
     "markdown",
 ];
 
-/// Reads an outline and asks it everything.
+/// Parses an outline and calls all of its functions.
 #[expect(clippy::disallowed_methods, reason = "a test may look at the clock")]
 fn ask(language: &str, text: &str) -> Option<usize> {
     let begun = Instant::now();
@@ -48,7 +48,7 @@ fn ask(language: &str, text: &str) -> Option<usize> {
     symbols
 }
 
-/// Checks the order of the symbols, and that they lie apart or one within the other.
+/// Checks the order of the symbols, and that any two are separate or nested.
 fn laminar(outline: &Outline, text: &str) {
     let mut last = 0;
     for symbol in &outline.symbols {

@@ -1,53 +1,53 @@
-//! What a symbol is.
+//! The kinds of symbols.
 
 use super::name::{children, declared};
 use crate::grammar::Node;
 
-/// What a symbol is, as far as its declaration shows.
+/// The kind of a symbol, as far as its declaration shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SymbolKind {
-    /// A function.
+    /// A function outside a type.
     Function,
     /// A function of a type.
     Method,
-    /// A class.
+    /// A class, in languages that call it so.
     Class,
     /// A structure, or a union.
     Struct,
-    /// An enumeration.
+    /// An enumeration, such as `enum` in Rust or C.
     Enum,
     /// One value of an enumeration.
     Variant,
-    /// A trait.
+    /// A trait, as in Rust.
     Trait,
     /// An interface, or a protocol of annotations.
     Interface,
-    /// What a type does, apart from the type.
+    /// An implementation block of a type.
     Impl,
-    /// Another name for a type.
+    /// An alias of a type.
     Type,
     /// A module, or a namespace.
     Module,
-    /// A value that stays.
+    /// A value that does not change.
     Constant,
-    /// A value that has a name.
+    /// A named value that may change.
     Variable,
-    /// A value in each of a type.
+    /// A field of a type.
     Field,
-    /// What is expanded before it is compiled.
+    /// A macro, which is expanded before compilation.
     Macro,
-    /// A heading, with what stands below it.
+    /// A heading, with the section below it.
     Heading,
     /// A key, with its value.
     Key,
     /// A rule of a style sheet.
     Rule,
-    /// An element that has a name.
+    /// An element of markup with an `id`.
     Element,
 }
 
 impl SymbolKind {
-    /// Every kind.
+    /// All kinds, each exactly once.
     pub const ALL: [SymbolKind; 19] = [
         SymbolKind::Function,
         SymbolKind::Method,
@@ -70,7 +70,7 @@ impl SymbolKind {
         SymbolKind::Element,
     ];
 
-    /// Its name on the wire.
+    /// Returns the kind's name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             SymbolKind::Function => "function",
@@ -95,7 +95,7 @@ impl SymbolKind {
         }
     }
 
-    /// Whether it is a type that has members.
+    /// Returns true for a type that has members.
     pub const fn has_members(self) -> bool {
         matches!(
             self,
@@ -109,17 +109,17 @@ impl SymbolKind {
         )
     }
 
-    /// Whether it runs.
+    /// Returns true for kinds that contain executable code.
     pub const fn runs(self) -> bool {
         matches!(self, SymbolKind::Function | SymbolKind::Method)
     }
 
-    /// Whether its name is made of parts that are joined as paths are; the name of a heading or key may hold anything.
+    /// Returns true if the name is a path of identifiers; the name of a heading or key may contain anything.
     pub const fn is_code(self) -> bool {
         !matches!(self, SymbolKind::Heading | SymbolKind::Key | SymbolKind::Rule | SymbolKind::Element)
     }
 
-    /// The kind of this very symbol: what its node, its name and what is around it show.
+    /// Returns the kind of a particular symbol, from its node, its name and its enclosing symbol.
     pub(super) fn refined(self, node: Node<'_>, name: &str, around: Option<SymbolKind>) -> SymbolKind {
         let member = name.contains('.') || around.is_some_and(SymbolKind::has_members);
         match self {
@@ -135,18 +135,18 @@ impl SymbolKind {
     }
 }
 
-/// Whether a name is written as constants are.
+/// Returns true if a name is written in the style of constants.
 fn shouts(name: &str) -> bool {
     name.contains(char::is_uppercase) && !name.contains(char::is_lowercase)
 }
 
-/// What is given a name where not a function is.
+/// Returns the kind of a named value that is not a function.
 fn given(node: Node<'_>) -> Option<SymbolKind> {
     let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
     (value.kind() == "class").then_some(SymbolKind::Class)
 }
 
-/// What a type is by how it is written.
+/// Returns the kind of a type from its syntax.
 fn written(node: Node<'_>) -> Option<SymbolKind> {
     match node.child_by_field_name("type")?.kind() {
         "struct_type" | "struct_specifier" | "union_specifier" => Some(SymbolKind::Struct),
@@ -156,7 +156,7 @@ fn written(node: Node<'_>) -> Option<SymbolKind> {
     }
 }
 
-/// Whether a declaration declares a function: its parameters stand directly behind its name.
+/// Returns true if a declaration declares a function: its parameters are directly behind its name.
 fn prototype(node: Node<'_>) -> bool {
     let Some(declarator) = node.child_by_field_name("declarator") else { return false };
     let Some(name) = declared(declarator) else { return false };

@@ -1,20 +1,20 @@
-//! Symbols that hold none: variables, constants, fields, members of enumerations, prototypes.
+//! Minor symbols, which contain no others: variables, constants, fields, members of enumerations, prototypes.
 //!
-//! Invariant: they change nothing of what is told about the other symbols.
+//! Invariant: they do not affect the other symbols.
 
 use super::name::{NamedNode, children, declared, named, plain, scoped, text};
 use crate::grammar::Node;
 
-/// Names that are taken from one node, and how deep patterns are looked into.
+/// The maximum number of names from one node, and the maximum depth of patterns.
 const MOST_NAMES: usize = 200;
 const MOST_LEVELS: usize = 8;
 
-/// What names the symbols of a node: there may be several.
+/// The source of the names of a node's minor symbols, of which there may be several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MinorNames {
-    /// The texts of a field, but for patterns.
+    /// The texts of a field, except for patterns.
     Field(&'static str),
-    /// The same, where nothing but its name belongs to each.
+    /// The same, if only its name belongs to each symbol.
     Each(&'static str),
     /// The names in the patterns of a field.
     Targets(&'static str),
@@ -23,7 +23,7 @@ pub(super) enum MinorNames {
 }
 
 impl MinorNames {
-    /// Gives the names of a node.
+    /// Returns the names of a node.
     pub(super) fn find(self, node: Node<'_>, view: &str) -> Vec<NamedNode> {
         let mut found = Vec::new();
         match self {
@@ -42,13 +42,13 @@ impl MinorNames {
                 found.extend(nodes.filter_map(|node| named(&scoped(text(node, view)?), node)));
             }
         }
-        // What is called so is not to be used.
+        // A name `_` marks an unused value.
         found.retain(|named| named.name != "_");
         found
     }
 }
 
-/// The first named children of a field.
+/// Returns the first named children of a field.
 fn by_field<'t>(node: Node<'t>, field: &'static str) -> impl Iterator<Item = Node<'t>> {
     let mut cursor = node.walk();
     let nodes: Vec<Node<'t>> =
@@ -56,7 +56,7 @@ fn by_field<'t>(node: Node<'t>, field: &'static str) -> impl Iterator<Item = Nod
     nodes.into_iter()
 }
 
-/// The names that a pattern binds.
+/// Adds the names that a pattern binds.
 fn targets(node: Node<'_>, view: &str, level: usize, found: &mut Vec<NamedNode>) {
     match node.kind() {
         "identifier" => found.extend(plain(node, view).and_then(|name| named(&name, node))),

@@ -1,6 +1,6 @@
-//! What the places of a text are called: its symbols and comments, read by the grammar of its language.
+//! The symbols and comments of a text, parsed by the grammar of its language.
 //!
-//! Invariant: symbols stand in the order of the text, and two of them lie apart or one within the other.
+//! Invariant: symbols are in the order of the text, and any two of them are separate or nested.
 
 mod comment;
 mod extent;
@@ -17,17 +17,17 @@ use crate::grammar::{self, Tree};
 
 pub use kind::SymbolKind;
 
-/// The steps that reading may take. Good text took 10,000 to 30,000 for each MiB; HTML takes more the more tags it has,
-/// and 8,000 tags in 300 KB are about as many as it can have.
+/// The step limit of parsing. Typical text took 10,000 to 30,000 steps for each MiB. HTML takes more with more tags,
+/// and 8,000 tags in 300 KB are about the maximum.
 const STEPS: usize = 500_000;
 
 /// The symbols and comments of one text.
 #[derive(Debug)]
 pub struct Outline {
     symbols: Vec<Symbol>,
-    /// The symbols' paths, one after the other.
+    /// The symbols' paths, concatenated.
     paths: String,
-    /// The words of each comment, without its signs, in the order of the text.
+    /// The words of each comment, without its delimiters, in the order of the text.
     comments: Vec<Range<usize>>,
 }
 
@@ -37,57 +37,57 @@ struct Symbol {
     extent: Range<usize>,
     /// The whole lines of the extent.
     lines: Range<usize>,
-    /// Where its path stands.
+    /// The range of its path.
     path: Range<usize>,
-    /// The symbol around it.
+    /// The index of the enclosing symbol.
     around: Option<usize>,
     kind: SymbolKind,
     rank: SymbolRank,
-    /// Where its name stands.
+    /// The range of its name.
     name: Range<usize>,
-    /// Where its declaration begins, and where its body does, or its own last byte is.
+    /// The start of its declaration, and the start of its body or else its own last byte.
     head: Range<usize>,
 }
 
-/// Whether a symbol can hold others.
+/// The ability of a symbol to contain others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SymbolRank {
-    /// It can: what is in it is in no symbol around it.
+    /// It can contain symbols. These belong to no symbol around it.
     Major,
-    /// It holds none, and is nothing but a name for its lines.
+    /// It contains none, and only names its lines.
     Minor,
 }
 
-/// A symbol as it is seen from outside.
+/// A symbol of an outline.
 #[derive(Debug, Clone)]
 pub struct OutlineSymbol<'o> {
     /// Its path, as in `Class.method`.
     pub path: &'o str,
-    /// What it is.
+    /// The kind of the symbol.
     pub kind: SymbolKind,
-    /// The number of the symbol around it.
+    /// The index of the enclosing symbol.
     pub around: Option<usize>,
-    /// Where its name stands.
+    /// The range of its name.
     pub name: Range<usize>,
-    /// From its first decorator or comment to its own last byte.
+    /// The range from its first decorator or comment to its own last byte.
     pub extent: Range<usize>,
-    /// From where its declaration begins to where its body does, or to its end.
+    /// The range from its declaration to its body, or to its end.
     pub head: Range<usize>,
 }
 
 impl Outline {
-    /// Reads the symbols and comments of a text; nothing where the language has no grammar, or the text cannot be
-    /// read safely within the steps. Where the text is broken, they are those that the grammar could make out.
+    /// Parses the symbols and comments of a text; `None` if the language has no grammar, or the text cannot be parsed
+    /// safely within the steps. In a broken text, the outline has the symbols that the grammar could recognize.
     pub fn parse(language: &str, path: &str, view: &str) -> Option<Outline> {
         Outline::in_tree(language, &*grammar::read(language, path, view, STEPS).ok()?, view)
     }
 
-    /// Gives the symbols and comments of a text that was read; nothing where the language has none.
+    /// Returns the symbols and comments of a parsed text; `None` if the language has none.
     pub(crate) fn in_tree(language: &str, tree: &Tree, view: &str) -> Option<Outline> {
         gather::gather(table::row(language)?, tree, view)
     }
 
-    /// Gives every symbol, those that hold none among them, in the order of the text.
+    /// Returns every symbol, including minor ones, in the order of the text.
     pub fn symbols(&self) -> impl Iterator<Item = OutlineSymbol<'_>> {
         self.symbols.iter().map(|symbol| OutlineSymbol {
             path: self.path(symbol),
@@ -99,8 +99,8 @@ impl Outline {
         })
     }
 
-    /// Gives the path of the innermost symbol around an offset, as in `Class.method`. The lines of its decorators and
-    /// comments belong to a symbol, and the blanks before it.
+    /// Returns the path of the innermost symbol around an offset, as in `Class.method`. A symbol includes the lines
+    /// of its decorators and comments, and the blanks before it.
     pub fn enclosing(&self, offset: usize) -> Option<&str> {
         let before = self.symbols.partition_point(|symbol| symbol.extent.start <= offset);
         let mut around = before.checked_sub(1);
@@ -113,10 +113,10 @@ impl Outline {
         None
     }
 
-    /// Gives the lines of every symbol of that name, with the decorators, attributes and comments directly above it.
-    /// The name is a whole path or, where no symbol has that path, the last parts of some; of either those that can hold
-    /// symbols go before those that cannot, as a method before a field. `::` and `#` are taken for `.`, and `()` at its
-    /// end for nothing.
+    /// Returns the lines of every symbol of that name, with the decorators, attributes and comments directly above
+    /// it. The name is a full path or, if no symbol has that path, the last parts of one. In either case symbols that
+    /// can contain others precede those that cannot, for example a method before a field. `::` and `#` are equivalent
+    /// to `.`, and a final `()` is ignored.
     pub fn spans(&self, name: &str) -> Vec<Range<usize>> {
         let name = folded(name.trim().trim_end_matches("()"));
         let mut found: [Vec<Range<usize>>; 4] = Default::default();
@@ -142,7 +142,7 @@ impl Outline {
         spans
     }
 
-    /// Tells whether the symbol on these lines has them to itself, but for signs behind it.
+    /// Returns true if the symbol shares its lines with no other text except trailing punctuation.
     pub fn stands_alone(&self, lines: &Range<usize>, view: &str) -> bool {
         let alone = |symbol: &Symbol| {
             let before = view.get(lines.start..symbol.extent.start).unwrap_or_default();
@@ -152,12 +152,12 @@ impl Outline {
         self.symbols.iter().filter(|symbol| symbol.lines == *lines).any(alone)
     }
 
-    /// Gives the path of every symbol that can hold others, in the order of the text.
+    /// Returns the path of every symbol that can contain others, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().filter(|symbol| symbol.rank == SymbolRank::Major).map(|symbol| self.path(symbol))
     }
 
-    /// Tells whether a span lies inside the words of one comment; its opening and closing signs are none.
+    /// Returns true if a span is inside the words of one comment, not including its delimiters.
     pub fn in_comment(&self, span: Range<usize>) -> bool {
         let before = self.comments.partition_point(|words| words.start <= span.start);
         let words = before.checked_sub(1).and_then(|last| self.comments.get(last));
@@ -169,7 +169,7 @@ impl Outline {
     }
 }
 
-/// A name with `.` for whatever joins its parts.
+/// Returns a name with `.` as the only separator of its parts.
 fn folded(name: &str) -> String {
     name.replace("::", ".").replace('#', ".").trim_start_matches('.').to_owned()
 }

@@ -1,24 +1,24 @@
-//! What a symbol is called, and where its name stands.
+//! Finds the names of symbols.
 
 use std::ops::Range;
 
 use crate::grammar::Node;
 
-/// A longer name, in bytes, is prose that only looks like one.
+/// The maximum length of a name in bytes; a longer one is prose.
 const LONGEST: usize = 256;
-/// How many declarators may stand around a name.
+/// The maximum number of declarators around a name.
 const MOST_DECLARATORS: usize = 64;
 
-/// What names a symbol.
+/// The source of a symbol's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameRule {
     /// The text of a field.
     Field(&'static str),
     /// A path of the language in a field, with `.` for `::` and without its generic arguments.
     Scoped(&'static str),
-    /// The same, of a node that has a body: without one it is a use.
+    /// The same, for a node with a body: without one it is a use.
     Bodied(&'static str),
-    /// The text of a field, where another is a function or class.
+    /// The text of a field, if another field is a function or class.
     Given {
         /// The field of the name.
         name: &'static str,
@@ -37,17 +37,17 @@ pub(super) enum NameRule {
     Id,
 }
 
-/// A name, and where it stands.
+/// A name, with its range.
 #[derive(Debug)]
 pub(super) struct NamedNode {
     /// The name, on one line.
     pub(super) name: String,
-    /// Where it stands.
+    /// The range of the name.
     pub(super) at: Range<usize>,
 }
 
 impl NameRule {
-    /// Gives the name of a node; nothing where it has none.
+    /// Returns the name of a node; `None` if it has none.
     pub(super) fn find(self, node: Node<'_>, view: &str) -> Option<NamedNode> {
         let at = self.node(node, view)?;
         let name = match self {
@@ -62,7 +62,7 @@ impl NameRule {
         named(&name, at)
     }
 
-    /// The node that holds the name.
+    /// Returns the node that contains the name.
     fn node<'t>(self, node: Node<'t>, view: &str) -> Option<Node<'t>> {
         let field = |name: &str| node.child_by_field_name(name);
         match self {
@@ -84,7 +84,7 @@ pub(super) fn named(name: &str, at: Node<'_>) -> Option<NamedNode> {
     Some(NamedNode { name: on_one_line(name)?, at: at.byte_range() })
 }
 
-/// Gives the rank of a heading, from 1, and its words.
+/// Returns the rank of a heading, from 1, and its words.
 pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, NamedNode)> {
     let rank = |kind: &str| match kind {
         "atx_h1_marker" | "setext_h1_underline" => Some(1),
@@ -106,23 +106,23 @@ fn on_one_line(name: &str) -> Option<String> {
     (!name.is_empty() && name.len() <= LONGEST).then_some(name)
 }
 
-/// The text of a node that is short enough to be, or to hold, a name.
+/// Returns the text of a node that is short enough to be, or to contain, a name.
 pub(super) fn text<'v>(node: Node<'_>, view: &'v str) -> Option<&'v str> {
     view.get(node.byte_range()).filter(|text| text.len() <= 4 * LONGEST)
 }
 
-/// The text without its quotes.
+/// Returns the text without its quotes.
 pub(super) fn plain(node: Node<'_>, view: &str) -> Option<String> {
     let text = text(node, view)?.trim();
     let inner = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
     Some(inner.unwrap_or(text).to_owned())
 }
 
-/// A path with `.` for `::`, without references and arguments in angle brackets.
+/// Returns a path with `.` for `::`, without references and arguments in angle brackets.
 pub(super) fn scoped(text: &str) -> String {
     let text = text.trim_start_matches(['&', '*', ' ', ':']);
     let text = ["mut ", "dyn "].iter().fold(text, |text, word| text.strip_prefix(word).unwrap_or(text));
-    // An operator may be an angle bracket.
+    // The name of an operator may contain angle brackets.
     if text.contains("operator") {
         return text.replace("::", ".");
     }
@@ -151,13 +151,13 @@ fn received(node: Node<'_>, view: &str) -> Option<String> {
     Some(format!("{bare}.{}", text(node.child_by_field_name("name")?, view)?))
 }
 
-/// The innermost declarator.
+/// Returns the innermost of nested declarators.
 pub(super) fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
     let inner = |node: &Node<'_>| node.kind().ends_with("_declarator");
     let mut node = declarator;
     for _ in 0..MOST_DECLARATORS {
         let next = node.child_by_field_name("declarator").filter(|_| node.kind() != "operator_cast");
-        // Some declarators have no field for what they hold.
+        // Some declarators have no field for the inner one.
         let next = next.or_else(|| inner(&node).then(|| children(node).filter(Node::is_named).last())?);
         match next {
             Some(next) => node = next,
@@ -176,7 +176,7 @@ fn id<'t>(node: Node<'t>, view: &str) -> Option<Node<'t>> {
     children(children(tag).find(is_id)?).last()
 }
 
-/// The children of a node, in one pass however many there are.
+/// Iterates over the children of a node in one linear pass.
 pub(super) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut cursor = node.walk();
     let mut more = cursor.goto_first_child();

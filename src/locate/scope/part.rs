@@ -1,4 +1,4 @@
-//! What each kind of node of a grammar is to an outline.
+//! The function of each kind of grammar node in an outline.
 
 use super::kind::SymbolKind;
 use super::minor::MinorNames;
@@ -6,17 +6,17 @@ use super::name::NameRule;
 use super::table::LanguageNodes;
 use crate::grammar::Tree;
 
-/// What a kind of node is to us.
+/// The function of a kind of node.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NodePart {
     pub(super) role: NodeRole,
-    /// The symbols that it declares and that hold none.
+    /// The minor symbols that it declares.
     pub(super) minor: Option<(MinorNames, SymbolKind)>,
-    /// Whether what is declared in it is nobody else's.
+    /// Set if its declarations are local.
     pub(super) is_body: bool,
 }
 
-/// What it does.
+/// The role of a node.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) enum NodeRole {
     #[default]
@@ -29,7 +29,7 @@ pub(super) enum NodeRole {
     Closed,
 }
 
-/// What each kind is, by its number.
+/// Returns the function of each kind of node, by its number.
 pub(super) fn parts(row: &LanguageNodes, tree: &Tree) -> Vec<NodePart> {
     let language = tree.language();
     let role = |kind: &str| {

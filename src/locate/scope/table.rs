@@ -1,34 +1,34 @@
-//! The one table of what opens a symbol, language by language.
+//! The table of symbol-declaring nodes, by language.
 
 use super::kind::SymbolKind;
 use super::minor::MinorNames;
 use super::name::NameRule;
 
-/// Where the symbols and comments of some languages are: kinds of nodes of their grammars.
+/// The nodes of symbols and comments in some languages: kinds of nodes of their grammars.
 pub(super) struct LanguageNodes {
     /// The languages' names in the catalogue.
     languages: &'static [&'static str],
-    /// What opens a symbol, what names it, and what it is.
+    /// The nodes that declare symbols, with the source of the name and the kind.
     pub(super) symbols: &'static [(NameRule, SymbolKind, &'static [&'static str])],
-    /// What declares symbols that hold none, what names them, and what they are.
+    /// The nodes that declare minor symbols, with the source of the names and the kind.
     pub(super) minors: &'static [(MinorNames, SymbolKind, &'static [&'static str])],
-    /// In what the declared symbols that hold none are nobody else's.
+    /// The nodes whose declared minor symbols are local.
     pub(super) bodies: &'static [&'static str],
-    /// What may hold a symbol and its modifiers, and belongs to it then.
+    /// The nodes that may contain a symbol and its modifiers, and then belong to it.
     pub(super) wrappers: &'static [&'static str],
-    /// What belongs to the symbol behind it.
+    /// The nodes that belong to the symbol behind them.
     pub(super) attributes: &'static [&'static str],
-    /// What is a comment.
+    /// The nodes of comments.
     pub(super) comments: &'static [&'static str],
-    /// What is a heading, and opens a symbol up to the next one of its rank.
+    /// The nodes of headings, which open a symbol up to the next heading of the same rank.
     pub(super) headings: &'static [&'static str],
-    /// What holds no symbol.
+    /// The nodes that contain no symbol.
     pub(super) closed: &'static [&'static str],
-    /// How a comment begins that does not belong to the symbol behind it.
+    /// The prefixes of comments that do not belong to the symbol behind them.
     pub(super) inner: &'static [&'static str],
 }
 
-/// Gives the row of a language.
+/// Returns the row of a language.
 pub(super) fn row(language: &str) -> Option<&'static LanguageNodes> {
     TABLE.iter().find(|row| row.languages.contains(&language))
 }
@@ -231,7 +231,7 @@ const JAVA: &[(NameRule, SymbolKind, &[&str])] = &[
     ),
 ];
 
-/// A header in C may be C++.
+/// A C header may be C++.
 const C: &[(NameRule, SymbolKind, &[&str])] = &[
     (NameRule::Declared, SymbolKind::Function, &["function_definition"]),
     (NameRule::Declared, SymbolKind::Type, &["type_definition"]),

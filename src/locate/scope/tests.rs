@@ -1,4 +1,4 @@
-//! What the symbols of small texts are, language by language.
+//! The symbols of small texts, by language.
 
 use super::Outline;
 
@@ -25,7 +25,7 @@ fn spans<'t>(path: &str, text: &'t str, name: &str) -> Vec<&'t str> {
     outline(path, text).spans(name).into_iter().map(|span| text.get(span).unwrap()).collect()
 }
 
-/// Where a text is, what it is, and its symbols.
+/// A path, its text, and the expected symbols.
 const NAMES: &[(&str, &str, &[&str])] = &[
     (
         "a.py",
@@ -117,7 +117,7 @@ fn symbols_have_their_paths() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Where a text is, what it is, a name, and the spans of that name.
+/// A path, its text, a name, and the expected spans of that name.
 const SPANS: &[(&str, &str, &str, &[&str])] = &[
     (
         "a.py",

@@ -2,10 +2,10 @@
 
 use super::AlternativeEdit;
 
-/// What an escape stands for, by the letter behind the backslash.
+/// The characters of escapes, by the letter behind the backslash.
 type Table = &'static [(char, char)];
 
-/// The readings that are tried, each alike on both sides.
+/// The sets of escapes to try, the same for search and replacement.
 const TABLES: [Table; 5] = [
     &[('n', '\n'), ('t', '\t')],
     &[('"', '"'), ('\'', '\'')],
@@ -14,9 +14,9 @@ const TABLES: [Table; 5] = [
     &[('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\'), ('r', '\r')],
 ];
 
-/// Takes one layer of escapes off the search, and off the replacement where it has one too.
+/// Removes one layer of escapes from the search, and from the replacement if it has one too.
 ///
-/// A text with bare characters of those that are escaped was not escaped as a whole.
+/// A text that contains unescaped characters of those that are escaped was not escaped as a whole.
 pub(super) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     if !search.contains('\\') {
         return Vec::new();
@@ -40,7 +40,7 @@ fn read(search: &str, replace: &str, table: Table) -> Option<AlternativeEdit> {
     (!broken).then(|| AlternativeEdit::new(search.replace("\r\n", "\n"), plain.replace("\r\n", "\n")))
 }
 
-/// Tells whether a text has this escape.
+/// Returns true if a text contains this escape.
 fn has(text: &str, letter: char) -> bool {
     let mut letters = text.chars();
     while let Some(character) = letters.next() {
@@ -51,7 +51,7 @@ fn has(text: &str, letter: char) -> bool {
     false
 }
 
-/// Tells whether a text has one of these characters without a backslash before it, or a newline inside.
+/// Returns true if a text contains one of these characters without a backslash before it, or a newline inside.
 fn is_bare(text: &str, used: &[(char, char)]) -> bool {
     let mut letters = text.trim_matches('\n').chars();
     while let Some(character) = letters.next() {
@@ -64,7 +64,7 @@ fn is_bare(text: &str, used: &[(char, char)]) -> bool {
     false
 }
 
-/// Tells whether a newline or a tab that was escaped stands behind an open quote of its line: it was the string's own.
+/// Returns true if an escaped newline or tab follows an open quote on its line: it belongs to the string.
 fn breaks_string(plain: &str, used: &[(char, char)]) -> bool {
     let controls = used.iter().any(|(letter, _)| ['n', 't'].contains(letter));
     let open = |line: &str| {
@@ -86,7 +86,7 @@ fn unescaped(text: &str, table: Table) -> String {
             (Some(_), _, _) => {
                 rest.next();
             }
-            // A pair that is not in the table stays together: the second backslash of two escapes nothing.
+            // A pair outside the table is kept: the second backslash of two escapes nothing.
             (None, '\\', Some(next)) => {
                 plain.push(next);
                 rest.next();

@@ -1,8 +1,8 @@
-//! The fence of a block of code.
+//! Removes the fence of a code block.
 
 use super::{AlternativeEdit, joined, lines};
 
-/// Takes the fence off the search, and off the replacement where that is fenced too.
+/// Removes the fence from the search, and from the replacement if that is fenced too.
 pub(super) fn off(search: &str, replace: &str) -> Option<AlternativeEdit> {
     let search = inside(search)?;
     match inside(replace) {
@@ -12,7 +12,7 @@ pub(super) fn off(search: &str, replace: &str) -> Option<AlternativeEdit> {
     }
 }
 
-/// Tells whether a text begins with a fence: what follows may be more than one block.
+/// Returns true if a text begins with a fence: the rest may be more than one block.
 fn has_fence(text: &str) -> bool {
     ["```", "~~~"].iter().any(|fence| text.trim_start().starts_with(fence))
 }
@@ -35,7 +35,7 @@ fn inside(text: &str) -> Option<String> {
     if within.iter().any(is_fence) {
         return None;
     }
-    // The line before the closing fence was ended.
+    // The line before the closing fence was terminated.
     Some(joined(within.iter().copied(), "\n"))
 }
 

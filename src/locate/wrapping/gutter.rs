@@ -1,19 +1,19 @@
-//! Line numbers before the lines of a block, as tools print them.
+//! Removes line numbers before the lines of a block, as tools print them.
 
 use super::{AlternativeEdit, joined, lines};
 
-/// What stands between the number and the line.
+/// The separators between the number and the line.
 const SEPARATORS: [&str; 6] = [" | ", "|", "\u{2192}", "\t", ": ", ":"];
 
-/// How the lines are numbered.
+/// The style of the line numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Style<'a> {
-    /// What stands before the number: nothing, an `L`, or a path as search tools print it.
+    /// The text before the number: nothing, an `L`, or a path as search tools print it.
     before: &'a str,
     separator: &'static str,
 }
 
-/// Takes line numbers off the search, and off the replacement where they stand there too.
+/// Removes line numbers from the search, and from the replacement if it has them too.
 ///
 /// Every line must have one, in one style, and they must rise by exactly one.
 pub(super) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
@@ -48,7 +48,7 @@ fn style(line: &str) -> Option<Style<'_>> {
     Some(Style { before, separator })
 }
 
-/// A path and a colon before the number, as in `src/main.rs:12:`.
+/// Returns a path and a colon before the number, as in `src/main.rs:12:`.
 fn path(line: &str) -> Option<&str> {
     let (path, rest) = line.split_once(':')?;
     let named = path.contains(['.', '/']) && !path.contains([' ', '\t', '"', '\'', '(', ')']);
@@ -56,21 +56,21 @@ fn path(line: &str) -> Option<&str> {
     (named && numbered).then(|| line.split_at_checked(path.len() + 1).map(|(before, _)| before))?
 }
 
-/// A line's number, and what stands behind the separator.
+/// Returns a line's number, and the text behind the separator.
 fn numbered<'l>(line: &'l str, style: Style<'_>) -> Option<(usize, &'l str)> {
     let rest = line.trim_start_matches(' ').strip_prefix(style.before)?;
     let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
     let (number, rest) = rest.split_at_checked(end)?;
     let behind = match rest.strip_prefix(style.separator) {
         Some(behind) => behind,
-        // A blank line, whose own blanks were cut.
+        // A blank line, whose own blanks were cut off.
         None if rest == style.separator.trim_end() => "",
         None => return None,
     };
     Some((number.parse().ok()?, behind))
 }
 
-/// The first number and the count of them, when every line has one and they rise by one.
+/// Returns the first number and the count of them, if every line has one and they rise by one.
 fn rising(text: &str, style: Style<'_>) -> Option<(usize, usize)> {
     let numbers: Option<Vec<usize>> =
         lines(text).map(|line| numbered(line, style).map(|(number, _)| number)).collect();
@@ -86,7 +86,7 @@ fn bare(text: &str, style: Style<'_>) -> Option<String> {
     Some(joined(bare?, text))
 }
 
-/// The replacement without its numbers: all lines have one, or none has, or those that have one are lines that stay.
+/// Returns the replacement without its numbers: all lines have one, or none has, or only unchanged lines have one.
 fn replacement(replace: &str, search: &str, style: Style<'_>) -> Option<String> {
     if replace.is_empty() {
         return Some(String::new());
@@ -94,7 +94,7 @@ fn replacement(replace: &str, search: &str, style: Style<'_>) -> Option<String> 
     if let Some(bare) = bare(replace, style) {
         return Some(bare);
     }
-    // Without its separator a number is the text of a line.
+    // A number without its separator is the text of a line.
     let bare_number = |line: &str| style.separator.trim().is_empty() && !line.contains(style.separator);
     let strip = |line| match numbered(line, style).filter(|_| !bare_number(line)) {
         None => Some(line),

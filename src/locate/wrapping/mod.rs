@@ -1,7 +1,7 @@
-//! Rung `wrapping`: a quoted block with what was put around it taken off.
+//! Match level `wrapping`: removes wrapping from a quoted block.
 //!
-//! A reading is the same edit without a fence, without line numbers, without the prefixes of a diff or of a search
-//! tool, or without escapes. Readings nest: a fence may hold numbered lines.
+//! An alternative is the same edit without a fence, without line numbers, without the prefixes of a diff or of a
+//! search tool, or without escapes. Alternatives nest: a fence may contain numbered lines.
 
 mod escapes;
 mod fence;
@@ -10,19 +10,19 @@ pub(super) mod prefix;
 
 use crate::text::differing_lines;
 
-/// The same edit, read otherwise.
+/// An alternative form of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AlternativeEdit {
     pub(super) search: String,
     pub(super) replace: String,
-    /// The line of the file where a single numbered line says that it stands.
+    /// The file's line at which the block must match, from the number of a single numbered line.
     pub(super) line: Option<usize>,
 }
 
-/// The readings that are tried of one edit.
+/// The maximum number of alternatives of one edit.
 const MOST: usize = 64;
 
-/// The bytes that are read otherwise, all readings together.
+/// The maximum size of all alternatives together, in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
 impl AlternativeEdit {
@@ -30,12 +30,12 @@ impl AlternativeEdit {
         AlternativeEdit { search, replace, line: None }
     }
 
-    /// The quote as it stands.
+    /// Creates an alternative without any change of the edit.
     pub(super) fn plain(search: &str, replace: &str) -> AlternativeEdit {
         AlternativeEdit::new(search.to_owned(), replace.to_owned())
     }
 
-    /// The number of lines of the search, blank ones aside, that the replacement has too: of two readings the one that
+    /// Returns the number of nonblank lines that search and replacement share. Of two alternatives, the one that
     /// keeps more is the simpler edit.
     pub(super) fn kept(&self) -> usize {
         let written = |text| lines(text).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
@@ -45,7 +45,7 @@ impl AlternativeEdit {
     }
 }
 
-/// Gives the readings of an edit other than the plain one, those with less taken off first.
+/// Returns the alternatives of an edit, those with less removed first, without the edit itself.
 pub(super) fn readings(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let mut all = vec![AlternativeEdit::plain(search, replace)];
     let (mut next, mut bytes) = (0, 0);
@@ -68,18 +68,18 @@ pub(super) fn readings(search: &str, replace: &str) -> Vec<AlternativeEdit> {
         next += 1;
     }
     all.remove(0);
-    // What differs in its wrapping alone asks for nothing that could be done.
+    // An alternative that only differs in its wrapping requests no change.
     all.retain(|reading| reading.search != reading.replace);
     all.truncate(MOST);
     all
 }
 
-/// Splits a text into lines without the newline that ends the last one.
+/// Splits a text into lines without the newline that terminates the last one.
 fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> + Clone {
     text.strip_suffix('\n').unwrap_or(text).split('\n')
 }
 
-/// Joins lines; ended as the text that they come from was.
+/// Joins lines; the result ends as `like` does.
 fn joined<'a>(lines: impl IntoIterator<Item = &'a str>, like: &str) -> String {
     let mut text = lines.into_iter().collect::<Vec<_>>().join("\n");
     if like.ends_with('\n') && !text.is_empty() {

@@ -1,11 +1,11 @@
-//! The signs of a diff before the lines of a block.
+//! Removes the signs of a diff before the lines of a block.
 
 use super::{AlternativeEdit, joined, lines};
 
-/// Takes off the first column where the search is the old side of a diff, and off the replacement where that is the new
-/// side; without a line of its own it may be clean.
+/// Removes the first column of the search if it is the old side of a diff, and of the replacement if that is the new
+/// side. A replacement without added lines may have no signs.
 pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
-    // A new side has no lines of the old one; what has some is a list, or code.
+    // A new side has no lines of the old one; a text with some is a list, or code.
     if lines(replace).any(|line| line.starts_with('-')) {
         return Vec::new();
     }
@@ -17,24 +17,24 @@ pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit
     let clean = || AlternativeEdit::new(old.clone(), replace.to_owned());
     match signed {
         Some((reading, true)) => vec![reading],
-        // Without a line of its own the new side has none that the old side has not.
+        // A new side without added lines contains only lines of the old side.
         Some((reading, false)) if gone && is_part(&reading.replace, &old) => vec![reading],
         Some(_) | None if gone => vec![clean()],
         Some(_) | None => Vec::new(),
     }
 }
 
-/// Tells whether the replacement adds lines to the search as a diff does: all others have a blank for a sign.
+/// Returns true if the replacement adds lines to the search as a diff does: all others begin with a blank.
 pub(in crate::locate) fn adds(search: &str, replace: &str) -> bool {
     side(search, '-').is_some_and(|(_, gone)| !gone) && side(replace, '+').is_some_and(|(_, come)| come)
 }
 
-/// Tells whether all lines of a text stand in another one.
+/// Returns true if all lines of a text are in another one.
 fn is_part(text: &str, whole: &str) -> bool {
     text.is_empty() || lines(text).all(|line| lines(whole).any(|other| other == line))
 }
 
-/// A side without its signs, and whether a line of it had the side's own sign; nothing where a line has none.
+/// Returns a side without its signs, and true if a line had the side's own sign; `None` if a line has no sign.
 fn side(text: &str, sign: char) -> Option<(String, bool)> {
     if text.is_empty() {
         return Some((String::new(), false));

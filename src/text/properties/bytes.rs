@@ -1,4 +1,4 @@
-//! Bytes: what is read is kept, what is not asked for stays.
+//! Properties of bytes: read bytes are kept, bytes outside an edit stay.
 #![cfg(test)]
 
 use proptest::collection::vec;
@@ -56,7 +56,7 @@ proptest! {
 
     #[test]
     fn the_outcome_shows_the_text_that_was_asked_for(file in file(), wishes in wishes()) {
-        // A carriage return and a newline that come to stand side by side are one line end from then on.
+        // A carriage return and a newline that become adjacent are one line end.
         let before = file.without_lone_returns().read();
         let mut changes = changes(before.view(), file.encoding, &wishes);
         changes.iter_mut().for_each(|change| change.text = without_lone_returns(&change.text));

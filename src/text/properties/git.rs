@@ -1,4 +1,4 @@
-//! Diffs: what the real `git apply` makes of them.
+//! Properties of diffs: the real `git apply` accepts them.
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "the patch is given to the real git, in a folder of its own")]
 
@@ -32,7 +32,7 @@ proptest! {
     }
 }
 
-/// Gives what `git apply` makes of a file with this patch.
+/// Applies a patch to a file with `git apply` and returns the result.
 fn by_git(path: &str, before: Option<&[u8]>, patch: &str) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(path);

@@ -1,4 +1,4 @@
-//! Lines and offsets: where they are before and after.
+//! Properties of lines and offsets before and after an edit.
 #![cfg(test)]
 
 use proptest::prelude::*;

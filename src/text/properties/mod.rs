@@ -1,4 +1,4 @@
-//! The laws of this room, on random files in every form and random edits of them.
+//! Property tests of this module, on random files in every form and random edits of them.
 #![cfg(test)]
 
 mod bytes;
@@ -99,7 +99,7 @@ fn edited(file: &File, wishes: &[(Index, usize, String)]) -> (Buffer, Plan, Buff
     (before, plan, after)
 }
 
-/// Lines with their line ends as they stand in the file.
+/// The lines with the line ends of the file.
 fn raw_lines(buffer: &Buffer) -> Vec<String> {
     buffer.text().split_inclusive('\n').map(str::to_owned).collect()
 }
