@@ -1,32 +1,31 @@
-//! What a refusal of the database means.
+//! Maps database errors to lockgate's errors.
 //!
-//! Invariant: what the driver says is logged and never told: it may quote what another tenant wrote, or how the database is
-//! reached.
+//! Invariant: driver messages are logged but never returned to a client. They may contain another
+//! tenant's data or the database's address.
 
 use crate::error::{Code, Error};
 
-/// Why the database did not do what it was asked.
+/// An error of an entity database.
 #[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::store) enum EntityStoreError {
-    /// The disk is full.
     Full,
-    /// It cannot be reached.
+    /// The database cannot be reached.
     Away(String),
-    /// The connection was lost before anything was written; another may be had.
+    /// The connection was lost before anything was written; a retry on another connection is safe.
     Lost(String),
-    /// The connection was lost while an edit was being committed, and it cannot be seen what became of it.
+    /// The connection was lost during a commit, and it is unknown if the edit was written.
     Unknown,
-    /// Somebody else was faster.
+    /// A concurrent write changed the same row first.
     Overtaken,
-    /// It is not to be used as it is, and why.
+    /// The database must not be used as it is; the text is the reason.
     Closed(String),
-    /// Something else.
+    /// Any other error.
     Other(String),
 }
 
 impl EntityStoreError {
-    /// The refusal for it.
+    /// Converts this into the error that a client gets.
     pub fn told(self) -> Error {
         let unavailable = |why: &str| {
             Error::new(
@@ -61,7 +60,7 @@ mod driver {
     use sqlx::Error;
     use sqlx::migrate::MigrateError;
 
-    /// Of SQLite's extended codes the lower byte, which says what sort of trouble it is.
+    /// The lower byte of SQLite's extended codes is the primary result code.
     const SQLITE: i64 = 0xff;
     const BUSY: i64 = 5;
     const LOCKED: i64 = 6;
@@ -71,7 +70,7 @@ mod driver {
     const CANNOT_OPEN: i64 = 14;
     const CONSTRAINT: i64 = 19;
     const NO_DATABASE: i64 = 26;
-    /// The index of the log could not grow, which says no more than that.
+    /// The shared-memory index of the log could not grow; SQLite gives no more detail.
     const NO_SHARED_MEMORY: i64 = 10 | (19 << 8);
 
     impl From<Error> for EntityStoreError {
@@ -80,7 +79,7 @@ mod driver {
             match error {
                 Error::Database(error) => {
                     let code = error.code().unwrap_or_default();
-                    // PostgreSQL's codes have five characters, SQLite's are numbers.
+                    // PostgreSQL's codes have five characters; SQLite's are numbers.
                     match code.parse::<i64>() {
                         Ok(number) if code.len() < 5 => of_sqlite(number),
                         _ => of_postgres(&code),
@@ -101,7 +100,7 @@ mod driver {
             match error {
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match error.into()
                 {
-                    // As where another program's tables have these names.
+                    // For example, another program has tables of these names.
                     EntityStoreError::Other(why) => {
                         EntityStoreError::Closed(format!("its tables cannot be made: {why}"))
                     }
@@ -116,7 +115,7 @@ mod driver {
         }
     }
 
-    /// The refusal of a database with tables that this lockgate does not know.
+    /// The error for a database with tables of a newer version of lockgate.
     pub(in crate::store::sql::rows) fn newer(version: i64) -> EntityStoreError {
         EntityStoreError::Closed(format!(
             "it was made by a newer lockgate: its tables have the version {version}, this one knows {}",
@@ -142,11 +141,11 @@ mod driver {
     fn of_postgres(code: &str) -> EntityStoreError {
         let why = |why: &str| format!("{why} (SQLSTATE {code})");
         match code {
-            // The disk, or a tablespace's quota.
+            // The disk is full, or a tablespace's quota is used up.
             "53100" => EntityStoreError::Full,
-            // A serialization failure, a deadlock, a row that another made first.
+            // A serialization failure, a deadlock, or a duplicate key from a concurrent insert.
             "40001" | "40P01" | "23505" => EntityStoreError::Overtaken,
-            // Shut down, crashed, starting up; taken away while idle.
+            // The server shut down, crashed or is starting up, or it closed an idle session.
             "57P01" | "57P02" | "57P03" | "25P03" => EntityStoreError::Lost(why("it gave the connection up")),
             "53300" => EntityStoreError::Away(why("it has too many connections")),
             "57014" | "55P03" => EntityStoreError::Away(why("it took too long")),
