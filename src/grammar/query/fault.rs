@@ -1,13 +1,13 @@
-//! What is wrong with a query, and where.
+//! An error in a query, with its position.
 
-/// What is wrong with a query: where in its source, from 0, and what.
+/// An error in a query. Its position is counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryFault {
-    /// The line.
+    /// The line in the source.
     pub row: usize,
     /// The column, in characters.
     pub column: usize,
-    /// What is wrong.
+    /// The description.
     pub message: String,
 }
 
