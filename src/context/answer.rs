@@ -169,9 +169,7 @@ impl<'a> AnswerParts<'a, '_> {
     fn query(&mut self, words: &str, near: Option<&str>) {
         let found = query::matches(self.index, words, near);
         if found.is_empty() {
-            self.note(
-                "no symbol speaks of these words; search_content finds what stands elsewhere".to_owned(),
-            );
+            self.note("no symbol matches these words; search_content searches all text".to_owned());
         }
         let (shown, _) = self.symbols(&found, usize::MAX, usize::MAX);
         self.context.truncated |= shown.len() < found.len();

@@ -102,7 +102,7 @@ impl Asked<'_> {
 }
 
 /// Proof of running on a stack that is large enough for every text. It cannot leave the thread that
-/// [`deep`] created.
+/// [`with_large_stack`] created.
 #[derive(Debug)]
 pub struct Deep(PhantomData<*const ()>);
 
@@ -118,7 +118,7 @@ pub fn on_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
 pub fn deep<T: Send>(work: impl FnOnce(&Deep) -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
         let running = Builder::new().stack_size(STACK).spawn_scoped(scope, || work(&Deep(PhantomData)));
-        let running = running.map_err(|error| format!("no thread to read on: {error}"))?;
+        let running = running.map_err(|error| format!("cannot start a parser thread: {error}"))?;
         running.join().map_err(|_| "tree-sitter panicked".to_owned())
     })
 }

@@ -17,12 +17,12 @@ pub(super) fn fault(error: &tree_sitter::QueryError, source: &str, language: &st
     let word: String =
         error.message.lines().next().unwrap_or_default().trim_matches('"').chars().take(60).collect();
     let what = match error.kind {
-        tree_sitter::QueryErrorKind::Syntax => "it cannot be read here".to_owned(),
+        tree_sitter::QueryErrorKind::Syntax => "syntax error".to_owned(),
         tree_sitter::QueryErrorKind::NodeType => format!("{language} has no node `{word}`"),
         tree_sitter::QueryErrorKind::Field => format!("{language} has no field `{word}`"),
         tree_sitter::QueryErrorKind::Capture => format!("no capture is named `{word}`"),
         tree_sitter::QueryErrorKind::Structure => format!("{language} never has nodes in this order"),
-        tree_sitter::QueryErrorKind::Predicate => format!("a wrong predicate: {word}"),
+        tree_sitter::QueryErrorKind::Predicate => format!("invalid predicate: {word}"),
         tree_sitter::QueryErrorKind::Language => format!("there is no grammar for {language}"),
     };
     QueryFault { row: error.row, column, message: what }

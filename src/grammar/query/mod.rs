@@ -70,18 +70,16 @@ impl Query {
                 let query = tree_sitter::Query::new(&language, source)
                     .map_err(|error| fault(&error, source, name))?;
                 if let Some(unknown) = unknown_predicate(&query) {
-                    return Err(whole(format!("the predicate `#{unknown}` is not known")));
+                    return Err(whole(format!("unknown predicate `#{unknown}`")));
                 }
                 if query.capture_names().is_empty() {
-                    return Err(whole(
-                        "it needs a capture, such as `@found`, that says where a match is".to_owned(),
-                    ));
+                    return Err(whole("it needs a capture, such as `@found`, that marks a match".to_owned()));
                 }
                 dialects.push((language, query));
             }
         }
         match dialects.is_empty() {
-            true => Err(whole("it needs the languages that it is for".to_owned())),
+            true => Err(whole("it needs a list of languages".to_owned())),
             false => {
                 let of_all = dialects.iter().map(|(_, query)| needs(query, source));
                 // Only texts on which all grammars agree are used.
@@ -261,7 +259,7 @@ mod tests {
     fn a_faulty_query_is_refused_where_it_is_faulty() {
         for (source, row, column, said) in [
             ("(call) @a\n(nonsense) @b", 1, 1, "python has no node `nonsense`"),
-            ("(call", 0, 5, "cannot be read here"),
+            ("(call", 0, 5, "syntax error"),
             ("(call wrong: (identifier)) @a", 0, 6, "no field `wrong`"),
             ("(call)", 0, 0, "needs a capture"),
             ("((call) @a (#match? @a \"(\"))", 0, 0, "predicate"),

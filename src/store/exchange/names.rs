@@ -52,7 +52,7 @@ pub(super) fn from_entity(entity: &Entity) -> Result<EntityPath, Error> {
     }
     // The suffix for a folder of the same name may need one more byte.
     if names.iter().any(|name| name.len() >= LONGEST) {
-        return Err(refusal("a part of its key is longer than the name of a file may be"));
+        return Err(refusal("a part of its key is too long for a file name"));
     }
     let file = names.pop().unwrap_or_default();
     Ok(EntityPath { folders: names, file })
@@ -64,9 +64,9 @@ pub(super) fn from_entity(entity: &Entity) -> Result<EntityPath, Error> {
 pub(super) fn read(names: &[&str]) -> Result<NamedKey, &'static str> {
     let (kind, scope, path) = match names {
         [kind, scope, path @ ..] if !path.is_empty() => (kind, scope, path),
-        _ => return Err("lies above the folders of entities: TYPE/SCOPE/PATH"),
+        _ => return Err("is not in a folder of entities: TYPE/SCOPE/PATH"),
     };
-    let kind = EntityKind::named(kind).ok_or("lies in a folder that no type of entities is named for")?;
+    let kind = EntityKind::named(kind).ok_or("is in a folder whose name is not an entity type")?;
     let scope = if *scope == GLOBAL { None } else { Some(meant(scope).ok_or(UNREADABLE)?) };
     let mut path: Vec<&str> = path.to_vec();
     if let Some(file) = path.last_mut() {
@@ -76,7 +76,7 @@ pub(super) fn read(names: &[&str]) -> Result<NamedKey, &'static str> {
     Ok(NamedKey { kind, scope, path: path.ok_or(UNREADABLE)?.join("/") })
 }
 
-const UNREADABLE: &str = "has a name in which `%` is not followed by the two digits of a byte";
+const UNREADABLE: &str = "has a name in which `%` is not followed by two hex digits";
 
 fn refusal(why: &str) -> Error {
     Error::new(Code::InvalidInput, format!("it cannot be a file: {why}"))

@@ -103,8 +103,7 @@ impl ImportDir {
         }
         let text = String::from_utf8(self.read(APPS, LONGEST_LIST)?);
         let wrong = |line: usize| {
-            let seen =
-                format!("{APPS}:{line}: a line is the id of an app, a tab, and perhaps its organisation");
+            let seen = format!("{APPS}:{line}: expected an app id, a tab and an optional organisation");
             Error::new(Code::InvalidInput, seen)
         };
         let text = text.map_err(|_| wrong(1))?;
@@ -149,9 +148,9 @@ impl FolderEntry {
                     Err(why) => refused(why),
                 }
             }
-            FileType::Symlink => refused("is a symlink, and none is followed"),
+            FileType::Symlink => refused("is a symlink; symlinks are not followed"),
             // None of rustix's other file types holds a text.
-            _ => refused("is no regular file"),
+            _ => refused("is not a regular file"),
         }
     }
 }

@@ -41,7 +41,7 @@ impl ExportDir {
         match found {
             Ok(()) => Ok(ExportDir { top, last: Vec::new() }),
             Err(Errno::NOTEMPTY) => Err(Error::new(Code::FileExists, format!("{shown} is not empty"))
-                .hint("name a folder that is not there yet, or an empty one")),
+                .hint("name a new folder or an empty one")),
             Err(errno) => Err(trouble::failed("reading the folder", &shown, errno)),
         }
     }
@@ -130,7 +130,7 @@ fn shown(folders: &[String], file: &str) -> String {
 
 fn git_folder(shown: &str) -> Error {
     let seen = format!(
-        "{shown} is not written: git could take a folder on its way for a git folder, whose settings run commands"
+        "{shown} is not written: git could treat a folder on its path as a git folder, whose settings run commands"
     );
     Error::new(Code::Protected, seen).hint("export into a folder that no other program writes to")
 }
@@ -138,9 +138,9 @@ fn git_folder(shown: &str) -> Error {
 fn taken(shown: &str) -> Error {
     Error::new(
         Code::FileExists,
-        format!("{shown}: the file system takes its name for that of another entity"),
+        format!("{shown}: the file system treats its name as that of another entity"),
     )
-    .hint("export to a file system that tells upper case from lower case")
+    .hint("export to a case-sensitive file system")
 }
 
 #[cfg(test)]

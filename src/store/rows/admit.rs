@@ -46,7 +46,7 @@ impl EntityStore {
             return Ok(home);
         }
         let absent = || {
-            let hint = "correct app_id; `lockgate store app add` makes an app known";
+            let hint = "correct app_id; `lockgate store app add` registers an app";
             Error::new(Code::FileNotFound, format!("there is no app {}", named(app)))
                 .field("app_id")
                 .hint(hint)
@@ -85,7 +85,7 @@ impl EntityStore {
 }
 
 fn no_id(field: &'static str) -> Error {
-    let message = format!("{field} has from 1 to 128 bytes, and no control characters");
+    let message = format!("{field} must have 1 to 128 bytes and no control characters");
     Error::new(Code::InvalidInput, message).field(field)
 }
 
@@ -94,9 +94,9 @@ fn plain(path: &str) -> Result<(), Error> {
     let why = if path.len() > LONGEST_PATH {
         "is longer than 1024 bytes"
     } else if path.chars().any(|character| character.is_control() || character == '\\') {
-        "holds a backslash or a control character"
+        "contains a backslash or a control character"
     } else if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        "is not a plain relative one: it has an empty part, `.` or `..`"
+        "has an empty part, `.` or `..`"
     } else {
         return Ok(());
     };

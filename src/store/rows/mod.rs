@@ -83,7 +83,7 @@ impl EntityStore {
     /// message says that the edit may or may not have been written.
     pub fn publish(&self, writes: &[RowWrite<'_>], deed: &EditMeta) -> Result<WriteOutcome, Error> {
         if writes.is_empty() {
-            return Err(Error::new(Code::Internal, "an edit without a row was to be written"));
+            return Err(Error::new(Code::Internal, "an edit has no rows"));
         }
         let Some(edit) = self.depot.publish(&self.tenant, writes, deed).map_err(EntityStoreError::told)?
         else {

@@ -1,7 +1,7 @@
 //! SQLite connections with lockgate's settings, and the mapping of SQLite's errors.
 //!
 //! Invariant: no commit waits for the disk, except one that restarts the log. A caller that finds the
-//! database busy retries soon and gives up after [`PATIENCE`].
+//! database busy retries soon and gives up after [`BUSY_TIMEOUT`].
 
 use super::DatabaseError;
 use rusqlite::config::DbConfig;
@@ -27,7 +27,7 @@ pub fn connect(path: &Path) -> Result<Connection, DatabaseError> {
     match mode.map_err(failure)?.as_str() {
         "wal" => Ok(connection),
         mode => {
-            let why = format!("its file system has no write-ahead log for SQLite, only the mode {mode}");
+            let why = format!("its file system does not support SQLite's WAL mode, only {mode}");
             Err(DatabaseError::Closed(why))
         }
     }
@@ -70,7 +70,7 @@ pub fn failure(error: Error) -> DatabaseError {
         _ if extended == Some(ffi::SQLITE_IOERR_WRITE) && limit_of_files().is_some() => {
             let limit = limit_of_files().unwrap_or_default();
             DatabaseError::Full(format!(
-                "{why}; a file of this process may have at most {limit} bytes (`ulimit -f`)"
+                "{why}; files of this process are limited to {limit} bytes (`ulimit -f`)"
             ))
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Spoilt(why),

@@ -48,7 +48,7 @@ impl Database {
             schema::SchemaState::Ours(name) => name,
             schema::SchemaState::Newer(version) => return Err(DatabaseError::Closed(newer(version))),
             schema::SchemaState::New | schema::SchemaState::Foreign => {
-                return Err(DatabaseError::Spoilt("it is no journal of lockgate".to_owned()));
+                return Err(DatabaseError::Spoilt("it is not a lockgate journal".to_owned()));
             }
         };
         schema::complete(&writer).map_err(failure)?;
@@ -99,7 +99,7 @@ impl Database {
         self.log.metadata().map_or(0, |found| found.len())
     }
 
-    /// Counts a recorded edit; every [`EVERY`]th number makes a cleanup due.
+    /// Counts a recorded edit; every [`TIDY_INTERVAL`]th number makes a cleanup due.
     pub(super) fn count(&self, number: u64) {
         if number.is_multiple_of(EVERY) {
             self.due.store(true, Ordering::Relaxed);
@@ -155,7 +155,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn newer(version: i64) -> String {
-    format!("it was written by a newer lockgate: its tables have the version {version}, this one knows {}", {
+    format!("it was written by a newer lockgate: its table version is {version}, this one supports {}", {
         schema::VERSION
     })
 }

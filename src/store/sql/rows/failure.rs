@@ -38,18 +38,18 @@ impl EntityStoreError {
                 Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
             }
             EntityStoreError::Away(why) | EntityStoreError::Lost(why) => unavailable(&why)
-                .hint("send the request again; where that does not help, have a person look at the database"),
-            EntityStoreError::Unknown => unavailable("it was lost while the edit was being written")
-                .hint("read it again: the edit is there whole, or not at all")
+                .hint("send the request again; if it keeps failing, ask a person to check the database"),
+            EntityStoreError::Unknown => unavailable("the connection was lost during the commit")
+                .hint("read it again: the edit was written completely or not at all")
                 .disk_unknown(),
             EntityStoreError::Overtaken => {
-                unavailable("others keep writing the same rows").hint("send the request again")
+                unavailable("concurrent edits keep changing the same rows").hint("send the request again")
             }
             EntityStoreError::Closed(why) => {
-                unavailable(&why).hint("have a person look at the database and at what `--store` says")
+                unavailable(&why).hint("ask a person to check the database and the value of `--store`")
             }
             EntityStoreError::Other(why) => unavailable(&why)
-                .hint("send the request again; where that does not help, have a person look at the log"),
+                .hint("send the request again; if it keeps failing, ask a person to check the log"),
         }
     }
 }
@@ -75,7 +75,7 @@ mod driver {
 
     impl From<Error> for EntityStoreError {
         fn from(error: Error) -> EntityStoreError {
-            tracing::debug!("the database of stored content: {error}");
+            tracing::debug!("database of stored content: {error}");
             match error {
                 Error::Database(error) => {
                     let code = error.code().unwrap_or_default();
@@ -88,9 +88,11 @@ mod driver {
                 Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => {
                     EntityStoreError::Lost("the connection was lost".to_owned())
                 }
-                Error::PoolTimedOut => EntityStoreError::Away("it gave no connection in time".to_owned()),
-                Error::Configuration(_) => EntityStoreError::Closed("its URL is not understood".to_owned()),
-                _ => EntityStoreError::Other("it gave an answer that is not understood".to_owned()),
+                Error::PoolTimedOut => {
+                    EntityStoreError::Away("timed out waiting for a database connection".to_owned())
+                }
+                Error::Configuration(_) => EntityStoreError::Closed("its URL is invalid".to_owned()),
+                _ => EntityStoreError::Other("it sent an unexpected response".to_owned()),
             }
         }
     }
@@ -102,14 +104,14 @@ mod driver {
                 {
                     // For example, another program has tables of these names.
                     EntityStoreError::Other(why) => {
-                        EntityStoreError::Closed(format!("its tables cannot be made: {why}"))
+                        EntityStoreError::Closed(format!("its tables cannot be created: {why}"))
                     }
                     other => other,
                 },
                 MigrateError::VersionMissing(version) => newer(version),
                 other => {
-                    tracing::warn!("the schema of stored content: {other}");
-                    EntityStoreError::Closed("its tables are not as lockgate made them".to_owned())
+                    tracing::warn!("schema of the database of stored content: {other}");
+                    EntityStoreError::Closed("its tables differ from those that lockgate created".to_owned())
                 }
             }
         }
@@ -118,7 +120,7 @@ mod driver {
     /// The error for a database with tables of a newer version of lockgate.
     pub(in crate::store::sql::rows) fn newer(version: i64) -> EntityStoreError {
         EntityStoreError::Closed(format!(
-            "it was made by a newer lockgate: its tables have the version {version}, this one knows {}",
+            "it was created by a newer lockgate: its table version is {version}, this one supports {}",
             super::super::connection::VERSION
         ))
     }
@@ -127,14 +129,14 @@ mod driver {
         match code & SQLITE {
             FULL => EntityStoreError::Full,
             _ if code == NO_SHARED_MEMORY => EntityStoreError::Full,
-            BUSY | LOCKED => EntityStoreError::Away("others have kept it busy for too long".to_owned()),
+            BUSY | LOCKED => EntityStoreError::Away("other writers kept it locked for too long".to_owned()),
             CONSTRAINT => EntityStoreError::Overtaken,
-            READ_ONLY => EntityStoreError::Closed("it may not be written to".to_owned()),
+            READ_ONLY => EntityStoreError::Closed("it is read-only".to_owned()),
             CANNOT_OPEN => EntityStoreError::Closed("its file cannot be opened".to_owned()),
             CORRUPT | NO_DATABASE => {
-                EntityStoreError::Closed("its file is no database, or a broken one".to_owned())
+                EntityStoreError::Closed("its file is not a database, or it is corrupt".to_owned())
             }
-            _ => EntityStoreError::Other(format!("SQLite refused with code {code}")),
+            _ => EntityStoreError::Other(format!("SQLite failed with code {code}")),
         }
     }
 
@@ -146,15 +148,15 @@ mod driver {
             // A serialization failure, a deadlock, or a duplicate key from a concurrent insert.
             "40001" | "40P01" | "23505" => EntityStoreError::Overtaken,
             // The server shut down, crashed or is starting up, or it closed an idle session.
-            "57P01" | "57P02" | "57P03" | "25P03" => EntityStoreError::Lost(why("it gave the connection up")),
+            "57P01" | "57P02" | "57P03" | "25P03" => EntityStoreError::Lost(why("it closed the connection")),
             "53300" => EntityStoreError::Away(why("it has too many connections")),
             "57014" | "55P03" => EntityStoreError::Away(why("it took too long")),
-            "42501" => EntityStoreError::Closed(why("its role lacks a right")),
+            "42501" => EntityStoreError::Closed(why("its role lacks a permission")),
             _ if code.starts_with("08") => EntityStoreError::Lost(why("the connection was lost")),
             _ if code.starts_with("28") || code == "3D000" => {
-                EntityStoreError::Closed(why("it lets nobody in by this URL"))
+                EntityStoreError::Closed(why("it rejects the credentials or the database name in its URL"))
             }
-            _ => EntityStoreError::Other(why("PostgreSQL refused")),
+            _ => EntityStoreError::Other(why("PostgreSQL reported an error")),
         }
     }
 

@@ -145,7 +145,7 @@ fn found(row: &sqlx::any::AnyRow) -> Result<RowFound, EntityStoreError> {
         organization: get(row, 0)?,
         path: get(row, 1)?,
         size: u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX),
-        stamp: stamp(row, 3)?.ok_or_else(|| EntityStoreError::Other("a row has no stamp".to_owned()))?,
+        stamp: stamp(row, 3)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?,
     })
 }
 

@@ -47,7 +47,7 @@ impl EntityDatabase {
     pub fn add_app(&self, id: &str, organization: Option<&str>) -> Result<Added, Error> {
         for (field, id) in [("app_id", Some(id)), ("organization_id", organization)] {
             if id.is_some_and(|id| !is_id(id)) {
-                let message = format!("{field} has from 1 to 128 bytes, and no control characters");
+                let message = format!("{field} must have 1 to 128 bytes and no control characters");
                 return Err(Error::new(Code::InvalidInput, message).field(field));
             }
         }
@@ -58,7 +58,7 @@ impl EntityDatabase {
                 let whose = there.map_or_else(|| "nobody's".to_owned(), |there| format!("that of {there}"));
                 Err(Error::new(Code::InvalidInput, format!("the app {id} is there, and is {whose}"))
                     .field("app_id")
-                    .hint("apps do not change their organisation: give another id"))
+                    .hint("an app cannot change its organisation: use another id"))
             }
         }
     }

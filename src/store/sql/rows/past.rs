@@ -142,7 +142,7 @@ pub(super) fn of_row(
 
 fn entry(row: &AnyRow, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
     let of = EditId::new(id.journal(), get::<i64>(row, 6)?.cast_unsigned());
-    let no_stamp = || EntityStoreError::Other("an edit in it has no hash of its request".to_owned());
+    let no_stamp = || EntityStoreError::Other("an edit has no request hash".to_owned());
     Ok(Entry {
         id,
         at: UNIX_EPOCH + Duration::from_micros(u64::try_from(get::<i64>(row, 1)?).unwrap_or(0)),
@@ -166,7 +166,7 @@ fn changed(row: &AnyRow) -> Result<FileChange, EntityStoreError> {
     let count = |column| get::<i64>(row, column).map(|count| usize::try_from(count).unwrap_or(0));
     let id = |column| get::<String>(row, column).map(|id| Some(id).filter(|id| !id.is_empty()));
     let path: String = get(row, 12)?;
-    let no_kind = || EntityStoreError::Other("an entity in it has no sort".to_owned());
+    let no_kind = || EntityStoreError::Other("an entity has an unknown type".to_owned());
     let kind = EntityKind::named(get(row, 9)?).ok_or_else(no_kind)?;
     let app_id = id(11)?;
     let organization_id = id(10)?.filter(|_| app_id.is_none());

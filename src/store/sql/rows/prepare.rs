@@ -117,7 +117,7 @@ pub(super) fn number() -> Result<i64, EntityStoreError> {
     let mut bytes = [0; 8];
     match getrandom(&mut bytes, GetRandomFlags::empty()) {
         Ok(8) => Ok(i64::from_le_bytes(bytes) >> 4 & i64::MAX >> 3),
-        _ => Err(EntityStoreError::Other("the system gives no random number".to_owned())),
+        _ => Err(EntityStoreError::Other("the operating system provides no random numbers".to_owned())),
     }
 }
 

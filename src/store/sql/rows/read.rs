@@ -32,7 +32,7 @@ impl EntityDatabase {
         let last = of_row(self.dialect(), tenant, key, EditFilter::Settled, 1);
         let found = self.read_all(tenant, &[row(tenant, key, limit), last])?;
         let [row, last] = found.as_slice() else {
-            return Err(EntityStoreError::Other("it left an answer out".to_owned()));
+            return Err(EntityStoreError::Other("a response is missing".to_owned()));
         };
         let last = self.entries_in(last)?.into_iter().next();
         Ok((row.first().map(whole).transpose()?, last))
@@ -94,7 +94,7 @@ fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
 }
 
 fn whole(row: &AnyRow) -> Result<RowRead, EntityStoreError> {
-    let stamp = stamp(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no stamp".to_owned()))?;
+    let stamp = stamp(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
     let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 3)?, get(row, 4)?);
     let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
     let size = u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX);

@@ -1,6 +1,6 @@
 //! SQL statements, and the one clause that restricts them to a tenant's scope.
 //!
-//! Invariant: only [`UnboundStatement::within`] makes a statement about rows, so every such statement
+//! Invariant: only [`UnboundStatement::in_scope`] makes a statement about rows, so every such statement
 //! has the clause.
 
 use super::RowKey;

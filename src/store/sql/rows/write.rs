@@ -48,7 +48,7 @@ impl EntityDatabase {
         let mut rows: Vec<PreparedRow<'_>> = writes.iter().enumerate().map(PreparedRow::new).collect();
         rows.sort_by_key(|row| row.key);
         if rows.iter().any(|row| !tenant.reaches(row.key.organization)) {
-            return Err(EntityStoreError::Other("a row is out of reach".to_owned()));
+            return Err(EntityStoreError::Other("a row is out of scope".to_owned()));
         }
         let edit = RowEdit { tenant, deed, id, rows };
         match self.write(tenant, id, async |session| edit.write(session).await) {
@@ -66,7 +66,7 @@ impl RowEdit<'_> {
         let mut asked = Vec::new();
         for row in &self.rows {
             all.extend(self.swap(row, at).map(|swap| (swap, Some(EntityStoreError::Overtaken))));
-            let textless = || EntityStoreError::Other("a row has no text of its own".to_owned());
+            let textless = || EntityStoreError::Other("a row has no searchable text".to_owned());
             all.extend(self.show(row).map(|show| (show, Some(textless()))));
             let told = lines::tell(self.tenant, row, self.id, at);
             all.extend(told.into_iter().map(|lines| (lines.push(DONE), None)));

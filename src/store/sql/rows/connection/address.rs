@@ -38,7 +38,7 @@ impl Address {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             if path.is_empty() || path == ":memory:" || path.contains(['?', '#', '\0']) {
-                return Err(refusal("`sqlite:` is followed by the path of a file, and by nothing else"));
+                return Err(refusal("`sqlite:` must be followed by a file path and nothing else"));
             }
             return Ok(Address::File(PathBuf::from(path)));
         }
@@ -128,7 +128,7 @@ impl fmt::Debug for Address {
 }
 
 fn refusal(why: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("the URL of the store is not understood: {why}")).field("store")
+    Error::new(Code::InvalidInput, format!("invalid store URL: {why}")).field("store")
 }
 
 /// Creates a missing file, readable by this user only.
@@ -139,7 +139,7 @@ fn make(path: &Path, how: OFlags) -> Result<(), EntityStoreError> {
     let file = open.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| unusable(&error))?;
     match file.metadata() {
         Ok(found) if found.is_file() => Ok(()),
-        _ => Err(EntityStoreError::Closed("its path leads to something that is not a file".to_owned())),
+        _ => Err(EntityStoreError::Closed("its path is not a regular file".to_owned())),
     }
 }
 

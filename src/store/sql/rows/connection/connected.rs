@@ -156,7 +156,7 @@ impl Connected {
                 failure
                 @ (EntityStoreError::Lost(_) | EntityStoreError::Away(_) | EntityStoreError::Other(_)),
             ) if is_sent.load(Ordering::Relaxed) => {
-                tracing::warn!("the database of stored content was lost while an edit was committed");
+                tracing::warn!("the connection to the database of stored content was lost during a commit");
                 match self.is_written(tenant, edit) {
                     Some(true) => Ok(()),
                     Some(false) => Err(failure),
@@ -228,7 +228,7 @@ async fn in_time<T>(work: impl Future<Output = Result<T, EntityStoreError>>) -> 
     match timeout(TRANSACTION, work).await {
         Ok(done) => done,
         Err(_) => {
-            Err(EntityStoreError::Lost(format!("it gave no answer within {} s", TRANSACTION.as_secs())))
+            Err(EntityStoreError::Lost(format!("it did not respond within {} s", TRANSACTION.as_secs())))
         }
     }
 }

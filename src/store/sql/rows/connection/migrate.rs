@@ -44,7 +44,7 @@ pub(super) async fn ensure(
         run(connection, dialect).await?;
         if !narrow(connection, dialect).await? {
             tracing::warn!(
-                "searches among entities read every row: the database has no extension pg_trgm, or its role may not use it"
+                "searches of entities read every row: the extension pg_trgm is missing, or the role may not use it"
             );
         }
     }
@@ -67,7 +67,7 @@ pub(super) async fn migrate(
 pub(super) async fn journal(connection: &mut AnyConnection) -> Result<u16, EntityStoreError> {
     let row = sqlx::query("SELECT value FROM meta WHERE name = 'journal'").fetch_one(connection).await?;
     let name: i64 = get(&row, 0)?;
-    u16::try_from(name).map_err(|_| EntityStoreError::Closed("its journal has no name".to_owned()))
+    u16::try_from(name).map_err(|_| EntityStoreError::Closed("its journal name is invalid".to_owned()))
 }
 
 /// Rejects a database that cannot store all texts; warns about one without access control.
@@ -78,7 +78,7 @@ async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
             let mode: String = get(&row, 0)?;
             if mode != "wal" {
                 return Err(EntityStoreError::Closed(format!(
-                    "its file system has no write-ahead log for SQLite, only the mode {mode}"
+                    "its file system does not support SQLite's WAL mode, only {mode}"
                 )));
             }
         }
@@ -88,13 +88,11 @@ async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
             let row = sqlx::query(asked).fetch_one(connection).await?;
             let (encoding, bypasses): (String, bool) = (get(&row, 0)?, get(&row, 1)?);
             if encoding != "UTF8" {
-                return Err(EntityStoreError::Closed(format!(
-                    "its encoding is {encoding}, and has to be UTF8"
-                )));
+                return Err(EntityStoreError::Closed(format!("its encoding is {encoding}, it must be UTF8")));
             }
             if bypasses {
                 tracing::warn!(
-                    "the role of the database of stored content bypasses row-level security: give lockgate one that does not"
+                    "the role in the store URL bypasses row-level security: use one that does not"
                 );
             }
         }

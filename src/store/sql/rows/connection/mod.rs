@@ -70,7 +70,7 @@ impl DatabaseConnection {
         answers.pop();
         let beginning = answers.len().checked_sub(statements.len());
         let beginning =
-            beginning.ok_or_else(|| EntityStoreError::Other("it left an answer out".to_owned()))?;
+            beginning.ok_or_else(|| EntityStoreError::Other("a response is missing".to_owned()))?;
         Ok(answers.split_off(beginning))
     }
 

@@ -69,7 +69,7 @@ impl Pool {
         let waited = self.left.wait_timeout_while(self.seats(), ACQUIRE, is_full);
         let (mut seats, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
-            return Err(EntityStoreError::Away("it gave no connection in time".to_owned()));
+            return Err(EntityStoreError::Away("timed out waiting for a database connection".to_owned()));
         }
         seats.taken += 1;
         Ok(ConnectionPermit(self))
@@ -156,7 +156,9 @@ async fn connected(
             }
             Ok(Err(EntityStoreError::Lost(why))) => return Err(EntityStoreError::Away(why)),
             Ok(done) => return done,
-            Err(_) => return Err(EntityStoreError::Away("it gave no connection in time".to_owned())),
+            Err(_) => {
+                return Err(EntityStoreError::Away("timed out waiting for a database connection".to_owned()));
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ impl Reactor {
         let runtime = Builder::new_current_thread().enable_all().build();
         runtime
             .map(|runtime| Reactor(Some(runtime)))
-            .map_err(|error| EntityStoreError::Other(format!("no reactor can be made: {error}")))
+            .map_err(|error| EntityStoreError::Other(format!("cannot create a runtime: {error}")))
     }
 
     /// Blocks until a future on this runtime completes.
@@ -43,7 +43,7 @@ impl Reactor {
         work: impl FnOnce() -> F + Send,
     ) -> Result<T, EntityStoreError> {
         let Some(runtime) = &self.0 else {
-            return Err(EntityStoreError::Other("its reactor is gone".to_owned()));
+            return Err(EntityStoreError::Other("its runtime has shut down".to_owned()));
         };
         let wait = || runtime.block_on(work());
         match Handle::try_current().map(|handle| handle.runtime_flavor()) {
@@ -54,7 +54,7 @@ impl Reactor {
             Ok(_) => thread::scope(|scope| {
                 let waiting = thread::Builder::new().spawn_scoped(scope, wait);
                 let waiting = waiting.map_err(|error| {
-                    EntityStoreError::Other(format!("no thread can be started to wait: {error}"))
+                    EntityStoreError::Other(format!("cannot start a thread to wait: {error}"))
                 })?;
                 waiting.join().unwrap_or_else(|trouble| resume_unwind(trouble))
             }),

@@ -44,8 +44,10 @@ impl<'c> EntityTransaction<'c> {
     }
 
     /// Executes several statements, in one message where the database supports it. Each returns a row
-    /// for each row that it found or changed. If one has an expected error and does not affect exactly
-    /// one row, the caller must not commit.
+    /// for each row that it found or changed; returns these counts.
+    ///
+    /// Errors: that of the first statement with an error of its own that did not affect exactly one row.
+    /// The caller must not commit then.
     pub async fn together(
         &mut self,
         statements: Vec<(Statement, Option<EntityStoreError>)>,
@@ -61,7 +63,7 @@ impl<'c> EntityTransaction<'c> {
             }
             SqlDialect::Postgres => {
                 let row = self.first(Statement::together(statements)).await?;
-                let row = row.ok_or_else(|| EntityStoreError::Other("it counted nothing".to_owned()))?;
+                let row = row.ok_or_else(|| EntityStoreError::Other("a row count is missing".to_owned()))?;
                 (0..meanings.len()).map(|column| get(&row, column)).collect::<Result<_, _>>()?
             }
         };
@@ -93,7 +95,7 @@ pub fn stamp(row: &AnyRow, column: usize) -> Result<Option<Version>, EntityStore
     let bytes: Option<&[u8]> = get(row, column)?;
     let known = |bytes: &[u8]| match bytes.try_into() {
         Ok(bytes) => Ok(Version::from_bytes(bytes)),
-        Err(_) => Err(EntityStoreError::Other("a stamp in it is none".to_owned())),
+        Err(_) => Err(EntityStoreError::Other("a stored version is invalid".to_owned())),
     };
     bytes.map(known).transpose()
 }
