@@ -60,7 +60,7 @@ pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) 
     found
 }
 
-/// Returns the symbols whose last part is the last part of one of these names.
+/// Returns the symbols whose last part equals one of these names or the last part of one, and that fit.
 fn matching<'i>(
     index: &'i Index,
     names: &[&str],
@@ -92,8 +92,8 @@ fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
         .unwrap_or_default()
 }
 
-/// Returns at most `most` symbols of other files that a file uses by name, imported and nearest ones first. Names with more than
-/// `of_one` definitions are skipped.
+/// Returns at most `most` symbols of other files that a file uses by name, imported and nearest ones
+/// first. Names with more than `of_one` definitions are skipped.
 pub(super) fn used<'i>(
     index: &'i Index,
     near: &str,

@@ -1,8 +1,8 @@
 //! Collects the names that a text uses, as keys for the index.
 //!
-//! A key describes a use as far as it can be known without types: `name` for a bare name, `.name` for a member of something,
-//! `of.name` for a member of a module or type of that name, `+name<from` for an import from a module, `+*` for an import of
-//! everything.
+//! A key describes a use as far as it can be known without types: `name` for a bare name, `.name` for a
+//! member of something, `of.name` for a member of a module or type of that name, `+name<from` for an
+//! import from a module, `+*` for an import of everything.
 //!
 //! Invariant: uses of a name that is bound inside a function are not collected there.
 

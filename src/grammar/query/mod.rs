@@ -148,8 +148,8 @@ fn search(
     Ok(places)
 }
 
-/// Visits every capture of a query in a tree, with its index, until `see` returns false. `open` is the
-/// maximum number of open matches. The search may take a sixteenth of `steps`.
+/// Visits every capture of a query in a tree, with its index, until `see` returns false. `bounds` holds
+/// the maximum number of open matches and the steps, a sixteenth of which the search may take.
 pub(super) fn captures(
     query: &tree_sitter::Query,
     tree: &tree_sitter::Tree,

@@ -1,5 +1,5 @@
-//! Exports entities to a folder of files and imports them again, for people, other programs or another database. A file's path is
-//! `TYPE/SCOPE/PATH`; `apps.tsv` lists the apps and their organisations.
+//! Exports entities to a folder of files and imports them again, for people, other programs or another
+//! database. A file's path is `TYPE/SCOPE/PATH`; `apps.tsv` lists the apps and their organisations.
 //!
 //! Neither the database nor an imported folder is trusted: a key may be `..`, and an entry of the
 //! folder may be a symbolic link.

@@ -32,8 +32,8 @@ impl EntityStore {
     /// Selects the rows that a search names: at a path, in a folder or by a glob. Without a path,
     /// selects all.
     ///
-    /// Errors: `FILE_NOT_FOUND` for an app, an organisation or a path that does not exist or is out of scope, `BAD_PATTERN` for a glob,
-    /// `STORE_UNAVAILABLE`.
+    /// Errors: `FILE_NOT_FOUND` for an app, an organisation or a path that does not exist or is out of
+    /// scope, `BAD_PATTERN` for a glob, `STORE_UNAVAILABLE`.
     pub fn within(&self, among: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
         let mut meant = self.meant(among)?;
         let Some(asked) = path.filter(|path| !path.is_empty()) else { return Ok(meant) };

@@ -130,7 +130,7 @@ fn keys(
 fn narrowed(tenant: &Tenant, narrow: &Narrow) -> Statement {
     const SAME: &str = "WITH c AS MATERIALIZED (SELECT DISTINCT kind, organization, app, path FROM ";
     let lines = match narrow {
-        // The database evaluates the conditions in this order, too.
+        // `CROSS JOIN` fixes this order of evaluation in SQLite.
         Narrow::Grams(grams) => {
             let lines = UnboundStatement::new(SAME).push("grams CROSS JOIN lines ON lines.id = grams.rowid");
             lines.within(tenant, "organization").push(" AND grams MATCH ").bind(grams.as_str())

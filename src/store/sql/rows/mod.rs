@@ -1,7 +1,8 @@
 //! The SQL store of entities and their history.
 //!
-//! `statement` restricts every statement to a tenant's scope, except those about the database itself. `connection` runs the
-//! statements in transactions and holds the differences between SQLite and PostgreSQL, apart from the two schemas.
+//! `statement` restricts every statement to a tenant's scope, except those about the database itself.
+//! `connection` runs the statements in transactions and holds the differences between SQLite and
+//! PostgreSQL, apart from the two schemas.
 //!
 //! Invariant: a row is returned only within the requesting tenant's scope. Whatever fails, an edit and
 //! its journal entry are written together or not at all.

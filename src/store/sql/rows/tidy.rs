@@ -70,13 +70,13 @@ async fn forget(
     session.change(edits).await.map(drop)
 }
 
-/// Selects the edits to be removed.
+/// Appends a selection of the edits to be removed.
 fn forgotten(statement: Statement, tenant: &Tenant, last: i64) -> Statement {
     let edits = statement.push("SELECT id FROM edits WHERE ").reaching(tenant, "organization");
     edits.push(" AND at <= ").bind(last)
 }
 
-/// Selects the texts that only removed edits refer to and no row holds.
+/// Deletes the texts that only removed edits refer to and no row holds.
 fn needless(tenant: &Tenant, last: i64) -> Statement {
     let mut texts = UnboundStatement::new("DELETE FROM texts")
         .within(tenant, "organization")
