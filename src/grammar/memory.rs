@@ -347,7 +347,7 @@ mod tests {
                 matches!(end, Err(ParseStop::Memory(_))) && bounded < 8 << 20,
                 "{path}: {end:?}, {bounded}"
             );
-            // A text of ordinary size stays within the limit.
+            // A short text of the same piece stays within the limit.
             let few = piece.repeat(300);
             assert_eq!(read(path, &few, 64 << 20).0, Ok(()), "{path}");
         }

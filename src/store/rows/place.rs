@@ -37,7 +37,7 @@ pub struct RowWrite<'a> {
     pub before: Option<(&'a RowSnapshot, Content<'a>)>,
     /// The new content; `None` removes the row.
     pub after: Option<Content<'a>>,
-    /// What the journal records about this write.
+    /// The journal data of this write.
     pub told: JournalRecord,
 }
 
