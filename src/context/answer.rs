@@ -1,4 +1,4 @@
-//! One answer, put together from the most relevant to the least as far as there is room: definitions before
+//! Builds a response within its size limit, the most relevant parts first: definitions before
 //! references, near before far.
 
 use std::collections::HashSet;
@@ -14,49 +14,49 @@ use super::symbol::{self, IndexedSymbol, Used};
 use super::tags::Tags;
 use super::{CodeContext, CodeSymbol, Reference, TargetFile};
 
-/// Definitions that one answer shows of a name, and names that a file uses.
+/// The maximum number of definitions shown for a name, and of names shown for a file.
 const MOST_DEFINITIONS: usize = 50;
 const MOST_USES: usize = 60;
-/// Definitions from which the nearest uses are measured.
+/// The maximum number of definitions from which the distance of uses is measured.
 const MOST_PLACES: usize = 8;
-/// Definitions of one used name: what has more says nothing.
+/// The maximum number of definitions of a used name; names with more are not informative.
 const MOST_OF_ONE: usize = 3;
 
-/// What is asked.
+/// A query for code context.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextQuery<'q> {
     /// The name of a symbol.
     pub symbol: Option<&'q str>,
-    /// Words.
+    /// Search words.
     pub query: Option<&'q str>,
-    /// The file near which things are nearer.
+    /// The file from which distances are measured.
     pub near: Option<&'q str>,
-    /// The most tokens of the answer.
+    /// The maximum number of tokens in the response.
     pub tokens: usize,
 }
 
 impl ContextQuery<'_> {
-    /// Whether nothing is named, so that the shape of the project is asked for.
+    /// True if the query names nothing, so that it asks for the project summary.
     pub fn asks_nothing(&self) -> bool {
         self.symbol.is_none() && self.query.is_none() && self.near.is_none()
     }
 }
 
-/// What was looked at to answer.
+/// The inputs of a response.
 #[derive(Debug, Default)]
 pub struct SourceSizes<'s> {
-    /// The file whose outline is wanted.
+    /// The file whose outline is requested.
     pub target: Option<(&'s VersionedText, Option<&'s Tags>)>,
-    /// The shape of the project.
+    /// The project summary.
     pub project: Option<ProjectSummary>,
-    /// What the caller should know of how it was looked at.
+    /// Notes for the caller on how the inputs were read.
     pub notes: Vec<String>,
 }
 
-/// Gives the text of a file at the version that the index knows; nothing where there is no such text any more.
+/// Returns the text of a file at the version in the index; `None` if that text no longer exists.
 pub type TextSource<'t> = dyn FnMut(&str) -> Option<Arc<VersionedText>> + 't;
 
-/// Answers a question from the index.
+/// Answers a query from the index.
 pub fn answer(
     index: &Index,
     question: &ContextQuery<'_>,
@@ -100,7 +100,7 @@ struct AnswerParts<'a, 't> {
 }
 
 impl<'a> AnswerParts<'a, '_> {
-    /// Takes the room for what is said of the file in any case.
+    /// Reserves the space for the fixed parts of the response.
     fn heading(&mut self, question: &ContextQuery<'_>, seen: &SourceSizes<'_>) {
         let (Some(near), Some((page, _))) = (question.near, seen.target) else { return };
         let (path, version, lines) = (near.to_owned(), page.version(), page.lines());
@@ -134,7 +134,7 @@ impl<'a> AnswerParts<'a, '_> {
             self.unknown(name);
             return;
         }
-        // A file that defines the name itself means that one.
+        // In a file that defines the name itself, the name refers to that definition.
         let own: Vec<IndexedSymbol<'_>> =
             found.iter().filter(|found| Some(found.path) == near).copied().collect();
         let subjects = if own.is_empty() { &found } else { &own };
@@ -152,7 +152,7 @@ impl<'a> AnswerParts<'a, '_> {
         self.context.definitions = Some(shown);
     }
 
-    /// What can be said of a name that nothing defines.
+    /// Adds suggestions and mentions for a name without a definition.
     fn unknown(&mut self, name: &str) {
         self.context.definitions = Some(Vec::new());
         let name: String = name.chars().take(80).collect();
@@ -169,16 +169,14 @@ impl<'a> AnswerParts<'a, '_> {
     fn query(&mut self, words: &str, near: Option<&str>) {
         let found = query::matches(self.index, words, near);
         if found.is_empty() {
-            self.note(
-                "no symbol speaks of these words; search_content finds what stands elsewhere".to_owned(),
-            );
+            self.note("no symbol matches these words; search_content searches all text".to_owned());
         }
         let (shown, _) = self.symbols(&found, usize::MAX, usize::MAX);
         self.context.truncated |= shown.len() < found.len();
         self.context.found = Some(shown);
     }
 
-    /// Tells symbols as long as there is room, each with its code beside it.
+    /// Adds symbols while there is space, each with its code.
     fn symbols(
         &mut self,
         found: &[IndexedSymbol<'a>],
@@ -202,7 +200,7 @@ impl<'a> AnswerParts<'a, '_> {
         (shown, codes)
     }
 
-    /// Adds the code of so many symbols that have none yet, where it fits into so many bytes.
+    /// Adds the code of at most `most` symbols that have none yet, if it fits into `bytes`.
     fn codes(&mut self, shown: &mut [CodeSymbol], codes: &[String], most: usize, bytes: usize) {
         let mut left = bytes;
         for (symbol, code) in shown.iter_mut().zip(codes).take(most) {
@@ -239,7 +237,7 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    /// Tells where the names that a file uses are defined, those that it brings in first.
+    /// Adds the definitions of the names that a file uses, imported ones first.
     fn uses(&mut self, near: &str, tags: &Tags) {
         let found = symbol::used(self.index, near, tags, (MOST_USES, MOST_OF_ONE));
         (self.context.uses, _) = self.symbols(&found, MOST_USES, usize::MAX);
@@ -278,7 +276,7 @@ impl<'a> AnswerParts<'a, '_> {
         (self.texts)(path)
     }
 
-    /// What it costs to say which version of a file is shown.
+    /// Returns the size of a file's entry in the list of versions.
     fn version_cost(&self, path: &str) -> usize {
         let target = self.context.target.as_ref().map(|target| target.path.as_str());
         match Some(path) == target || self.context.versions.contains_key(path) {
@@ -293,7 +291,7 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    /// Says what was left out.
+    /// Notes that something was left out.
     fn cut(&mut self, note: String) {
         self.context.truncated = true;
         self.note(note);

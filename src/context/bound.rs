@@ -1,4 +1,4 @@
-//! Names that are bound inside of functions: whoever uses them there means nobody else's.
+//! Names that are bound inside functions. Their uses there do not refer to other symbols.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -6,21 +6,21 @@ use std::ops::Range;
 use super::uses::UseContext;
 use crate::grammar::Use;
 
-/// Scopes around a use that are looked at, from the innermost.
+/// The maximum number of scopes examined around a use, from the innermost.
 const MOST_SCOPES: usize = 64;
 
-/// A part of a text with the names that are bound in it.
+/// A scope with the names that are bound in it.
 struct Bound<'a> {
     span: Range<usize>,
     names: HashSet<&'a str>,
     outer: HashSet<&'a str>,
 }
 
-/// All scopes, in the order of the text.
+/// All scopes, in text order.
 pub(super) struct Scopes<'a>(Vec<Bound<'a>>);
 
 impl<'a> Scopes<'a> {
-    /// Gathers the scopes of a text.
+    /// Collects the scopes of a text.
     pub(super) fn new(scene: &'a UseContext<'_>) -> Scopes<'a> {
         let mut scopes = Scopes(Vec::new());
         let mut around = Around::default();
@@ -43,7 +43,7 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// The scopes around a place that goes through the text, by their numbers.
+/// The scopes around a position that moves forward through the text, by their numbers.
 #[derive(Default)]
 pub(super) struct Around {
     open: Vec<usize>,
@@ -51,7 +51,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// Goes on to a place further down.
+    /// Moves forward to a position.
     pub(super) fn go_on(&mut self, scopes: &Scopes<'_>, at: usize) {
         while scopes.0.get(self.next).is_some_and(|scope| scope.span.start <= at) {
             self.enter(scopes, self.next);
@@ -76,13 +76,13 @@ impl Around {
         self.open.iter().rev().take(MOST_SCOPES).filter_map(|scope| scopes.0.get(*scope))
     }
 
-    /// Whether a name is bound around the place.
+    /// True if a name is bound around the position.
     pub(super) fn binds(&self, scopes: &Scopes<'_>, name: &str) -> bool {
         let decides = |scope: &&Bound<'_>| scope.outer.contains(name) || scope.names.contains(name);
         self.bound(scopes).find(decides).is_some_and(|scope| !scope.outer.contains(name))
     }
 
-    /// Whether what binds a name here binds it for everybody: outside of all scopes, or where it is said so.
+    /// True if a binding at this position is global: outside of all scopes, or declared so.
     pub(super) fn is_free(&self, scopes: &Scopes<'_>, name: &str) -> bool {
         self.open.is_empty() || self.bound(scopes).next().is_some_and(|scope| scope.outer.contains(name))
     }

@@ -1,20 +1,20 @@
-//! What an answer may take, and what its parts take of it: the bytes that they have as JSON, and no fewer.
+//! The size limit of a response, and upper bounds for the JSON size of its parts.
 
 use super::{CodeSymbol, FolderSummary, Reference};
 
 /// Bytes that count as one token.
 pub(super) const TOKEN: usize = 4;
-/// Bytes around the parts of an answer: its braces, the names of its lists, `truncated`.
+/// Bytes around the parts of a response: its braces, the names of its lists, `truncated`.
 const AROUND: usize = 130;
-/// Bytes of a stamp, with its quotes and what stands around.
+/// Bytes of a version, with its quotes and separators.
 const STAMP: usize = 18;
 /// Digits of a number.
 const NUMBER: usize = 8;
 
-/// Bytes that are kept for notes on what was left out, which there are when nothing else fits any more.
+/// Bytes reserved for notes on omissions, which are needed when nothing else fits.
 const NOTES: usize = 240;
 
-/// The bytes that are left of those that an answer may have.
+/// The bytes that a response may still use.
 #[derive(Debug)]
 pub(super) struct ByteBudget {
     left: usize,
@@ -22,19 +22,19 @@ pub(super) struct ByteBudget {
 }
 
 impl ByteBudget {
-    /// The bytes of so many tokens.
+    /// Converts a number of tokens to bytes.
     pub(super) fn from_tokens(tokens: usize) -> ByteBudget {
         let all = tokens.saturating_mul(TOKEN).saturating_sub(AROUND);
         let notes = NOTES.min(all / 3);
         ByteBudget { left: all - notes, notes }
     }
 
-    /// What is left.
+    /// The remaining bytes.
     pub(super) fn left(&self) -> usize {
         self.left
     }
 
-    /// Takes the bytes of a note.
+    /// Takes the bytes of a note; true if they were available.
     pub(super) fn take_note(&mut self, note: &str) -> bool {
         let bytes = text(note) + 1;
         match self.notes.checked_sub(bytes) {
@@ -46,7 +46,7 @@ impl ByteBudget {
         }
     }
 
-    /// Takes these bytes where they are left.
+    /// Takes these bytes if they are available, and returns true.
     pub(super) fn take(&mut self, bytes: usize) -> bool {
         match self.left.checked_sub(bytes) {
             Some(left) => {
@@ -68,7 +68,7 @@ pub(super) fn text(text: &str) -> usize {
     2 + text.bytes().map(escaped).sum::<usize>()
 }
 
-/// The bytes of a field: its name with quotes and signs, and its value.
+/// The bytes of a field: its name with quotes and separators, and its value.
 fn field(name: &str, value: usize) -> usize {
     name.len() + 4 + value
 }
@@ -106,7 +106,7 @@ pub(super) fn version(path: &str) -> usize {
     text(path) + STAMP
 }
 
-/// The bytes of what is said of the file that was asked about.
+/// The bytes of the fixed data about the target file.
 pub(super) fn target(path: &str) -> usize {
     field("path", text(path)) + field("version", STAMP) + field("total_lines", NUMBER)
 }

@@ -1,22 +1,22 @@
-//! What a text brings in from elsewhere, and where from.
+//! The imports of a text, and their sources.
 
 use std::collections::HashMap;
 
 use super::uses::{UseContext, receiver};
 use crate::grammar::Use;
 
-/// What is brought in, by the names that it has in the text.
+/// The imports, by their names in the text.
 pub(super) struct Imports<'a> {
     /// Modules, each with the last part of its own path.
     modules: HashMap<&'a str, &'a str>,
-    /// Other things, each with its own name.
+    /// Other imports, each with its original name.
     things: HashMap<&'a str, &'a str>,
-    /// Where from each thing comes, by its place in the text.
+    /// The source of each import, by its position in the text.
     sources: HashMap<usize, String>,
 }
 
 impl<'a> Imports<'a> {
-    /// Gathers what a text brings in.
+    /// Collects the imports of a text.
     pub(super) fn new(scene: &'a UseContext<'_>) -> Imports<'a> {
         let (mut modules, mut things) = (HashMap::new(), HashMap::new());
         let mut last: Option<(Use, &str)> = None;
@@ -51,28 +51,29 @@ impl<'a> Imports<'a> {
         Imports { modules, things, sources: sources(scene) }
     }
 
-    /// The name under which a thing was brought in.
+    /// Returns the original name of an import.
     pub(super) fn true_name<'n>(&'n self, name: &'n str) -> &'n str {
         self.things.get(name).copied().unwrap_or(name)
     }
 
-    /// The module that a name stands for.
+    /// Returns the module that a name stands for.
     pub(super) fn module(&self, name: &str) -> Option<&str> {
         self.modules.get(name).copied()
     }
 
-    /// The thing that a name stands for, by its own name.
+    /// Returns the original name of the import that a name stands for.
     pub(super) fn thing(&self, name: &str) -> Option<&str> {
         self.things.get(name).copied()
     }
 
-    /// Where from the thing at this place is brought in; `?` where that cannot be seen, empty for what is near.
+    /// Returns the source of the import at this position; `?` if it is unknown, empty for a relative
+    /// one.
     pub(super) fn source(&self, at: usize) -> &str {
         self.sources.get(&at).map_or("?", String::as_str)
     }
 }
 
-/// Where from each thing is brought in, by the place where it is.
+/// Returns the source of each import, by position.
 fn sources(scene: &UseContext<'_>) -> HashMap<usize, String> {
     let mut sources = HashMap::new();
     let (mut last, mut open) = (None, Vec::new());
@@ -98,7 +99,7 @@ fn sources(scene: &UseContext<'_>) -> HashMap<usize, String> {
     sources
 }
 
-/// The parts of a module's path that name folders and files.
+/// Returns the parts of a module's path that name folders and files.
 fn module(path: &str) -> String {
     let path = path.trim_matches(['"', '\'', '`']);
     let is_named = |part: &&str| !matches!(*part, "" | "." | "..") && !part.starts_with(['@', '~']);
@@ -110,7 +111,7 @@ fn module(path: &str) -> String {
     parts.join(".")
 }
 
-/// The name by which a package of Go is known that stands at this path.
+/// Returns the name of the Go package at this path.
 fn package(path: &str) -> &str {
     let path = path.trim_matches(['"', '`']);
     let is_version = |part: &str| {

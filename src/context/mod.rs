@@ -1,9 +1,9 @@
-//! What the code says: the symbols of a text, where each is defined and used, and what of it fits into an answer.
+//! Code context: the symbols of a text, their definitions and uses, selected to fit into a response.
 //!
-//! Symbols are those of an outline, so that each name that is given can be given back as `within`. Uses are found by name
-//! and not by type: docs/context.md says what follows from that.
+//! Symbols are those of an outline, so every returned name is accepted as `within`. Uses are found by
+//! name and not by type; docs/context.md describes the consequences.
 //!
-//! Invariant: an answer counts what it takes before it grows, and is never larger than it was allowed to be.
+//! Invariant: a response counts the size of each part before it adds it, and never exceeds its limit.
 #![deny(clippy::disallowed_methods)]
 
 mod answer;
@@ -36,57 +36,58 @@ pub use project::{FolderSummary, ProjectSummary, project};
 pub use tags::{SymbolLocation, Tag, TagReader, Tags, reading};
 pub use vanished::{Left, Vanished, dropped};
 
-/// Whether texts in a language can be read.
+/// True if texts in this language can be parsed.
 pub fn reads(language: &str) -> bool {
     crate::grammar::find(language).is_some()
 }
 
-/// What the code says of what was asked. A part that was not asked for is empty or nothing.
+/// The answer to a context query. Parts that were not requested are empty or `None`.
 #[derive(Debug, Default)]
 pub struct CodeContext {
-    /// The file that was asked about.
+    /// The requested file.
     pub target: Option<TargetFile>,
-    /// Where the symbol that was asked about is defined, the most relevant first; nothing where none was.
+    /// The definitions of the requested symbol, most relevant first; `None` if no symbol was requested.
     pub definitions: Option<Vec<CodeSymbol>>,
-    /// Where it is used, the nearest first.
+    /// The uses of the symbol, nearest first.
     pub references: Vec<Reference>,
-    /// The symbols that the words of the query speak of, the most relevant first; nothing where there was none.
+    /// The symbols that match the words of the query, most relevant first; `None` if there were no
+    /// words.
     pub found: Option<Vec<CodeSymbol>>,
-    /// Where the names that the file uses are defined, the nearest first.
+    /// The definitions of the names that the file uses, nearest first.
     pub uses: Vec<CodeSymbol>,
-    /// The shape of the project.
+    /// The project summary.
     pub project: Option<ProjectSummary>,
-    /// The versions of the files that are shown, but for the one that was asked about.
+    /// The versions of the files that are shown, except the requested one.
     pub versions: BTreeMap<String, Version>,
-    /// What was left out, and why.
+    /// Notes on what was left out, and why.
     pub notes: Vec<String>,
-    /// Whether something was left out.
+    /// Set when something was left out.
     pub truncated: bool,
-    /// The most bytes of the answer.
+    /// The maximum size of the response in bytes.
     pub room: usize,
 }
 
 /// A file and its symbols.
 #[derive(Debug)]
 pub struct TargetFile {
-    /// The file as lockgate names it.
+    /// The file's path as lockgate writes it.
     pub path: String,
-    /// The stamp of its whole text.
+    /// The version of its whole text.
     pub version: Version,
-    /// How many lines it has.
+    /// The number of lines.
     pub lines: usize,
-    /// Its symbols, in its order.
+    /// Its symbols, in text order.
     pub outline: Vec<CodeSymbol>,
 }
 
 /// A symbol where it is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeSymbol {
-    /// Its file; empty where that is said once for all.
+    /// Its file; empty if the response states the file once for all symbols.
     pub file: String,
-    /// Its name with the names around it, as in `Class.method`: what `within` takes.
+    /// Its name with the names around it, as in `Class.method`; `within` accepts it.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// Its first line, from 1, which may be that of a decorator or comment.
     pub start_line: usize,
@@ -94,24 +95,24 @@ pub struct CodeSymbol {
     pub line: usize,
     /// Its last line.
     pub end_line: usize,
-    /// How it is declared, on one line.
+    /// Its declaration, on one line.
     pub signature: String,
-    /// The first line of what is said about it.
+    /// The first line of its documentation.
     pub doc: Option<String>,
-    /// All of it, where that fits.
+    /// Its complete code, if it fits.
     pub code: Option<String>,
 }
 
-/// A line on which a symbol is used.
+/// A line that uses a symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// Its file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// Its text.
+    /// The text of the line.
     pub text: String,
-    /// The symbol around it.
+    /// The symbol around the line.
     pub within: Option<String>,
 }
 

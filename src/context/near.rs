@@ -1,11 +1,12 @@
-//! How near files are to each other.
+//! The distance between files.
 
-/// How far a file is from another: the same, in the same folder, then by the folders between them. Tests are further.
+/// The distance of a file from another: the same file, then the same folder, then by the number of
+/// folders between them. Tests are further away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Distance(usize);
 
 impl Distance {
-    /// Measures from one path to another.
+    /// Returns the distance between two paths.
     pub(super) fn between(from: &str, to: &str) -> Distance {
         if from == to {
             return Distance(0);
@@ -15,7 +16,7 @@ impl Distance {
         Distance(1 + from.len() + to.len() - 2 * shared)
     }
 
-    /// Measures from the nearest of several paths.
+    /// Returns the distance from the nearest of several paths.
     pub(super) fn from_nearest<'p>(from: impl IntoIterator<Item = &'p str>, to: &str) -> Distance {
         let nearest = from.into_iter().map(|from| Distance::between(from, to)).min();
         nearest.unwrap_or(Distance(folders(to).len()))
@@ -28,7 +29,7 @@ fn folders(path: &str) -> Vec<&str> {
     names
 }
 
-/// Whether a file is a test by its path.
+/// True if a file's path marks it as a test.
 pub(super) fn is_test(path: &str) -> bool {
     path.split('/').any(|name| {
         let name = name.to_lowercase();

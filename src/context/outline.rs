@@ -1,11 +1,12 @@
-//! The outline of one file, as much of it as fits: first the docs go, then what holds nothing, then what lies deep.
+//! The outline of one file, reduced to the available space: first without docs, then without leaf
+//! symbols, then without deep ones.
 
 use super::budget::{self, ByteBudget};
 use super::page::VersionedText;
 use super::tags::{Tag, Tags};
 use super::{CodeSymbol, SymbolKind};
 
-/// How much of an outline is shown.
+/// The level of detail of an outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Measure {
     docs: bool,
@@ -13,7 +14,7 @@ struct Measure {
     depth: usize,
 }
 
-/// From all to the least.
+/// From the most detail to the least.
 const MEASURES: [Measure; 5] = [
     Measure { docs: true, minors: true, depth: usize::MAX },
     Measure { docs: false, minors: true, depth: usize::MAX },
@@ -22,7 +23,7 @@ const MEASURES: [Measure; 5] = [
     Measure { docs: false, minors: false, depth: 1 },
 ];
 
-/// Gives the symbols of a text that fit, and how many there are; whether the docs are left out as well.
+/// Returns the symbols that fit and their total number; also true if the docs are omitted.
 pub(super) fn outline(
     page: &VersionedText,
     tags: &Tags,
@@ -66,7 +67,7 @@ impl Measure {
     }
 }
 
-/// The symbols of a text, each with how many are around it.
+/// Returns the symbols of a text, each with its depth.
 fn symbols(page: &VersionedText, tags: &Tags) -> Vec<(usize, CodeSymbol)> {
     let mut paths: Vec<(usize, String)> = Vec::with_capacity(tags.definitions.len());
     let mut symbols = Vec::new();

@@ -1,4 +1,4 @@
-//! A text that an answer quotes from.
+//! A text that a response quotes.
 
 use super::CodeSymbol;
 use super::index::{Definition, Filed, NameTable};
@@ -7,7 +7,7 @@ use super::told;
 use crate::locate::scope::SymbolKind;
 use crate::text::Version;
 
-/// A text with its lines, at a version.
+/// A text with its lines and its version.
 #[derive(Debug)]
 pub struct VersionedText {
     view: String,
@@ -16,7 +16,7 @@ pub struct VersionedText {
 }
 
 impl VersionedText {
-    /// The page of a text, whose line ends are plain.
+    /// Takes a view of a text, whose line ends are `\n`.
     pub fn new(view: String, version: Version) -> VersionedText {
         VersionedText { rows: LineStarts::new(&view), view, version }
     }
@@ -26,29 +26,29 @@ impl VersionedText {
         &self.view
     }
 
-    /// The version that it is the text of.
+    /// The version of the text.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// How many lines it has.
+    /// The number of lines.
     pub(super) fn lines(&self) -> usize {
         usize::try_from(self.rows.count).unwrap_or(usize::MAX)
     }
 
-    /// A line without the blanks around it, clipped.
+    /// Returns a line without surrounding white space, cut to the maximum length.
     pub(super) fn line(&self, line: u32) -> String {
         told::clipped(self.rows(line, line).trim())
     }
 
-    /// Whole lines, without the last line end.
+    /// Returns whole lines, without the last line end.
     pub(super) fn rows(&self, first: u32, last: u32) -> &str {
         let start = self.rows.start(first).unwrap_or(self.view.len());
         let end = self.rows.start(last.saturating_add(1)).unwrap_or(self.view.len());
         self.view.get(start..end).unwrap_or_default().trim_end_matches('\n')
     }
 
-    /// A symbol of the index, as it is declared here.
+    /// Describes a symbol of the index as it is declared here.
     pub(super) fn symbol(
         &self,
         path: &str,
@@ -60,7 +60,7 @@ impl VersionedText {
         self.told(path, name, definition.kind, definition.place, file.language)
     }
 
-    /// A symbol at a place of the text.
+    /// Describes the symbol at a location in the text.
     pub(super) fn told(
         &self,
         path: &str,

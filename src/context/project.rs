@@ -1,15 +1,15 @@
-//! The shape of a project: its folders with their files and languages, and the files that say what it is.
+//! A summary of a project: its folders with their files and languages, and its key files.
 
 use std::collections::BTreeMap;
 
 use crate::policy::language_of;
 
-/// Folders that lie deeper count for those above them.
+/// Deeper folders are counted for the folders above them.
 const DEEPEST: usize = 4;
-/// Languages that are told of one folder.
+/// The maximum number of languages reported for a folder.
 const MOST_LANGUAGES: usize = 4;
 
-/// Names of files that say what a project is; the first are the most telling. A `*` stands for any characters.
+/// The names of a project's key files, most informative first. A `*` matches any characters.
 const IMPORTANT: [&str; 34] = [
     "README*",
     "AGENTS.md",
@@ -47,14 +47,14 @@ const IMPORTANT: [&str; 34] = [
     "CHANGELOG*",
 ];
 
-/// The shape of a project.
+/// A summary of a project.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ProjectSummary {
-    /// How many files it has.
+    /// The number of files.
     pub files: usize,
-    /// Its folders, those nearer to its top first.
+    /// Its folders, those nearest to the root first.
     pub folders: Vec<FolderSummary>,
-    /// The files that say what it is, the most telling first.
+    /// Its key files, most informative first.
     pub important: Vec<String>,
 }
 
@@ -63,9 +63,9 @@ pub struct ProjectSummary {
 pub struct FolderSummary {
     /// Its path; empty for the top of the first root.
     pub path: String,
-    /// How many files are in it and in the folders below.
+    /// The number of files in it and its subfolders.
     pub files: usize,
-    /// The languages of most of them, each with its number of files.
+    /// Its most common languages, each with its number of files.
     pub languages: Vec<(String, usize)>,
 }
 
@@ -75,7 +75,8 @@ struct LanguageCount {
     languages: BTreeMap<String, usize>,
 }
 
-/// Gives the shape of the project with these files, each with the number of bytes of its path that name its root.
+/// Summarizes the project with these files. Each path comes with the number of its bytes that name its
+/// root.
 pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> ProjectSummary {
     let mut folders: BTreeMap<&str, LanguageCount> = BTreeMap::new();
     let mut important: Vec<(usize, usize, &str)> = Vec::new();
@@ -109,7 +110,7 @@ fn folder(path: &str, count: LanguageCount) -> FolderSummary {
     FolderSummary { path: path.to_owned(), files: count.files, languages }
 }
 
-/// The folders above a file, from the top of its root, as deep as they are told.
+/// Returns the folders above a file, from the top of its root down to the maximum depth.
 fn above(root: usize, path: &str) -> impl Iterator<Item = &str> {
     let top = path.get(..root).unwrap_or_default().trim_end_matches('/');
     let ends = path.match_indices('/').map(|(at, _)| at).filter(move |at| *at > root).take(DEEPEST);
@@ -120,7 +121,7 @@ fn depth(path: &str) -> usize {
     if path.is_empty() { 0 } else { 1 + path.matches('/').count() }
 }
 
-/// Whether a name fits a pattern with asterisks.
+/// True if a name matches a pattern with asterisks.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };

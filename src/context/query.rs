@@ -1,4 +1,4 @@
-//! Finding symbols by words.
+//! Finds symbols by words.
 
 use super::index::{Definition, Filed, Index};
 use super::near::{Distance, is_test};
@@ -6,12 +6,12 @@ use super::symbol::IndexedSymbol;
 use super::words::words;
 use crate::locate::scope::SymbolKind;
 
-/// Words of a query that count.
+/// The maximum number of words in a query that count.
 const MOST_WORDS: usize = 16;
-/// Symbols that are given at most.
+/// The maximum number of returned symbols.
 const MOST: usize = 500;
 
-/// Gives the symbols that the words of a query speak of, the most relevant first.
+/// Returns the symbols that match the words of a query, most relevant first.
 pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let mut wanted: Vec<String> = Vec::new();
     for word in words(query) {
@@ -45,12 +45,12 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> 
     found.into_iter().map(|(_, found)| found).collect()
 }
 
-/// The words that are looked for, as the index has them.
+/// The words of a query, resolved in the index.
 struct QueryTerms {
     wanted: Vec<String>,
-    /// For each number of a name: the word of the query that it is, from 1, and how well.
+    /// For each name number: the matching word of the query, from 1, and the quality of the match.
     hits: Vec<(u8, u8)>,
-    /// What a word of the query weighs: the rarer, the more.
+    /// The weight of each word of the query; rarer words weigh more.
     weights: Vec<u64>,
 }
 
@@ -72,7 +72,7 @@ impl QueryTerms {
         QueryTerms { wanted: wanted.to_vec(), weights: counts.iter().map(weight).collect(), hits }
     }
 
-    /// The word of the query that a name is, and how well.
+    /// Returns the word of the query that a name matches, and the quality of the match.
     fn hit(&self, name: u32) -> Option<(usize, u64)> {
         lookup(&self.hits, name)
     }
@@ -81,7 +81,7 @@ impl QueryTerms {
         self.weights.get(word).copied().unwrap_or(0)
     }
 
-    /// What the words of a path weigh.
+    /// Returns the weight of the query's words in a path.
     fn of_path(&self, path: &str) -> u64 {
         let mut seen: Vec<usize> =
             words(path).filter_map(|word| self.wanted.iter().position(|wanted| *wanted == word)).collect();
@@ -96,7 +96,8 @@ fn lookup(hits: &[(u8, u8)], name: u32) -> Option<(usize, u64)> {
     Some((usize::from(word.checked_sub(1)?), u64::from(*how)))
 }
 
-/// Which of the wanted words a name is: the same, or one that begins alike and is hardly longer or shorter.
+/// Returns the query word that a name matches: an equal one, or one with the same beginning and a
+/// similar length.
 fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
     let number = |at: usize| u8::try_from(at + 1).unwrap_or(0);
     if let Some(same) = wanted.iter().position(|word| word == name) {
@@ -109,8 +110,8 @@ fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
     wanted.iter().position(alike).map_or((0, 0), |at| (number(at), 2))
 }
 
-/// How well a symbol fits: its name counts most, then what is said of it and where it stands. What fits several words
-/// goes before what fits one often.
+/// Scores a symbol: its name counts most, then its doc and its location. A match of several words comes
+/// before a repeated match of one.
 fn score(terms: &QueryTerms, named: &[u32], file: &Filed, definition: &Definition, in_path: u64) -> u64 {
     let (words, own) = file.words(definition);
     let mut best = [0_u64; MOST_WORDS];
@@ -129,7 +130,7 @@ fn score(terms: &QueryTerms, named: &[u32], file: &Filed, definition: &Definitio
         return 0;
     }
     score += in_path * 2 + 20 * u64::try_from(fitting.saturating_sub(1)).unwrap_or(0);
-    // The shorter name says the same with less beside it.
+    // A shorter name matches with fewer other words.
     score = score * 10 + 10 / u64::try_from(own.max(1)).unwrap_or(1);
     match definition.kind {
         SymbolKind::Class

@@ -1,9 +1,9 @@
-//! Which uses of a name mean symbols of that name, as far as names and imports tell.
+//! Decides which uses of a name refer to given symbols, as far as names and imports tell.
 //!
-//! A name alone means one in its own file, and where it is brought in or everything is; as a member of something, it may
-//! mean every member of that name.
+//! A bare name refers to a symbol of its own file, or to an imported one. A member name may refer to
+//! every member of that name.
 //!
-//! Invariant: what a file costs does not grow with the number of symbols that have the name.
+//! Invariant: the cost per file does not grow with the number of symbols that share the name.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,35 +11,38 @@ use super::index::{Definition, Filed, Index};
 use super::symbol::{IndexedSymbol, owners};
 use crate::locate::scope::SymbolKind;
 
-/// Symbols whose modules are looked at one by one; where more have the name, every import of it may mean one.
+/// The maximum number of symbols whose modules are compared one by one. With more, every import of the
+/// name counts.
 const MOST_MODULES: usize = 100;
 
-/// What a symbol is to its file.
+/// The visibility of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SymbolVisibility {
-    /// It is known to whoever brings it in.
+    /// Visible to files that import it.
     Free,
-    /// It belongs to a type.
+    /// A member of a type.
     Member,
-    /// It is known in a function alone.
+    /// Visible only in a function.
     Local,
 }
 
-/// Symbols of one name in languages that can use each other's names, with the keys under which their uses are kept.
+/// Symbols of one name, in languages that can use each other's names, with the keys of their uses.
 #[derive(Default)]
 pub(super) struct SymbolGroup<'i> {
-    /// The files whose symbols whoever brings them in can use, and the folders of these.
+    /// The files with importable symbols, and the folders of these files.
     own: HashSet<&'i str>,
     folders: HashSet<&'i str>,
-    /// The only folders in which they are known, where the language says so of their name.
+    /// The only folders in which the symbols are visible, if the language restricts them by their
+    /// names.
     only: Option<HashSet<&'i str>>,
-    /// Whether some belong to types, and whether these can be used by the name alone.
+    /// Set when some belong to types; and set when these can be used by the bare name.
     members: bool,
     bare: bool,
     variants: bool,
-    /// The lines of the functions in which others are known alone, by their files.
+    /// The lines of the functions to which the local symbols are limited, by file.
     local: HashMap<&'i str, Vec<(u32, u32)>>,
-    /// The name alone, as a member, where everything is brought in, as it is brought in, and as a member of what owns it.
+    /// The bare name, the name as a member, the import of everything, imports of the name, and the name
+    /// as a member of its owner.
     plain: Option<u32>,
     member: Option<u32>,
     glob: Option<u32>,
@@ -48,7 +51,7 @@ pub(super) struct SymbolGroup<'i> {
 }
 
 impl<'i> SymbolGroup<'i> {
-    /// Gathers what is to be known of symbols of one name, in each family of languages.
+    /// Groups symbols of one name by language family.
     pub(super) fn group(
         index: &'i Index,
         symbols: &[IndexedSymbol<'i>],
@@ -73,7 +76,7 @@ impl<'i> SymbolGroup<'i> {
             glob: index.names.number("+*"),
             ..SymbolGroup::default()
         };
-        // What begins with a small letter in Go is known in its own package alone.
+        // In Go, a name with a small first letter is visible only in its own package.
         if first.file.language == "go" && !name.starts_with(char::is_uppercase) {
             subjects.only = Some(symbols.iter().map(|symbol| folder(symbol.path)).collect());
         }
@@ -110,7 +113,7 @@ impl<'i> SymbolGroup<'i> {
         self.local.entry(symbol.path).or_default().extend(lines);
     }
 
-    /// The lines of a file on which they are used, as far as the name tells.
+    /// Returns the lines of a file that use the symbols, as far as the name tells.
     pub(super) fn lines(&self, path: &str, file: &Filed) -> Vec<u32> {
         if self.only.as_ref().is_some_and(|only| !only.contains(folder(path))) {
             return Vec::new();
@@ -134,7 +137,7 @@ impl<'i> SymbolGroup<'i> {
         lines
     }
 
-    /// Whether the name alone can mean one of them in a file.
+    /// True if the bare name can refer to one of them in a file.
     fn reaches(&self, path: &str, file: &Filed) -> bool {
         let everything = || self.glob.is_some_and(|glob| file.uses(glob));
         match family(file.language) {
@@ -151,8 +154,8 @@ fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The keys of a name as a member of these modules, or of these types; and of types that may have it from there, as they
-/// define none themselves.
+/// Returns the keys of a name as a member of these modules or types, and of types that may inherit it
+/// because they do not define it themselves.
 fn owned(index: &Index, name: u32, modules: &HashSet<&str>, types: &HashSet<&str>) -> HashSet<u32> {
     let end = format!(".{}", index.names.text(name));
     let mut holders: HashSet<&str> = HashSet::new();
@@ -173,8 +176,8 @@ fn owned(index: &Index, name: u32, modules: &HashSet<&str>, types: &HashSet<&str
     keys.map(|(key, _)| key).collect()
 }
 
-/// The keys under which a name is brought in from what may be the module of one of these symbols: the parts of the
-/// module's path follow each other in that of the file.
+/// Returns the keys of imports of a name from a possible module of one of these symbols: the parts of
+/// the module's path appear in sequence in that of the file.
 pub(super) fn imports(index: &Index, symbols: &[IndexedSymbol<'_>], name: &str) -> HashSet<u32> {
     let free: Vec<Vec<&str>> = symbols
         .iter()
@@ -191,9 +194,9 @@ pub(super) fn imports(index: &Index, symbols: &[IndexedSymbol<'_>], name: &str) 
     keys.filter(|(_, key)| key.get(start.len()..).is_some_and(leads_there)).map(|(key, _)| key).collect()
 }
 
-/// Whether the parts of a module's path lead to the file with these owners.
+/// True if the parts of a module's path lead to the file with these owners.
 fn leads(parts: &[&str], owners: &[&str], name: &str) -> bool {
-    // What has the name of the file is the module, where it is brought in from the folder.
+    // If the file is imported from its folder, the imported name is the module.
     let own = owners.last().is_some_and(|own| *own == name);
     (0..=owners.len()).any(|at| {
         let is_module = owners.get(at..at + parts.len()).is_some_and(|some| some == parts);
@@ -220,7 +223,7 @@ pub(super) fn standing(symbol: &IndexedSymbol<'_>) -> SymbolVisibility {
     }
 }
 
-/// Languages that can use each other's names.
+/// A family of languages that can use each other's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LanguageFamily {
     Python,

@@ -1,4 +1,4 @@
-//! Finding a symbol by its name: where it is defined, and where it is used.
+//! Finds a symbol by its name: its definitions and its uses.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,11 +9,10 @@ use super::tags::Tags;
 use crate::locate::scope::SymbolKind;
 use crate::text::nearest;
 
-/// Names that are proposed for one that is not known, and those that are compared with it.
+/// The maximum number of suggestions for an unknown name, and of names compared with it.
 const PROPOSED: usize = 3;
 const COMPARED: usize = 5_000;
 
-/// A symbol of the index.
 #[derive(Clone, Copy)]
 pub(super) struct IndexedSymbol<'i> {
     pub(super) path: &'i str,
@@ -21,7 +20,7 @@ pub(super) struct IndexedSymbol<'i> {
     pub(super) definition: &'i Definition,
 }
 
-/// A line on which a symbol is used.
+/// A line that uses a symbol.
 #[derive(Clone, Copy)]
 pub(super) struct Used<'i> {
     pub(super) path: &'i str,
@@ -29,8 +28,8 @@ pub(super) struct Used<'i> {
     pub(super) line: u32,
 }
 
-/// Gives the definitions of a name, or of the last parts of one, the most relevant first: what has that very name, what
-/// can hold others, what is near.
+/// Returns the definitions of a name, or of its last parts. Exact names come first, then containers,
+/// then nearby files.
 pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let folded = name.trim().trim_end_matches("()").replace("::", ".").replace('#', ".");
     let folded = folded.trim_start_matches('.');
@@ -61,7 +60,7 @@ pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) 
     found
 }
 
-/// The symbols whose last part is one of the last parts of these names.
+/// Returns the symbols whose last part equals one of these names or the last part of one, and that fit.
 fn matching<'i>(
     index: &'i Index,
     names: &[&str],
@@ -76,7 +75,8 @@ fn matching<'i>(
     symbols.filter(|found| wanted.contains(&found.definition.name)).filter(fits).collect()
 }
 
-/// The symbols that a name leads to whose first parts are those of a module, as in `package.module.function`.
+/// Returns the symbols for a name that begins with the parts of a module's name, as in
+/// `package.module.function`.
 fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
     let parts: Vec<&str> = name.split('.').collect();
     (1..parts.len())
@@ -92,8 +92,8 @@ fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
         .unwrap_or_default()
 }
 
-/// Gives the symbols of other files that a file uses by their names, `most` at most, those that it brings in and the
-/// nearest first; of one name, no more than `of_one` may be defined.
+/// Returns at most `most` symbols of other files that a file uses by name, imported and nearest ones
+/// first. Names with more than `of_one` definitions are skipped.
 pub(super) fn used<'i>(
     index: &'i Index,
     near: &str,
@@ -128,12 +128,12 @@ pub(super) fn used<'i>(
     found.into_iter().take(most).map(|(.., found)| found).collect()
 }
 
-/// Whether a symbol of that kind is used by its bare name in other files.
+/// True if other files use a symbol of this kind by its bare name.
 fn is_shared(kind: SymbolKind) -> bool {
     kind.is_code() && !matches!(kind, SymbolKind::Field | SymbolKind::Impl | SymbolKind::Module)
 }
 
-/// The names by which the module in a file is known: those of the folders around it, and that of the file.
+/// Returns the names of the module in a file: those of its folders, and that of the file.
 pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().unwrap_or(name);
@@ -141,8 +141,8 @@ pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
     home.into_iter().chain(folders.split('/')).chain([stem]).filter(|name| !name.is_empty()).collect()
 }
 
-/// Gives the lines on which these symbols, which have one name, are used, in the order of the files' distance from the
-/// nearest of `near`.
+/// Returns the lines that use these symbols, which share one name. Files are ordered by distance from
+/// the nearest of `near`.
 pub(super) fn references<'i>(
     index: &'i Index,
     symbols: &[IndexedSymbol<'i>],
@@ -164,7 +164,7 @@ pub(super) fn references<'i>(
     used
 }
 
-/// Gives the lines on which a name is used that nothing defines.
+/// Returns the lines that use a name without a definition.
 pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<Used<'i>> {
     let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
     let keys = [last.to_owned(), format!(".{last}"), name.replace("::", ".")];
@@ -182,7 +182,7 @@ pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<Used<'i>> {
     index.files.iter().flat_map(used).collect()
 }
 
-/// Gives the names that are most like one that nothing has.
+/// Returns the indexed names that are most similar to an unknown one.
 pub(super) fn alike(index: &Index, name: &str) -> Vec<String> {
     let wanted = name.rsplit(['.', ':', '#']).next().unwrap_or(name).to_lowercase();
     let first = wanted.chars().next();

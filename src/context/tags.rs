@@ -10,45 +10,46 @@ use super::words::words;
 use crate::grammar::{self, Deep, Use};
 use crate::locate::scope::{Outline, SymbolKind};
 
-/// The steps that reading one text may take: those of an outline.
+/// The step limit for one text, the same as that of an outline.
 const STEPS: usize = 500_000;
-/// Words that are kept of a symbol.
+/// The maximum number of words indexed per symbol.
 const MOST_WORDS: usize = 24;
 
 /// The tags of a text.
 #[derive(Debug)]
 pub struct Tags {
-    /// The language that it was read in.
+    /// The language in which it was parsed.
     pub language: &'static str,
-    /// The symbols that it defines, in its order.
+    /// The symbols that it defines, in text order.
     pub definitions: Vec<Tag>,
-    /// How many lines it has.
+    /// The number of lines.
     pub lines: u32,
-    /// Whether its uses are known as well.
+    /// Set when its uses are known as well.
     pub whole: bool,
     pub(super) uses: Uses,
-    /// The names that it binds outside of functions without defining them: aliases, targets of loops and of patterns.
+    /// The names that it binds outside functions without defining them: aliases, and targets of loops
+    /// and patterns.
     pub(super) bound: HashSet<String>,
 }
 
 /// A symbol where it is defined.
 #[derive(Debug, Clone)]
 pub struct Tag {
-    /// Its name below that of the symbol around it.
+    /// Its name relative to the symbol around it.
     pub part: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
-    /// The number of the symbol around it.
+    /// The index of the symbol around it.
     pub around: Option<usize>,
-    /// Where it stands.
+    /// Its location.
     pub place: SymbolLocation,
-    /// What its name, its signature and its doc speak of; those of the name are the first.
+    /// The words of its name, its signature and its doc; those of the name come first.
     pub words: Vec<String>,
-    /// How many of them are the name's.
+    /// The number of words that belong to the name.
     pub own_words: usize,
 }
 
-/// Where a symbol stands: lines from 1, and bytes of the view.
+/// The location of a symbol: lines from 1, and byte offsets in the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SymbolLocation {
     /// The line with its name.
@@ -57,25 +58,28 @@ pub struct SymbolLocation {
     pub first: u32,
     /// The last line.
     pub last: u32,
-    /// Where its declaration begins.
+    /// The offset where its declaration begins.
     pub head: u32,
-    /// Where its declaration ends: its body begins there, or it is over.
+    /// The offset where its declaration ends, and its body begins if it has one.
     pub body: u32,
 }
 
-/// Reads texts one after the other, on a stack that suffices for every one of them.
+/// Reads the tags of many texts, on a stack that is large enough for each.
 #[derive(Debug)]
 pub struct TagReader<'d>(&'d Deep);
 
-/// Runs work with a reader, on a thread of its own that is waited for; why not, where there is no such stack.
+/// Runs work with a reader on a thread of its own, and waits for it.
+///
+/// Errors: the message, if the work panicked or the stack cannot be allocated.
 pub fn reading<T: Send>(work: impl FnOnce(&TagReader<'_>) -> T + Send) -> Result<T, String> {
     grammar::deep(|deep| work(&TagReader(deep)))
 }
 
 impl TagReader<'_> {
-    /// Reads the tags of a text; nothing where its language has no grammar, or the text cannot be read safely.
+    /// Returns the tags of a text; `None` if its language has no grammar or the text cannot be parsed
+    /// safely.
     pub fn tags(&self, language: &str, path: &str, view: &str) -> Option<Tags> {
-        // Of the texts before and behind it, none is lost with one over which a grammar panics.
+        // A panic of a grammar loses only this text.
         catch_unwind(AssertUnwindSafe(|| tags(self.0, language, path, view))).ok().flatten()
     }
 }
@@ -108,7 +112,7 @@ fn tags(deep: &Deep, language: &str, path: &str, view: &str) -> Option<Tags> {
     })
 }
 
-/// Gathers the names that are bound outside of all functions, and those under which things are brought in.
+/// Collects the names that are bound outside all functions, and the names of imports.
 fn bound(view: &str, places: &[(Use, Range<usize>)]) -> HashSet<String> {
     let (mut names, mut scope_end) = (HashSet::new(), 0);
     for (meaning, span) in places {
@@ -155,7 +159,7 @@ fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str)
     outline.symbols().map(tag).collect()
 }
 
-/// The first byte of an extent that is no blank.
+/// Returns the offset of the first byte of an extent that is not white space.
 fn first_of(view: &str, extent: &Range<usize>) -> usize {
     let text = view.get(extent.clone()).unwrap_or_default();
     extent.start + (text.len() - text.trim_start().len())
@@ -165,7 +169,7 @@ fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Where the lines of a text begin.
+/// The offsets where the lines of a text begin.
 #[derive(Debug)]
 pub(super) struct LineStarts {
     starts: Vec<usize>,
@@ -180,12 +184,12 @@ impl LineStarts {
         LineStarts { count: small(starts.len() - 1 + usize::from(open)), starts }
     }
 
-    /// The line of an offset, from 1.
+    /// Returns the line of an offset, from 1.
     pub(super) fn line(&self, at: usize) -> u32 {
         small(self.starts.partition_point(|start| *start <= at).max(1))
     }
 
-    /// Where a line begins; the end for one that is not there.
+    /// Returns the offset where a line begins; the end of the text for a line after the last.
     pub(super) fn start(&self, line: u32) -> Option<usize> {
         self.starts.get(usize::try_from(line.checked_sub(1)?).ok()?).copied()
     }

@@ -1,18 +1,18 @@
-//! What a declaration says of itself: its signature on one line, and the first line of what is written about it.
+//! Extracts a declaration's signature as one line, and the first line of its documentation.
 
 use std::ops::Range;
 
 use crate::locate::scope::SymbolKind;
 
-/// The longest signature and the longest line of a doc, in characters.
+/// The maximum length of a signature and of a doc line, in characters.
 const LONGEST: usize = 200;
-/// Bytes of a declaration, or above one, that are looked at.
+/// The maximum number of bytes examined of a declaration, or above one.
 const LOOKED_AT: usize = 4_096;
 
-/// Signs of comments, longest first.
+/// Comment markers, longest first.
 const OPENERS: [&str; 10] = ["<!--", "/**", "/*!", "///", "//!", "--", "/*", "//", "*/", "#"];
 
-/// Gives the declaration from `head`, on one line and without its body.
+/// Returns the declaration from `head`, on one line and without its body.
 pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> String {
     let start = line_start(view, head.start);
     let end = head.end.min(start.saturating_add(LOOKED_AT));
@@ -41,11 +41,11 @@ pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> St
     let folded = folded(without_marks(whole));
     let bare = folded.trim_end_matches(['{', ':', '=', ' ', '(', ',', ';']);
     let bare = bare.strip_suffix("=>").unwrap_or(bare).trim_end_matches([' ', '=']);
-    // A prototype's parameters end in what would be opened otherwise.
+    // The parameters of a prototype end in a character that would otherwise open a body.
     clipped(if bare.is_empty() { &folded } else { bare })
 }
 
-/// A declaration without the annotations that stand before it.
+/// Removes the annotations before a declaration.
 fn without_marks(text: &str) -> &str {
     let mut rest = text.trim_start();
     while let Some(mark) = rest.strip_prefix('@').filter(|mark| !mark.starts_with("interface")) {
@@ -67,7 +67,8 @@ fn without_marks(text: &str) -> &str {
     rest
 }
 
-/// Gives the first line of what is said of a symbol: in the docstring of Python, else in the comment above it.
+/// Returns the first line of a symbol's documentation: from the docstring in Python, else from the
+/// comment above it.
 pub(super) fn doc(view: &str, extent: &Range<usize>, head: &Range<usize>, language: &str) -> Option<String> {
     let inside = if language == "python" { docstring(view, head.end) } else { None };
     inside.or_else(|| comment(view, extent.start..head.start, language))
@@ -82,7 +83,8 @@ fn docstring(view: &str, body: usize) -> Option<String> {
     inside.lines().map(folded).find(|line| says(line)).map(|line| clipped(&line))
 }
 
-/// The first line of a comment that says something; decorators and attributes stand between.
+/// Returns the first meaningful line of the comment; decorators and attributes may stand between it and
+/// the declaration.
 fn comment(view: &str, above: Range<usize>, language: &str) -> Option<String> {
     let start = above.start.max(above.end.saturating_sub(LOOKED_AT));
     let text = view.get(ceil(view, start)..above.end)?;
@@ -107,7 +109,7 @@ fn comment(view: &str, above: Range<usize>, language: &str) -> Option<String> {
     None
 }
 
-/// Whether a line has words, and not for programs only.
+/// True if a line has words that are meant for people.
 fn says(line: &str) -> bool {
     const MARKS: [&str; 7] = ["eslint-", "noqa", "type: ignore", "pylint:", "go:", "nolint", "@ts-"];
     line.contains(char::is_alphabetic) && !MARKS.iter().any(|mark| line.starts_with(mark))
@@ -117,7 +119,7 @@ fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A line that is at most so long; what is cut ends in an ellipsis.
+/// Cuts a line to the maximum length; a cut line ends in an ellipsis.
 pub(super) fn clipped(line: &str) -> String {
     match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
@@ -125,11 +127,11 @@ pub(super) fn clipped(line: &str) -> String {
     }
 }
 
-/// The first character of the line on which a declaration begins, where its modifiers may stand.
+/// Returns the offset of the first character on the declaration's line, where its modifiers may be.
 fn line_start(view: &str, at: usize) -> usize {
     let before = view.get(at.saturating_sub(LOOKED_AT)..at).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
-    // What stands before it on a line of its own belongs to it, unless something ends there.
+    // Earlier text on the line belongs to the declaration, unless another construct ends there.
     if line.contains(['{', '}', ';', ')', ']']) { at } else { at - line.trim_start().len() }
 }
 

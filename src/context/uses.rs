@@ -1,10 +1,10 @@
-//! Which names a text uses, and how: the keys under which uses are kept.
+//! Collects the names that a text uses, as keys for the index.
 //!
-//! A key says as much of a use as can be seen without types: `name` as it is, `.name` as a member of something,
-//! `of.name` as a member of a module or type of that name, `+name<from` where it is brought in from a module, `+*` where
-//! everything is.
+//! A key describes a use as far as it can be known without types: `name` for a bare name, `.name` for a
+//! member of something, `of.name` for a member of a module or type of that name, `+name<from` for an
+//! import from a module, `+*` for an import of everything.
 //!
-//! Invariant: a name that is bound inside of a function is nobody's use there.
+//! Invariant: uses of a name that is bound inside a function are not collected there.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,32 +13,32 @@ use super::bound::{Around, Scopes};
 use super::imports::Imports;
 use crate::grammar::Use;
 
-/// The longest name that is kept, in bytes.
+/// The maximum length of an indexed name, in bytes.
 const LONGEST: usize = 200;
 
-/// Languages in which what begins with a capital letter is a type.
+/// Languages in which types begin with a capital letter.
 const TYPES_FIRST: [&str; 4] = ["python", "javascript", "typescript", "java"];
 
-/// The uses of a text: for each key the lines, from 1, in their order.
+/// The uses of a text: for each key its lines in order, counted from 1.
 pub(super) type Uses = BTreeMap<String, Vec<u32>>;
 
-/// What is known of a text whose uses are gathered.
+/// The facts about a text that collecting its uses needs.
 pub(super) struct UseContext<'a> {
     pub(super) language: &'a str,
     pub(super) view: &'a str,
-    /// What its places are, in its order.
+    /// The roles of its positions, in text order.
     pub(super) places: &'a [(Use, Range<usize>)],
-    /// Where names are defined, in its order.
+    /// The positions of defined names, in text order.
     pub(super) defined: &'a [Range<usize>],
-    /// Gives the line of an offset.
+    /// Returns the line of an offset.
     pub(super) line: &'a dyn Fn(usize) -> u32,
-    /// Gives the name of the type around an offset.
+    /// Returns the name of the type around an offset.
     pub(super) owner: &'a dyn Fn(usize) -> Option<String>,
-    /// Whether a type of the text has a member of that name.
+    /// True if a type of the text has a member of this name.
     pub(super) has: &'a dyn Fn(&str, &str) -> bool,
 }
 
-/// Gathers the uses of a text.
+/// Collects the uses of a text.
 pub(super) fn uses(scene: &UseContext<'_>) -> Uses {
     let imports = Imports::new(scene);
     let scopes = Scopes::new(scene);
@@ -83,13 +83,13 @@ pub(super) fn uses(scene: &UseContext<'_>) -> Uses {
 }
 
 impl UseContext<'_> {
-    /// The name at a place, without quotes or what marks it as a name.
+    /// Returns the name at a position, without quotes or sigils.
     fn name(&self, span: &Range<usize>) -> Option<&str> {
         let text = self.view.get(span.clone())?.trim_matches(['"', '\'', '*', '#']);
         (!text.is_empty() && text.len() <= LONGEST).then_some(text)
     }
 
-    /// The keys of a member of something.
+    /// Returns the keys of a member of something.
     fn member(&self, imports: &Imports<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
         let member = format!(".{name}");
         let Some(of) = receiver(self.view, span.start).1 else { return vec![member] };
@@ -110,7 +110,7 @@ impl UseContext<'_> {
         }
     }
 
-    /// What stands in the tokens of a macro is told by the signs before it.
+    /// Tokens in a macro have no role of their own, so the sign before them decides.
     fn meant(&self, meaning: Use, span: &Range<usize>) -> Use {
         if meaning != Use::Name || self.language != "rust" {
             return meaning;
@@ -129,16 +129,16 @@ impl UseContext<'_> {
     }
 }
 
-/// The names in a text of their own, such as an annotation that is quoted.
+/// Returns the names in a quoted text, such as a quoted annotation.
 fn quoted(text: &str) -> Vec<String> {
     let names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// The keys of what a path with `::` leads to.
+/// Returns the keys of the target of a `::` path.
 fn path(scene: &UseContext<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
     match receiver(scene.view, span.start).1 {
-        // What is named by where it lies needs not be brought in.
+        // A full path needs no import.
         Some("crate" | "self" | "super") => vec![format!("+{name}<")],
         Some("Self") => {
             (scene.owner)(span.start).map(|owner| format!("{owner}.{name}")).into_iter().collect()
@@ -148,7 +148,7 @@ fn path(scene: &UseContext<'_>, span: &Range<usize>, name: &str) -> Vec<String> 
     }
 }
 
-/// What stands between a name and what it is a member of.
+/// The sign between a name and the thing that it is a member of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Dot,
@@ -156,7 +156,7 @@ pub(super) enum Sign {
     None,
 }
 
-/// The sign before a name, and the name before that where nothing else stands there.
+/// Returns the sign before a name, and the name directly before that sign, if there is one.
 pub(super) fn receiver(view: &str, at: usize) -> (Sign, Option<&str>) {
     let before = view.get(..at).unwrap_or_default().trim_end();
     let (sign, before) = match before {

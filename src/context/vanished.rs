@@ -1,10 +1,11 @@
-//! Definitions that a call takes away while other files of the index use them.
+//! Finds definitions that a call removes while other files of the index use them.
 //!
-//! A name in another file counts as a use only where it cannot well mean anything else: it is brought in from the file
-//! that defined it, it is written as a member of that module or type, or, in languages that share names without
-//! imports, no other file defines it.
+//! A name in another file counts as a use only if it can hardly refer to anything else: it is imported
+//! from the file that defined it, it is written as a member of that module or type, or, in languages
+//! that share names without imports, no other file defines it.
 //!
-//! Invariant: the index is read and never changed; what it says of a file is compared with the texts of the call alone.
+//! Invariant: the index is only read, and its data about a file is compared only with the texts of the
+//! call.
 
 use std::collections::HashSet;
 
@@ -15,39 +16,40 @@ use super::symbol::{IndexedSymbol, owners};
 use super::tags::Tags;
 use crate::locate::scope::SymbolKind;
 
-/// The most definitions of one call that are looked at: a call that takes away more is no accident of one name.
+/// The maximum number of removed definitions examined; a call that removes more does not do so by
+/// accident.
 const MOST_DEFINITIONS: usize = 50;
 
-/// A file of a call as it is left.
+/// A file as a call leaves it.
 #[derive(Debug, Clone, Copy)]
 pub struct Left<'t> {
-    /// Its path, as the index has it.
+    /// Its path in the index.
     pub path: &'t str,
-    /// What its text says; nothing where that cannot be read.
+    /// The tags of its text; `None` if it cannot be parsed.
     pub tags: Option<&'t Tags>,
-    /// True where the index knows the text that it had before the call.
+    /// True if the index knows the text before the call.
     pub is_known: bool,
 }
 
-/// A definition that a call takes away while other files use it.
+/// A definition that a call removes while other files use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vanished {
-    /// Which file of the call defined it, by its place among them.
+    /// The index of the file that defined it, among the files of the call.
     pub file: usize,
     /// Its name with the names around it, as in `Class.method`.
     pub name: String,
     /// The line with its name, from 1, in the text before.
     pub line: usize,
-    /// Each use: its file, and its line from 1; the nearest first.
+    /// Its uses, nearest first: each a file and a line from 1.
     pub uses: Vec<(String, usize)>,
 }
 
-/// The keys under which uses of a lost definition are kept.
+/// The index keys for uses of a removed definition.
 #[derive(Debug, Default)]
 struct Keys {
-    /// Keys that mean it by themselves.
+    /// Keys that refer to it on their own.
     sure: HashSet<u32>,
-    /// Of those the ones that bring it in, so that its bare name means it.
+    /// The ones that import it, after which its bare name refers to it.
     imports: HashSet<u32>,
     /// Its bare name.
     plain: Option<u32>,
@@ -55,19 +57,19 @@ struct Keys {
     member: Option<u32>,
     /// The name of the type that it belongs to.
     owner: Option<u32>,
-    /// True where no other file of languages that can use it defines its name.
+    /// True if no other file in the same language family defines its name.
     is_only: bool,
 }
 
 impl Index {
-    /// Tells whether the definition of a name stands on a line of a file for which `gone` is true.
+    /// True if a file defines a name on a line for which `gone` is true.
     pub fn defines_on(&self, path: &str, gone: impl Fn(usize) -> bool) -> bool {
         let file = self.files.get(path);
         file.is_some_and(|file| file.definitions.iter().any(|it| is_told(it) && gone(line_of(it.place.line))))
     }
 
-    /// Finds the definitions that none of these files has any more, and that others use: files of the index, and
-    /// files of the call in the text that they are left with.
+    /// Returns the definitions that none of these files has any more and that others use. The users are
+    /// files of the index, and files of the call as the call leaves them.
     pub fn vanished(&self, left: &[Left<'_>]) -> Vec<Vanished> {
         let kept: HashSet<&str> = left.iter().filter_map(|left| left.tags).flat_map(names).collect();
         let mut vanished = Vec::new();
@@ -86,7 +88,8 @@ impl Index {
         vanished
     }
 
-    /// The definitions of a file whose names are defined nowhere in the call any more, nor brought into the file.
+    /// Returns the definitions of a file whose names the call neither defines nor imports into the file
+    /// any more.
     fn lost<'i>(
         &'i self,
         path: &'i str,
@@ -102,7 +105,7 @@ impl Index {
             tags.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
                 || tags.bound.contains(name)
         };
-        // A module of Python can give any name when it is asked for it.
+        // A Python module can provide any name dynamically.
         let answers_for_all = file.language == "python"
             && tags.definitions.iter().any(|tag| tag.around.is_none() && tag.part == "__getattr__");
         let outer_is_gone = |definition: &Definition| {
@@ -133,7 +136,7 @@ impl Index {
             }
             let before = lines(&keys, kin, same_folder(path), &|key| file.lines(key));
             match left.iter().find(|left| left.path == path) {
-                // Of a file of the call, only what is left of the uses counts.
+                // In a file of the call, only the remaining uses count.
                 Some(Left { tags: Some(tags), .. }) if !before.is_empty() => {
                     let after = |key| tags.uses.get(self.names.text(key)).cloned().unwrap_or_default();
                     let after = lines(&keys, kin, same_folder(path), &after);
@@ -193,7 +196,7 @@ impl Index {
     }
 }
 
-/// The lines of one file on which a lost definition is used; `at` gives those of a key.
+/// Returns the lines of one file that use a removed definition; `at` returns those of a key.
 fn lines(keys: &Keys, kin: LanguageFamily, same_folder: bool, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let mut lines: Vec<u32> = keys.sure.iter().flat_map(|key| at(*key)).collect();
     let is_brought_in = || keys.imports.iter().any(|key| !at(*key).is_empty());
@@ -206,7 +209,7 @@ fn lines(keys: &Keys, kin: LanguageFamily, same_folder: bool, at: &dyn Fn(u32) -
     if plain_means_it {
         lines.extend(keys.plain.into_iter().flat_map(at));
     }
-    // A member of something else may have that name, unless the file speaks of the type as well.
+    // A member of something else may have the name, unless the file mentions the type as well.
     let names_owner = || keys.owner.is_some_and(|owner| !at(owner).is_empty());
     if keys.is_only && keys.member.is_some() && names_owner() {
         lines.extend(keys.member.into_iter().flat_map(at));
@@ -221,7 +224,7 @@ fn names(tags: &Tags) -> impl Iterator<Item = &str> {
     tags.definitions.iter().map(|tag| tag.part.rsplit('.').next().unwrap_or(&tag.part))
 }
 
-/// Tells whether a definition is of a kind that other files use by its name.
+/// True if other files use definitions of this kind by name.
 fn is_told(definition: &Definition) -> bool {
     match definition.kind {
         SymbolKind::Function
@@ -246,8 +249,8 @@ fn is_told(definition: &Definition) -> bool {
     }
 }
 
-/// Gives the definitions of one text that none of the others has, by their names and lines: functions, types and their
-/// like, and of one that holds others only itself.
+/// Returns the definitions of one text that none of the others has, with their names and lines:
+/// functions, types and the like. A removed container is returned without its members.
 pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, usize)> {
     let kept: HashSet<&str> = std::iter::once(after).chain(others.iter().copied()).flat_map(names).collect();
     let last = |part: &str| part.rsplit('.').next().unwrap_or(part).to_owned();
@@ -257,7 +260,7 @@ pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, us
         after.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
             || after.bound.contains(&last(part))
     };
-    // What everything is brought in from can have any of the names at the top.
+    // An import of everything can provide any name at the top level.
     let has_new_glob = after.uses.contains_key("+*") && !before.uses.contains_key("+*");
     let is_named = |kind: SymbolKind| {
         matches!(
@@ -307,7 +310,7 @@ mod tests {
         reading(|reader| reader.tags(language, path, text)).unwrap().unwrap()
     }
 
-    /// What vanishes where files of a project become these; each as `name: file:line ...`.
+    /// Returns the definitions that vanish when these files are edited, each as `name: file:line ...`.
     #[track_caller]
     fn said(project: &[(&str, &str)], call: &[(&str, &str)]) -> Vec<String> {
         let mut index = Index::new("project");
@@ -373,7 +376,7 @@ mod tests {
             ),
         ] {
             assert_eq!(said(&project, &[call]), [told], "{call:?}");
-            // As it was, nothing vanishes.
+            // Unchanged, nothing vanishes.
             let (path, text) = project[0];
             assert_eq!(said(&project, &[(path, text)]), NONE, "{path}");
         }

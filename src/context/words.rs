@@ -1,17 +1,17 @@
-//! The words that names and sentences are made of.
+//! Splits names and sentences into words.
 
-/// The shortest word that counts, and the longest, in bytes.
+/// The minimum and the maximum length of a word, in bytes.
 const SHORTEST: usize = 2;
 const LONGEST: usize = 40;
 
-/// Words that say nothing of what a symbol is for.
+/// Words that say nothing about a symbol's purpose.
 const EMPTY: &[&str] = &[
     "and", "are", "as", "at", "be", "by", "for", "from", "if", "in", "is", "it", "its", "not", "of", "on",
     "or", "self", "that", "the", "this", "to", "with",
 ];
 
-/// Gives the words of a text in lower case: split at everything but letters and digits, and where a name goes on with
-/// a capital letter.
+/// Returns the words of a text in lower case. Splits at all characters except letters and digits, and
+/// at capital letters within a name.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     let parts = text.split(|c: char| !c.is_alphanumeric());
     parts

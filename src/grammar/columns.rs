@@ -1,29 +1,30 @@
-//! Which texts a grammar's own reader of indentation can hold.
+//! Detects texts that would overflow a grammar's indentation scanner.
 //!
-//! The grammars of Python and YAML keep the open indentations in a buffer of 1,024 bytes and end the process when it
-//! is full. Each open indentation is further right than the one before it (in YAML up to two share a column), so the
-//! number of different columns bounds them.
+//! The grammars of Python and YAML keep the open indentations in a buffer of 1,024 bytes and abort the
+//! process when it is full. Each open indentation is further right than the one before it (in YAML up
+//! to two share a column), so the number of different columns is an upper bound.
 
 use std::collections::HashSet;
 
-/// The most open indentations that surely fit: two bytes each, and up to 255 for the open quotes.
+/// The number of open indentations that always fits: two bytes each, and up to 255 for the open quotes.
 const MOST_PYTHON: usize = 370;
-/// The most columns that surely fit: four bytes for each open indentation, and up to two of them in one column.
+/// The number of columns that always fits: four bytes for each open indentation, and up to two of them
+/// in one column.
 const MOST_YAML: usize = 120;
 
-/// How a grammar keeps open indentations.
+/// The way in which a grammar stores open indentations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stack {
-    /// Not at all, or without a bound.
+    /// It stores none, or has no limit.
     Safe,
-    /// By the width of the blanks at the start of a line.
+    /// By the width of the leading white space of a line.
     Python,
     /// By the column of any token.
     Yaml,
 }
 
 impl Stack {
-    /// Tells whether the grammar can read this text without harm.
+    /// True if the grammar can parse this text safely.
     pub(super) fn holds(self, text: &str) -> bool {
         match self {
             Stack::Safe => true,
@@ -33,8 +34,8 @@ impl Stack {
     }
 }
 
-/// Different widths of indentation. A backslash at the start of a line adds that line's width to the next one's, so
-/// each such line may be one more.
+/// Counts different widths of indentation. A backslash at the start of a line adds that line's width to
+/// the next one's, so each such line may count as one more.
 fn python_widths(text: &str) -> usize {
     let (mut widths, mut joined) = (HashSet::new(), 0);
     for line in text.split(['\n', '\r', '\u{c}']) {
@@ -48,8 +49,8 @@ fn python_widths(text: &str) -> usize {
     widths.len() + joined
 }
 
-/// Different columns at which something stands after a blank or a sign, or at the start of a line. A block of text
-/// that gives its own indentation opens one that stands nowhere.
+/// Counts different columns at which a token follows white space or an indicator, or begins a line. A
+/// block scalar with an explicit indentation adds one at which no token begins.
 fn yaml_columns(text: &str) -> usize {
     let (mut columns, mut column, mut after_blank, mut given) = (HashSet::new(), 0_usize, true, 0);
     let mut last = ' ';

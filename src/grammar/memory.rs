@@ -1,13 +1,15 @@
-//! How much memory tree-sitter takes, counted where it asks for it.
+//! Measures and limits tree-sitter's memory through its allocator.
 //!
-//! Tree-sitter takes 10 to 30 times the size of an ordinary text, and over a hundred times that of a text made of
-//! brackets. Its blocks are counted for each thread, so that a parse can end when it has taken what it may.
+//! Tree-sitter takes 10 to 30 times the size of an ordinary text, and over a hundred times that of a
+//! text made of brackets. Its allocations are counted per thread, so that a parse can stop at its
+//! limit.
 //!
-//! At the end of a text it also collects every way in which it could have got past the last faults, all in one step
-//! that nothing can stop: 64 KB of `let = ;` take 1.1 GB there. How large that step can be follows from two counts:
-//! how often it met a fault, and how many nodes are on its stack. A parse ends before that step does not fit.
+//! At the end of a text it also collects every way to recover from the last errors, in one step that
+//! nothing can interrupt: 64 KB of `let = ;` take 1.1 GB there. Two counts bound the size of that step:
+//! the number of errors so far, and the number of nodes on the parser's stack. A parse stops before
+//! that step would exceed the limit.
 //!
-//! Invariant: memory is what libc gives; only counts are added.
+//! Invariant: all memory comes from libc; only counting is added.
 #![expect(unsafe_code, reason = "tree-sitter takes its allocator as C functions, and malloc_trim is one")]
 
 use std::alloc::Layout;
@@ -17,27 +19,29 @@ use std::sync::Once;
 
 use tree_sitter::{Allocator, set_allocator};
 
-/// What a parse may take: so many bytes for each byte of the text, and so many for every text.
+/// The memory limit of a parse: bytes for each byte of the text, and bytes for every text.
 const PER_BYTE: usize = 5;
 const ALWAYS: usize = 60 << 20;
 
 /// The size of a node of tree-sitter's stack, `StackNode` in its stack.c.
 const STACK_NODE: usize = 232;
-/// The size of what it notes when it meets a fault, `StackSummary` there.
+/// The size of tree-sitter's record of an error, `StackSummary` in stack.c.
 const SUMMARY: usize = 16;
-/// Nodes of the stack get blocks of this size, which no other block has: so they can be counted when they are freed.
+/// Stack nodes get blocks of this size and no other block does, so they can be counted when they are
+/// freed.
 const STACK_NODE_BLOCK: usize = 248;
-/// What the last step takes for each fault and each node of the stack: a pointer, in arrays that double as they grow.
+/// The bytes that the last step takes for each error and stack node: a pointer, in arrays that double
+/// as they grow.
 const PER_FAULT_AND_NODE: usize = 16;
-/// What libc takes for each block.
+/// libc's overhead for each block.
 const HEADER: usize = 8;
 
-/// A parse would take more memory than it may.
+/// The error of a parse that would exceed its memory limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortage {
-    /// About how many bytes it would take.
+    /// The approximate number of bytes it would take.
     pub needed: usize,
-    /// How many it may take.
+    /// The limit in bytes.
     pub allowed: usize,
 }
 
@@ -54,7 +58,8 @@ impl std::fmt::Display for Shortage {
     }
 }
 
-/// How many bytes the parse of a text may take; in words, it says how that follows from the text.
+/// The memory limit of a parse in bytes. Its `Display` form explains how the limit follows from the
+/// text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimit(pub usize);
 
@@ -65,13 +70,14 @@ impl std::fmt::Display for MemoryLimit {
     }
 }
 
-/// Returns how many bytes the parse of a text of this length may take.
+/// Returns the memory limit in bytes for a text of this length.
 pub fn allowed(length: usize) -> usize {
     length.saturating_mul(PER_BYTE).saturating_add(ALWAYS)
 }
 
 thread_local! {
-    /// Bytes that tree-sitter has on this thread. What another thread frees is missing here, never the other way.
+    /// The bytes that tree-sitter holds on this thread. Blocks freed by another thread make this too
+    /// low, never too high.
     static LIVE: Cell<isize> = const { Cell::new(0) };
     static STACK_NODES: Cell<isize> = const { Cell::new(0) };
     static SUMMARIES: Cell<usize> = const { Cell::new(0) };
@@ -79,29 +85,30 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Begins to count; every grammar is handed out after this.
+/// Installs the counting allocator; must run before any grammar is handed out.
 pub(super) fn install() {
     static INSTALLED: Once = Once::new();
-    // SAFETY: the functions are libc's own with counts added, so a block may be freed by either; no language, and so
-    // nothing to parse or query with, is handed out before this has run, and it runs once.
+    // SAFETY: the functions are libc's own with counting added, so either may free a block. No language
+    // is handed out before this has run, so there is nothing to parse or query with, and it runs once.
     INSTALLED.call_once(|| unsafe {
         set_allocator(Some(Allocator { malloc, calloc, realloc, free }));
     });
 }
 
-/// What one parse has taken so far.
+/// Measures the memory of one parse.
 pub(super) struct Meter {
     stack_nodes: isize,
     summaries: usize,
 }
 
 impl Meter {
-    /// Begins a parse on this thread.
+    /// Starts a measurement on this thread.
     pub(super) fn start() -> Meter {
         Meter { stack_nodes: STACK_NODES.get(), summaries: SUMMARIES.get() }
     }
 
-    /// Returns the bytes that tree-sitter has on this thread, and those that it would take if the text ended here.
+    /// Returns the bytes that tree-sitter holds on this thread, and the bytes it would take if the text
+    /// ended here.
     pub(super) fn taken(&self) -> (usize, usize) {
         let live = usize::try_from(LIVE.get()).unwrap_or_default();
         let nodes = usize::try_from(STACK_NODES.get() - self.stack_nodes).unwrap_or_default();
@@ -110,10 +117,10 @@ impl Meter {
     }
 }
 
-/// Gives memory that was freed back to the system.
+/// Returns freed memory to the operating system.
 pub fn release() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: it takes a number, and touches only memory that nobody has.
+    // SAFETY: it takes a number and touches only free memory.
     unsafe {
         libc::malloc_trim(0);
     }
@@ -140,7 +147,7 @@ fn lost(size: usize) {
     }
 }
 
-/// The size that a block takes of memory; none for a null pointer.
+/// The size of a block including libc's overhead; 0 for a null pointer.
 fn size(block: *mut c_void) -> usize {
     if block.is_null() {
         return 0;
@@ -149,7 +156,7 @@ fn size(block: *mut c_void) -> usize {
     unsafe { libc::malloc_usable_size(block) + HEADER }
 }
 
-/// The size to ask libc for.
+/// Returns the size to request from libc.
 fn block(size: usize) -> usize {
     match size {
         STACK_NODE => STACK_NODE_BLOCK,
@@ -158,7 +165,8 @@ fn block(size: usize) -> usize {
     }
 }
 
-/// Tree-sitter does not ask whether it got memory: without, the process ends, as it does without these functions.
+/// Aborts the process if the allocation failed, because tree-sitter does not check. Its default
+/// functions abort, too.
 fn given(block: *mut c_void, wanted: usize, summary: bool) -> *mut c_void {
     if block.is_null() && wanted > 0 {
         std::alloc::handle_alloc_error(Layout::from_size_align(wanted, 1).unwrap_or(Layout::new::<u8>()));
@@ -189,7 +197,7 @@ unsafe extern "C" fn free(old: *mut c_void) {
     unsafe { libc::free(old) }
 }
 
-/// The most bytes that tree-sitter had on this thread since it was last asked.
+/// Returns the most bytes that tree-sitter has held on this thread since the last call.
 #[cfg(test)]
 pub(super) fn peak() -> usize {
     usize::try_from(PEAK.replace(LIVE.get())).unwrap_or_default()
@@ -203,7 +211,7 @@ mod tests {
     use super::super::{deep, find};
     use super::*;
 
-    /// What a step may take between two looks, and what a block may be larger than what is counted of it.
+    /// The allowed excess: growth between two checks, and blocks larger than their counted size.
     const SLACK: usize = 4 << 20;
 
     fn language(path: &str) -> &str {
@@ -220,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Reads a text, and returns how that ended and the most memory that it took.
+    /// Parses a text; returns the result and the peak of memory.
     fn read(path: &str, text: &str, allowed: usize) -> (Result<(), ParseStop>, usize) {
         let grammar = find(language(path)).unwrap();
         let dialect = grammar.dialects(path).remove(0);
@@ -232,7 +240,7 @@ mod tests {
         .unwrap()
     }
 
-    /// Texts that take much memory, each a piece that is repeated, with what goes before it.
+    /// Texts that take much memory: a prefix and a repeated piece.
     const HOSTILE: [(&str, &str, &str); 64] = [
         ("a.py", "", "(1,"),
         ("a.py", "x = [", "1,"),
@@ -300,7 +308,8 @@ mod tests {
         ("a.md", "", "```\n"),
     ];
 
-    /// The size of the hostile texts: large enough for all to be over the limit of the test, small enough for a debug build.
+    /// The size of the hostile texts: large enough for all to exceed the limit of the test, small
+    /// enough for a debug build.
     const LENGTH: usize = 64 << 10;
 
     #[test]
@@ -338,7 +347,7 @@ mod tests {
                 matches!(end, Err(ParseStop::Memory(_))) && bounded < 8 << 20,
                 "{path}: {end:?}, {bounded}"
             );
-            // What it must suffice for is allowed.
+            // A short text of the same piece stays within the limit.
             let few = piece.repeat(300);
             assert_eq!(read(path, &few, 64 << 20).0, Ok(()), "{path}");
         }

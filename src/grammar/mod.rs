@@ -1,13 +1,14 @@
-//! How a language reads: the grammars for tree-sitter, and the guards under which they may run.
+//! The tree-sitter grammars, and the guards that make them safe for arbitrary texts.
 //!
-//! A grammar's own reader of indentation can end the process ([`columns`]), a step can take longer the deeper a text
-//! nests ([`weight`]), a tree can take a hundred times the memory of its text, and the end of a text full of faults
-//! takes memory by the square of their number ([`memory`]) and much stack ([`on_stack`]). [`parse`] bounds the memory of
-//! one text, and a [`Slot`] that of several; [`read`] has all guards. Who needs a clock or the faults themselves puts
-//! them together, each guard before what it guards.
+//! A grammar's indentation scanner can abort the process ([`columns`]). A step can take longer the
+//! deeper a text nests ([`weight`]). A tree can take a hundred times the memory of its text, and a text
+//! full of errors takes memory at its end by the square of their number ([`memory`]), and much stack
+//! ([`on_stack`]). [`parse`] limits the memory of one text, and a [`ParseSlot`] that of several;
+//! [`read`] applies all guards. Callers with a clock, or that need the errors, combine the guards
+//! themselves, each guard before the operation that it protects.
 //!
-//! Invariant: no text makes a grammar overflow a stack, end the process, take more memory than it may, or run on
-//! after it was told to stop.
+//! Invariant: no text makes a grammar overflow a stack, abort the process, exceed its memory limit, or
+//! continue after it was told to stop.
 #![deny(clippy::disallowed_methods)]
 
 mod columns;
@@ -32,22 +33,22 @@ pub use self::tags::{Use, uses};
 pub use self::walk::{WalkStep, walk};
 pub use tree_sitter::{Language, Node, Tree};
 
-/// Why there is no tree.
+/// The reason why a text has no tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
     /// The language has no grammar.
     Unknown,
-    /// The grammar cannot hold texts that are indented like this one.
+    /// The grammar cannot process a text with indentation like this.
     TooDeep,
-    /// Its tree takes too much memory.
+    /// The tree would take too much memory.
     TooLarge(Shortage),
-    /// The steps do not suffice.
+    /// The step limit was reached.
     TooLong,
-    /// The grammar panicked, or there was no stack for it.
+    /// The grammar panicked, or its stack could not be allocated.
     Broken,
 }
 
-/// The tree of a text, with the slot that it takes while it is there.
+/// The tree of a text, with the slot that it occupies until it is dropped.
 #[derive(Debug)]
 pub struct Parsed {
     tree: Tree,
@@ -62,16 +63,17 @@ impl std::ops::Deref for Parsed {
     }
 }
 
-/// Reads a text in the language of that name, in the dialect that finds the fewest faults in it. A step is a hundred
-/// operations of the parser, or as many nodes that are looked at; an operation that takes long counts as several. Where the grammar wants it, the tree is that of the
-/// text with a last line end more.
+/// Parses a text in this language, in the dialect with the fewest errors. A step is a hundred
+/// operations of the parser, or as many visited nodes; a slow operation counts as several. If the
+/// grammar needs it, the parsed text has an additional line end at its end.
 pub fn read(language: &str, path: &str, text: &str, steps: usize) -> Result<Parsed, Unreadable> {
     let slot = ParseSlot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
     let tree = deep(|deep| tree(deep, language, path, text, steps)).map_err(|_| Unreadable::Broken)??;
     Ok(Parsed { tree, _slot: slot })
 }
 
-/// The same for a caller who reads many texts on one stack; a grammar that panics is the caller's.
+/// Parses like [`read`], for a caller who parses many texts on one stack. A panic of the grammar
+/// reaches the caller.
 pub fn read_on(
     deep: &Deep,
     language: &str,
@@ -105,7 +107,7 @@ fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<T
     best.map(|(_, tree)| tree).ok_or(Unreadable::Unknown)
 }
 
-/// Parses as long as there are steps, and takes them off.
+/// Parses while there are steps left, and subtracts the steps taken.
 fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) -> Result<Tree, Unreadable> {
     parse(language, text, &mut || match steps.checked_sub(weight) {
         Some(left) => {
@@ -120,7 +122,7 @@ fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) ->
     })
 }
 
-/// Counts the places that could not be read, and the tokens that were missed.
+/// Counts the error nodes and the missing tokens.
 fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
     let (mut nodes, mut faults) = (0_usize, 0);
     walk(tree, |node, _| {

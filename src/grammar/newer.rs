@@ -1,8 +1,8 @@
-//! Syntax that a language has and its grammar does not know yet.
+//! Language syntax that a grammar does not support yet.
 //!
-//! Invariant: a text keeps its length and its lines, so that every place in it stays where it is.
+//! Invariant: a text keeps its length and its lines, so all positions stay the same.
 
-/// Replaces the type parameters of methods by spaces, which Go has from 1.27 on; nothing where there are none.
+/// Replaces type parameters of methods (Go 1.27) with spaces; `None` if there are none.
 pub(super) fn without_method_type_parameters(text: &str) -> Option<String> {
     let mut hidden: Vec<std::ops::Range<usize>> = Vec::new();
     for (at, _) in text.match_indices("func (") {
@@ -25,7 +25,7 @@ pub(super) fn without_method_type_parameters(text: &str) -> Option<String> {
     Some(whole)
 }
 
-/// The type parameters of the method whose receiver begins here.
+/// Returns the type parameters of the method whose receiver begins at this offset.
 fn type_parameters(text: &str, receiver: usize) -> Option<std::ops::Range<usize>> {
     let name = closed(text, receiver)?;
     let rest = text.get(name..)?;
@@ -38,10 +38,10 @@ fn type_parameters(text: &str, receiver: usize) -> Option<std::ops::Range<usize>
     Some(start..closed(text, start)?)
 }
 
-/// How far type parameters and receivers go.
+/// The maximum length in bytes of type parameters and of a receiver.
 const LONGEST: usize = 2000;
 
-/// The end of what the bracket at this place opens.
+/// Returns the end of the bracket that opens at this offset.
 fn closed(text: &str, open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate().skip(open).take(LONGEST) {
@@ -72,7 +72,7 @@ mod tests {
         let parameters = "[F any, G ~[]F]";
         assert_eq!(hidden, METHOD.replace(parameters, &" ".repeat(parameters.len())));
         assert!(!read("go", "a.go", METHOD, 1 << 20).unwrap().root_node().has_error());
-        // Without that, the grammar finds a fault in it.
+        // Control: without the replacement, the grammar reports an error.
         let plain = hidden.replace(") Map      ", ") Map[F any]");
         let grammar = super::super::find("go").unwrap().dialects("a.go").remove(0);
         let tree =

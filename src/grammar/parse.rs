@@ -1,7 +1,8 @@
-//! Parsing with an eye on the caller, and the stack that it takes.
+//! Parsing with cancellation, and on a stack that is large enough.
 //!
-//! The caller is asked after every hundred operations of the parser, and for every [`CHUNK`] of the text that one of them
-//! reads: the grammar of Python reads all comments in a row for every token, and a hundred operations took minutes.
+//! The caller is polled after every hundred operations of the parser, and for every [`CHUNK`] of the
+//! text that one operation reads. The Python grammar reads all consecutive comments for every token,
+//! and a hundred operations took minutes.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -12,24 +13,24 @@ use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
 use super::memory::{Meter, Shortage, allowed};
 
-/// Where a text is full of faults, tree-sitter lets go of its memory by calling itself. The stack is reserved, and used
-/// only then.
+/// In a text full of errors, tree-sitter frees its memory recursively. The stack is only reserved, and
+/// used in that case.
 const STACK: usize = 512 << 20;
 
-/// How many bytes of the text an operation reads at most before the caller is asked.
+/// The maximum number of bytes that an operation reads before the caller is polled.
 const CHUNK: usize = 8 << 10;
 
-/// Why a parse ended before the end of its text.
+/// The reason why a parse stopped before the end of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParseStop {
-    /// It was told to.
+    /// The caller stopped it.
     Told,
-    /// It would have taken more memory than it may.
+    /// It would have exceeded its memory limit.
     Memory(Shortage),
 }
 
-/// Reads a text, on a stack that [`on_stack`] gave; `go_on` is asked after every hundred operations and every chunk of the text
-/// that is read.
+/// Parses a text, on a stack from [`on_stack`]. `go_on` is called after every hundred operations and
+/// every chunk of text.
 pub fn parse(
     language: &Language,
     text: &str,
@@ -38,7 +39,8 @@ pub fn parse(
     parse_within(allowed(text.len()), language, text, go_on)
 }
 
-/// Reads a text with as many bytes of memory, which count all that tree-sitter has on this thread.
+/// Parses a text within a memory limit in bytes, which covers all of tree-sitter's memory on this
+/// thread.
 pub(super) fn parse_within(
     allowed: usize,
     language: &Language,
@@ -70,7 +72,7 @@ fn parse_in_chunks(
         asked.borrow_mut().ask()
     };
     let options = ParseOptions::new().progress_callback(&mut glance);
-    // Once it was told to stop, the text ends wherever the parser reads on, and so does the operation.
+    // After a stop, the text appears to end at the next read, and so the operation ends.
     let mut rest = |offset: usize, _| match asked.borrow_mut().ask() {
         ControlFlow::Continue(()) => {
             let end = offset.saturating_add(chunk).min(text.len());
@@ -79,12 +81,12 @@ fn parse_in_chunks(
         ControlFlow::Break(()) => b"".as_slice(),
     };
     let tree = parser.parse_with_options(&mut rest, None, Some(options));
-    // A tree that was made after the parser was told to stop is that of a part of the text.
+    // A tree that was completed after a stop covers only part of the text.
     let tree = tree.filter(|_| !asked.borrow().stopped);
     tree.ok_or(shortage.map_or(ParseStop::Told, ParseStop::Memory))
 }
 
-/// Asks the caller, until it says to stop.
+/// Polls the caller until it stops the parse.
 struct Asked<'a> {
     go_on: &'a mut dyn FnMut() -> ControlFlow<()>,
     stopped: bool,
@@ -99,22 +101,24 @@ impl Asked<'_> {
     }
 }
 
-/// Whoever has it stands on a stack that suffices for every text: it stays on the thread that [`deep`] made.
+/// Proof of running on a stack that is large enough for every text. It cannot leave the thread that
+/// [`with_large_stack`] created.
 #[derive(Debug)]
 pub struct Deep(PhantomData<*const ()>);
 
-/// Runs work on a stack that suffices for every text, and waits for it; why not, where it panicked or there is no such
-/// stack.
+/// Runs work on a stack that is large enough for every text, and waits for it.
+///
+/// Errors: the message, if the work panicked or the stack cannot be allocated.
 pub fn on_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     deep(|_| work())
 }
 
-/// The same for work on many texts.
+/// Runs work on many texts, like [`on_stack`].
 #[expect(clippy::disallowed_methods, reason = "one thread, which is waited for at once: no order shows")]
 pub fn deep<T: Send>(work: impl FnOnce(&Deep) -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
         let running = Builder::new().stack_size(STACK).spawn_scoped(scope, || work(&Deep(PhantomData)));
-        let running = running.map_err(|error| format!("no thread to read on: {error}"))?;
+        let running = running.map_err(|error| format!("cannot start a parser thread: {error}"))?;
         running.join().map_err(|_| "tree-sitter panicked".to_owned())
     })
 }
@@ -126,7 +130,8 @@ mod tests {
     use super::super::find;
     use super::*;
 
-    /// How often the caller is asked while comments are read in chunks of this size, and told to stop at this time.
+    /// Returns how often the caller is polled while comments are read in chunks of this size, with a
+    /// stop after `most` polls.
     fn asked(chunk: usize, most: usize) -> (usize, bool) {
         let text = format!("x = 1\n{}", "#\n".repeat(2_000));
         let dialect = find("python").unwrap().dialects("a.py").remove(0);
@@ -143,7 +148,7 @@ mod tests {
     #[test]
     fn whoever_waits_is_asked_within_an_operation_that_reads_the_whole_text() {
         let ((between, _), (within, is_read)) = (asked(usize::MAX, usize::MAX), asked(64, usize::MAX));
-        // The control: asked between operations only, the caller waits ten times as long and more.
+        // Control: polled between operations only, the caller waits more than ten times as long.
         assert!(is_read && within > 10 * between, "{within} times, and {between}, read: {is_read}");
         assert_eq!(asked(64, within / 2), (within / 2, false), "it ends when it is told to");
     }

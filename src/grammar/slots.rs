@@ -1,7 +1,8 @@
-//! How many large texts are read at the same time.
+//! Limits the number of large texts that are parsed at the same time.
 //!
-//! The memory of one read is bounded by the size of its text ([`super::allowed`]), and that of all together by the number of
-//! slots. A small text needs none. A thread that has a slot may read on with it, so that nobody waits for itself.
+//! The size of a text bounds the memory of its parse ([`super::allowed`]), and the number of slots
+//! bounds the total. A small text needs no slot. A thread with a slot can parse further texts with it,
+//! so that it never waits for itself.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -10,11 +11,11 @@ use std::time::Duration;
 
 use super::memory;
 
-/// Texts up to this many bytes are small.
+/// The size in bytes up to which a text counts as small.
 pub const SMALL: usize = 256 << 10;
-/// How many large texts are read at the same time.
+/// The number of large texts that are parsed at the same time.
 pub const SLOTS: usize = 2;
-/// How often a thread that waits looks whether it should.
+/// The interval at which a waiting thread checks if it should give up.
 const GLANCE: Duration = Duration::from_millis(20);
 
 static FREE: Mutex<usize> = Mutex::new(SLOTS);
@@ -24,7 +25,7 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The right to read a text, of whatever size; it belongs to its thread.
+/// Permission to parse a text of any size; it belongs to its thread.
 #[derive(Debug)]
 #[must_use = "the slot is free again when this is dropped"]
 pub struct ParseSlot {
@@ -33,7 +34,7 @@ pub struct ParseSlot {
 }
 
 impl ParseSlot {
-    /// Waits for the right to read a text of this length; nothing where `give_up` says to wait no longer.
+    /// Waits for permission to parse a text of this length; returns `None` once `give_up` returns true.
     pub fn wait(length: usize, mut give_up: impl FnMut() -> bool) -> Option<ParseSlot> {
         let large = length > SMALL;
         let slot = ParseSlot { large, thread: PhantomData };

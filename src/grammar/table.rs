@@ -1,4 +1,4 @@
-//! The one table of grammars.
+//! The table of grammars.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use tree_sitter::Language;
 use super::columns::Stack;
 use super::{memory, newer, weight};
 
-/// A grammar for tree-sitter.
+/// A tree-sitter grammar.
 #[derive(Debug)]
 pub struct Grammar {
     /// The language's name in the catalogue.
@@ -17,34 +17,34 @@ pub struct Grammar {
     stack: Stack,
     weight: fn(&str) -> usize,
     forgets: fn(&str) -> bool,
-    /// Replaces syntax that the grammar does not know yet.
+    /// Replaces syntax that the grammar does not support yet.
     known: fn(&str) -> Option<String>,
 }
 
 impl Grammar {
-    /// Gives the dialects that a file at this path may be in; the one with the fewest faults is it.
+    /// Returns the possible dialects of a file at this path; the one with the fewest errors is right.
     pub fn dialects(&self, path: &str) -> Vec<Language> {
         memory::install();
         (self.dialects)(path)
     }
 
-    /// Tells whether the grammar can read this text without harm. It must not read another.
+    /// True if the grammar can parse this text safely. It must not parse any other.
     pub fn holds(&self, text: &str) -> bool {
         self.stack.holds(text)
     }
 
-    /// Gives how many steps count for one while this text is read.
+    /// Returns the number of steps to charge for each parser step in this text.
     pub fn weight(&self, text: &str) -> usize {
         (self.weight)(text)
     }
 
-    /// Tells whether the grammar may see faults in this text only because it nests too deeply for it.
+    /// True if the grammar may report errors in this text only because the text nests too deeply.
     pub fn forgets(&self, text: &str) -> bool {
         (self.forgets)(text)
     }
 
-    /// Gives the text as the grammar wants it: some take a last line without its line end for a fault, and some do not
-    /// know the newest syntax of their language, which is blanked out.
+    /// Prepares a text for the grammar. Some grammars report an error for a last line without a line
+    /// end, and some do not support the newest syntax of their language, which is blanked out.
     pub fn ended<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.wants_line_end && !text.ends_with('\n') {
             return Cow::Owned(format!("{text}\n"));
@@ -53,12 +53,11 @@ impl Grammar {
     }
 }
 
-/// Gives the grammar of a language.
+/// Returns the grammar of a language.
 pub fn find(language: &str) -> Option<&'static Grammar> {
     ALL.iter().find(|grammar| grammar.language == language)
 }
 
-/// Every grammar.
 pub static ALL: [Grammar; 16] = [
     Grammar { stack: Stack::Python, ..row("python", |_| vec![tree_sitter_python::LANGUAGE.into()]) },
     row("javascript", |_| vec![tree_sitter_javascript::LANGUAGE.into()]),

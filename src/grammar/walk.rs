@@ -1,19 +1,19 @@
-//! Walking a tree, however deep it is.
+//! Traverses a tree of any depth without recursion.
 
 use tree_sitter::{Node, Tree, TreeCursor};
 
-/// Where a walk goes on.
+/// The next step of a traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WalkStep {
-    /// To the children of the node.
+    /// Visit the children of the node.
     Inside,
-    /// To what follows the node.
+    /// Skip the children of the node.
     Past,
-    /// Nowhere.
+    /// Stop.
     End,
 }
 
-/// Shows every node, parents before their children, each with the number of nodes around it.
+/// Visits every node in pre-order, with its depth.
 pub fn walk<'t>(tree: &'t Tree, mut see: impl FnMut(Node<'t>, usize) -> WalkStep) {
     let (mut cursor, mut level) = (tree.walk(), 0);
     loop {
@@ -29,7 +29,7 @@ pub fn walk<'t>(tree: &'t Tree, mut see: impl FnMut(Node<'t>, usize) -> WalkStep
     }
 }
 
-/// Goes on to the next node that was not seen; false at the end of the tree.
+/// Moves to the next unvisited node above; false at the end of the tree.
 fn climb(cursor: &mut TreeCursor<'_>, level: &mut usize) -> bool {
     while !cursor.goto_next_sibling() {
         if !cursor.goto_parent() {

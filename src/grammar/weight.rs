@@ -1,19 +1,18 @@
-//! How long a step of a grammar takes.
+//! Estimates the duration of a parser step.
 //!
-//! The grammar of HTML keeps the names of the open elements, and goes through all of them for each token: 8,000 open
-//! elements made a step take a hundred times as long. No text opens more elements at once than it has tags, leaving aside
-//! those that are never open.
+//! The HTML grammar keeps the names of the open elements and scans them for each token: with 8,000 open
+//! elements a step takes a hundred times as long. The number of tags, except void ones, bounds the
+//! number of elements open at once.
 
-/// As many open elements double the time of a step.
+/// This many open elements double the duration of a step.
 const DOUBLING: usize = 70;
 
-/// Elements without content.
 const VOID: [&str; 14] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track",
     "wbr",
 ];
 
-/// Gives how many steps count for one while such a text is read.
+/// Returns the number of steps to charge for each parser step in this text.
 pub(super) fn of_html(text: &str) -> usize {
     let opened = memchr::memchr_iter(b'<', text.as_bytes()).filter(|at| {
         let after = text.get(at + 1..).unwrap_or_default();
@@ -24,10 +23,12 @@ pub(super) fn of_html(text: &str) -> usize {
     1 + opened.count() / DOUBLING
 }
 
-/// The grammar of HTML notes the open elements in a buffer of 1,024 bytes, and forgets what does not fit.
+/// The HTML grammar serializes the open elements into a buffer of 1,024 bytes and drops what does not
+/// fit.
 const MOST_OPEN: usize = 1000;
 
-/// Tells whether the grammar of HTML may have taken an end tag for a fault because it had forgotten the element.
+/// True if the HTML grammar may have reported an end tag as an error because it had dropped the
+/// element.
 pub(super) fn html_forgets(text: &str) -> bool {
     let (mut open, mut most) = (0_usize, 0);
     for at in memchr::memchr_iter(b'<', text.as_bytes()) {
@@ -38,7 +39,7 @@ pub(super) fn html_forgets(text: &str) -> bool {
         if length == 0 || VOID.iter().any(|void| void.eq_ignore_ascii_case(name)) {
             continue;
         }
-        // The kind of an element, and of an unknown one also its name with its length.
+        // The kind of an element; for an unknown one also its name and the name's length.
         open = if closes { open.saturating_sub(length + 2) } else { open + length + 2 };
         most = most.max(open);
     }

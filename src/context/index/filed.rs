@@ -1,4 +1,4 @@
-//! What is kept of one file: numbers, and none of its text.
+//! The index data of one file: numbers only, no text.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use super::names::NameTable;
 use crate::locate::scope::SymbolKind;
 use crate::text::Version;
 
-/// Symbols that are kept of one file, and places of uses.
+/// The maximum number of symbols and of uses indexed per file.
 const MOST_SYMBOLS: usize = 10_000;
 const MOST_USES: usize = 100_000;
-/// How deep keys are kept: further down they name parts of values.
+/// The maximum depth of indexed keys in data files; deeper ones name parts of values.
 const MOST_KEYS: usize = 2;
 
 /// A file in the index.
@@ -19,22 +19,22 @@ pub(in crate::context) struct Filed {
     pub(in crate::context) version: Version,
     pub(in crate::context) language: &'static str,
     pub(in crate::context) definitions: Box<[Definition]>,
-    /// Whether nothing of it was left out.
+    /// Set when nothing of the file was left out.
     pub(in crate::context) whole: bool,
-    /// The words of all symbols, one after the other.
+    /// The words of all symbols, concatenated.
     words: Box<[u32]>,
-    /// What is used, by the numbers of the keys, in their order; and where the lines of each end in `lines`.
+    /// The used keys in ascending order, each with the end of its lines in `lines`.
     keys: Keys,
     lines: Box<[u8]>,
 }
 
-/// Keys by their numbers, each with where what belongs to it ends.
+/// Key numbers, each with the end offset of its data.
 type Keys = Box<[(u32, u32)]>;
 
 /// A symbol in the index.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::context) struct Definition {
-    /// Its name below that of the symbol around it.
+    /// Its name relative to the symbol around it.
     pub(in crate::context) part: u32,
     /// The last part of its name.
     pub(in crate::context) name: u32,
@@ -59,7 +59,7 @@ impl Filed {
         }
     }
 
-    /// The same with names of another keeping.
+    /// Copies this file with name numbers of another table.
     pub(super) fn moved(&self, from: &NameTable, to: &mut NameTable) -> Filed {
         let mut moved = |name: &u32| to.keep(from.text(*name));
         let words = self.words.iter().map(&mut moved).collect();
@@ -73,12 +73,11 @@ impl Filed {
         Filed { version, language, definitions, whole, words, keys, lines }
     }
 
-    /// The symbol of a number.
     pub(in crate::context) fn definition(&self, at: u32) -> Option<&Definition> {
         self.definitions.get(usize::try_from(at).ok()?)
     }
 
-    /// The words of a symbol, and how many of them are its name's.
+    /// Returns the words of a symbol, and the number of them that belong to its name.
     pub(in crate::context) fn words(&self, of: &Definition) -> (&[u32], usize) {
         let (start, count, own) = of.words;
         let start = usize::try_from(start).unwrap_or(usize::MAX);
@@ -86,7 +85,7 @@ impl Filed {
         (words.unwrap_or_default(), usize::from(own))
     }
 
-    /// The path of a symbol, as in `Class.method`.
+    /// Returns the path of a symbol, as in `Class.method`.
     pub(in crate::context) fn path(&self, of: &Definition, names: &NameTable) -> String {
         let mut parts = vec![names.text(of.part)];
         let mut around = of.around;
@@ -98,7 +97,7 @@ impl Filed {
         parts.join(".")
     }
 
-    /// The path of the innermost symbol around a line that can hold others.
+    /// Returns the path of the innermost container around a line.
     pub(in crate::context) fn around(&self, line: u32, names: &NameTable) -> Option<String> {
         let before = self.definitions.partition_point(|symbol| symbol.place.first <= line);
         let holds = |symbol: &&Definition| symbol.place.last >= line && holds(symbol.kind);
@@ -106,12 +105,12 @@ impl Filed {
         around.map(|symbol| self.path(symbol, names))
     }
 
-    /// Whether a key is used.
+    /// True if the file uses a key.
     pub(in crate::context) fn uses(&self, key: u32) -> bool {
         self.keys.binary_search_by_key(&key, |(key, _)| *key).is_ok()
     }
 
-    /// Those of some keys that are used.
+    /// Returns those of the keys that the file uses.
     pub(in crate::context) fn used_of(&self, keys: &HashSet<u32>) -> Vec<u32> {
         if keys.len() < self.keys.len() {
             return keys.iter().copied().filter(|key| self.uses(*key)).collect();
@@ -119,7 +118,7 @@ impl Filed {
         self.keys.iter().map(|(key, _)| *key).filter(|key| keys.contains(key)).collect()
     }
 
-    /// The lines on which a key is used, from 1.
+    /// Returns the lines that use a key, from 1.
     pub(in crate::context) fn lines(&self, key: u32) -> Vec<u32> {
         let Ok(at) = self.keys.binary_search_by_key(&key, |(key, _)| *key) else { return Vec::new() };
         let end = |at: usize| self.keys.get(at).and_then(|(_, end)| usize::try_from(*end).ok());
@@ -135,7 +134,7 @@ fn holds(kind: SymbolKind) -> bool {
 
 fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>, bool) {
     let (mut kept, mut words) = (Vec::new(), Vec::new());
-    // Where each symbol is kept, and how deep it lies.
+    // The number and the depth of each indexed symbol.
     let mut numbers: Vec<Option<(u32, usize)>> = Vec::new();
     let mut whole = true;
     for tag in &tags.definitions {
@@ -184,7 +183,7 @@ fn uses(tags: &Tags, names: &mut NameTable) -> (Keys, Box<[u8]>, bool) {
     (keys, lines, left > 0)
 }
 
-/// The keys with where the lines of each end, and these.
+/// Packs lines; returns the keys with the end of each key's lines, and the packed lines.
 fn packed<'l>(sorted: impl IntoIterator<Item = (u32, &'l [u32])>) -> (Keys, Box<[u8]>) {
     let (mut keys, mut packed) = (Vec::new(), Vec::new());
     for (key, lines) in sorted {
@@ -194,7 +193,7 @@ fn packed<'l>(sorted: impl IntoIterator<Item = (u32, &'l [u32])>) -> (Keys, Box<
     (keys.into(), packed.into())
 }
 
-/// Writes each line as how far it is from the one before, seven bits a byte.
+/// Writes each line as its distance from the previous one, in seven bits per byte.
 fn pack(lines: &[u32], packed: &mut Vec<u8>) {
     let mut last = 0;
     for line in lines {

@@ -1,7 +1,7 @@
-//! What the code of a workspace says, kept in memory: where each symbol is defined, and which file uses which names.
+//! The in-memory index of a workspace: definitions of symbols, and uses of names by file.
 //!
-//! Invariant: no text of a file is kept but its names; what stands in the index of a file is that of the version that it
-//! is kept with.
+//! Invariant: of a file's text the index stores only names. Its data about a file belongs to the
+//! version stored with it.
 
 mod filed;
 mod names;
@@ -14,7 +14,8 @@ use crate::text::Version;
 pub(super) use filed::{Definition, Filed};
 pub(super) use names::NameTable;
 
-/// Names that may be kept beyond twice of those that were in use, before all that no file has any more are forgotten.
+/// The number of unused names tolerated, in addition to twice the names in use, before unused names are
+/// removed.
 const SLACK: usize = 20_000;
 
 /// The index of a workspace.
@@ -22,19 +23,19 @@ const SLACK: usize = 20_000;
 pub struct Index {
     pub(super) names: NameTable,
     pub(super) files: BTreeMap<String, Filed>,
-    /// What the folder of the first root is called: in it, other names may lead.
+    /// The name of the first root's folder, with which names may begin.
     pub(super) home: String,
-    /// How many names there were when all of them were in use.
+    /// The number of names when all of them were in use.
     in_use: usize,
 }
 
 impl Index {
-    /// An empty index of a workspace whose first root is called so.
+    /// Returns an empty index of a workspace whose first root has this name.
     pub fn new(home: &str) -> Index {
         Index { home: home.to_owned(), ..Index::default() }
     }
 
-    /// Keeps what a file says, in place of what it said before.
+    /// Stores the tags of a file and replaces earlier ones.
     pub fn put(&mut self, path: &str, version: Version, tags: &Tags) {
         let filed = Filed::new(version, tags, &mut self.names);
         self.files.insert(path.to_owned(), filed);
@@ -43,22 +44,22 @@ impl Index {
         }
     }
 
-    /// Forgets a file.
+    /// Removes a file.
     pub fn remove(&mut self, path: &str) {
         self.files.remove(path);
     }
 
-    /// The version of which a file is known.
+    /// Returns the indexed version of a file.
     pub fn version(&self, path: &str) -> Option<Version> {
         self.files.get(path).map(|filed| filed.version)
     }
 
-    /// How many files it has.
+    /// The number of files.
     pub fn files(&self) -> usize {
         self.files.len()
     }
 
-    /// Forgets the names that no file has any more.
+    /// Removes the names that no file has any more.
     fn tidy(&mut self) {
         let mut names = NameTable::default();
         for filed in self.files.values_mut() {
@@ -68,7 +69,7 @@ impl Index {
         self.names = names;
     }
 
-    /// The files of which something was left out.
+    /// Returns the files that are indexed incompletely.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.files.iter().filter(|(_, filed)| !filed.whole).map(|(path, _)| path.as_str())
     }
@@ -84,7 +85,7 @@ mod tests {
         index.put(path, Version::hash(text.as_bytes()), &tags);
     }
 
-    /// All that an index says of a file.
+    /// Returns everything that an index stores about a file.
     fn said(index: &Index, path: &str) -> Vec<String> {
         let file = &index.files[path];
         let mut said: Vec<String> = file.definitions.iter().map(|it| file.path(it, &index.names)).collect();

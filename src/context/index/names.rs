@@ -1,9 +1,8 @@
-//! Names, each kept once and known by a number.
+//! A table of names, each stored once with a number.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Names by their numbers.
 #[derive(Debug, Default)]
 pub(in crate::context) struct NameTable {
     texts: Vec<Arc<str>>,
@@ -11,7 +10,7 @@ pub(in crate::context) struct NameTable {
 }
 
 impl NameTable {
-    /// The number of a name, which is kept from now on.
+    /// Returns the number of a name, and adds the name if it is missing.
     pub(in crate::context) fn keep(&mut self, text: &str) -> u32 {
         if let Some(number) = self.numbers.get(text) {
             return *number;
@@ -23,39 +22,38 @@ impl NameTable {
         number
     }
 
-    /// The number of a name that is kept.
+    /// Returns the number of a name, if the table has it.
     pub(in crate::context) fn number(&self, text: &str) -> Option<u32> {
         self.numbers.get(text).copied()
     }
 
-    /// A name as it is kept.
+    /// Returns the table's copy of a name.
     pub(in crate::context) fn known(&self, text: &str) -> Option<&str> {
         self.numbers.get_key_value(text).map(|(text, _)| &**text)
     }
 
-    /// The name with this number.
+    /// Returns the name with this number.
     pub(in crate::context) fn text(&self, number: u32) -> &str {
         usize::try_from(number).ok().and_then(|number| self.texts.get(number)).map_or("", |text| text)
     }
 
-    /// Every name, by its number.
+    /// Returns all names, in the order of their numbers.
     pub(in crate::context) fn all(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(|text| &**text)
     }
 
-    /// Every name that begins so, with its number.
+    /// Returns the names with this prefix, with their numbers.
     pub(in crate::context) fn beginning(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
         let numbered = (0..).zip(self.texts.iter());
         numbered.filter_map(move |(number, text)| text.starts_with(with).then_some((number, &**text)))
     }
 
-    /// Every name that ends so, with its number.
+    /// Returns the names with this suffix, with their numbers.
     pub(in crate::context) fn ending(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
         let numbered = (0..).zip(self.texts.iter());
         numbered.filter_map(move |(number, text)| text.ends_with(with).then_some((number, &**text)))
     }
 
-    /// How many there are.
     pub(in crate::context) fn len(&self) -> usize {
         self.texts.len()
     }

@@ -1,4 +1,4 @@
-//! What of it fits into an answer, and in which order.
+//! Tests of the content and the order of a response within its size limit.
 
 use super::super::CodeContext;
 use super::{ContextQuery, NOTHING, World, at, used};
@@ -78,7 +78,7 @@ fn a_name_that_nothing_has_is_answered_with_those_like_it() {
     assert!(!told.truncated);
     let odd = world.symbol(&"\u{202e}x".repeat(5_000));
     assert!(odd.notes[0].len() < 1_000);
-    // What is only used is shown where it is.
+    // A name that is only used is shown where it is used.
     let outside = World::new(&[("a.py", "from flask import Flask\napp = Flask()\n")]).symbol("Flask");
     assert_eq!(used(&outside.references), ["a.py:1", "a.py:2"]);
 }
@@ -103,7 +103,8 @@ fn a_file_is_outlined_with_what_it_uses() {
     assert_eq!(told.versions.keys().collect::<Vec<_>>(), ["app/models.py"]);
 }
 
-/// The names of an outline in so many tokens, and whether it says that some are missing.
+/// Returns the names of an outline in this many tokens, and the response, which says if some are
+/// missing.
 fn outlined(world: &World, tokens: usize) -> (Vec<String>, CodeContext) {
     let mut told = world.ask(ContextQuery { near: Some("a.py"), tokens, ..NOTHING });
     let outline = std::mem::take(&mut told.target.as_mut().unwrap().outline);

@@ -1,4 +1,4 @@
-//! What the definitions of each language are, and that their names are those of an outline.
+//! Tests of the definitions of each language, and that their names are those of an outline.
 
 use super::super::{CodeContext, CodeSymbol, SymbolKind};
 use super::{NOTHING, World, tags};
@@ -21,7 +21,7 @@ fn told(path: &str, text: &str) -> Vec<String> {
     outline(path, text).into_iter().map(told).collect()
 }
 
-/// Where a text is, what it is, and its symbols.
+/// The path of a text, the text, and its symbols.
 const TOLD: &[(&str, &str, &[&str])] = &[
     (
         "a.py",
@@ -209,7 +209,7 @@ fn every_language_that_can_be_read_is_told() {
     }
 }
 
-/// Every name that is given can be given back as `within`, and then means the lines that it was given with.
+/// Every returned name is accepted as `within`, and then refers to the same lines.
 #[test]
 fn every_name_is_one_of_the_outline() {
     let symbols = SymbolKind::ALL;
@@ -224,7 +224,7 @@ fn every_name_is_one_of_the_outline() {
                 let last = line(span.end.max(1) - 1);
                 (line(span.start)..=last).contains(&symbol.start_line) && last >= symbol.end_line
             };
-            // What can hold others and is called the same goes before it.
+            // A container comes before another symbol of the same name.
             let other = symbol.kind == SymbolKind::Method && found.names().any(|name| name == symbol.name);
             let means = spans.iter().any(has) || (other && !spans.is_empty());
             assert!(means, "{path}: {symbol:?}: {spans:?}");
@@ -235,7 +235,8 @@ fn every_name_is_one_of_the_outline() {
     assert!(never.is_empty(), "no text has these: {never:?}");
 }
 
-/// What a field is called a method may be called as well: then `within` means the method, as it did before fields had names.
+/// A field and a method may share a name. Then `within` means the method, as it did before fields had
+/// names.
 #[test]
 fn what_can_hold_others_goes_before_what_cannot() {
     let text = "struct S {\n    len: u8,\n}\nimpl S {\n    fn len(&self) -> u8 { 1 }\n}\n";
@@ -259,7 +260,8 @@ fn the_grammars_own_tags_are_among_ours() {
                 let last = tag.part.rsplit('.').next().unwrap_or_default();
                 usize::try_from(tag.place.line) == Ok(line) && (last == name || tag.part == name)
             };
-            // Which of two parts of a template is meant, and what is local, the grammars do not tell.
+            // The grammars cannot tell which of two parts of a template is meant, or which symbols are
+            // local.
             let local =
                 text.lines().nth(line - 1).is_some_and(|it| it.starts_with([' ', '\t']) && language == "go");
             assert!(known.iter().any(is_it) || local, "{path}:{line}: {name}");

@@ -1,4 +1,4 @@
-//! What is told of small workspaces.
+//! Tests of code context in small workspaces.
 
 mod answers;
 mod languages;
@@ -14,7 +14,6 @@ use super::{
 use crate::policy::language_of;
 use crate::text::Version;
 
-/// The files of a workspace.
 pub(super) struct World(pub(super) BTreeMap<String, String>);
 
 impl World {

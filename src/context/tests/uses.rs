@@ -1,12 +1,12 @@
-//! Which lines use a symbol.
+//! Tests of the lines that use a symbol.
 
 use super::{World, used};
 
-/// Files, the symbol that is asked for, and where it is used.
+/// Files, the requested symbol, and the lines that use it.
 type Case = (&'static [(&'static str, &'static str)], &'static str, &'static [&'static str]);
 
 const CASES: &[Case] = &[
-    // What is bound inside of a function is nobody else's.
+    // A name bound inside a function does not refer to other symbols.
     (
         &[
             (
@@ -21,7 +21,7 @@ const CASES: &[Case] = &[
         "load",
         &["a.py:7 h", "a.py:8 h", "b.py:1", "b.py:4 k", "c.py:4", "e.py:2"],
     ),
-    // A member is found at whatever has one of that name, but where another type is seen.
+    // Any member of the name is found, unless it visibly belongs to another type.
     (
         &[(
             "a.py",
@@ -149,7 +149,7 @@ fn uses_are_told_from_other_things_of_that_name() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A name that thousands have costs no more for each of them than one that few have.
+/// A name with thousands of definitions costs no more for each of them than a rare one.
 #[test]
 fn a_common_name_is_answered_as_well() {
     let class = |n: usize| format!("class C{n}:\n    def f(self):\n        self.f()\n        x.f()\n");

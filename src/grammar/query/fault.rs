@@ -1,13 +1,13 @@
-//! What is wrong with a query, and where.
+//! An error in a query, with its position.
 
-/// What is wrong with a query: where in its source, from 0, and what.
+/// An error in a query. Its position is counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryFault {
-    /// The line.
+    /// The line in the source.
     pub row: usize,
     /// The column, in characters.
     pub column: usize,
-    /// What is wrong.
+    /// The description.
     pub message: String,
 }
 
@@ -17,12 +17,12 @@ pub(super) fn fault(error: &tree_sitter::QueryError, source: &str, language: &st
     let word: String =
         error.message.lines().next().unwrap_or_default().trim_matches('"').chars().take(60).collect();
     let what = match error.kind {
-        tree_sitter::QueryErrorKind::Syntax => "it cannot be read here".to_owned(),
+        tree_sitter::QueryErrorKind::Syntax => "syntax error".to_owned(),
         tree_sitter::QueryErrorKind::NodeType => format!("{language} has no node `{word}`"),
         tree_sitter::QueryErrorKind::Field => format!("{language} has no field `{word}`"),
         tree_sitter::QueryErrorKind::Capture => format!("no capture is named `{word}`"),
         tree_sitter::QueryErrorKind::Structure => format!("{language} never has nodes in this order"),
-        tree_sitter::QueryErrorKind::Predicate => format!("a wrong predicate: {word}"),
+        tree_sitter::QueryErrorKind::Predicate => format!("invalid predicate: {word}"),
         tree_sitter::QueryErrorKind::Language => format!("there is no grammar for {language}"),
     };
     QueryFault { row: error.row, column, message: what }

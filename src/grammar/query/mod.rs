@@ -1,7 +1,7 @@
-//! Queries: what a tree is looked through for, in tree-sitter's own words.
+//! Tree-sitter queries over syntax trees.
 //!
-//! Invariant: a query's source is short and nests little, so that compiling it takes neither a deep stack nor long; a
-//! search counts its steps and the matches that it keeps open.
+//! Invariant: a query's source is short and has little nesting, so compiling it needs neither much
+//! stack nor much time. A search limits its steps and its open matches.
 
 mod fault;
 mod needs;
@@ -19,31 +19,32 @@ use super::{Deep, Unreadable, deep, find, read_on};
 
 pub use self::fault::QueryFault;
 
-/// The longest source, in bytes, and the deepest nesting of its brackets.
+/// The maximum length of a source in bytes, and the maximum nesting of its brackets.
 const LONGEST: usize = 16 << 10;
 const DEEPEST: usize = 64;
-/// The most matches that may be open at once, each of which every step looks at; and the most that are given.
+/// The maximum number of open matches, all of which each step visits; and of returned matches.
 const OPEN: u32 = 64;
 const MOST: usize = 1000;
-/// Texts whose matches are remembered: an edit is often looked through more than once before it is written.
+/// The number of texts whose matches are cached; an edit is often searched more than once before it is
+/// written.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(32).unwrap();
-/// The paths by which the dialects of a language are told.
+/// Paths that select the dialects of a language.
 const PATHS: [&str; 3] = ["a", "a.tsx", "a.h"];
 
-/// A query, compiled for every dialect of the languages that it is for.
+/// A query, compiled for every dialect of its languages.
 #[derive(Debug)]
 pub struct Query {
     dialects: Vec<(Language, tree_sitter::Query)>,
-    /// What every match holds.
+    /// Texts that every match contains.
     needs: Vec<String>,
-    /// Where it matched in the texts that were looked through last.
+    /// The offsets of its matches in the most recently searched texts.
     seen: Box<Mutex<LruCache<QueriedText, Vec<usize>>>>,
 }
 
-/// A text that was looked through: its hash, and how it was read.
+/// The key of a searched text: its hash, language and path.
 type QueriedText = (blake3::Hash, String, String);
 
-/// The first predicate that nothing here keeps.
+/// Returns the first unsupported predicate.
 fn unknown_predicate(query: &tree_sitter::Query) -> Option<String> {
     let patterns = 0..query.pattern_count();
     let mut unknown = patterns.flat_map(|pattern| query.general_predicates(pattern));
@@ -51,7 +52,7 @@ fn unknown_predicate(query: &tree_sitter::Query) -> Option<String> {
 }
 
 impl Query {
-    /// Compiles a query for these languages, by name.
+    /// Compiles a query for the languages with these names.
     pub fn compile(languages: &[String], source: &str) -> Result<Query, QueryFault> {
         let whole = |message: String| QueryFault { row: 0, column: 0, message };
         if source.len() > LONGEST || depth(source) > DEEPEST {
@@ -69,21 +70,19 @@ impl Query {
                 let query = tree_sitter::Query::new(&language, source)
                     .map_err(|error| fault(&error, source, name))?;
                 if let Some(unknown) = unknown_predicate(&query) {
-                    return Err(whole(format!("the predicate `#{unknown}` is not known")));
+                    return Err(whole(format!("unknown predicate `#{unknown}`")));
                 }
                 if query.capture_names().is_empty() {
-                    return Err(whole(
-                        "it needs a capture, such as `@found`, that says where a match is".to_owned(),
-                    ));
+                    return Err(whole("it needs a capture, such as `@found`, that marks a match".to_owned()));
                 }
                 dialects.push((language, query));
             }
         }
         match dialects.is_empty() {
-            true => Err(whole("it needs the languages that it is for".to_owned())),
+            true => Err(whole("it needs a list of languages".to_owned())),
             false => {
                 let of_all = dialects.iter().map(|(_, query)| needs(query, source));
-                // What the grammars do not agree on is not relied on.
+                // Only texts on which all grammars agree are used.
                 let needs = of_all.reduce(|all, some| if all == some { all } else { Vec::new() });
                 let seen = Box::new(Mutex::new(LruCache::new(REMEMBERED)));
                 Ok(Query { dialects, needs: needs.unwrap_or_default(), seen })
@@ -91,8 +90,9 @@ impl Query {
         }
     }
 
-    /// Gives where the matches in a text begin, in its order: each at its first capture. Steps are those of [`super::read`],
-    /// and a sixteenth as many for the search, each of which may look at many open matches.
+    /// Returns the offsets of the first capture of each match, in text order. Steps are those of
+    /// [`super::read`]; the search gets a sixteenth as many, because each of its steps may visit many
+    /// open matches.
     pub fn places(
         &self,
         language: &str,
@@ -148,8 +148,8 @@ fn search(
     Ok(places)
 }
 
-/// Shows every capture of a query in a tree, by its number, until `see` says no. Of the two numbers one is that of the
-/// matches that may be open at once, and one the steps, a sixteenth of which the search may take.
+/// Visits every capture of a query in a tree, with its index, until `see` returns false. `bounds` holds
+/// the maximum number of open matches and the steps, a sixteenth of which the search may take.
 pub(super) fn captures(
     query: &tree_sitter::Query,
     tree: &tree_sitter::Tree,
@@ -162,7 +162,7 @@ pub(super) fn captures(
     })
 }
 
-/// The same, the captures of a match together.
+/// Visits every match with all of its captures.
 fn matches(
     query: &tree_sitter::Query,
     tree: &tree_sitter::Tree,
@@ -204,7 +204,7 @@ fn matches(
     Ok(())
 }
 
-/// How deep the brackets of a source nest, at most.
+/// Returns the maximum nesting of brackets in a source.
 fn depth(source: &str) -> usize {
     let mut depth = 0_usize;
     let deepest = source.bytes().map(|byte| {
@@ -259,7 +259,7 @@ mod tests {
     fn a_faulty_query_is_refused_where_it_is_faulty() {
         for (source, row, column, said) in [
             ("(call) @a\n(nonsense) @b", 1, 1, "python has no node `nonsense`"),
-            ("(call", 0, 5, "cannot be read here"),
+            ("(call", 0, 5, "syntax error"),
             ("(call wrong: (identifier)) @a", 0, 6, "no field `wrong`"),
             ("(call)", 0, 0, "needs a capture"),
             ("((call) @a (#match? @a \"(\"))", 0, 0, "predicate"),

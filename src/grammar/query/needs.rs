@@ -1,20 +1,20 @@
-//! What a text must hold for a query to match in it: a text that does not need not be parsed.
+//! Finds texts that a query requires. A file without them need not be parsed.
 //!
-//! Invariant: where a text lacks what is given, the query has no match in it.
+//! Invariant: if a file lacks one of the texts, the query has no match in it.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use tree_sitter::{CaptureQuantifier, Query};
 
-/// A capture that must be just this text.
+/// A predicate that requires a capture to equal a text.
 static EQUAL: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\(\s*#eq\?\s+@([\w.-]+)\s+"([^"\n]+)"\s*\)"#).ok());
 
-/// Texts that stand in every match of a query, as far as its source tells: of its only pattern, which captures a node that
-/// is to be equal to them in any case.
+/// Returns texts that every match of a query contains, as far as the source shows: those of its only
+/// pattern that compare a non-optional captured node with a text.
 pub(super) fn needs(query: &Query, source: &str) -> Vec<String> {
-    // In a comment nothing is said, and what is escaped is another text.
+    // A comment could hide a predicate, and an escape would change the text.
     let is_plain = query.pattern_count() == 1 && !source.contains([';', '\\']);
     let Some(equal) = EQUAL.as_ref().filter(|_| is_plain) else { return Vec::new() };
     let is_certain = |capture: &str| {
@@ -37,11 +37,11 @@ mod tests {
             (r#"([(identifier) @a (attribute attribute: (identifier) @a)] (#eq? @a "word"))"#, &["word"]),
             (r#"((assignment left: (_) @a right: (_) @b) (#eq? @a "x") ( #eq?  @b "y" ))"#, &["x", "y"]),
             (r#"((block (_)+ @a) (#eq? @a "word"))"#, &["word"]),
-            // It may be absent.
+            // The node is optional.
             (r#"((block (_)? @a (pass_statement) @b) (#eq? @a "word"))"#, &[]),
             (r#"((block (_)* @a) @b (#eq? @a "word"))"#, &[]),
             (r#"([(identifier) @a (integer) @b] (#eq? @a "word"))"#, &[]),
-            // It is no text, or another one, or not asked for.
+            // It is not a text, a different text, or not required.
             (r#"((assignment left: (_) @a right: (_) @b) (#eq? @a @b))"#, &[]),
             (r#"((identifier) @a (#not-eq? @a "word"))"#, &[]),
             (r#"((block (_)+ @a) (#any-eq? @a "word"))"#, &[]),

@@ -1,4 +1,4 @@
-; Uses of names in C and C++: the queries for tags of tree-sitter-c and tree-sitter-cpp know definitions only, which are
+; Uses of names in C and C++: the queries for tags of tree-sitter-c and tree-sitter-cpp cover definitions only, which are
 ; left to the outline.
 (identifier) @reference.name
 (type_identifier) @reference.type

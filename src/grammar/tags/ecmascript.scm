@@ -1,4 +1,4 @@
-; Uses of names in JavaScript and TypeScript. Extends the query for tags of tree-sitter-javascript, which knows calls
+; Uses of names in JavaScript and TypeScript. Extends the query for tags of tree-sitter-javascript, which covers calls
 ; and classes only, and leaves definitions to the outline.
 (identifier) @reference.name
 (shorthand_property_identifier) @reference.name

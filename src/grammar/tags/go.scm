@@ -1,4 +1,4 @@
-; Uses of names in Go. Extends the query for tags of tree-sitter-go, which knows calls and types only, and leaves
+; Uses of names in Go. Extends the query for tags of tree-sitter-go, which covers calls and types only, and leaves
 ; definitions to the outline.
 (identifier) @reference.name
 (type_identifier) @reference.type

@@ -1,5 +1,5 @@
-; Uses of names in Java. Extends the query for tags of tree-sitter-java, which knows calls, superclasses and what is made
-; by `new` only, and leaves definitions to the outline.
+; Uses of names in Java. Extends the query for tags of tree-sitter-java, which covers only calls, superclasses and types
+; created by `new`, and leaves definitions to the outline.
 (identifier) @reference.name
 (type_identifier) @reference.type
 (method_invocation name: (identifier) @reference.member)

@@ -1,10 +1,10 @@
-//! Where names are used: queries as tree-sitter's own for tags, one for each language.
+//! Finds the uses of names by tree-sitter tag queries, one for each language.
 //!
-//! The definitions of a text are those of its outline, whose names can be given back to lockgate; what these queries add
-//! are the uses, and what is needed to leave out those of local names.
+//! The definitions of a text come from its outline, whose names lockgate accepts as input. These
+//! queries add the uses, and what is needed to exclude those of local names.
 //!
-//! Invariant: each pattern captures the last of its nodes alone, so that next to no match stays open; and a tree that
-//! nests deep is not searched, because every open pattern is looked at in every step.
+//! Invariant: each pattern captures only its last node, so that hardly any match stays open. A deeply
+//! nested tree is not searched, because every step visits every open pattern.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,43 +15,44 @@ use super::parse::Deep;
 use super::query::captures;
 use super::{Unreadable, WalkStep, find, walk};
 
-/// Levels of a tree that is searched.
+/// The maximum depth of a searched tree.
 const DEEPEST: usize = 1_000;
-/// Matches that may be open at once.
+/// The maximum number of open matches.
 const OPEN: u32 = 4_096;
 
-/// What a place in a text is to a name, the stronger the later: where several are true of a place, the last is.
+/// The role of a position in a text for a name. The variants ascend in precedence: if several apply,
+/// the last one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// It uses the name as it is.
+    /// A use of the bare name.
     Name,
-    /// It uses the name of a type.
+    /// A use of the name of a type.
     Type,
-    /// It binds the name where it stands.
+    /// A binding of the name at this position.
     Local,
-    /// It is a key that may be that of a member, or a value.
+    /// A key that may be that of a member, or a value.
     Key,
-    /// It uses a member of something.
+    /// A use of a member of something.
     Member,
-    /// It uses what a path leads to.
+    /// A use of the target of a path.
     Path,
-    /// It brings the name in from elsewhere.
+    /// An import of the name.
     Import,
-    /// It brings in a module, or a part of its path.
+    /// An import of a module, or a part of its path.
     Module,
-    /// It is another name for what is brought in.
+    /// An alias for an import.
     Alias,
-    /// It says that the name is bound further out.
+    /// A declaration that the name is bound in an outer scope.
     Outer,
-    /// It brings in everything.
+    /// An import of everything.
     Glob,
-    /// Local names are bound in it.
+    /// A scope of local names.
     Scope,
-    /// It is nobody's use.
+    /// Not a use.
     None,
-    /// It holds names in a text of its own.
+    /// A quoted text that contains names.
     Quoted,
-    /// It says where from things are brought in.
+    /// The source of an import.
     From,
 }
 
@@ -77,7 +78,7 @@ impl Use {
     }
 }
 
-/// The queries, each of one or two files.
+/// The queries, each made of one or two files.
 const QUERIES: [(&str, [&str; 2]); 16] = [
     ("python", [include_str!("python.scm"), ""]),
     ("javascript", [include_str!("ecmascript.scm"), include_str!("javascript.scm")]),
@@ -97,9 +98,9 @@ const QUERIES: [(&str, [&str; 2]); 16] = [
     ("markdown", [include_str!("none.scm"), ""]),
 ];
 
-/// Gives what the places of a text are to names, in its order; a place is given once.
+/// Returns the roles of the positions in a text, in text order, one for each position.
 ///
-/// Steps are those of [`read`](super::read), and a sixteenth as many for the search.
+/// Steps are those of [`read`](super::read); the search gets a sixteenth as many.
 pub fn uses(
     _deep: &Deep,
     language: &str,
@@ -121,7 +122,7 @@ pub fn uses(
     let place = |(span, meaning): &(Range<usize>, Use)| (span.start, span.end, *meaning);
     found.sort_unstable_by_key(place);
     found.reverse();
-    // Of a scope and a name with the same extent both count.
+    // A scope and a name of the same extent are both kept.
     found.dedup_by(|(span, meaning), (kept, stronger)| {
         span == kept && (*meaning == Use::Scope) == (*stronger == Use::Scope)
     });
@@ -138,14 +139,14 @@ fn nests_deep(tree: &Tree) -> bool {
     deep
 }
 
-/// The query for a dialect, compiled once.
+/// Returns the query for a dialect; compiles it once.
 fn query(language: &str, dialect: &Language) -> Option<Arc<tree_sitter::Query>> {
     static COMPILED: Mutex<Vec<(Language, Arc<tree_sitter::Query>)>> = Mutex::new(Vec::new());
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, query)) = compiled.iter().find(|(known, _)| known == dialect) {
         return Some(Arc::clone(query));
     }
-    // A header in C may have been read as C++.
+    // A C header may have been parsed as C++.
     let is_cpp = find("cpp").is_some_and(|cpp| cpp.dialects("").contains(dialect));
     let language = if is_cpp { "cpp" } else { language };
     let (_, [first, second]) = QUERIES.iter().find(|(name, _)| *name == language)?;
@@ -154,7 +155,7 @@ fn query(language: &str, dialect: &Language) -> Option<Arc<tree_sitter::Query>> 
     Some(query)
 }
 
-/// The definitions that a grammar's own query for tags finds, where it has one: each name with its line.
+/// Returns the definitions found by a grammar's own tag query, if it has one: each name with its line.
 #[cfg(test)]
 pub fn own_tags(language: &str, path: &str, text: &str) -> Vec<(String, usize)> {
     let javascript = tree_sitter_javascript::TAGS_QUERY;

@@ -1,2 +1,2 @@
-; JSON, TOML and Markdown name things and never use a name.
+; JSON, TOML and Markdown define names but never use them.
 (ERROR) @none

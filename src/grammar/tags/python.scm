@@ -1,4 +1,4 @@
-; Uses of names in Python. Extends the query for tags of tree-sitter-python, which knows calls only, and leaves
+; Uses of names in Python. Extends the query for tags of tree-sitter-python, which covers calls only, and leaves
 ; definitions to the outline.
 (identifier) @reference.name
 (attribute attribute: (identifier) @reference.member)

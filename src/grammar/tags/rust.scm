@@ -1,5 +1,5 @@
-; Uses of names in Rust. Extends the query for tags of tree-sitter-rust, which knows calls and implementations only, and
-; leaves definitions to the outline. What stands in a macro's tokens has no nodes but for its names.
+; Uses of names in Rust. Extends the query for tags of tree-sitter-rust, which covers calls and implementations only, and
+; leaves definitions to the outline. In a macro's tokens only the names have nodes.
 (identifier) @reference.name
 (type_identifier) @reference.type
 (shorthand_field_identifier) @reference.member

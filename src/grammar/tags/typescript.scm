@@ -1,4 +1,4 @@
-; Extends the query for tags of tree-sitter-typescript, which knows types in annotations only.
+; Extends the query for tags of tree-sitter-typescript, which covers types in annotations only.
 (type_identifier) @reference.type
 (nested_type_identifier name: (type_identifier) @reference.member)
 (nested_identifier property: (property_identifier) @reference.member)

@@ -1,11 +1,11 @@
-//! A folder in which entities lie as files, so that people, other programs and another database can have them:
-//! `TYPE/SCOPE/PATH`, and which app is whose in `apps.tsv`.
+//! Exports entities to a folder of files and imports them again, for people, other programs or another
+//! database. A file's path is `TYPE/SCOPE/PATH`; `apps.tsv` lists the apps and their organisations.
 //!
-//! What stands in the database is not trusted, and neither is the folder that is read: a key may be named `..`, and a name
-//! in the folder may be a link.
+//! Neither the database nor an imported folder is trusted: a key may be `..`, and an entry of the
+//! folder may be a symbolic link.
 //!
-//! Invariant: nothing is written but new files below the folder that was made or found empty; nothing is read through a
-//! link.
+//! Invariant: an export writes only new files, within a folder that it created or found empty. An
+//! import never follows a symbolic link.
 
 mod names;
 mod read;
@@ -15,5 +15,5 @@ pub use names::NamedKey;
 pub use read::{ImportDir, ImportItem};
 pub use write::ExportDir;
 
-/// The file that says which app is whose: a line for each, with its id, a tab and its organisation.
+/// The list of apps: a line for each, with its id, a tab and its organisation.
 const APPS: &str = "apps.tsv";

@@ -1,47 +1,47 @@
-//! The names of files and folders by which the keys of entities are written down, and read again.
+//! Encodes the keys of entities as file names, and decodes them.
 //!
-//! A name that nobody would be surprised by stays as it is. What could mean something else to a file system, or to a
-//! program that finds the folder, is spelt in signs (`%2E`): a dot at its beginning, so that no row makes a `.git` or an
-//! `.envrc`; a slash in an id; whatever is no character to be seen. So is what would make a name one that is protected or
-//! runnable ([`access`]), as `quality.yaml` is, and `HEAD` and `commondir`, without which git takes no folder for its own.
+//! Ordinary names stay unchanged. Characters with a special meaning for a file system or a program are
+//! percent-encoded (`%2E`): a leading dot, so that no row creates a `.git` or an `.envrc`; a slash in
+//! an id; and all invisible characters. So are the names that are protected or runnable ([`access`]),
+//! such as `quality.yaml`, and `HEAD` and `commondir`, without which git does not recognise a folder as
+//! its own.
 //!
-//! Invariant: two keys have two names, and a name that was written is read as the key that it was written for; no name is
-//! protected or runnable.
+//! Invariant: two keys have two names, and decoding a name returns the key that it was encoded from. No
+//! name is protected or runnable.
 
 use crate::error::{Code, Error};
 use crate::request::{Entity, EntityKind};
 use crate::store::{access, git_layout};
 use std::fmt::Write;
 
-/// The folder of what belongs to nobody.
+/// The folder of global entities.
 const GLOBAL: &str = "_global";
-/// What stands behind the name of a file where a folder has that name already: no spelling ends so.
+/// The suffix of a file's name if a folder has the same name; no encoded name ends with it.
 pub(super) const BESIDE: char = '%';
-/// The longest name that file systems keep, in bytes.
+/// The maximum length in bytes of a name on common file systems.
 const LONGEST: usize = 255;
 
-/// The folders of an entity, and the name of its file in the last of them.
+/// The folders of an entity, and the name of its file in the innermost one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct EntityPath {
     pub folders: Vec<String>,
     pub file: String,
 }
 
-/// The key that names were written for. Whose the entity is by its type is known to others: `scope` is an app or an
-/// organisation.
+/// A decoded key. `scope` is an app or an organisation; the entity type decides which.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedKey {
-    /// Its type.
+    /// The entity type.
     pub kind: EntityKind,
-    /// Its app, or its organisation; nothing where it is nobody's.
+    /// Its app or its organisation; `None` for a global entity.
     pub scope: Option<String>,
     /// Its path.
     pub path: String,
 }
 
-/// The names for an entity.
+/// Encodes the key of an entity.
 ///
-/// Errors: `INVALID_INPUT` where a name would be too long for a file, or empty.
+/// Errors: `INVALID_INPUT` if a name would be empty, or too long for a file.
 pub(super) fn from_entity(entity: &Entity) -> Result<EntityPath, Error> {
     let scope = entity.app_id.as_ref().or(entity.organization_id.as_ref());
     let scope = scope.map_or_else(|| GLOBAL.to_owned(), |id| spelt(id, &['.', '_']));
@@ -50,23 +50,23 @@ pub(super) fn from_entity(entity: &Entity) -> Result<EntityPath, Error> {
     if names.iter().any(String::is_empty) {
         return Err(refusal("a part of its key is empty"));
     }
-    // One more byte may be needed where a folder has the name.
+    // The suffix for a folder of the same name may need one more byte.
     if names.iter().any(|name| name.len() >= LONGEST) {
-        return Err(refusal("a part of its key is longer than the name of a file may be"));
+        return Err(refusal("a part of its key is too long for a file name"));
     }
     let file = names.pop().unwrap_or_default();
     Ok(EntityPath { folders: names, file })
 }
 
-/// The key that these names were written for.
+/// Decodes the names of an entity.
 ///
-/// Errors: why there is none, as the end of a sentence about the file.
+/// Errors: the reason why they are not a key, as the end of a sentence about the file.
 pub(super) fn read(names: &[&str]) -> Result<NamedKey, &'static str> {
     let (kind, scope, path) = match names {
         [kind, scope, path @ ..] if !path.is_empty() => (kind, scope, path),
-        _ => return Err("lies above the folders of entities: TYPE/SCOPE/PATH"),
+        _ => return Err("is not in a folder of entities: TYPE/SCOPE/PATH"),
     };
-    let kind = EntityKind::named(kind).ok_or("lies in a folder that no type of entities is named for")?;
+    let kind = EntityKind::named(kind).ok_or("is in a folder whose name is not an entity type")?;
     let scope = if *scope == GLOBAL { None } else { Some(meant(scope).ok_or(UNREADABLE)?) };
     let mut path: Vec<&str> = path.to_vec();
     if let Some(file) = path.last_mut() {
@@ -76,13 +76,14 @@ pub(super) fn read(names: &[&str]) -> Result<NamedKey, &'static str> {
     Ok(NamedKey { kind, scope, path: path.ok_or(UNREADABLE)?.join("/") })
 }
 
-const UNREADABLE: &str = "has a name in which `%` is not followed by the two digits of a byte";
+const UNREADABLE: &str = "has a name in which `%` is not followed by two hex digits";
 
 fn refusal(why: &str) -> Error {
     Error::new(Code::InvalidInput, format!("it cannot be a file: {why}"))
 }
 
-/// Spells a part of a key as a name that nothing obeys; `first` are characters that do not stay at its beginning.
+/// Encodes a part of a key as a name without special meaning. The characters in `first` are encoded at
+/// the beginning.
 fn spelt(name: &str, first: &[char]) -> String {
     let is_last_dot = |at: usize| name.rfind('.') == Some(at);
     let attempts: [&dyn Fn(usize, char) -> bool; 4] = [
@@ -95,14 +96,14 @@ fn spelt(name: &str, first: &[char]) -> String {
     spellings.find(|name| !is_obeyed(name)).unwrap_or_else(|| spelt_where(name, |_, _| true))
 }
 
-/// Returns true for names that say more to a program than that there is a file.
+/// True for names that have a special meaning for programs.
 fn is_obeyed(name: &str) -> bool {
     git_layout::is_entry_point(name)
         || access::rule_for(name).is_some()
         || access::runnable_for(name).is_some()
 }
 
-/// Spells the characters of a name that cannot stand in one, and those that are chosen.
+/// Encodes the characters that cannot be in a name, and those for which `is_spelt` is true.
 fn spelt_where(name: &str, is_spelt: impl Fn(usize, char) -> bool) -> String {
     let mut spelt = String::with_capacity(name.len());
     for (at, character) in name.char_indices() {
@@ -113,7 +114,7 @@ fn spelt_where(name: &str, is_spelt: impl Fn(usize, char) -> bool) -> String {
             continue;
         }
         for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-            // A String takes all that is written to it.
+            // Writing to a string cannot fail.
             let _ = write!(spelt, "%{byte:02X}");
         }
     }
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(beside.path, "x/y");
     }
 
-    /// Names that programs obey, in several spellings: none is left in what is written.
+    /// Tests several spellings of names with a special meaning: none of them is ever written.
     #[test]
     fn no_name_is_protected_or_runnable_or_begins_a_git_folder() {
         let obeyed = [
@@ -224,7 +225,7 @@ mod tests {
                 || path.split('/').any(git_layout::is_entry_point)
         };
         for name in obeyed {
-            // The control: as they are, most of them are found.
+            // Control: unencoded, most of them are detected.
             assert!(is_found(name) || name == ".vscode", "{name}");
             for path in [name.to_owned(), format!("a/{name}"), format!("{name}/settings.json")] {
                 let written = written(Some("acme"), &path);

@@ -1,4 +1,4 @@
-//! Entities read from a folder.
+//! Reads entities from a folder.
 
 use super::APPS;
 use super::names::{self, NamedKey};
@@ -13,28 +13,28 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The most bytes of the list of apps.
+/// The maximum size of the list of apps in bytes.
 const LONGEST_LIST: u64 = 64 << 20;
 
-/// A folder that entities are read from.
+/// A folder from which entities are imported.
 #[derive(Debug)]
 pub struct ImportDir {
     top: Folder,
 }
 
-/// Something that lies in the folder.
+/// An entry of the folder.
 #[derive(Debug)]
 pub struct ImportItem {
-    /// Its path in the folder, as it can be shown.
+    /// Its path in the folder, made printable.
     pub name: String,
-    /// What it is, or why it cannot be an entity.
+    /// The key that its name stands for, or the reason why it cannot be an entity.
     pub named: Result<NamedKey, Error>,
 }
 
 impl ImportDir {
     /// Opens the folder.
     ///
-    /// Errors: what the system refuses.
+    /// Errors: any error of the operating system.
     pub fn open(path: &Path) -> Result<ImportDir, Error> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(path, flags, Mode::empty());
@@ -45,9 +45,9 @@ impl ImportDir {
         })
     }
 
-    /// All that lies in the folder, by its names in order; what begins with a dot is passed over.
+    /// Returns all entries of the folder, sorted by name. Names with a leading dot are skipped.
     ///
-    /// Errors: what the system refuses.
+    /// Errors: any error of the operating system.
     pub fn letters(&self) -> Result<Vec<ImportItem>, Error> {
         let (mut letters, mut space) = (Vec::new(), Vec::new());
         let mut folders = vec![String::new()];
@@ -74,9 +74,9 @@ impl ImportDir {
         Ok(letters)
     }
 
-    /// What a file of the folder holds, at most `limit` bytes.
+    /// Returns the content of a file in the folder, at most `limit` bytes.
     ///
-    /// Errors: `TOO_LARGE`, `NOT_A_FILE`, and what the system refuses.
+    /// Errors: `TOO_LARGE`, `NOT_A_FILE`, and any error of the operating system.
     pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, Error> {
         let failed = |errno| trouble::failed("reading it", name, errno);
         let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
@@ -94,17 +94,16 @@ impl ImportDir {
         Ok(bytes)
     }
 
-    /// Which app is whose, where the folder says it.
+    /// Returns the apps and their organisations, if the folder lists them.
     ///
-    /// Errors: `INVALID_INPUT` for a line that says nothing, and what the system refuses.
+    /// Errors: `INVALID_INPUT` for a malformed line, and any error of the operating system.
     pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
         if let Err(Errno::NOENT) = self.top.stat(APPS) {
             return Ok(Vec::new());
         }
         let text = String::from_utf8(self.read(APPS, LONGEST_LIST)?);
         let wrong = |line: usize| {
-            let seen =
-                format!("{APPS}:{line}: a line is the id of an app, a tab, and perhaps its organisation");
+            let seen = format!("{APPS}:{line}: expected an app id, a tab and an optional organisation");
             Error::new(Code::InvalidInput, seen)
         };
         let text = text.map_err(|_| wrong(1))?;
@@ -118,7 +117,7 @@ impl ImportDir {
     }
 }
 
-/// What becomes of an entry of a folder.
+/// The handling of a folder's entry.
 enum FolderEntry {
     Folder(String),
     Letter(ImportItem),
@@ -129,7 +128,7 @@ impl FolderEntry {
     fn from_name(is: FileType, folder: &str, name: &CStr) -> FolderEntry {
         let shown = name.to_string_lossy();
         let path = if folder.is_empty() { shown.into_owned() } else { format!("{folder}/{shown}") };
-        // Repositories and editors leave such.
+        // Repositories and editors leave such files.
         if name.to_bytes().starts_with(b".") || path == APPS {
             return FolderEntry::Nothing;
         }
@@ -149,14 +148,14 @@ impl FolderEntry {
                     Err(why) => refused(why),
                 }
             }
-            FileType::Symlink => refused("is a symlink, and none is followed"),
-            // Of rustix's file types none of the others holds a text.
-            _ => refused("is no regular file"),
+            FileType::Symlink => refused("is a symlink; symlinks are not followed"),
+            // None of rustix's other file types holds a text.
+            _ => refused("is not a regular file"),
         }
     }
 }
 
-/// What an entry is, where the folder itself does not say it.
+/// Returns the type of an entry if the folder listing does not include it.
 fn kind_of(folder: &Folder, kind: FileType, name: &CStr) -> FileType {
     match kind {
         FileType::Unknown => {

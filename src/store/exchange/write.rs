@@ -1,4 +1,4 @@
-//! Entities written into a new folder.
+//! Writes entities into a new folder.
 
 use super::APPS;
 use super::names::{self, BESIDE, EntityPath};
@@ -14,18 +14,19 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-/// A folder that entities are written into.
+/// A folder to which entities are exported.
 #[derive(Debug)]
 pub struct ExportDir {
     top: Folder,
-    /// The folders of the last entity, from the top down.
+    /// The open folders of the last entity, outermost first.
     last: Vec<(String, Folder)>,
 }
 
 impl ExportDir {
-    /// Makes a folder for the user alone, or takes one that is empty.
+    /// Creates a folder with access for this user only, or uses an existing empty one.
     ///
-    /// Errors: `FILE_EXISTS` for one that is not empty, `NOT_A_FILE` for what is no folder, and what the system refuses.
+    /// Errors: `FILE_EXISTS` if it is not empty, `NOT_A_FILE` if it is not a folder, and any error of
+    /// the operating system.
     pub fn make(path: &Path) -> Result<ExportDir, Error> {
         let shown = path.display().to_string();
         let failed = |error: &std::io::Error| trouble::failed_io("making the folder", &shown, error);
@@ -40,22 +41,22 @@ impl ExportDir {
         match found {
             Ok(()) => Ok(ExportDir { top, last: Vec::new() }),
             Err(Errno::NOTEMPTY) => Err(Error::new(Code::FileExists, format!("{shown} is not empty"))
-                .hint("name a folder that is not there yet, or an empty one")),
+                .hint("name a new folder or an empty one")),
             Err(errno) => Err(trouble::failed("reading the folder", &shown, errno)),
         }
     }
 
     /// Writes an entity.
     ///
-    /// Errors: `INVALID_INPUT` for one that cannot be a file, `FILE_EXISTS` where the file system takes its name for that of
-    /// another; any other is the folder's.
+    /// Errors: `INVALID_INPUT` if it cannot be a file, `FILE_EXISTS` if the file system treats its name
+    /// as that of another entity. Any other error concerns the folder as a whole.
     pub fn put(&mut self, entity: &Entity, bytes: &[u8]) -> Result<(), Error> {
         let EntityPath { folders, file } = names::from_entity(entity)?;
         let shown = shown(&folders, &file);
         let failed = |errno| trouble::failed("writing it", &shown, errno);
         let folder = self.enter(&folders, &shown)?;
         let new = match create(folder, &file) {
-            // Its name is that of a folder, too.
+            // A folder has this name already.
             Err(Errno::EXIST) if folder.enter(&file).is_ok() => create(folder, &beside(&file)),
             done => done,
         };
@@ -67,9 +68,9 @@ impl ExportDir {
         written.map_err(|error| trouble::failed_io("writing it", &shown, &error))
     }
 
-    /// Writes down which app is whose, and has all of it survive a power cut.
+    /// Writes the list of apps and flushes everything to the disk.
     ///
-    /// Errors: what the system refuses.
+    /// Errors: any error of the operating system.
     pub fn close(self, apps: &[(String, Option<String>)]) -> Result<(), Error> {
         let failed = |errno| trouble::failed("writing it", APPS, errno);
         let line = |(id, organization): &(String, Option<String>)| {
@@ -82,7 +83,7 @@ impl ExportDir {
         rustix::fs::syncfs(&self.top).map_err(|errno| trouble::failed("syncfs", APPS, errno))
     }
 
-    /// The folder of these names, made as far as it is not there.
+    /// Opens the folder at these names, creating missing ones.
     fn enter(&mut self, names: &[String], shown: &str) -> Result<&Folder, Error> {
         let failed = |errno| trouble::failed("writing it", shown, errno);
         let same = self.last.iter().zip(names).take_while(|((last, _), name)| last == *name).count();
@@ -92,7 +93,7 @@ impl ExportDir {
             let made = |()| folder.enter(name).map(|entered| (entered, true));
             let (entered, is_new) = match folder.enter(name) {
                 Err(Errno::NOENT) => folder.make(name).and_then(made),
-                // An entity has the name of what is a folder to this one.
+                // A file has the name of this folder.
                 Err(Errno::NOTDIR) => {
                     let moved = folder.rename_new(name, &beside(name));
                     moved.and_then(|_| folder.make(name)).and_then(made)
@@ -100,10 +101,10 @@ impl ExportDir {
                 done => done.map(|entered| (entered, false)),
             }
             .map_err(failed)?;
-            // Another program may have brought the other parts.
+            // Another program may have created the other parts of a git folder.
             if git_layout::is_part(name) && git_layout::is_git_folder(folder).map_err(failed)? {
                 if is_new {
-                    // Where this fails, the folder is not empty, and so not ours alone.
+                    // If this fails, the folder is not empty, so other programs use it.
                     let _ = folder.remove(name);
                 }
                 return Err(git_folder(shown));
@@ -129,7 +130,7 @@ fn shown(folders: &[String], file: &str) -> String {
 
 fn git_folder(shown: &str) -> Error {
     let seen = format!(
-        "{shown} is not written: git could take a folder on its way for a git folder, whose settings run commands"
+        "{shown} is not written: git could treat a folder on its path as a git folder, whose settings run commands"
     );
     Error::new(Code::Protected, seen).hint("export into a folder that no other program writes to")
 }
@@ -137,9 +138,9 @@ fn git_folder(shown: &str) -> Error {
 fn taken(shown: &str) -> Error {
     Error::new(
         Code::FileExists,
-        format!("{shown}: the file system takes its name for that of another entity"),
+        format!("{shown}: the file system treats its name as that of another entity"),
     )
-    .hint("export to a file system that tells upper case from lower case")
+    .hint("export to a case-sensitive file system")
 }
 
 #[cfg(test)]
@@ -196,7 +197,7 @@ mod tests {
         let folder = dir.path().join("out");
         let mut outbox = ExportDir::make(&folder).unwrap();
         for path in ["../../../x", "/etc/x", "a/../../x", "a//b", "a\0b", "..", "."] {
-            // Some can be files, under a name of their own.
+            // Some of these keys can be files, under encoded names.
             outbox.put(&entity(path), b"x").ok();
         }
         outbox.put(&entity("once"), b"1").unwrap();
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
-    /// Keys that spell a git folder, with all that `git status` needs to run a command.
+    /// Keys that spell a git folder with everything that makes `git status` run a command.
     const PARTS: [(&str, &str); 4] = [
         (
             "v/config",
@@ -219,7 +220,7 @@ mod tests {
         ("v/refs/x", "x\n"),
     ];
 
-    /// Returns true if `git status` in a folder runs the command, or nothing where there is no git.
+    /// True if `git status` in the folder runs the command; `None` if git is not installed.
     fn runs(folder: &Path, ran: &Path) -> Option<bool> {
         let mut git = std::process::Command::new("git");
         for (name, value) in [("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")] {
@@ -234,7 +235,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let ran = dir.path().join("ran");
         let text = |text: &str| text.replace("{ran}", &ran.display().to_string());
-        // The control: the same names, written as they are, have git run the command.
+        // Control: with the same names unencoded, git runs the command.
         let plain = dir.path().join("plain");
         for (path, content) in PARTS {
             std::fs::create_dir_all(plain.join(path).parent().unwrap()).unwrap();
@@ -268,7 +269,7 @@ mod tests {
                 "{theirs:?}"
             );
             assert_eq!(folder.join("module/_global/v/objects").exists(), !refused);
-            // The others are written all the same.
+            // The others are still written.
             outbox.put(&entity("v/b"), b"x").unwrap();
         }
     }
@@ -291,7 +292,7 @@ mod tests {
         std::fs::create_dir(&aside).unwrap();
         let mut outbox = ExportDir::make(&folder).unwrap();
         std::os::unix::fs::symlink(&aside, folder.join("module")).unwrap();
-        // It is in the way as a file would be.
+        // It blocks the name just as a file would.
         outbox.put(&entity("a"), b"x").unwrap();
         assert_eq!(std::fs::read(folder.join("module/_global/a")).unwrap(), b"x");
         assert_eq!(std::fs::read_dir(&aside).unwrap().count(), 0);

@@ -1,6 +1,7 @@
-//! Finding the row that an entity names, and whose it is.
+//! Resolves an entity to its row and owner.
 //!
-//! Invariant: what is out of reach is refused in the words for what is not there, and is not asked for differently.
+//! Invariant: an entity out of scope gets the same error, and causes the same queries, as one that does
+//! not exist.
 
 use super::{EntityStore, RowPlace, Tenant};
 use crate::error::{Code, Error};
@@ -8,17 +9,18 @@ use crate::policy::{EntityOwner, is_id};
 use crate::request::Entity;
 use crate::text::named;
 
-/// The most bytes of a path.
+/// The maximum length of a path in bytes.
 const LONGEST_PATH: usize = 1024;
 
 impl EntityStore {
-    /// Finds the row that an entity names; one that is not there is a place, too, where it could be made.
+    /// Resolves an entity to its row. The row need not exist; the result then says where a write would
+    /// create it.
     ///
-    /// A workflow without an organisation is the caller's own, where there is one of that path, else the global one; a new
-    /// one is the caller's own.
+    /// For a workflow without an organisation, the caller's own row of that path comes first, then the
+    /// global one. A new workflow belongs to the caller's organisation.
     ///
-    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that is not there or out of reach, `INVALID_INPUT` for a path
-    /// that is no plain relative one, `STORE_UNAVAILABLE`.
+    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
+    /// `INVALID_INPUT` for a path that is not a plain relative one, `STORE_UNAVAILABLE`.
     pub fn admit(&self, entity: &Entity, owner: EntityOwner) -> Result<RowPlace, Error> {
         plain(&entity.path)?;
         let organization = match owner {
@@ -35,7 +37,7 @@ impl EntityStore {
         Ok(RowPlace { entity, owner: organization, depot: self.depot.number() })
     }
 
-    /// Whose an app is.
+    /// Returns the organisation of an app; `None` for a global app.
     pub(super) fn home(&self, app: &str) -> Result<Option<String>, Error> {
         if !is_id(app) {
             return Err(no_id("app_id"));
@@ -44,7 +46,7 @@ impl EntityStore {
             return Ok(home);
         }
         let absent = || {
-            let hint = "correct app_id; `lockgate store app add` makes an app known";
+            let hint = "correct app_id; `lockgate store app add` registers an app";
             Error::new(Code::FileNotFound, format!("there is no app {}", named(app)))
                 .field("app_id")
                 .hint(hint)
@@ -55,7 +57,7 @@ impl EntityStore {
         Ok(home)
     }
 
-    /// The organisation that is meant, where it is within reach.
+    /// Returns the requested organisation if it is in scope.
     pub(super) fn given(&self, organization: &str) -> Result<Option<String>, Error> {
         if !is_id(organization) {
             return Err(no_id("organization_id"));
@@ -73,7 +75,7 @@ impl EntityStore {
         Err(Error::new(Code::FileNotFound, message).field("organization_id").hint(hint))
     }
 
-    /// Whose the nearest row of that path is, or would be.
+    /// Returns the owner of the closest row of this path, or of the row that a write would create.
     fn nearest(&self, entity: &Entity) -> Result<Option<String>, Error> {
         let Tenant::Organization(own) = &self.tenant else { return Ok(None) };
         let found = self.depot.owner_of_path(&self.tenant, entity.kind.name(), &entity.path);
@@ -83,18 +85,18 @@ impl EntityStore {
 }
 
 fn no_id(field: &'static str) -> Error {
-    let message = format!("{field} has from 1 to 128 bytes, and no control characters");
+    let message = format!("{field} must have 1 to 128 bytes and no control characters");
     Error::new(Code::InvalidInput, message).field(field)
 }
 
-/// Passes a path that names one thing in one way.
+/// Accepts only a path with a single spelling.
 fn plain(path: &str) -> Result<(), Error> {
     let why = if path.len() > LONGEST_PATH {
         "is longer than 1024 bytes"
     } else if path.chars().any(|character| character.is_control() || character == '\\') {
-        "holds a backslash or a control character"
+        "contains a backslash or a control character"
     } else if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        "is not a plain relative one: it has an empty part, `.` or `..`"
+        "has an empty part, `.` or `..`"
     } else {
         return Ok(());
     };

@@ -1,25 +1,24 @@
-//! Whose the apps are that a tenant reaches, as far as it was asked: an app does not change its organisation.
+//! A cache of the apps' owners. An app's owner never changes.
 //!
-//! Invariant: what is not there, or out of reach, is asked of the database each time.
+//! Invariant: only apps in scope are cached; the database is asked about all others each time.
 
 use lru::LruCache;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Apps that are remembered.
+/// The maximum number of cached apps.
 const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
-/// Which organisation each app belongs to.
+/// The organisation of each cached app.
 #[derive(Debug, Clone)]
 pub(super) struct AppOwners(Arc<Mutex<LruCache<String, Option<String>>>>);
 
 impl AppOwners {
-    /// Whose the app is, where that is known.
+    /// Returns the cached owner of the app.
     pub fn get(&self, app: &str) -> Option<Option<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(app).cloned()
     }
 
-    /// Remembers whose the app is.
     pub fn put(&self, app: &str, organization: Option<String>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).put(app.to_owned(), organization);
     }

@@ -1,4 +1,4 @@
-//! Looking through rows: their texts, and what there is of them.
+//! Searches and lists rows.
 
 use super::selector::EntitySelector;
 use super::{EntityStore, RowPlace};
@@ -9,48 +9,49 @@ use crate::store::search::{NeedlePiece, SearchLimits, SearchPattern, Skipped};
 use crate::store::sql::rows::{EntityStoreError, RowFound};
 use crate::text::Version;
 
-/// Keys that are asked for at once.
+/// Keys per query.
 const KEYS: usize = 5_000;
-/// Texts that are held at once, and their bytes where it is more than one.
+/// The maximum number of texts in memory, and the maximum of their total bytes if there is more than
+/// one.
 const TEXTS: usize = 64;
 const BYTES: u64 = 4 << 20;
 
-/// One entity of a list.
+/// An entity in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowListed {
-    /// Where it is.
+    /// Its location.
     pub place: RowPlace,
     /// Its length in bytes.
     pub size: u64,
-    /// The stamp of its text.
+    /// The version of its text.
     pub stamp: Version,
 }
 
-/// Among which entities a search or a list looks.
+/// The entities that a search or a listing covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntityFilter<'a> {
-    /// What sort they are of.
+    /// The entity type.
     pub kind: &'a EntityKind,
-    /// Whose they are by their sort.
+    /// The kind of owner that the type has.
     pub owner: EntityOwner,
-    /// The app whose files are meant.
+    /// The app whose files are covered.
     pub app_id: Option<&'a str>,
-    /// The organisation that is meant, where the request narrows to one.
+    /// The organisation to which the request is limited.
     pub organization_id: Option<&'a str>,
 }
 
-/// A row that is looked through.
+/// A row and its text for a search.
 #[derive(Debug)]
 pub struct RowText {
-    /// Where it is.
+    /// Its location.
     pub place: RowPlace,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
 impl EntityStore {
-    /// Gives the rows in which a pattern may be found, in the order of their paths, one after the other, until the time is
-    /// up; rows in which it cannot be found may be left out.
+    /// Calls `see` with each row that may match the pattern, in path order, until the time is up. Rows
+    /// that cannot match may be omitted.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn each(
@@ -71,7 +72,7 @@ impl EntityStore {
         Ok(passed)
     }
 
-    /// Whether there is any of the rows that are meant.
+    /// True if the selection contains any row.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn is_any(&self, meant: &EntitySelector) -> Result<bool, Error> {
@@ -84,7 +85,7 @@ impl EntityStore {
         Ok(false)
     }
 
-    /// Gives the texts of rows, a few at a time.
+    /// Visits the texts of rows, a few at a time.
     fn show(
         &self,
         meant: &EntitySelector,
@@ -104,7 +105,7 @@ impl EntityStore {
                 .span(|span| self.depot.texts(&self.tenant, span, some))
                 .map_err(EntityStoreError::told)?;
             for (row, bytes) in some.iter().zip(texts) {
-                // One that was removed meanwhile is not there.
+                // The row was removed meanwhile.
                 let Some(bytes) = bytes else { continue };
                 see(RowText { place: meant.place(row), bytes });
             }
@@ -113,7 +114,7 @@ impl EntityStore {
         Ok(())
     }
 
-    /// Lists rows in the order of their paths, so many at most, and says whether there are more.
+    /// Lists at most `most` rows in path order, and returns true if there are more.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn list(&self, meant: &EntitySelector, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
@@ -128,12 +129,12 @@ impl EntityStore {
     }
 }
 
-/// The rows that are meant, a page of keys after the other.
+/// The keys of the selected rows, page by page.
 struct KeyPages<'a> {
     rows: &'a EntityStore,
     meant: &'a EntitySelector,
     pieces: &'a [NeedlePiece],
-    /// The last row of the page before.
+    /// The last row of the previous page.
     last: Option<RowFound>,
     is_over: bool,
 }
@@ -143,7 +144,7 @@ impl<'a> KeyPages<'a> {
         KeyPages { rows, meant, pieces, last: None, is_over: meant.is_nothing() }
     }
 
-    /// The next page; one can be empty, as where a glob finds nothing of it.
+    /// Returns the next page. A page can be empty, for example if the glob matches none of its rows.
     fn next(&mut self) -> Result<Option<Vec<RowFound>>, Error> {
         if self.is_over {
             return Ok(None);
@@ -159,7 +160,7 @@ impl<'a> KeyPages<'a> {
     }
 }
 
-/// Rows in portions that may be held in memory.
+/// Splits rows into portions that fit into memory.
 fn portions(rows: &[RowFound]) -> impl Iterator<Item = &[RowFound]> {
     let (mut count, mut bytes) = (1, rows.first().map_or(0, |row| row.size));
     rows.chunk_by(move |_, next| {

@@ -1,7 +1,8 @@
-//! The rows: the entities that are kept in a database, admitted, read, replaced, looked through, and what was done to them.
+//! The store of entities in a database: it resolves, reads, replaces and searches rows, and keeps their
+//! history.
 //!
-//! Invariant: no row is seen, changed or told of but within the tenant's reach; what is out of reach is answered as what is
-//! not there.
+//! Invariant: rows and their history are accessible only within the tenant's scope. A row out of scope
+//! gets the same answers as one that does not exist.
 
 mod admit;
 mod app_owners;
@@ -26,31 +27,31 @@ use super::sql::rows::{EntityDatabase, EntityStoreError, RowKey, RowRead, StoreT
 use crate::error::{Code, Error};
 use app_owners::AppOwners;
 
-/// Edits between two looks at the journal's bounds: their numbers are random, so it is one of so many on the average.
+/// The average number of edits between two checks of the journal's limits. Edit numbers are random.
 const EVERY: u64 = 1024;
 
-/// The entities that a caller reaches.
+/// The entities that a tenant can access.
 #[derive(Debug, Clone)]
 pub struct EntityStore {
     depot: Arc<EntityDatabase>,
     tenant: Tenant,
     homes: AppOwners,
-    /// Whether the journal is to be looked at.
+    /// Set when the journal's limits should be checked.
     due: Arc<AtomicBool>,
 }
 
 impl EntityStore {
-    /// The rows of a database that this tenant reaches.
+    /// Gives this tenant access to its rows of a database.
     pub fn new(depot: Arc<EntityDatabase>, tenant: Tenant) -> EntityStore {
         EntityStore { depot, tenant, homes: AppOwners::default(), due: Arc::default() }
     }
 
-    /// Tells of what the database is asked.
+    /// Reports each database call to this function.
     pub fn tell(&self, told: StoreTold) {
         self.depot.tell(told);
     }
 
-    /// Reads the row, at most `limit` bytes; `None` when there is none.
+    /// Reads the row, at most `limit` bytes; `None` if it does not exist.
     ///
     /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.
     pub fn read(&self, place: &RowPlace, limit: u64) -> Result<Option<RowSnapshot>, Error> {
@@ -58,9 +59,9 @@ impl EntityStore {
         read.map(|read| snapshot(place, read, limit)).transpose()
     }
 
-    /// Reads the row, and what was done to it last.
+    /// Reads the row and its last journal entry.
     ///
-    /// Errors: those of [`Rows::read`].
+    /// Errors: those of [`EntityStore::read`].
     pub fn read_and_last(
         &self,
         place: &RowPlace,
@@ -71,18 +72,18 @@ impl EntityStore {
         Ok((read.map(|read| snapshot(place, read, limit)).transpose()?, last))
     }
 
-    /// Whether there is an entity of the same sort, app and organisation at another path.
+    /// True if an entity of the same type, app and organisation exists at another path.
     pub fn exists(&self, place: &RowPlace, path: &str) -> bool {
         self.depot.is_row(&self.tenant, RowKey { path, ..place.row_key() }).unwrap_or(false)
     }
 
-    /// Writes all rows of one edit, or none, and remembers the edit, in one transaction.
+    /// Writes and journals all rows of one edit, or none, in one transaction.
     ///
-    /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`; where the database was lost so late that nobody knows whether it was written,
-    /// the refusal says so.
+    /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`. If the connection is lost during the commit, the
+    /// message says that the edit may or may not have been written.
     pub fn publish(&self, writes: &[RowWrite<'_>], deed: &EditMeta) -> Result<WriteOutcome, Error> {
         if writes.is_empty() {
-            return Err(Error::new(Code::Internal, "an edit without a row was to be written"));
+            return Err(Error::new(Code::Internal, "an edit has no rows"));
         }
         let Some(edit) = self.depot.publish(&self.tenant, writes, deed).map_err(EntityStoreError::told)?
         else {
@@ -99,17 +100,18 @@ impl EntityStore {
         Ok(WriteOutcome::All(PublishedBatch { files: writes.iter().map(done).collect(), edit: Some(edit) }))
     }
 
-    /// The last change of the row.
+    /// Returns the last change of the row.
     pub fn latest(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
         self.newest(place, EditFilter::Settled)
     }
 
-    /// The text of a version of this row, whole stamp or a prefix of at least 12 hex digits.
+    /// Returns the text of a version of this row, by the whole version or a prefix of at least 12 hex
+    /// digits.
     pub fn text(&self, place: &RowPlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
         self.depot.text(&self.tenant, place.row_key(), version).map_err(EntityStoreError::told)
     }
 
-    /// The entry of that name, where all that it changed is within reach.
+    /// Returns the entry with this id if everything it changed is in scope.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
         if !self.depot.is_there() {
             return Ok(None);
@@ -117,9 +119,9 @@ impl EntityStore {
         self.depot.entry(&self.tenant, id).map_err(EntityStoreError::told)
     }
 
-    /// The last entries within reach, the newest first; those of one row, or of all.
+    /// Returns the last entries in scope, newest first; those of one row, or all.
     ///
-    /// Where nobody has used the database yet, there is none.
+    /// A database that was never used has none.
     pub fn entries(&self, of: Option<&RowPlace>, most: usize) -> Result<Vec<Entry>, Error> {
         if !self.depot.is_there() {
             return Ok(Vec::new());
@@ -127,12 +129,12 @@ impl EntityStore {
         self.depot.entries(&self.tenant, of.map(RowPlace::row_key), most).map_err(EntityStoreError::told)
     }
 
-    /// The newest edit of a row that has not been taken back.
+    /// Returns the newest edit of a row that is not undone.
     pub fn to_undo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
         self.newest(place, EditFilter::ToUndo)
     }
 
-    /// The edit of a row that was taken back last and still is.
+    /// Returns the most recently undone edit of a row, if it is still undone.
     pub fn to_redo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
         self.newest(place, EditFilter::ToRedo)
     }
@@ -141,12 +143,13 @@ impl EntityStore {
         self.depot.newest(&self.tenant, place.row_key(), wanted).map_err(EntityStoreError::told)
     }
 
-    /// Whether it is to be tidied.
+    /// True if old edits should be removed.
     pub fn is_due(&self) -> bool {
         self.due.load(Ordering::Relaxed)
     }
 
-    /// Forgets the oldest until what this caller reaches of the journal is within its bounds; now and then only.
+    /// Removes the oldest edits in this tenant's scope until the journal is within its limits. Call it
+    /// now and then only.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         if self.due.swap(false, Ordering::Relaxed) {
             self.depot.tidy(&self.tenant, bounds).map_err(EntityStoreError::told)

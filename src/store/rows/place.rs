@@ -1,4 +1,4 @@
-//! Where an entity is, and what it held when it was read.
+//! The location of an entity, and its content when it was read.
 
 use crate::request::Entity;
 use crate::store::document_path::LockKey;
@@ -6,14 +6,14 @@ use crate::store::publish::{Content, JournalRecord};
 use crate::store::sql::rows::RowKey;
 use crate::text::Version;
 
-/// An entity that is within reach, by its whole key; whether there is a row of that key is found when it is read.
+/// An entity in scope, with its complete key. The row itself may not exist; a read tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPlace {
-    /// Its key, with the organisation of a workflow that was found.
+    /// Its key, with the resolved organisation of a workflow.
     pub(in crate::store) entity: Entity,
-    /// Whose it is: its own organisation, or that of its app; nobody's where it is global.
+    /// Its owner: its own organisation or that of its app; `None` for a global entity.
     pub(in crate::store) owner: Option<String>,
-    /// Which database it lies in.
+    /// The number of its database.
     pub(in crate::store) depot: u64,
 }
 
@@ -22,27 +22,27 @@ pub struct RowPlace {
 #[derive(Debug)]
 pub struct RowSnapshot {
     bytes: Vec<u8>,
-    /// The stamp of its text, on which the write is conditional.
+    /// The version of its text; the write is conditional on it.
     pub(in crate::store) stamp: Version,
-    /// When it was changed last, in microseconds since 1970: what comes later has a later time.
+    /// The time of its last change, in microseconds since 1970; later changes have later times.
     pub(in crate::store) changed: i64,
 }
 
-/// One row that is to become another, to be made or to be removed.
+/// A row to be replaced, created or removed.
 #[derive(Debug, Clone, Copy)]
 pub struct RowWrite<'a> {
-    /// Where it is.
+    /// The row's location.
     pub place: &'a RowPlace,
-    /// What was read there; absent when there was no row.
+    /// The row as it was read; `None` if it did not exist.
     pub before: Option<(&'a RowSnapshot, Content<'a>)>,
-    /// What is to stand there; absent when the row is to be removed.
+    /// The new content; `None` removes the row.
     pub after: Option<Content<'a>>,
-    /// What the journal is told of it.
+    /// The journal data of this write.
     pub told: JournalRecord,
 }
 
 impl RowPlace {
-    /// Its key, as a caller names it.
+    /// The key as a caller gives it.
     pub fn entity(&self) -> &Entity {
         &self.entity
     }
@@ -52,7 +52,7 @@ impl RowPlace {
         &self.entity.path
     }
 
-    /// Its key, as the database has it.
+    /// The key as the database stores it.
     pub(in crate::store) fn row_key(&self) -> RowKey<'_> {
         let Entity { kind, path, app_id, organization_id: _ } = &self.entity;
         let (organization, app) = (self.owner.as_deref(), app_id.as_deref());
@@ -64,7 +64,7 @@ impl RowPlace {
         }
     }
 
-    /// What to lock while it is edited. No such key is a folder to another.
+    /// The lock key of the entity; no such key contains another as a folder does.
     pub fn key(&self) -> LockKey {
         let Entity { kind, path, app_id, organization_id } = &self.entity;
         let part = |id: &Option<String>| id.as_ref().map_or_else(|| "-".to_owned(), |id| format!("={id}"));
@@ -79,12 +79,12 @@ impl RowSnapshot {
         RowSnapshot { bytes, stamp, changed }
     }
 
-    /// The content, unless it was taken.
+    /// The content; empty after `take_bytes`.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Hands out the content, so that it need not be copied.
+    /// Moves the content out to save a copy.
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)

@@ -1,4 +1,4 @@
-//! Which rows a search or a list means: those at a path, in a folder, of a glob, or whose paths begin like this.
+//! Selects rows for a search or a listing: by path, folder, glob or path prefix.
 
 use super::look::EntityFilter;
 use super::{EntityStore, RowPlace};
@@ -8,7 +8,7 @@ use crate::request::Entity;
 use crate::store::search::{SearchGlob, nothing_at};
 use crate::store::sql::rows::{EntityStoreError, Paths, RowFound, Span};
 
-/// The rows that are meant.
+/// A selection of rows.
 #[derive(Debug)]
 pub struct EntitySelector {
     entity: Entity,
@@ -18,21 +18,22 @@ pub struct EntitySelector {
     paths: Where,
 }
 
-/// Where they are.
+/// The selected paths.
 #[derive(Debug)]
 enum Where {
     Everywhere,
     Nowhere,
     At(String),
-    /// Paths that begin like this; of these those that the glob finds.
+    /// Paths with this prefix; if there is a glob, only those that match it.
     Beginning(String, Option<Box<SearchGlob>>),
 }
 
 impl EntityStore {
-    /// The rows at a path, in a folder or of a glob, as a search names them; all, where it is absent.
+    /// Selects the rows that a search names: at a path, in a folder or by a glob. Without a path,
+    /// selects all.
     ///
-    /// Errors: `FILE_NOT_FOUND` for an app, an organisation or a path that is not there or out of reach, `BAD_PATTERN` for a
-    /// glob, `STORE_UNAVAILABLE`.
+    /// Errors: `FILE_NOT_FOUND` for an app, an organisation or a path that does not exist or is out of
+    /// scope, `BAD_PATTERN` for a glob, `STORE_UNAVAILABLE`.
     pub fn within(&self, among: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
         let mut meant = self.meant(among)?;
         let Some(asked) = path.filter(|path| !path.is_empty()) else { return Ok(meant) };
@@ -64,9 +65,10 @@ impl EntityStore {
         Ok(meant)
     }
 
-    /// The rows in a folder, or those whose paths begin like this; all, where nothing is given.
+    /// Selects the rows in a folder, or those with a path prefix. An empty prefix selects all.
     ///
-    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that is not there or out of reach, `STORE_UNAVAILABLE`.
+    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
+    /// `STORE_UNAVAILABLE`.
     pub fn beginning(&self, among: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
         let mut meant = self.meant(among)?;
         if prefix.is_empty() {
@@ -86,7 +88,7 @@ impl EntityStore {
         Ok(meant)
     }
 
-    /// All rows among which is looked, once it is known that they are within reach.
+    /// Selects all rows that pass the filter, after checking that they are in scope.
     fn meant(&self, among: &EntityFilter<'_>) -> Result<EntitySelector, Error> {
         let EntityFilter { kind, owner, app_id, organization_id } = *among;
         let organization = match owner {
@@ -115,7 +117,7 @@ impl EntityStore {
 }
 
 impl EntitySelector {
-    /// Whether not every row is meant that lies there.
+    /// True if the selection leaves out some of the rows in its span.
     pub fn is_narrowed(&self) -> bool {
         match &self.paths {
             Where::Everywhere | Where::At(_) | Where::Beginning(_, None) => false,
@@ -123,12 +125,12 @@ impl EntitySelector {
         }
     }
 
-    /// Whether no row can be meant.
+    /// True if the selection cannot contain any row.
     pub(super) fn is_nothing(&self) -> bool {
         matches!(self.paths, Where::Nowhere)
     }
 
-    /// Whether a row that lies there is meant.
+    /// True if the selection contains this row of its span.
     pub(super) fn finds(&self, row: &RowFound) -> bool {
         match &self.paths {
             Where::Everywhere | Where::At(_) | Where::Beginning(_, None) => true,
@@ -137,7 +139,7 @@ impl EntitySelector {
         }
     }
 
-    /// The place of a row.
+    /// The location of a row.
     pub(super) fn place(&self, RowFound { organization, path, .. }: &RowFound) -> RowPlace {
         let owner = Some(organization.clone()).filter(|organization| !organization.is_empty());
         let organization_id = owner.clone().filter(|_| self.owner == EntityOwner::Organization);
@@ -145,7 +147,7 @@ impl EntitySelector {
         RowPlace { entity, owner, depot: self.depot }
     }
 
-    /// Asks for what lies there.
+    /// Calls `ask` with the span of the selection.
     pub(super) fn span<T>(&self, ask: impl FnOnce(Span<'_>) -> T) -> T {
         let behind = match &self.paths {
             Where::Everywhere | Where::Nowhere | Where::At(_) => None,
@@ -165,11 +167,11 @@ impl EntitySelector {
     }
 }
 
-/// The least text that comes behind all that begin like this, in the order of their bytes; nothing where there is none.
+/// Returns the smallest text after all texts with this prefix, in byte order; `None` if there is none.
 fn successor(beginning: &str) -> Option<String> {
     let mut characters: Vec<char> = beginning.chars().collect();
     while let Some(last) = characters.pop() {
-        // Behind the last before those that are none comes the first behind them.
+        // Skips the surrogates, which are not characters.
         let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
         if let Some(next) = next {
             characters.push(next);

@@ -1,19 +1,20 @@
-//! Whose rows a caller reaches.
+//! The tenant on whose behalf rows are accessed.
 
-/// Whose rows a caller reaches; it is said by a token, by a flag or by the command, and never by a request.
+/// The tenant on whose behalf rows are accessed. A token, a flag or the command sets it, never a
+/// request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Tenant {
-    /// What is no organisation's.
+    /// Only global rows.
     #[default]
     Nobody,
-    /// What is this organisation's, and what is no organisation's.
+    /// This organisation's rows and global rows.
     Organization(String),
-    /// Everything: for commands that only a person runs.
+    /// All rows, for administrative commands.
     Everybody,
 }
 
 impl Tenant {
-    /// The organisation, where it is one.
+    /// The organisation, if the tenant is one.
     pub fn organization(&self) -> Option<&str> {
         match self {
             Tenant::Organization(name) => Some(name),
@@ -21,7 +22,7 @@ impl Tenant {
         }
     }
 
-    /// Whether what is this organisation's is reached; the empty one is nobody.
+    /// True if rows of this organisation are in scope; the empty string means global.
     pub fn reaches(&self, organization: &str) -> bool {
         match self {
             Tenant::Nobody => organization.is_empty(),

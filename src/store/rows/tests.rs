@@ -1,4 +1,5 @@
-//! Rows on SQLite; `LOCKGATE_TEST_STORE` may name a PostgreSQL to try the same on. What a test makes has names of its own.
+//! Tests of the entity store on SQLite; set `LOCKGATE_TEST_STORE` to run them on PostgreSQL. Each test
+//! uses unique names.
 
 mod past;
 mod reach;
@@ -13,7 +14,7 @@ use crate::store::sql::rows::Added;
 use crate::text::Version;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A database, and a name that nothing else in it has.
+/// A database, and a name that is unique in it.
 struct Scene {
     _dir: tempfile::TempDir,
     depot: Arc<EntityDatabase>,
@@ -29,7 +30,7 @@ impl Scene {
         Scene { _dir: dir, depot: Arc::new(EntityDatabase::at(&url).unwrap()), tag }
     }
 
-    /// A name of an organisation, an app or a path.
+    /// Makes a unique name of an organisation, an app or a path.
     fn name(&self, name: &str) -> String {
         format!("{name}-{}", self.tag)
     }
@@ -78,7 +79,7 @@ impl EntityStore {
         self.admit(entity, owner(entity)).unwrap()
     }
 
-    /// Writes texts in one edit, each over what is there now; nothing removes a row.
+    /// Writes texts in one edit, each over the current one; `None` removes the row.
     fn write_all(&self, texts: &[(&RowPlace, Option<&str>)], kind: EntryKind) -> Result<WriteOutcome, Error> {
         let seen: Vec<_> = texts.iter().map(|(place, _)| self.read(place, 1 << 20).unwrap()).collect();
         self.write_over(texts, &seen, kind)

@@ -1,6 +1,6 @@
-//! What stands in for the database where lockgate was built without one.
+//! A stand-in for the journal's database in builds without one.
 //!
-//! Invariant: there is none of it, so nothing that it is asked is ever answered.
+//! Invariant: the type has no values, so its methods never run.
 
 use super::{DatabaseError, EditFilter, JournalRow, UnsettledEdit};
 use crate::store::inode::Inodes;

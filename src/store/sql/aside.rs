@@ -1,6 +1,6 @@
-//! Setting a broken database aside, for a person to look at.
+//! Renames a broken database so that a person can inspect it.
 //!
-//! Invariant: nothing of it is removed, and while its name is taken nobody begins a new one.
+//! Invariant: no part of it is deleted, and no new database is created while its name is taken.
 
 use super::DatabaseError;
 use super::database::io_failure;
@@ -8,10 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What SQLite keeps beside the database, and the database itself last: while it is there, nobody begins a new one.
+/// The suffixes of SQLite's files. The database itself is last: while it exists, no process creates a
+/// new one.
 const PARTS: [&str; 3] = ["-wal", "-shm", ""];
 
-/// Gives the database's files other names; tells what was done.
+/// Renames the database's files and returns a message about it.
 pub fn set_aside(path: &Path, why: &str) -> Result<String, DatabaseError> {
     let new = free_name(path);
     for part in PARTS {

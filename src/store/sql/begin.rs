@@ -1,6 +1,7 @@
-//! Writing an edit down, and what becomes of it.
+//! Records edits: begins, settles and removes them.
 //!
-//! Invariant: an edit, its changes and their texts are written in one transaction; a number is given once.
+//! Invariant: one transaction writes an edit, its changes and their texts. An edit number is never
+//! reused.
 
 use super::database::Database;
 use super::texts::{self, Packs};
@@ -13,9 +14,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Database {
-    /// Writes an edit down as begun; gives back its number.
+    /// Records an edit as begun and returns its number.
     pub fn begin(&self, deed: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
-        // Squeezing takes longer than all the rest, and nobody else need wait for it.
+        // Compression takes longer than everything else, so it happens outside the write lock.
         let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
         let number = self.write(|transaction| {
             let number = insert_edit(transaction, deed)?;
@@ -31,12 +32,12 @@ impl Database {
         Ok(number)
     }
 
-    /// What will be needed of the texts, as far as that can be told beforehand.
+    /// Compresses the texts that will be needed, as far as that is known in advance.
     fn pack(&self, row: &JournalRow<'_>) -> Result<Packs, DatabaseError> {
         if row.keep { self.read(|reader| texts::prepare(reader, row)) } else { Ok(Packs::default()) }
     }
 
-    /// Writes down which files an edit's staged copies are, in the order in which its files were written down.
+    /// Records the inodes of an edit's staged copies, in the order of its recorded files.
     pub fn record(&self, number: u64, inodes: &[Inodes]) -> Result<(), DatabaseError> {
         let insert = "INSERT OR REPLACE INTO copies(edit, position, copy, born, before, in_place)
             VALUES(?, ?, ?, ?, ?, ?)";
@@ -56,7 +57,7 @@ impl Database {
         })
     }
 
-    /// Declares that all of an edit is there; what it took back or made again is marked so.
+    /// Marks an edit as complete, and marks the edit that it undid or redid.
     pub fn settle(&self, number: u64) -> Result<(), DatabaseError> {
         let number = number.cast_signed();
         self.write(|transaction| {
@@ -74,7 +75,7 @@ impl Database {
         })
     }
 
-    /// Takes an edit out again that has not been settled.
+    /// Removes an edit that is not settled.
     pub fn forget(&self, number: u64) -> Result<(), DatabaseError> {
         let number = number.cast_signed();
         self.write(|transaction| {
@@ -141,7 +142,7 @@ fn insert_change(
     Ok(())
 }
 
-/// The kind of an edit, as its row has it.
+/// Decodes the kind of an edit.
 pub(super) fn kind(kind: i64, of: u64, database: &Database) -> EntryKind {
     match kind {
         UNDO => EntryKind::Undo(database.id(of)),
@@ -150,19 +151,19 @@ pub(super) fn kind(kind: i64, of: u64, database: &Database) -> EntryKind {
     }
 }
 
-/// A number as SQLite has them.
+/// Converts a count to SQLite's integer type.
 pub(super) fn count(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// A time as it is written down: milliseconds since 1970.
+/// Returns the current time as it is stored: milliseconds since 1970.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The time of a new edit: later than that of any edit which this process wrote down before, in whichever journal, so
-/// that the edits of several roots have one order.
+/// Returns the time of a new edit. It is later than that of any earlier edit of this process in any
+/// journal, so that edits of several roots have one order.
 fn moment() -> i64 {
     static LAST: AtomicI64 = AtomicI64::new(0);
     let now = now();
@@ -170,7 +171,7 @@ fn moment() -> i64 {
     LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last))).map_or(now, next)
 }
 
-/// A stamp out of a row.
+/// Converts a column to a version.
 pub(super) fn stamp(bytes: Option<[u8; 32]>) -> Option<Version> {
     bytes.map(Version::from_bytes)
 }

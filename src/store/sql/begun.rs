@@ -1,6 +1,7 @@
-//! What was begun and not settled, for whoever comes after a crash.
+//! Reads unsettled edits for recovery after a crash.
 //!
-//! Invariant: what is told here may be under way in a live process; only the locks of its files say that it is not.
+//! Invariant: an edit listed here may still be in progress in a live process; only the locks on its
+//! files tell.
 
 use super::begin::stamp;
 use super::database::Database;
@@ -8,7 +9,7 @@ use super::{BegunFile, DatabaseError, UnsettledEdit};
 use crate::store::inode::{Inode, Inodes};
 
 impl Database {
-    /// The edits that were begun and not settled, the oldest first.
+    /// Returns the edits that were begun and not settled, oldest first.
     pub fn begun(&self) -> Result<Vec<UnsettledEdit>, DatabaseError> {
         let begun = "SELECT number, path, staged, changes.before, after, folders, copies.edit AS recorded, copy, born,
             copies.before AS replaced, in_place FROM edits INDEXED BY edits_begun CROSS JOIN changes ON changes.edit = number
@@ -30,20 +31,21 @@ impl Database {
         })
     }
 
-    /// Whether that edit is still neither settled nor forgotten.
+    /// True if the edit is neither settled nor removed.
     pub fn is_open(&self, number: u64) -> Result<bool, DatabaseError> {
         let open = "SELECT 1 FROM edits WHERE number = ? AND settled = 0";
         self.read(|reader| reader.prepare_cached(open)?.exists([number.cast_signed()]))
     }
 
-    /// Whether an edit that is under way has a staged copy of that name.
+    /// True if an unsettled edit has a staged copy of this name.
     pub fn is_staged(&self, name: &str) -> Result<bool, DatabaseError> {
         let staged = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
             WHERE settled = 0 AND staged = ?";
         self.read(|reader| reader.prepare_cached(staged)?.exists([name]))
     }
 
-    /// The folders of the files that were edited last, beneath the root; a bounded number of them.
+    /// Returns the folders of the most recently edited files, relative to the root; their number is
+    /// bounded.
     pub fn folders(&self) -> Result<Vec<String>, DatabaseError> {
         let paths = "SELECT path FROM changes ORDER BY edit DESC LIMIT 1000";
         let paths = self.read(|reader| {

@@ -1,6 +1,6 @@
-//! The database of one root: one connection that writes, and a few that read beside it.
+//! The database of one root: one connection for writing and a few for reading.
 //!
-//! Invariant: one thread writes at a time, and none that reads waits for it.
+//! Invariant: one thread writes at a time, and readers never wait for it.
 
 use super::connection::{connect, failure};
 use super::{DatabaseError, schema};
@@ -14,28 +14,28 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Edits between two looks at their age.
+/// The number of edits between two checks of their age.
 const EVERY: u64 = 256;
-/// Connections that are kept open for reading.
+/// The number of connections kept open for reading.
 const READERS: usize = 4;
 
-/// One root's database, open.
+/// The open database of one root.
 #[derive(Debug)]
 pub(in crate::store) struct Database {
     path: PathBuf,
-    /// What the file is: another of its name is another journal.
+    /// The identity of the file. Another file of the same name is another journal.
     identity: Identity,
     name: u16,
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     /// The write-ahead log. SQLite holds no lock on it that closing a second descriptor would drop.
     log: File,
-    /// Whether the edits' age is to be looked at.
+    /// Set when the age of the edits should be checked.
     due: AtomicBool,
 }
 
 impl Database {
-    /// Connects to the journal that stands in this file, which is there.
+    /// Connects to the journal in this existing file.
     pub(super) fn connect(path: &Path) -> Result<Database, DatabaseError> {
         let identity = identity(path).map_err(|error| io_failure(&error))?;
         let writer = connect(path)?;
@@ -48,7 +48,7 @@ impl Database {
             schema::SchemaState::Ours(name) => name,
             schema::SchemaState::Newer(version) => return Err(DatabaseError::Closed(newer(version))),
             schema::SchemaState::New | schema::SchemaState::Foreign => {
-                return Err(DatabaseError::Spoilt("it is no journal of lockgate".to_owned()));
+                return Err(DatabaseError::Spoilt("it is not a lockgate journal".to_owned()));
             }
         };
         schema::complete(&writer).map_err(failure)?;
@@ -59,64 +59,64 @@ impl Database {
         Ok(Database { path, identity, name, writer, readers, log, due })
     }
 
-    /// Looks through all of it.
+    /// Runs SQLite's integrity check.
     ///
-    /// Errors: what is wrong.
+    /// Errors: the damage found.
     pub(super) fn check(&self) -> Result<(), DatabaseError> {
         let said =
             self.read(|reader| reader.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)))?;
         if said == "ok" { Ok(()) } else { Err(DatabaseError::Spoilt(said)) }
     }
 
-    /// Whether the file of its name is still this one.
+    /// True if the path still leads to this file.
     pub fn is_current(&self) -> bool {
         identity(&self.path).is_ok_and(|there| there == self.identity)
     }
 
-    /// The journal's name, as its ids begin.
+    /// The name of the journal, with which its edit ids begin.
     pub fn name(&self) -> u16 {
         self.name
     }
 
-    /// The id of the edit of that number.
+    /// The id of the edit with this number.
     pub fn id(&self, number: u64) -> EditId {
         EditId::new(self.name, number)
     }
 
-    /// Makes everything that was written survive a power cut.
+    /// Flushes all writes to the disk, so that they survive a power failure.
     pub fn sync(&self) -> Result<(), DatabaseError> {
         rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.log))
             .map_err(|errno| io_failure(&errno.into()))
     }
 
-    /// How many bytes the database's file has, without the log.
+    /// The size of the database's file in bytes, without the log.
     pub(super) fn length(&self) -> u64 {
         self.path.metadata().map_or(0, |found| found.len())
     }
 
-    /// How many bytes the write-ahead log has.
+    /// The size of the write-ahead log in bytes.
     pub(super) fn log_length(&self) -> u64 {
         self.log.metadata().map_or(0, |found| found.len())
     }
 
-    /// Notes that an edit was written down; the number of every so manieth says that it is time to tidy up.
+    /// Counts a recorded edit; every [`TIDY_INTERVAL`]th number makes a cleanup due.
     pub(super) fn count(&self, number: u64) {
         if number.is_multiple_of(EVERY) {
             self.due.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether it is time to look at the edits' age.
+    /// True if the age of the edits should be checked.
     pub(super) fn is_due(&self) -> bool {
         self.due.load(Ordering::Relaxed)
     }
 
-    /// Declares that they are looked at.
+    /// Marks the check as done.
     pub(super) fn not_due(&self) {
         self.due.store(false, Ordering::Relaxed);
     }
 
-    /// Does all of the work, or nothing of it.
+    /// Runs `work` in a transaction and commits it only if it succeeds.
     pub(super) fn write<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -128,7 +128,7 @@ impl Database {
         transaction.commit().map_err(failure).map(|()| done)
     }
 
-    /// Asks beside whoever writes.
+    /// Runs `work` on a connection for reading, concurrently with the writer.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -143,19 +143,19 @@ impl Database {
         Ok(seen)
     }
 
-    /// The connection that writes.
+    /// The connection for writing.
     pub(super) fn writer(&self) -> MutexGuard<'_, Connection> {
         lock(&self.writer)
     }
 }
 
-/// What a panic left behind is a transaction at most, which was taken back when it was dropped.
+/// Ignores poisoning: a panic leaves at most a transaction, which was rolled back when it was dropped.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn newer(version: i64) -> String {
-    format!("it was written by a newer lockgate: its tables have the version {version}, this one knows {}", {
+    format!("it was written by a newer lockgate: its table version is {version}, this one supports {}", {
         schema::VERSION
     })
 }
@@ -164,14 +164,14 @@ fn identity(path: &Path) -> io::Result<Identity> {
     path.symlink_metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
 }
 
-/// The path of the write-ahead log beside a database.
+/// The path of the write-ahead log of a database.
 pub(super) fn log_path(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     PathBuf::from(log)
 }
 
-/// What a refusal of the system means.
+/// Maps an error of the operating system.
 pub(super) fn io_failure(error: &io::Error) -> DatabaseError {
     let why = error.to_string();
     match error.kind() {

@@ -1,6 +1,7 @@
-//! Looking edits up.
+//! Queries the journal's edits.
 //!
-//! Invariant: an edit is read by one statement, so it is whole: no change of it is missing, and none is another's.
+//! Invariant: each edit is read by one statement, so its list of changes is complete and has no other
+//! edit's changes.
 
 use super::begin::{kind, stamp};
 use super::database::Database;
@@ -15,13 +16,13 @@ const COLUMNS: &str =
     mode, folders, kept";
 
 impl Database {
-    /// The settled edit of that number; the paths are beneath the root.
+    /// Returns the settled edit with this number; its paths are relative to the root.
     pub fn entry(&self, number: u64) -> Result<Option<Entry>, DatabaseError> {
         let one = "number = ? AND settled = 1";
         self.read(|reader| self.entries_where(reader, one, [number.cast_signed()]).map(first))
     }
 
-    /// The settled edits, the newest first; those that change this path, or all.
+    /// Returns the settled edits that change this path, or all of them, newest first.
     pub fn entries(&self, path: Option<&str>, most: usize) -> Result<Vec<Entry>, DatabaseError> {
         let all = "number IN (SELECT number FROM edits WHERE settled = 1 ORDER BY number DESC LIMIT ?)";
         let of_path = "number IN (SELECT number FROM changes CROSS JOIN edits ON number = edit
@@ -33,10 +34,10 @@ impl Database {
         })
     }
 
-    /// The first of the wanted edits that change this path.
+    /// Returns the first edit of this path that passes the filter.
     pub fn newest(&self, wanted: EditFilter, path: &str) -> Result<Option<Entry>, DatabaseError> {
         let (which, order) = terms(wanted);
-        // By the path's own changes in their order, whatever SQLite thinks of it.
+        // Forces the order of the path's own changes on SQLite's planner.
         let order = if order == "number" { "edit" } else { order };
         let sql = format!(
             "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {which}
@@ -48,11 +49,12 @@ impl Database {
         })
     }
 
-    /// The first of all wanted edits, and the time that counts for it: when it was begun, or when it was taken back.
+    /// Returns the first edit that passes the filter, and the time that counts: when it was begun or
+    /// when it was undone.
     pub fn last(&self, wanted: EditFilter) -> Result<Option<(SystemTime, Entry)>, DatabaseError> {
         let (which, order) = terms(wanted);
         let sql = format!("SELECT number FROM edits WHERE {which} ORDER BY {order} DESC LIMIT 1");
-        // An undo is younger than its edit, so it is not forgotten before it.
+        // An undo is newer than its edit, so it is not removed before it.
         let undone = "SELECT later.at FROM edits JOIN edits AS later ON later.number = edits.undone
             WHERE edits.number = ?";
         self.read(|reader| {
@@ -68,13 +70,13 @@ impl Database {
         })
     }
 
-    /// The edit of that number, where there is one.
+    /// Returns the edit with this number, if it exists.
     fn numbered(&self, reader: &Connection, number: Option<i64>) -> rusqlite::Result<Option<Entry>> {
         let one = |number| self.entries_where(reader, "number = ?", [number]).map(first);
         number.map_or(Ok(None), one)
     }
 
-    /// Whether an edit of this path has been begun and not been settled.
+    /// True if an edit of this path was begun and not settled.
     pub fn is_begun(&self, path: &str) -> Result<bool, DatabaseError> {
         let begun = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
             WHERE settled = 0 AND path = ? LIMIT 1";
@@ -124,7 +126,7 @@ impl Database {
     }
 }
 
-/// The condition for the wanted edits, and the column by which the first of them is found.
+/// Returns the condition for the filter, and the column that orders its edits.
 const fn terms(wanted: EditFilter) -> (&'static str, &'static str) {
     match wanted {
         EditFilter::Settled => ("settled = 1", "number"),
@@ -133,7 +135,7 @@ const fn terms(wanted: EditFilter) -> (&'static str, &'static str) {
     }
 }
 
-/// A time as it is written down, in milliseconds since 1970.
+/// Converts a stored time, in milliseconds since 1970.
 fn time(at: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or(0))
 }

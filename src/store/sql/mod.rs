@@ -1,9 +1,9 @@
-//! Where SQL is spoken: the database behind one root's journal.
+//! The SQLite database behind one root's journal.
 //!
-//! What an edit is and where its files lie is the journal's; here are rows, texts by their stamps, and the files on the disk
-//! in which SQLite keeps them.
+//! The journal defines the edits and the location of their files. This module stores rows and texts by
+//! their versions, and manages SQLite's files on the disk.
 //!
-//! Invariant: whatever fails, the database holds all of an edit or nothing of it.
+//! Invariant: whatever fails, the database holds all of an edit or none of it.
 
 #[cfg(not(feature = "journal"))]
 mod absent;
@@ -41,54 +41,53 @@ use super::publish::Content;
 use crate::error::Code;
 use crate::text::Version;
 
-/// One file of an edit, as it is to be written down.
+/// A file of an edit to be recorded.
 #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "nothing is written down"))]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JournalRow<'a> {
-    /// Its path beneath the root.
+    /// Its path relative to the root.
     pub path: &'a str,
     /// The name of its staged copy.
     pub staged: &'a str,
-    /// The text before; absent when there was no file.
+    /// The text before; `None` if there was no file.
     pub before: Option<Content<'a>>,
-    /// The text after; absent when the file is to be removed.
+    /// The text after; `None` if the file is to be removed.
     pub after: Option<Content<'a>>,
-    /// How many lines are added.
+    /// The number of lines added.
     pub added: usize,
-    /// How many lines are taken away.
+    /// The number of lines removed.
     pub removed: usize,
-    /// The permission bits of a file that is to be removed.
+    /// The permission bits of a file to be removed.
     pub mode: Option<u32>,
-    /// How many folders are to be made.
+    /// The number of folders to be created.
     pub folders: usize,
-    /// Whether both texts may be kept.
+    /// Set when both texts may be kept.
     pub keep: bool,
 }
 
-/// Which edits are looked for.
+/// A filter for edits.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum EditFilter {
-    /// All that were settled.
+    /// All settled edits.
     Settled,
-    /// Those that can be taken back: no undo, no redo, and not taken back yet.
+    /// Edits that can be undone: neither an undo nor a redo, and not undone yet.
     ToUndo,
-    /// Those that were taken back and still are; the one that was taken back last comes first.
+    /// Edits that are currently undone; the most recently undone comes first.
     ToRedo,
 }
 
 /// An edit that was begun and not settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnsettledEdit {
-    /// Its number.
     pub number: u64,
-    /// Its files, in the order in which they were written down.
+    /// Its files in the recorded order.
     pub files: Vec<BegunFile>,
 }
 
-/// One file of such an edit.
+/// A file of an unsettled edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BegunFile {
-    /// Its path beneath the root.
+    /// Its path relative to the root.
     pub path: String,
     /// The name of its staged copy.
     pub staged: String,
@@ -96,28 +95,27 @@ pub(super) struct BegunFile {
     pub before: Option<Version>,
     /// The version after.
     pub after: Option<Version>,
-    /// How many folders were to be made.
+    /// The number of folders that were to be created.
     pub folders: usize,
-    /// Which files its staged copy and the file before are; absent where that was not written down.
+    /// The inodes of its staged copy and of the file before; `None` if they were not recorded.
     pub inodes: Option<Inodes>,
 }
 
-/// Why the database did not do what it was asked.
+/// An error of the journal's database.
 #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "there is one reason only"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DatabaseError {
-    /// The disk is full.
     Full(String),
-    /// What stands in its file is no database, or a broken one.
+    /// The file is not a database, or it is corrupt.
     Spoilt(String),
-    /// Something that may be over the next time.
+    /// An error that may be temporary.
     Other(String),
-    /// Nothing is to be remembered here, and why.
+    /// The journal must not be used; the text is the reason.
     Closed(String),
 }
 
 impl DatabaseError {
-    /// The code of the refusal, and the reason for it.
+    /// Returns the error code and the reason.
     pub fn told(&self) -> (Code, &str) {
         match self {
             DatabaseError::Full(why) => (Code::NoSpace, why),

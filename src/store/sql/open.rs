@@ -1,6 +1,7 @@
-//! Opening the database of a root, or beginning it.
+//! Opens or creates the database of a root.
 //!
-//! Invariant: one process at a time makes a database or sets one aside; what is there and may be another's is not used.
+//! Invariant: one process at a time creates a database or sets one aside. A file that may belong to
+//! another program is not used.
 
 use super::DatabaseError;
 use super::aside::set_aside;
@@ -16,11 +17,11 @@ use std::time::{Duration, Instant};
 
 const NAME: &str = "journal.db";
 const LOCK: &str = "journal.lock";
-/// Opening takes some milliseconds; whoever takes longer is stopped.
+/// The time limit of another process's open; opening normally takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Database {
-    /// Opens the database in a root's own folder, or begins it; with what a person should know of it.
+    /// Opens or creates the database in a root's state folder; also returns warnings for the user.
     pub fn open(folder: &Path) -> Result<(Database, Vec<String>), DatabaseError> {
         let path = folder.join(NAME);
         let lock = private(&folder.join(LOCK)).map_err(|error| io_failure(&error))?;
@@ -40,12 +41,13 @@ impl Database {
             }
             done => done?,
         };
-        // The names of the files, which nothing else makes last.
+        // Flushes the names of the files, which nothing else does.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok((database, notes))
     }
 
-    /// Sets this database aside if it still is the root's and still spoilt; whoever comes next begins a new one.
+    /// Sets this database aside if it is still the root's database and still corrupt. The next process
+    /// creates a new one.
     pub fn give_up(&self, folder: &Path, why: &str) -> Result<Option<String>, DatabaseError> {
         let lock = private(&folder.join(LOCK)).map_err(|error| io_failure(&error))?;
         only_one(&lock)?;
@@ -57,7 +59,8 @@ impl Database {
     }
 }
 
-/// Why a database that seems spoilt is, looked at a second time and whole: a disk that failed once has damaged nothing.
+/// Checks a seemingly corrupt database again and completely, and returns the damage. A single failed
+/// read has damaged nothing.
 fn spoilt(path: &Path) -> Result<Option<String>, DatabaseError> {
     match Database::connect(path).and_then(|database| database.check()) {
         Ok(()) => Ok(None),
@@ -66,7 +69,7 @@ fn spoilt(path: &Path) -> Result<Option<String>, DatabaseError> {
     }
 }
 
-/// Waits until no other process opens this journal.
+/// Waits until no other process is opening this journal.
 fn only_one(lock: &File) -> Result<(), DatabaseError> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -85,7 +88,7 @@ fn only_one(lock: &File) -> Result<(), DatabaseError> {
     }
 }
 
-/// Opens a file of the user's alone, made when it is not there.
+/// Opens or creates a file that only this user can access.
 fn private(path: &Path) -> std::io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let mut how = OpenOptions::new();
@@ -93,7 +96,7 @@ fn private(path: &Path) -> std::io::Result<File> {
     how.custom_flags(flags.bits().cast_signed()).open(path)
 }
 
-/// Why what stands in the place of the database is none.
+/// Returns the reason why the file cannot be a database, if any.
 fn unusable(path: &Path) -> Result<Option<String>, DatabaseError> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

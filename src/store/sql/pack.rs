@@ -1,22 +1,22 @@
-//! A text as it is kept: what differs from the text before it, squeezed.
+//! Delta compression of stored texts.
 //!
-//! What both texts begin and end with is left out; of the middle zstd keeps what the middle of the other does not have. A
-//! whole text is one that differs from the empty one.
+//! The common start and end of a text and its base are omitted. Zstd compresses the remaining middle
+//! with the base's middle as its dictionary. A whole text is a delta against the empty one.
 //!
-//! Invariant: unpacking over the same base gives the same bytes, or nothing; no packed bytes make it panic, or reserve more
-//! than [`LARGEST`].
+//! Invariant: unpacking with the same base returns the same bytes or `None`. No packed bytes cause a
+//! panic, or an allocation above [`LARGEST`].
 
-/// The longest text that is kept.
+/// The size in bytes of the longest text that is kept.
 pub const LARGEST: usize = 256 << 20;
 
-/// A shorter middle is kept as it is.
+/// A middle shorter than this is stored uncompressed.
 const WORTH_SQUEEZING: usize = 128;
-/// Speed matters more than the last bytes: an edit waits for it.
+/// Zstd's fastest level: an edit waits for it, so speed matters more than size.
 const LEVEL: i32 = 1;
 
 const PLAIN: u8 = 0;
 const SQUEEZED: u8 = 1;
-/// Squeezed with the base's middle for a dictionary.
+/// Compressed with the base's middle as the dictionary.
 const LIKE_BASE: u8 = 2;
 
 /// Packs a whole text.
@@ -24,7 +24,7 @@ pub fn whole(text: &[u8]) -> Vec<u8> {
     over(&[], text)
 }
 
-/// Packs a text as what differs from the base.
+/// Packs a text as a delta against the base.
 pub fn over(base: &[u8], text: &[u8]) -> Vec<u8> {
     let start = common_start(base, text);
     let (base, text) = (rest(base, start), rest(text, start));
@@ -38,7 +38,7 @@ pub fn over(base: &[u8], text: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Turns a base into the text that was packed over it; `None` where the bytes are not such a packing.
+/// Turns a base into the text that was packed against it; `None` if the bytes are not a valid delta.
 pub fn unpack(base: &mut Vec<u8>, packed: &[u8]) -> Option<()> {
     let (kind, mut left) = packed.split_first()?;
     let [start, end, length] = [take(&mut left)?, take(&mut left)?, take(&mut left)?];
@@ -60,7 +60,7 @@ pub fn unpack(base: &mut Vec<u8>, packed: &[u8]) -> Option<()> {
     replace(base, start, stop, middle)
 }
 
-/// Puts the middle in the place of these bytes, moving what follows once.
+/// Replaces these bytes with the middle; moves the bytes after them only once.
 fn replace(text: &mut Vec<u8>, start: usize, stop: usize, middle: &[u8]) -> Option<()> {
     let (before, end) = (text.len(), start + middle.len());
     let after = before - stop + end;
@@ -71,7 +71,7 @@ fn replace(text: &mut Vec<u8>, start: usize, stop: usize, middle: &[u8]) -> Opti
     Some(())
 }
 
-/// The middle squeezed, where that makes it shorter.
+/// Compresses the middle if that makes it shorter.
 fn squeeze(like: &[u8], middle: &[u8]) -> (u8, Option<Vec<u8>>) {
     if middle.len() < WORTH_SQUEEZING {
         return (PLAIN, None);
@@ -110,7 +110,8 @@ fn without_end(text: &[u8], end: usize) -> &[u8] {
     text.get(..text.len().saturating_sub(end)).unwrap_or_default()
 }
 
-/// How many bytes two texts begin with together; whole blocks first, which compare many times faster.
+/// The length in bytes of the common start of two texts. Compares whole blocks first, which is many
+/// times faster.
 fn common_start(one: &[u8], other: &[u8]) -> usize {
     const BLOCK: usize = 1024;
     let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
@@ -127,7 +128,7 @@ fn common_end(one: &[u8], other: &[u8]) -> usize {
     same + bytes.take_while(|(one, other)| one == other).count()
 }
 
-/// Seven bits to a byte, the lowest first.
+/// Writes a length with seven bits per byte, lowest first.
 fn put(packed: &mut Vec<u8>, mut length: usize) {
     while length >= 0x80 {
         packed.push((length & 0x7f) as u8 | 0x80);

@@ -1,11 +1,12 @@
 //! The tables of a journal.
 //!
-//! Texts have small numbers by which others name them, and their bytes lie apart: a row that is often updated must not drag
-//! a text along. `texts.last` is the last edit that names the text, 0 for one that was only read; as the oldest edits are
-//! forgotten first, a text is needed as long as that edit is there, or another text is packed over it.
+//! Texts have small numeric ids, and their bytes are in a table of their own, so that frequent updates
+//! of a row do not rewrite a text. `texts.last` is the last edit that refers to the text, 0 for a text
+//! that was only read. The oldest edits are removed first, so a text is needed while that edit exists
+//! or another text is packed against it.
 //!
-//! Invariant: a database is known by its application id, whose lower half is the journal's own name; its version says which
-//! tables it has.
+//! Invariant: the application id identifies a database, and its lower half is the journal's name. The
+//! version says which tables the database has.
 
 use rusqlite::Connection;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -59,8 +60,9 @@ CREATE INDEX texts_read ON texts(at) WHERE last = 0;
 CREATE TABLE bytes(text INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
 ";
 
-/// Which files the staged copies of an edit are that is under way, and the files before. Earlier versions know neither the table nor
-/// that they should fill it, and need not: it is made where it is missing, and a row that is missing is one that says nothing.
+/// The inodes of an unsettled edit's staged copies and of the files before. Earlier versions neither
+/// know nor fill the table, and need not: it is created if missing, and a missing row means unknown
+/// inodes.
 const COPIES: &str = "
 CREATE TABLE IF NOT EXISTS copies(
     edit INTEGER NOT NULL,
@@ -73,20 +75,20 @@ CREATE TABLE IF NOT EXISTS copies(
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// What a database says of itself.
+/// The state of a database's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaState {
-    /// It has nothing in it yet.
+    /// The database is empty.
     New,
-    /// It is a journal of that name, and this lockgate knows its tables.
+    /// A journal of this name whose tables this lockgate knows.
     Ours(u16),
-    /// It is a journal with tables of a later version.
+    /// A journal with tables of this newer version.
     Newer(i64),
-    /// It is something else.
+    /// Another program's database.
     Foreign,
 }
 
-/// Reads what the database is.
+/// Reads the state of the schema.
 pub fn said(connection: &Connection) -> rusqlite::Result<SchemaState> {
     let number = |pragma| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
     let (id, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
@@ -99,12 +101,13 @@ pub fn said(connection: &Connection) -> rusqlite::Result<SchemaState> {
     })
 }
 
-/// Makes what a journal of an earlier version lacks.
+/// Adds the table that journals of an earlier version lack.
 pub fn complete(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(COPIES)
 }
 
-/// Makes the tables, and gives the journal a name: one begun in the place of another must not answer to the other's ids.
+/// Creates the tables and names the journal. A new name keeps a journal from answering to the edit ids
+/// of the one that it replaces.
 pub fn make(connection: &Connection) -> rusqlite::Result<()> {
     let name = RandomState::new().build_hasher().finish() & 0xffff;
     let id = (OURS << 16) | i64::try_from(name).unwrap_or(0);

@@ -1,4 +1,5 @@
-//! The database as the journal uses it: what is written down comes back, whatever happens between.
+//! Tests of the journal's database: recorded edits and texts read back unchanged, whatever happens in
+//! between.
 
 mod broken;
 mod several;
@@ -90,7 +91,7 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
         }
         assert_eq!(self::number(&database, "SELECT count(*) FROM copies"), 0);
     }
-    // A journal of an earlier version lacks the table, and what was under way then is still found.
+    // A journal of an earlier version lacks the table, and its unsettled edits are still found.
     database.begin(&deed(EntryKind::Edit), &rows).unwrap();
     database.write(|transaction| transaction.execute_batch("DROP TABLE copies")).unwrap();
     drop(database);
@@ -232,7 +233,7 @@ fn a_version_is_named_by_a_beginning_that_only_one_has() {
     assert_eq!(database.text(&hex).unwrap(), Some(b"text".to_vec()), "the control");
 }
 
-/// What an edit does to a text: another in the place of these bytes; or an earlier text again.
+/// An edit's effect on a text: a replacement of these bytes, or an earlier text again.
 #[derive(Debug, Clone)]
 enum Step {
     Splice(usize, usize, String),

@@ -1,7 +1,7 @@
-//! The texts: each once, whole or packed over the one before it.
+//! The stored texts: each is stored once, whole or packed against an earlier one.
 //!
-//! Invariant: a text is packed only over one that is there, and over at most [`DEEPEST`] of them; what is handed out has the
-//! stamp that it is kept under.
+//! Invariant: a text is packed only against an existing one, in chains of at most [`DEEPEST`]. A
+//! returned text always matches the version under which it is stored.
 
 use super::begin::{count, now};
 use super::database::Database;
@@ -9,12 +9,12 @@ use super::{Content, DatabaseError, JournalRow, pack};
 use crate::text::Version;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-/// Texts that one may be packed over, each over the next.
+/// The maximum length of a chain of packed texts.
 const DEEPEST: i64 = 32;
-/// Digits that name a version at least.
+/// The minimum number of digits of a version prefix.
 const SHORTEST_VERSION: usize = 12;
 
-/// What was packed before the database was locked for writing.
+/// Texts packed before the database was locked for writing.
 #[derive(Debug, Default)]
 pub(super) struct Packs {
     before: Option<Vec<u8>>,
@@ -22,7 +22,7 @@ pub(super) struct Packs {
     over: Option<Vec<u8>>,
 }
 
-/// A text that is there.
+/// A stored text.
 #[derive(Debug, Clone, Copy)]
 struct There {
     id: i64,
@@ -30,7 +30,8 @@ struct There {
 }
 
 impl Database {
-    /// The text of a version: its stamp or a beginning of it, of at least twelve digits that only one stamp has.
+    /// Returns the text of a version. A prefix of at least twelve digits is enough if only one version
+    /// has it.
     pub fn text(&self, version: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
         let Some((lowest, highest)) = range(version) else { return Ok(None) };
         let found = self.read(|reader| {
@@ -45,7 +46,7 @@ impl Database {
         Ok(found.filter(|(text, stamp)| Version::hash(text).bytes() == stamp).map(|(text, _)| text))
     }
 
-    /// Keeps a text that was only read, unless it is there.
+    /// Stores a text that was only read, unless it exists.
     pub fn keep(&self, content: Content<'_>) -> Result<(), DatabaseError> {
         if content.bytes.len() > pack::LARGEST || self.read(|reader| find(reader, content.stamp))?.is_some() {
             return Ok(());
@@ -60,7 +61,7 @@ impl Database {
     }
 }
 
-/// Packs what will be written if nobody else writes it first.
+/// Packs the texts that are not stored yet, without the write lock.
 pub(super) fn prepare(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Result<Packs> {
     let known =
         |content: Option<Content<'_>>| content.map_or(Ok(None), |content| find(reader, content.stamp));
@@ -78,7 +79,7 @@ pub(super) fn prepare(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Re
     Ok(packs)
 }
 
-/// Keeps the texts of a change, or names them again.
+/// Stores the texts of a change, or refers to the existing ones.
 pub(super) fn insert(
     transaction: &Transaction<'_>,
     number: i64,
@@ -103,7 +104,8 @@ pub(super) fn insert(
     }
 }
 
-/// The text of that stamp, which this edit names; packed and written when it is not there.
+/// Returns the id of the text with this version and marks it as used by the edit. Packs and inserts it
+/// if it is missing.
 fn named(
     transaction: &Transaction<'_>,
     number: i64,
@@ -144,9 +146,9 @@ fn add(
     Ok(There { id, depth })
 }
 
-/// Unpacks a text and all that it is packed over; `None` where one of them is not there or is no packing.
+/// Unpacks a text with all of its bases; `None` if one of them is missing or invalid.
 fn unpacked(reader: &Connection, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
-    // One statement, so that nobody takes a base away between two.
+    // One statement, so that no base can be removed in between.
     let chain = "WITH RECURSIVE chain(id, base, level) AS (
             SELECT id, base, 0 FROM texts WHERE id = ?1
             UNION ALL SELECT texts.id, texts.base, level + 1 FROM chain JOIN texts ON texts.id = chain.base
@@ -164,7 +166,7 @@ fn unpacked(reader: &Connection, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
     Ok(Some(text))
 }
 
-/// The lowest and the highest stamp that begin with these digits.
+/// The lowest and the highest version with this prefix.
 fn range(version: &str) -> Option<([u8; 32], [u8; 32])> {
     let digits = version.bytes().map(|digit| char::from(digit).to_digit(16).map(|digit| digit as u8));
     let digits: Vec<u8> = digits.collect::<Option<_>>()?;

@@ -1,9 +1,9 @@
-//! Forgetting: the oldest edits first, then the texts that nothing names, until the files on the disk are small enough.
+//! Removes the oldest edits and then unused texts, until the files on the disk are small enough.
 //!
-//! The work is done in small portions, so that whoever writes an edit down meanwhile waits for one portion at most.
+//! The work is split into small portions, so that a concurrent writer waits for one portion at most.
 //!
-//! Invariant: no edit that is under way is forgotten, and no text that a remaining edit names, or over which such a text is
-//! packed.
+//! Invariant: an unsettled edit is never removed, nor a text that a remaining edit refers to or that
+//! such a text is packed against.
 
 use super::begin::now;
 use super::connection::LOG_KEPT;
@@ -13,20 +13,20 @@ use crate::store::journal::RetentionLimits;
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 
-/// Edits that are forgotten in one transaction, and texts, and pages that are given back.
+/// The number of edits, texts or freed pages per transaction.
 const PORTION: i64 = 256;
-/// The share of the bound that is left after forgetting, so that it need not be done again at once.
+/// The share of the size limit that remains after a cleanup, so that the next one is not due at once.
 const LEFT: (u64, u64) = (7, 8);
-/// The share of the bound that texts may take which were only read.
+/// The share of the size limit for texts that were only read.
 const READ: (u64, u64) = (1, 4);
 
 impl Database {
-    /// Whether there may be something to tidy up; cheap.
+    /// True if a cleanup may be needed; this check is cheap.
     pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
         self.is_due() || self.log_length() > LOG_KEPT || self.length() > room(bounds)
     }
 
-    /// Forgets what is too old or too much, and moves the log into the database.
+    /// Removes what exceeds the age and size limits, and checkpoints the log.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), DatabaseError> {
         self.not_due();
         let oldest = now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX));
@@ -40,7 +40,7 @@ impl Database {
         self.move_log()
     }
 
-    /// Forgets the edits that were begun before that time.
+    /// Removes the edits begun before this time.
     fn forget_before(&self, time: i64) -> Result<(), DatabaseError> {
         let last = "SELECT number FROM edits WHERE at < ? AND settled = 1 ORDER BY number LIMIT 1";
         let mut forgotten = false;
@@ -50,11 +50,11 @@ impl Database {
         if forgotten { self.sweep() } else { Ok(()) }
     }
 
-    /// Forgets the oldest edits until no more than these bytes are in use.
+    /// Removes the oldest edits until at most `size` bytes are in use.
     fn forget_down_to(&self, size: u64) -> Result<(), DatabaseError> {
         while self.live()? > size {
             let edits = self.read(|reader| one(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
-            // A sixteenth of them at a time: each sweep looks at all texts.
+            // A sixteenth of them at a time, because each sweep scans all texts.
             let portion = (edits / 16).max(1);
             let mut left = portion;
             while left > 0 && self.forget_oldest(left.min(PORTION), i64::MAX)? > 0 {
@@ -68,7 +68,7 @@ impl Database {
         Ok(())
     }
 
-    /// Forgets some of the oldest edits; tells how many.
+    /// Removes some of the oldest edits and returns their number.
     fn forget_oldest(&self, most: i64, before: i64) -> Result<usize, DatabaseError> {
         self.shorten_log()?;
         self.write(|transaction| {
@@ -84,12 +84,12 @@ impl Database {
         })
     }
 
-    /// Removes the texts that nothing needs any more.
+    /// Removes the texts that are no longer needed.
     fn sweep(&self) -> Result<(), DatabaseError> {
         self.remove(&self.read(needless)?)
     }
 
-    /// Forgets texts that were only read: those from before that time, and the oldest of too many.
+    /// Removes texts that were only read: those before this time, and the oldest above `size` bytes.
     fn forget_read(&self, time: i64, size: u64) -> Result<(), DatabaseError> {
         let read = self.read(|reader| {
             let read =
@@ -106,7 +106,7 @@ impl Database {
         self.remove(&read.iter().filter_map(too_much).collect::<Vec<_>>())
     }
 
-    /// Removes these texts, but for those that an edit has named since they were looked at.
+    /// Removes these texts, except those that an edit has referred to since they were selected.
     fn remove(&self, texts: &[(i64, i64)]) -> Result<(), DatabaseError> {
         for portion in texts.chunks(usize::try_from(PORTION).unwrap_or(1)) {
             self.shorten_log()?;
@@ -123,7 +123,7 @@ impl Database {
         Ok(())
     }
 
-    /// How many bytes the database has in use.
+    /// The number of bytes in use in the database.
     fn live(&self) -> Result<u64, DatabaseError> {
         self.read(|reader| {
             let pages = one(reader, "PRAGMA page_count")? - one(reader, "PRAGMA freelist_count")?;
@@ -131,7 +131,7 @@ impl Database {
         })
     }
 
-    /// Takes the pages that are free out of the file, if they are many.
+    /// Returns free pages to the file system if there are many.
     fn give_back(&self) -> Result<(), DatabaseError> {
         let free = |reader: &Connection| {
             Ok((one(reader, "PRAGMA freelist_count")?, one(reader, "PRAGMA page_count")?))
@@ -145,7 +145,7 @@ impl Database {
             before = left;
             self.shorten_log()?;
             let writer = self.writer();
-            // Each step gives one page back.
+            // Each step frees one page.
             let vacuum = format!("PRAGMA incremental_vacuum({PORTION})");
             let mut vacuum = writer.prepare(&vacuum).map_err(connection::failure)?;
             let mut rows = vacuum.query([]).map_err(connection::failure)?;
@@ -153,20 +153,22 @@ impl Database {
         }
     }
 
-    /// Forgetting is written into the log as well, which must not outgrow what is forgotten.
+    /// Removals are written to the log, too; this keeps the log from growing larger than what they
+    /// free.
     fn shorten_log(&self) -> Result<(), DatabaseError> {
         if self.log_length() > LOG_KEPT { self.move_log() } else { Ok(()) }
     }
 
-    /// Moves the log into the database, so that it begins anew and stays short.
+    /// Checkpoints the log into the database, so that it restarts and stays short.
     fn move_log(&self) -> Result<(), DatabaseError> {
         if self.log_length() <= LOG_KEPT / 4 {
             return Ok(());
         }
-        // Moved while others write; the next who writes begins the log anew, if none has been added meanwhile.
+        // This runs concurrently with writers. The next writer restarts the log unless new pages were
+        // added meanwhile.
         self.move_log_by("PASSIVE")?;
         if self.log_length() > 2 * LOG_KEPT {
-            // They never leave a gap, so they are made to wait for a moment.
+            // Continuous writers leave no gap, so this makes them wait briefly.
             self.move_log_by("TRUNCATE")?;
         }
         Ok(())
@@ -178,7 +180,8 @@ impl Database {
     }
 }
 
-/// What the database may have of the bound: the log is let grow to twice its length, and over that while it is moved.
+/// The database's share of the size limit. The log may grow to twice its usual length, and beyond that
+/// during a checkpoint.
 fn room(bounds: RetentionLimits) -> u64 {
     bounds.size.saturating_sub((3 * LOG_KEPT).min(bounds.size / 2))
 }
@@ -187,12 +190,14 @@ fn one(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {
     reader.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// The texts that no edit names and over which no text is packed that is needed, with what they were named by last.
+/// Returns the texts that no edit refers to and no needed text is packed against, with their last
+/// edits.
 fn needless(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
-    // One moment for all that is read.
+    // One snapshot for all reads.
     let moment = reader.unchecked_transaction()?;
-    // As the oldest go first, what was named last before the oldest that is left is named by none. An edit that was taken
-    // out again leaves its number behind, which only makes its texts stay longer.
+    // The oldest edits are removed first, so no edit refers to a text whose last edit is older than the
+    // oldest remaining one. A withdrawn edit leaves its number behind, which only keeps its texts
+    // longer.
     let oldest = "SELECT min(number) FROM edits WHERE settled = 1";
     let oldest: Option<i64> = moment.query_row(oldest, [], |row| row.get(0))?;
     let begun = named_by_begun(&moment)?;
@@ -211,7 +216,7 @@ fn needless(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
     Ok(needless.map(|(id, (_, last))| (*id, *last)).collect())
 }
 
-/// What an edit under way names: it may be older than others that are forgotten.
+/// Returns the texts of unsettled edits, which may be older than other, removed edits.
 fn named_by_begun(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
     let named = "SELECT id FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
         CROSS JOIN texts ON stamp IN (before, after) WHERE settled = 0";
@@ -221,7 +226,7 @@ fn named_by_begun(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
 
 #[cfg(test)]
 impl Database {
-    /// Forgets that many of the oldest edits, and their texts.
+    /// Removes this many of the oldest edits, and their texts.
     pub fn forget_some(&self, most: usize) -> Result<(), DatabaseError> {
         self.forget_oldest(super::begin::count(most), i64::MAX)?;
         self.sweep()

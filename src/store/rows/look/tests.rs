@@ -1,4 +1,4 @@
-//! Looking through rows, in a real database.
+//! Tests of searches and listings in a real database.
 
 mod narrowed;
 
@@ -26,7 +26,7 @@ impl SearchClock for Nobody {
     fn hears(&self, _: usize, _: usize) {}
 }
 
-/// A database in a file of its own.
+/// A database in a temporary file.
 struct Scene {
     _dir: tempfile::TempDir,
     depot: Arc<EntityDatabase>,
@@ -63,7 +63,7 @@ fn write(rows: &EntityStore, owner: EntityOwner, texts: &[(String, Vec<u8>)]) {
     let write = |(place, (_, text)): (_, &'_ (String, Vec<u8>))| RowWrite {
         place,
         before: None,
-        // The scene outlives it.
+        // Leaked because it must outlive the fixture.
         after: Some(Content::new(Box::leak(text.clone().into_boxed_slice()))),
         told: JournalRecord::default(),
     };
@@ -87,12 +87,12 @@ fn workflows() -> EntityFilter<'static> {
     }
 }
 
-/// What is shown of a row: its path, after whose it is.
+/// A row as `OWNER:PATH`.
 fn shown(place: &RowPlace) -> String {
     format!("{}:{}", place.owner.as_deref().unwrap_or_default(), place.path())
 }
 
-/// How many matches there are, by row; and how many rows were read.
+/// Returns the number of matches by row, and the number of rows read.
 fn counted(
     rows: &EntityStore,
     meant: &EntitySelector,
@@ -125,7 +125,7 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
     write(&nobody, EntityOwner::Global, &some(&["a/m.py"]));
     write(&acme, EntityOwner::Organization, &some(&["a/y.py", "a/b/z.ts"]));
     write(&other, EntityOwner::Organization, &some(&["a/s.py", "only/t.py"]));
-    // One path may be nobody's and an organisation's.
+    // One path may have a global row and an organisation's row.
     write(&acme, EntityOwner::Organization, &some(&["b.py"]));
     let pattern = SearchPattern::new("abc", MatchReach::Line).unwrap();
     let found = |rows: &EntityStore, path: Option<&str>| {
@@ -188,7 +188,7 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
         ("", 99, all, false),
         ("", 7, all, false),
         ("", 2, ":a-b.py acme:a/b/z.ts", true),
-        // A folder before what begins like one.
+        // A folder comes before names with the same prefix.
         ("a", 99, "acme:a/b/z.ts :a/x.py acme:a/y.py", false),
         ("a-", 99, ":a-b.py", false),
         ("a/", 99, "acme:a/b/z.ts :a/x.py acme:a/y.py", false),

@@ -1,4 +1,4 @@
-//! Taking edits of rows back, making them again, and forgetting them.
+//! Tests of undo, redo and the removal of old edits.
 
 use super::*;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Whose rows a caller reaches.
+//! Tests of tenant isolation.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -142,7 +142,7 @@ fn an_edit_is_seen_where_all_that_it_changed_is_within_reach() {
     assert_eq!([&all, &one, &other, &nobody].map(|rows| seen(rows, both)), [true, false, false, false]);
     assert_eq!([&all, &one, &other, &nobody].map(|rows| seen(rows, mixed)), [true, true, false, false]);
     assert!(other.latest(&global).unwrap().is_none() && one.latest(&own).unwrap().unwrap().id == mixed);
-    // What changed is seen all the same.
+    // A change remains visible.
     assert_eq!(other.text_of(&global).as_deref(), Some("text"));
 }
 

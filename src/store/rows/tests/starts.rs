@@ -1,4 +1,4 @@
-//! Databases that are begun, broken, of another version, or not there; all of SQLite.
+//! Tests of databases that are new, broken, of another version, or missing; all with SQLite.
 
 use super::*;
 use crate::store::state::StateFolder;
@@ -71,7 +71,7 @@ fn tables_that_were_being_made_when_the_process_ended_are_made_by_the_next() {
         connection
             .execute_batch("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; CREATE TABLE apps(id TEXT)")
             .unwrap();
-        // Dropped as the process would be: nothing was committed.
+        // Dropped as by a killed process: nothing was committed.
     }
     let rows = rows_in(&path);
     rows.write(&rows.at(&entity("module", "a")), "text");

@@ -1,4 +1,4 @@
-//! What stands in for the database where lockgate was built without one.
+//! A stand-in for the entity database in builds without one.
 
 use super::super::EditFilter;
 use super::{Added, EntityStoreError, Migrated, RowFound, RowKey, RowRead, Span};
@@ -13,44 +13,54 @@ use std::path::Path;
 
 const WHY: &str = "lockgate was built without stored content";
 
-/// A database that keeps nothing.
+/// A database whose operations all fail.
 #[derive(Debug)]
 pub struct EntityDatabase {}
 
 impl EntityDatabase {
-    /// Errors: `INVALID_INPUT`: there is none.
+    /// Always fails.
+    ///
+    /// Errors: `INVALID_INPUT`.
     pub fn at(_: &str) -> Result<EntityDatabase, Error> {
         Err(Error::new(Code::InvalidInput, WHY).field("store"))
     }
 
-    /// One of which everything is refused.
+    /// Returns a database whose operations all fail.
     pub fn beside(_: &StateFolder) -> EntityDatabase {
         EntityDatabase {}
     }
 
-    /// There is no file.
+    /// Always `None`.
     pub fn file(&self) -> Option<&Path> {
         None
     }
 
-    /// There is nothing to tell.
+    /// Does nothing.
     pub fn tell(&self, _: super::StoreTold) {}
 
+    /// Always fails.
+    ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn migrate(&self) -> Result<Migrated, Error> {
         Err(closed().told())
     }
 
+    /// Always fails.
+    ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
         Err(closed().told())
     }
 
+    /// Always fails.
+    ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn add_app(&self, _: &str, _: Option<&str>) -> Result<Added, Error> {
         Err(closed().told())
     }
 
+    /// Always fails.
+    ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn each_row(&self, _: &mut dyn FnMut(Entity, Vec<u8>) -> ControlFlow<()>) -> Result<(), Error> {
         Err(closed().told())

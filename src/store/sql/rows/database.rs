@@ -1,5 +1,5 @@
-//! A database of stored content as its users see it: connected to when it is first needed, and again where that failed or
-//! where it is another one by now.
+//! The entity database as its callers use it. It connects on first use, and again after a failure or
+//! when its address leads to another database.
 
 use super::connection::{Address, Connected, EntityTransaction, SqlDialect, TransactionMode};
 use super::metrics::StoreMetrics;
@@ -13,25 +13,26 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
-/// A database of stored content, shared by all who reach rows of it; connected to when it is first needed.
+/// An entity database, shared by all workspaces that use it. It connects on first use.
 #[derive(Debug)]
 pub struct EntityDatabase {
     address: Address,
     live: RwLock<Option<Arc<Connected>>>,
-    /// When it could not be connected to the last time, and why.
+    /// The time and error of the last failed connection attempt.
     failed: Mutex<Option<(Instant, EntityStoreError)>>,
     tally: StoreMetrics,
 }
 
 impl EntityDatabase {
-    /// The database of this URL: `sqlite:PATH`, or `postgres://...`. Nothing is connected to yet.
+    /// Returns the database at this URL: `sqlite:PATH` or `postgres://...`. Does not connect.
     ///
-    /// Errors: `INVALID_INPUT` for another sort of URL, which does not quote it.
+    /// Errors: `INVALID_INPUT` for any other kind of URL; the message does not quote it.
     pub fn at(url: &str) -> Result<EntityDatabase, Error> {
         Address::parse(url).map(EntityDatabase::new)
     }
 
-    /// The one of this user, in lockgate's own folder; where that cannot be used, what is asked of it is refused.
+    /// Returns this user's database in lockgate's state folder. If the folder is unusable, every call
+    /// fails.
     pub fn beside(state: &StateFolder) -> EntityDatabase {
         EntityDatabase::new(Address::Beside(state.clone()))
     }
@@ -45,43 +46,44 @@ impl EntityDatabase {
         }
     }
 
-    /// The file that a person named for it; nothing for a server, and for the one in lockgate's own folder.
+    /// Returns the file named in the configuration; `None` for a server and for the file in lockgate's
+    /// state folder.
     pub fn file(&self) -> Option<&Path> {
         self.address.file()
     }
 
-    /// Tells of each thing that it is asked from now on; the first who wants to hear of it does.
+    /// Reports each call to this function from now on. Only the first listener is kept.
     pub fn tell(&self, told: StoreTold) {
         self.tally.tell(told);
     }
 
-    /// A number for it that is the same in all processes.
+    /// A number that identifies the database, the same in all processes.
     pub(in crate::store) fn number(&self) -> u64 {
         self.address.number()
     }
 
-    /// Whether there may be something in it; asking makes nothing.
+    /// True if the database may hold content. Does not create it.
     pub(in crate::store) fn is_there(&self) -> bool {
         self.in_use().is_some() || self.address.is_there()
     }
 
-    /// Where it is.
+    /// The database's address.
     pub(super) fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Uses what was connected to, unless something is in use already.
+    /// Uses this connected database unless one is in use already.
     pub(super) fn use_live(&self, live: Connected) {
         let mut there = self.live.write().unwrap_or_else(PoisonError::into_inner);
         there.get_or_insert(Arc::new(live));
     }
 
-    /// Which database it is.
+    /// The database system in use.
     pub(super) fn dialect(&self) -> SqlDialect {
         self.address.dialect()
     }
 
-    /// The rows that a statement finds, within a tenant's reach.
+    /// Returns the rows that a statement finds within a tenant's scope.
     pub(super) fn read(
         &self,
         tenant: &Tenant,
@@ -90,7 +92,7 @@ impl EntityDatabase {
         Ok(self.read_all(tenant, &[statement])?.into_iter().flatten().collect())
     }
 
-    /// The rows that each of several statements finds, all as of one moment.
+    /// Returns the rows that each statement finds, all from one snapshot.
     pub(super) fn read_all(
         &self,
         tenant: &Tenant,
@@ -99,8 +101,8 @@ impl EntityDatabase {
         self.with("read", |live| live.read(tenant, TransactionMode::Read, statements))
     }
 
-    /// The rows that a statement finds where texts are looked for that are like this pattern of `LIKE`: PostgreSQL shows no
-    /// others then.
+    /// Returns the rows that a statement finds in texts like this `LIKE` pattern. PostgreSQL hides all
+    /// other rows meanwhile.
     pub(super) fn search(
         &self,
         tenant: &Tenant,
@@ -112,8 +114,8 @@ impl EntityDatabase {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Writes one edit in one transaction, within a tenant's reach; the work may be done twice. Gives the name of the
-    /// journal that has it.
+    /// Writes one edit in one transaction, within a tenant's scope, and returns the name of its
+    /// journal. `work` may run twice.
     pub(super) fn write(
         &self,
         tenant: &Tenant,
@@ -123,7 +125,7 @@ impl EntityDatabase {
         self.with("write", |live| live.write(tenant, edit, work).map(|()| live.journal()))
     }
 
-    /// Uses the connected database. One that does not do what it is asked is connected to anew by whoever comes next: its
+    /// Runs `work` on the connected database. After an error the next call connects anew, because the
     /// tables may be gone.
     fn with<T>(
         &self,
@@ -140,7 +142,7 @@ impl EntityDatabase {
         })
     }
 
-    /// What was connected to, as long as it is what its address leads to.
+    /// Returns the connected database if its address still leads to it.
     fn in_use(&self) -> Option<Arc<Connected>> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner).clone()?;
         if live.is_there() {
@@ -155,7 +157,8 @@ impl EntityDatabase {
         drop(there.take_if(|there| Arc::ptr_eq(there, live)));
     }
 
-    /// The connected database. Those who wait while another tries are told what came of that.
+    /// Returns the connected database. Callers that wait for another caller's attempt get that
+    /// attempt's result.
     pub(super) fn live(&self) -> Result<Arc<Connected>, EntityStoreError> {
         if let Some(live) = self.in_use() {
             return Ok(live);

@@ -1,32 +1,31 @@
-//! What a refusal of the database means.
+//! Maps database errors to lockgate's errors.
 //!
-//! Invariant: what the driver says is logged and never told: it may quote what another tenant wrote, or how the database is
-//! reached.
+//! Invariant: driver messages are logged but never returned to a client. They may contain another
+//! tenant's data or the database's address.
 
 use crate::error::{Code, Error};
 
-/// Why the database did not do what it was asked.
+/// An error of an entity database.
 #[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::store) enum EntityStoreError {
-    /// The disk is full.
     Full,
-    /// It cannot be reached.
+    /// The database cannot be reached.
     Away(String),
-    /// The connection was lost before anything was written; another may be had.
+    /// The connection was lost before anything was written; a retry on another connection is safe.
     Lost(String),
-    /// The connection was lost while an edit was being committed, and it cannot be seen what became of it.
+    /// The connection was lost during a commit, and it is unknown if the edit was written.
     Unknown,
-    /// Somebody else was faster.
+    /// A concurrent write changed the same row first.
     Overtaken,
-    /// It is not to be used as it is, and why.
+    /// The database must not be used as it is; the text is the reason.
     Closed(String),
-    /// Something else.
+    /// Any other error.
     Other(String),
 }
 
 impl EntityStoreError {
-    /// The refusal for it.
+    /// Converts this into the error that a client gets.
     pub fn told(self) -> Error {
         let unavailable = |why: &str| {
             Error::new(
@@ -39,18 +38,18 @@ impl EntityStoreError {
                 Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
             }
             EntityStoreError::Away(why) | EntityStoreError::Lost(why) => unavailable(&why)
-                .hint("send the request again; where that does not help, have a person look at the database"),
-            EntityStoreError::Unknown => unavailable("it was lost while the edit was being written")
-                .hint("read it again: the edit is there whole, or not at all")
+                .hint("send the request again; if it keeps failing, ask a person to check the database"),
+            EntityStoreError::Unknown => unavailable("the connection was lost during the commit")
+                .hint("read it again: the edit was written completely or not at all")
                 .disk_unknown(),
             EntityStoreError::Overtaken => {
-                unavailable("others keep writing the same rows").hint("send the request again")
+                unavailable("concurrent edits keep changing the same rows").hint("send the request again")
             }
             EntityStoreError::Closed(why) => {
-                unavailable(&why).hint("have a person look at the database and at what `--store` says")
+                unavailable(&why).hint("ask a person to check the database and the value of `--store`")
             }
             EntityStoreError::Other(why) => unavailable(&why)
-                .hint("send the request again; where that does not help, have a person look at the log"),
+                .hint("send the request again; if it keeps failing, ask a person to check the log"),
         }
     }
 }
@@ -61,7 +60,7 @@ mod driver {
     use sqlx::Error;
     use sqlx::migrate::MigrateError;
 
-    /// Of SQLite's extended codes the lower byte, which says what sort of trouble it is.
+    /// The lower byte of SQLite's extended codes is the primary result code.
     const SQLITE: i64 = 0xff;
     const BUSY: i64 = 5;
     const LOCKED: i64 = 6;
@@ -71,16 +70,16 @@ mod driver {
     const CANNOT_OPEN: i64 = 14;
     const CONSTRAINT: i64 = 19;
     const NO_DATABASE: i64 = 26;
-    /// The index of the log could not grow, which says no more than that.
+    /// The shared-memory index of the log could not grow; SQLite gives no more detail.
     const NO_SHARED_MEMORY: i64 = 10 | (19 << 8);
 
     impl From<Error> for EntityStoreError {
         fn from(error: Error) -> EntityStoreError {
-            tracing::debug!("the database of stored content: {error}");
+            tracing::debug!("database of stored content: {error}");
             match error {
                 Error::Database(error) => {
                     let code = error.code().unwrap_or_default();
-                    // PostgreSQL's codes have five characters, SQLite's are numbers.
+                    // PostgreSQL's codes have five characters; SQLite's are numbers.
                     match code.parse::<i64>() {
                         Ok(number) if code.len() < 5 => of_sqlite(number),
                         _ => of_postgres(&code),
@@ -89,9 +88,11 @@ mod driver {
                 Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => {
                     EntityStoreError::Lost("the connection was lost".to_owned())
                 }
-                Error::PoolTimedOut => EntityStoreError::Away("it gave no connection in time".to_owned()),
-                Error::Configuration(_) => EntityStoreError::Closed("its URL is not understood".to_owned()),
-                _ => EntityStoreError::Other("it gave an answer that is not understood".to_owned()),
+                Error::PoolTimedOut => {
+                    EntityStoreError::Away("timed out waiting for a database connection".to_owned())
+                }
+                Error::Configuration(_) => EntityStoreError::Closed("its URL is invalid".to_owned()),
+                _ => EntityStoreError::Other("it sent an unexpected response".to_owned()),
             }
         }
     }
@@ -101,25 +102,25 @@ mod driver {
             match error {
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match error.into()
                 {
-                    // As where another program's tables have these names.
+                    // For example, another program has tables of these names.
                     EntityStoreError::Other(why) => {
-                        EntityStoreError::Closed(format!("its tables cannot be made: {why}"))
+                        EntityStoreError::Closed(format!("its tables cannot be created: {why}"))
                     }
                     other => other,
                 },
                 MigrateError::VersionMissing(version) => newer(version),
                 other => {
-                    tracing::warn!("the schema of stored content: {other}");
-                    EntityStoreError::Closed("its tables are not as lockgate made them".to_owned())
+                    tracing::warn!("schema of the database of stored content: {other}");
+                    EntityStoreError::Closed("its tables differ from those that lockgate created".to_owned())
                 }
             }
         }
     }
 
-    /// The refusal of a database with tables that this lockgate does not know.
+    /// The error for a database with tables of a newer version of lockgate.
     pub(in crate::store::sql::rows) fn newer(version: i64) -> EntityStoreError {
         EntityStoreError::Closed(format!(
-            "it was made by a newer lockgate: its tables have the version {version}, this one knows {}",
+            "it was created by a newer lockgate: its table version is {version}, this one supports {}",
             super::super::connection::VERSION
         ))
     }
@@ -128,34 +129,34 @@ mod driver {
         match code & SQLITE {
             FULL => EntityStoreError::Full,
             _ if code == NO_SHARED_MEMORY => EntityStoreError::Full,
-            BUSY | LOCKED => EntityStoreError::Away("others have kept it busy for too long".to_owned()),
+            BUSY | LOCKED => EntityStoreError::Away("other writers kept it locked for too long".to_owned()),
             CONSTRAINT => EntityStoreError::Overtaken,
-            READ_ONLY => EntityStoreError::Closed("it may not be written to".to_owned()),
+            READ_ONLY => EntityStoreError::Closed("it is read-only".to_owned()),
             CANNOT_OPEN => EntityStoreError::Closed("its file cannot be opened".to_owned()),
             CORRUPT | NO_DATABASE => {
-                EntityStoreError::Closed("its file is no database, or a broken one".to_owned())
+                EntityStoreError::Closed("its file is not a database, or it is corrupt".to_owned())
             }
-            _ => EntityStoreError::Other(format!("SQLite refused with code {code}")),
+            _ => EntityStoreError::Other(format!("SQLite failed with code {code}")),
         }
     }
 
     fn of_postgres(code: &str) -> EntityStoreError {
         let why = |why: &str| format!("{why} (SQLSTATE {code})");
         match code {
-            // The disk, or a tablespace's quota.
+            // The disk is full, or a tablespace's quota is used up.
             "53100" => EntityStoreError::Full,
-            // A serialization failure, a deadlock, a row that another made first.
+            // A serialization failure, a deadlock, or a duplicate key from a concurrent insert.
             "40001" | "40P01" | "23505" => EntityStoreError::Overtaken,
-            // Shut down, crashed, starting up; taken away while idle.
-            "57P01" | "57P02" | "57P03" | "25P03" => EntityStoreError::Lost(why("it gave the connection up")),
+            // The server shut down, crashed or is starting up, or it closed an idle session.
+            "57P01" | "57P02" | "57P03" | "25P03" => EntityStoreError::Lost(why("it closed the connection")),
             "53300" => EntityStoreError::Away(why("it has too many connections")),
             "57014" | "55P03" => EntityStoreError::Away(why("it took too long")),
-            "42501" => EntityStoreError::Closed(why("its role lacks a right")),
+            "42501" => EntityStoreError::Closed(why("its role lacks a permission")),
             _ if code.starts_with("08") => EntityStoreError::Lost(why("the connection was lost")),
             _ if code.starts_with("28") || code == "3D000" => {
-                EntityStoreError::Closed(why("it lets nobody in by this URL"))
+                EntityStoreError::Closed(why("it rejects the credentials or the database name in its URL"))
             }
-            _ => EntityStoreError::Other(why("PostgreSQL refused")),
+            _ => EntityStoreError::Other(why("PostgreSQL reported an error")),
         }
     }
 

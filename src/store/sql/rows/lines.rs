@@ -1,22 +1,23 @@
-//! The lines by which a search is narrowed: what an index is told of an edit.
+//! Updates the search index of lines after an edit.
 //!
-//! An index that was told each text as a whole would learn thousands of things of an edit that changed one line. So a text
-//! has parts: one with all of its lines, and one for each edit since with those that were new.
+//! Indexing the whole text again would add thousands of entries for a one-line change. So a text is
+//! indexed in parts: one part with all of its lines, and one part for each later edit with that edit's
+//! new lines.
 //!
-//! Invariant: each line of a text stands whole in one of its parts, as it stands in what is kept; lines that it no longer has
-//! may stand there, too.
+//! Invariant: one of the parts contains each line of a stored text completely. Parts may also contain
+//! lines that the text no longer has.
 
 use super::prepare::{After, OriginalRow, PreparedRow, count};
 use super::statement::{Statement, UnboundStatement};
 use crate::store::rows::Tenant;
 use std::collections::HashSet;
 
-/// What a part takes beside its text, in bytes, about: its key, the same in the index of keys, and the head of a row.
+/// The approximate overhead of a part in bytes: its key, the key's index entry and the row header.
 const ROW: usize = 160;
-/// New lines that are so large a part of a text are not kept apart.
+/// New lines get no part of their own if they exceed the text's size divided by this.
 const MUCH: usize = 4;
 
-/// What is to be told of one row's change by the edit of that number.
+/// Returns the statements that update the index for one row's change in this edit.
 pub(super) fn tell(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, at: i64) -> Vec<Statement> {
     let none = || UnboundStatement::new("DELETE FROM lines").within(tenant, "organization").row("", row.key);
     let part = |text: &str| {
@@ -38,18 +39,19 @@ pub(super) fn tell(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, at: i64) -
     }
 }
 
-/// The lines that are new, where they are few.
+/// Returns the new lines, if they are few.
 fn added(before: OriginalRow<'_>, after: &After) -> Option<String> {
-    // What the bytes show and what is kept of it differ in no line that both have.
+    // The decoded bytes and the stored text have the same lines, except where the stored form replaces
+    // characters.
     let before: HashSet<&str> = std::str::from_utf8(before.bytes).ok()?.split('\n').collect();
     let new: Vec<&str> = after.text.split('\n').filter(|line| !before.contains(line)).collect();
     let lines = new.join("\n");
     (lines.len() * MUCH <= after.text.len()).then_some(lines)
 }
 
-/// Whether new lines become a part of their own. All lines are put in the place of the parts by one in so many edits as have
-/// parts that are together as large as the text: what an edit costs does not grow with the text, nor what is kept of it
-/// beyond twice its size, about. The edits' numbers are random.
+/// True if new lines become a part of their own. One edit in N replaces all parts with a single new
+/// one, where N such parts are together as large as the text. So the cost of an edit does not grow with
+/// the text, and the index stays below about twice the text's size. Edit numbers are random.
 fn is_apart(lines: &str, after: &After, edit: i64) -> bool {
     let turn = count(after.text.len() / (lines.len() + ROW));
     turn > 1 && edit % turn != 0
@@ -89,7 +91,7 @@ mod tests {
             (None, Some(&a), 1, vec![insert]),
             (Some(a.as_bytes()), None, 1, vec![delete]),
             (Some(a.as_bytes()), Some(&b), 1, vec![insert]),
-            // Twelve parts like this come to as much as the text.
+            // Twelve parts of this size add up to the size of the text.
             (Some(a.as_bytes()), Some(&b), 61, vec![insert]),
             (Some(a.as_bytes()), Some(&b), 60, vec![delete, insert]),
             (Some(b"all else"), Some(&b), 1, vec![delete, insert]),

@@ -1,9 +1,10 @@
-//! Looking through rows: which there are within some bounds, and their texts.
+//! Lists rows and reads their texts for a search.
 //!
-//! A search asks for the keys first, and then for a few texts at a time: no transaction waits for what is done with them,
-//! and memory does not grow with what there is.
+//! A search first queries the keys, then a few texts at a time. So no transaction stays open while
+//! texts are processed, and memory use does not grow with the database.
 //!
-//! Invariant: an index narrows what is found to rows that hold what every match holds; none that could match is left out.
+//! Invariant: an index narrows the result to rows that contain a required piece of every match; it
+//! never drops a row that could match.
 
 use super::connection::{SqlDialect, get, stamp};
 use super::database::EntityDatabase;
@@ -13,18 +14,19 @@ use crate::store::rows::Tenant;
 use crate::store::search::{Cell, NeedlePiece};
 use std::collections::HashMap;
 
-/// Texts that one statement asks for: the least of these numbers that is enough, so that few statements are remembered.
+/// The batch sizes for texts. The smallest sufficient one is used, so that few distinct statements are
+/// prepared.
 const TEXTS: [usize; 3] = [1, 8, 64];
-/// Sequences of three characters that SQLite's index is asked for, and characters that PostgreSQL's is.
+/// The maximum number of trigrams sent to SQLite's index, and of characters sent to PostgreSQL's.
 const GRAMS: usize = 16;
 const LIKE: usize = 200;
 
-/// Behind which row to go on: its path, and whose it is.
+/// The row after which a listing continues: its path and its owner.
 type Behind<'a> = Option<(&'a str, &'a str)>;
 
 impl EntityDatabase {
-    /// The rows that are meant, by path and then by whose they are, so many at most; those alone that hold one of these
-    /// pieces, the one that says most, as far as an index knows.
+    /// Returns the rows in the span, ordered by path and then by owner, at most `most`. An index
+    /// narrows them to rows that contain the most selective of these pieces, as far as it can.
     pub(in crate::store) fn among(
         &self,
         tenant: &Tenant,
@@ -48,7 +50,8 @@ impl EntityDatabase {
         rows.iter().map(found).collect()
     }
 
-    /// The texts of rows of one kind and app, in the order in which they are asked for; nothing for one that is gone.
+    /// Returns the texts of rows of one type and app, in the requested order; `None` for a row that is
+    /// gone.
     pub(in crate::store) fn texts(
         &self,
         tenant: &Tenant,
@@ -71,12 +74,12 @@ impl EntityDatabase {
     }
 }
 
-/// By what an index narrows what is looked for.
+/// The condition that narrows a search through an index.
 #[derive(Debug)]
 enum Narrow {
-    /// What SQLite's index is asked.
+    /// A query for SQLite's trigram index.
     Grams(String),
-    /// The pattern stands in the policy of the table.
+    /// The policy of the table contains the pattern.
     Like,
 }
 
@@ -116,18 +119,18 @@ fn keys(
             keys.push(" AND (e.path, e.organization) > (").bind(path).push(", ").bind(organization).push(")");
     }
     if let Some(Narrow::Like) = narrow {
-        // How many lines are like it tells how they are best looked for.
+        // The best plan depends on the number of matching lines.
         keys = keys.thought_over();
     }
     keys.push(" ORDER BY e.path, e.organization LIMIT ").bind(most)
 }
 
-/// The keys of texts that may hold what is looked for. They are found before anything else: which rows are meant tells the
-/// database nothing that is true of how many there are, and it would go through their lines one by one.
+/// Selects the keys of texts that may match, before any other condition. The other conditions give the
+/// planner wrong row estimates, and it would scan the lines one by one.
 fn narrowed(tenant: &Tenant, narrow: &Narrow) -> Statement {
     const SAME: &str = "WITH c AS MATERIALIZED (SELECT DISTINCT kind, organization, app, path FROM ";
     let lines = match narrow {
-        // The order in which they are asked, too.
+        // `CROSS JOIN` fixes this order of evaluation in SQLite.
         Narrow::Grams(grams) => {
             let lines = UnboundStatement::new(SAME).push("grams CROSS JOIN lines ON lines.id = grams.rowid");
             lines.within(tenant, "organization").push(" AND grams MATCH ").bind(grams.as_str())
@@ -142,11 +145,11 @@ fn found(row: &sqlx::any::AnyRow) -> Result<RowFound, EntityStoreError> {
         organization: get(row, 0)?,
         path: get(row, 1)?,
         size: u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX),
-        stamp: stamp(row, 3)?.ok_or_else(|| EntityStoreError::Other("a row has no stamp".to_owned()))?,
+        stamp: stamp(row, 3)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?,
     })
 }
 
-/// The texts of some rows of one organisation.
+/// Selects the texts of some rows of one organisation.
 fn contents(tenant: &Tenant, span: Span<'_>, rows: &[&RowFound]) -> Statement {
     let asked = TEXTS.into_iter().find(|number| *number >= rows.len()).unwrap_or(rows.len());
     let mut text = UnboundStatement::new(
@@ -160,24 +163,25 @@ fn contents(tenant: &Tenant, span: Span<'_>, rows: &[&RowFound]) -> Statement {
     .push(" AND organization = ")
     .bind(rows.first().map_or("", |row| row.organization.as_str()))
     .push(" AND path IN (");
-    // The last one stands for those that are too few.
+    // Repeat the last row to fill the batch.
     for (at, row) in rows.iter().chain(rows.last().into_iter().cycle()).take(asked).enumerate() {
         text = text.push(if at == 0 { "" } else { ", " }).bind(row.path.as_str());
     }
     text.push(")")
 }
 
-/// The piece that says most. It stands within one line, and so in one part of a text, which is not true of two pieces.
+/// Returns the most selective piece. One piece lies within one line and so in one part of a text; two
+/// pieces may not.
 fn telling(pieces: &[NeedlePiece]) -> Option<&NeedlePiece> {
     pieces.iter().max_by_key(|piece| (says(piece), piece.len()))
 }
 
-/// How many of its characters are known.
+/// The number of known characters.
 fn says(piece: &NeedlePiece) -> usize {
     piece.iter().filter(|cell| matches!(cell, Cell::Exact(_))).count()
 }
 
-/// The pattern of `LIKE` for a piece.
+/// Returns the `LIKE` pattern for a piece.
 fn like(piece: &NeedlePiece) -> String {
     let mut like = "%".to_owned();
     for cell in piece.iter().take(LIKE) {
@@ -190,7 +194,7 @@ fn like(piece: &NeedlePiece) -> String {
     like + "%"
 }
 
-/// What SQLite's index of three characters in a row is asked: it knows letters of both sizes as one.
+/// Returns the query for SQLite's trigram index, which ignores case.
 fn grams(piece: &NeedlePiece) -> String {
     let mut grams: Vec<String> = Vec::new();
     for three in piece.windows(3) {
@@ -205,7 +209,7 @@ fn grams(piece: &NeedlePiece) -> String {
             grams.push(gram);
         }
     }
-    // Those that are left out stand among those that are asked for.
+    // Omitted trigrams overlap with the ones that are queried.
     let step = grams.len().div_ceil(GRAMS).max(1);
     grams.into_iter().step_by(step).collect::<Vec<String>>().join(" AND ")
 }

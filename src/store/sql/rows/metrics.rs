@@ -1,11 +1,11 @@
-//! What whoever keeps count is told of each thing that a database was asked.
+//! Reports each database call to a metrics listener.
 
 use super::{EntityStoreError, StoreTold};
 use std::fmt;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Whoever keeps count, if anybody does.
+/// The metrics listener, if one is set.
 #[derive(Default)]
 pub(super) struct StoreMetrics(OnceLock<StoreTold>);
 
@@ -16,12 +16,12 @@ impl fmt::Debug for StoreMetrics {
 }
 
 impl StoreMetrics {
-    /// Tells from now on; the first who asks for it is told.
+    /// Sets the listener; later calls have no effect.
     pub fn tell(&self, told: StoreTold) {
         drop(self.0.set(told));
     }
 
-    /// Does what is asked, and tells of it.
+    /// Runs `work` and reports it.
     pub fn measure<T>(
         &self,
         asked: &'static str,

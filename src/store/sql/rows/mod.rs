@@ -1,10 +1,11 @@
-//! Where SQL of stored content is spoken: the database that keeps entities, and what was done to them.
+//! The SQL store of entities and their history.
 //!
-//! Every statement but those about the database itself is bound to a tenant's reach in `statement`, and asked in a
-//! transaction of `link`, which has what differs between SQLite and PostgreSQL, but for the two schemas beside it.
+//! `statement` restricts every statement to a tenant's scope, except those about the database itself.
+//! `connection` runs the statements in transactions and holds the differences between SQLite and
+//! PostgreSQL, apart from the two schemas.
 //!
-//! Invariant: no row leaves this place but within the reach of the tenant who asked; whatever fails, an edit is there with
-//! its entry in the journal, or neither is.
+//! Invariant: a row is returned only within the requesting tenant's scope. Whatever fails, an edit and
+//! its journal entry are written together or not at all.
 
 #[cfg(not(feature = "content"))]
 mod absent;
@@ -45,91 +46,88 @@ pub(in crate::store) use failure::EntityStoreError;
 use crate::text::Version;
 use std::time::Duration;
 
-/// Takes what a database was asked, what became of it, and how long that took.
+/// A listener that gets each database call's operation, its result and its duration.
 pub type StoreTold = Box<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
 
-/// The key of a row; an organisation or an app that there is none of is empty.
+/// The key of a row. An absent organisation or app is the empty string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::store) struct RowKey<'a> {
-    /// What sort of entity it is.
+    /// The entity type.
     pub kind: &'a str,
-    /// Whose it is.
+    /// The organisation that owns the row.
     pub organization: &'a str,
-    /// The app that it belongs to.
+    /// The app that the row belongs to.
     pub app: &'a str,
-    /// Its path.
     pub path: &'a str,
 }
 
-/// What was done to a database's tables.
+/// The result of a migration of a database's tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Migrated {
-    /// The version that was there; 0 for none.
+    /// The version before; 0 for none.
     pub from: i64,
-    /// The version that is there now.
+    /// The current version.
     pub to: i64,
-    /// Whether searches are narrowed by an index.
+    /// Set when an index narrows searches.
     pub narrows: bool,
 }
 
-/// What became of an app that was to be made known.
+/// The result of registering an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
-    /// It is known now.
+    /// The app is newly registered.
     New,
-    /// It was known, and is the same organisation's.
+    /// The app was registered before, with the same owner.
     There,
 }
 
 /// A row as it was read.
 #[derive(Debug)]
 pub(in crate::store) struct RowRead {
-    /// Its bytes; absent where they are more than was asked for.
+    /// Its bytes; `None` if there are more than the caller's limit.
     pub bytes: Option<Vec<u8>>,
-    /// How many they are.
+    /// The length in bytes.
     pub size: u64,
-    /// The stamp of its text.
+    /// The version of its text.
     pub stamp: Version,
-    /// When it was changed last, in microseconds since 1970.
+    /// The time of its last change, in microseconds since 1970.
     pub changed: i64,
 }
 
-/// Which rows are looked through.
+/// The rows to search or list.
 #[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct Span<'a> {
-    /// What sort of entities.
+    /// The entity type.
     pub kind: &'a str,
-    /// The app that they belong to; empty where they have none.
+    /// The app that they belong to; empty for none.
     pub app: &'a str,
-    /// Whose they are; whoever's is reached, where it is absent.
+    /// Their owner; `None` for every owner in the tenant's scope.
     pub organization: Option<&'a str>,
-    /// Where they are.
     pub paths: Paths<'a>,
 }
 
-/// Which paths are meant.
+/// The paths to search or list.
 #[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Paths<'a> {
-    /// Every one.
     All,
-    /// This one.
+    /// Only this path.
     Only(&'a str),
-    /// Those from the first on, up to the one behind them, where there is one.
+    /// The paths from the first one (inclusive) to the second one (exclusive, `None` for no upper
+    /// bound).
     From(&'a str, Option<&'a str>),
 }
 
-/// A row that was found.
+/// A row found by a search or listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::store) struct RowFound {
-    /// Whose it is.
+    /// The organisation that owns it.
     pub organization: String,
-    /// Its path.
     pub path: String,
-    /// How many bytes it has.
+    /// The length in bytes.
     pub size: u64,
-    /// The stamp of its text.
+    /// The version of its text.
     pub stamp: Version,
 }
 

@@ -1,4 +1,4 @@
-//! What a person does with a database as a whole: its tables, its apps, and all of its rows.
+//! Administration of a whole database: its tables, its apps and all of its rows.
 
 use super::connection::{Connected, get};
 use super::database::EntityDatabase;
@@ -13,14 +13,14 @@ use sqlx::any::AnyRow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Rows that are read at one time: each may be as large as a file.
+/// Rows per read; each may be as large as a file.
 const AT_ONCE: i64 = 16;
 
 /// The parts of a row's key, and its bytes.
 type Whole = ([String; 4], Vec<u8>);
 
 impl EntityDatabase {
-    /// Makes the tables and indexes that are not there; tells what was done.
+    /// Creates the missing tables and indexes and returns the versions.
     ///
     /// Errors: `STORE_UNAVAILABLE`, `NO_SPACE`.
     pub fn migrate(&self) -> Result<Migrated, Error> {
@@ -29,7 +29,7 @@ impl EntityDatabase {
         Ok(migrated)
     }
 
-    /// All apps with their organisations, in the order of their ids.
+    /// Returns all apps with their organisations, ordered by id.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
@@ -40,13 +40,14 @@ impl EntityDatabase {
         apps.iter().map(app).collect::<Result<_, EntityStoreError>>().map_err(EntityStoreError::told)
     }
 
-    /// Makes an app known, which is this organisation's or nobody's.
+    /// Registers an app of this organisation, or a global one.
     ///
-    /// Errors: `INVALID_INPUT` for an app that is another organisation's: apps do not change it; `STORE_UNAVAILABLE`.
+    /// Errors: `INVALID_INPUT` if another organisation owns the app, because an app's owner never
+    /// changes; `STORE_UNAVAILABLE`.
     pub fn add_app(&self, id: &str, organization: Option<&str>) -> Result<Added, Error> {
         for (field, id) in [("app_id", Some(id)), ("organization_id", organization)] {
             if id.is_some_and(|id| !is_id(id)) {
-                let message = format!("{field} has from 1 to 128 bytes, and no control characters");
+                let message = format!("{field} must have 1 to 128 bytes and no control characters");
                 return Err(Error::new(Code::InvalidInput, message).field(field));
             }
         }
@@ -57,12 +58,12 @@ impl EntityDatabase {
                 let whose = there.map_or_else(|| "nobody's".to_owned(), |there| format!("that of {there}"));
                 Err(Error::new(Code::InvalidInput, format!("the app {id} is there, and is {whose}"))
                     .field("app_id")
-                    .hint("apps do not change their organisation: give another id"))
+                    .hint("an app cannot change its organisation: use another id"))
             }
         }
     }
 
-    /// Whether an app was made known, and whose it is.
+    /// Inserts an app; returns true if it is new, and its owner.
     fn put_app(&self, id: &str, organization: &str) -> Result<(bool, Option<String>), EntityStoreError> {
         let all = &Tenant::Everybody;
         let number = number()?;
@@ -77,8 +78,8 @@ impl EntityDatabase {
         Ok((made.load(Ordering::Relaxed), self.owner_of_app(all, id)?.and_then(some)))
     }
 
-    /// Shows every row of all organisations, in the order of their keys, until `see` has enough. Each row is whole; an edit
-    /// that is made meanwhile is seen or not.
+    /// Visits every row of all organisations in key order until `see` breaks. Each row is complete;
+    /// concurrent edits may or may not be included.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn each_row(&self, see: &mut dyn FnMut(Entity, Vec<u8>) -> ControlFlow<()>) -> Result<(), Error> {
@@ -90,7 +91,7 @@ impl EntityDatabase {
             let Some((key, _)) = rows.last() else { return Ok(()) };
             let next = key.clone();
             for ([kind, organization, app, path], bytes) in rows {
-                // A type that no policy of this lockgate has is none that it could be asked for.
+                // Skip types that no policy of this lockgate declares: nothing could request them.
                 let Some(kind) = EntityKind::named(&kind) else { continue };
                 let app_id = some(app);
                 let organization_id = some(organization).filter(|_| app_id.is_none());
@@ -116,7 +117,7 @@ impl EntityDatabase {
     }
 }
 
-/// An id, where it is one.
+/// Returns the id unless it is empty.
 fn some(id: String) -> Option<String> {
     Some(id).filter(|id| !id.is_empty())
 }

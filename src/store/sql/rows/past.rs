@@ -1,6 +1,7 @@
-//! Looking edits of rows up, and the texts that they left.
+//! Queries the edits of rows and the texts that they left.
 //!
-//! Invariant: an edit is read by one statement, so it is whole; one that changed what is out of reach is not there.
+//! Invariant: each edit is read by one statement, so it is complete. An edit that changed a row out of
+//! scope is not found.
 
 use super::super::{EditFilter, pack};
 use super::connection::{SqlDialect, get, stamp};
@@ -20,11 +21,11 @@ const ENTRIES: &str = "SELECT e.id, e.at, e.tool, e.author, e.request, e.kind, e
     FROM edits e JOIN changes c ON c.edit = e.id";
 const ORDER: &str = " ORDER BY e.at DESC, e.id, c.position";
 
-/// The shortest and the longest beginning of a stamp that names a version, in digits.
+/// The length in digits of a version prefix that a caller may use.
 const DIGITS: std::ops::RangeInclusive<usize> = 12..=64;
 
 impl EntityDatabase {
-    /// The edit of that name.
+    /// Returns the edit with this id.
     pub(in crate::store) fn entry(
         &self,
         tenant: &Tenant,
@@ -38,7 +39,7 @@ impl EntityDatabase {
         Ok(self.found(tenant, one)?.into_iter().next())
     }
 
-    /// The edits of one row, or all, the newest first.
+    /// Returns the edits of one row, or all edits, newest first.
     pub(in crate::store) fn entries(
         &self,
         tenant: &Tenant,
@@ -56,7 +57,7 @@ impl EntityDatabase {
         self.found(tenant, newest)
     }
 
-    /// The first of the wanted edits of a row.
+    /// Returns the first edit of a row that passes the filter.
     pub(in crate::store) fn newest(
         &self,
         tenant: &Tenant,
@@ -70,7 +71,7 @@ impl EntityDatabase {
         self.entries_in(&self.read(tenant, which)?)
     }
 
-    /// The edits that rows tell of.
+    /// Builds the edits from their rows.
     pub(super) fn entries_in(&self, rows: &[AnyRow]) -> Result<Vec<Entry>, EntityStoreError> {
         let journal = self.live()?.journal();
         let mut entries: Vec<Entry> = Vec::new();
@@ -85,7 +86,8 @@ impl EntityDatabase {
         Ok(entries)
     }
 
-    /// The text of a version of a row: its stamp or a beginning of it, of at least twelve digits that only one stamp has.
+    /// Returns the text of a version of a row. A prefix of at least twelve digits is enough if only one
+    /// version has it.
     pub(in crate::store) fn text(
         &self,
         tenant: &Tenant,
@@ -112,12 +114,12 @@ impl EntityDatabase {
     }
 }
 
-/// Finds edits; it is still to be narrowed, and to be ended by [`ORDER`].
+/// Selects edits. The caller adds conditions and ends the statement with [`ORDER`].
 fn entries(tenant: &Tenant) -> Statement {
     UnboundStatement::new(ENTRIES).within(tenant, OF_NUMBER_E)
 }
 
-/// The first of the wanted edits of a row.
+/// Selects the first edit of a row that passes the filter.
 pub(super) fn of_row(
     dialect: SqlDialect,
     tenant: &Tenant,
@@ -140,7 +142,7 @@ pub(super) fn of_row(
 
 fn entry(row: &AnyRow, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
     let of = EditId::new(id.journal(), get::<i64>(row, 6)?.cast_unsigned());
-    let no_stamp = || EntityStoreError::Other("an edit in it has no hash of its request".to_owned());
+    let no_stamp = || EntityStoreError::Other("an edit has no request hash".to_owned());
     Ok(Entry {
         id,
         at: UNIX_EPOCH + Duration::from_micros(u64::try_from(get::<i64>(row, 1)?).unwrap_or(0)),
@@ -164,7 +166,7 @@ fn changed(row: &AnyRow) -> Result<FileChange, EntityStoreError> {
     let count = |column| get::<i64>(row, column).map(|count| usize::try_from(count).unwrap_or(0));
     let id = |column| get::<String>(row, column).map(|id| Some(id).filter(|id| !id.is_empty()));
     let path: String = get(row, 12)?;
-    let no_kind = || EntityStoreError::Other("an entity in it has no sort".to_owned());
+    let no_kind = || EntityStoreError::Other("an entity has an unknown type".to_owned());
     let kind = EntityKind::named(get(row, 9)?).ok_or_else(no_kind)?;
     let app_id = id(11)?;
     let organization_id = id(10)?.filter(|_| app_id.is_none());

@@ -1,4 +1,5 @@
-//! What is known of a write before its transaction begins: nobody waits while texts are packed and looked at.
+//! Prepares a write before its transaction begins, so that no other write waits while texts are
+//! compressed and diffed.
 
 use super::super::pack;
 use super::{EntityStoreError, RowKey};
@@ -8,55 +9,53 @@ use crate::text::{Buffer, Hints, Version};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// One row that is to be written.
+/// A row to be written.
 #[derive(Debug)]
 pub(super) struct PreparedRow<'a> {
-    /// Its place among the writes of the edit.
+    /// Its index among the writes of the edit.
     pub position: i64,
-    /// Its key.
     pub key: RowKey<'a>,
-    /// What was read there.
+    /// The row as it was read, if there was one.
     pub before: Option<OriginalRow<'a>>,
-    /// What is to stand there.
+    /// The new content; `None` removes the row.
     pub after: Option<After>,
-    /// Lines that are added, and taken away.
+    /// The number of lines added.
     pub added: i64,
-    /// Lines that are taken away.
+    /// The number of lines removed.
     pub removed: i64,
-    /// Whether both texts are kept.
+    /// Set when both texts are kept in the history.
     pub keep: bool,
 }
 
 /// A row as it was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OriginalRow<'a> {
-    /// The stamp of its text.
+    /// The version of its text.
     pub stamp: Version,
-    /// Its bytes.
     pub bytes: &'a [u8],
-    /// When it was changed last.
+    /// The time of its last change, in microseconds since 1970.
     pub changed: i64,
 }
 
-/// A text as it is written.
+/// The new content of a row.
 #[derive(Debug)]
 pub(super) struct After {
-    /// Its stamp.
+    /// The version of the text.
     pub stamp: Version,
-    /// How many bytes it has.
+    /// The length in bytes.
     pub size: i64,
     /// The encoding of its bytes.
     pub encoding: String,
-    /// What the bytes show, as a database can keep it.
+    /// The decoded text, in a form that the database can store.
     pub text: String,
-    /// The bytes, where they are not that text.
+    /// The original bytes, if they differ from `text`.
     pub raw: Option<Vec<u8>>,
-    /// The bytes packed, where they are kept.
+    /// The compressed bytes, if the history keeps them.
     pub packed: Option<Vec<u8>>,
 }
 
 impl<'a> PreparedRow<'a> {
-    /// Prepares a write, which has that place among those of its edit.
+    /// Prepares the write at this index of its edit.
     pub fn new((position, write): (usize, &'a RowWrite<'a>)) -> PreparedRow<'a> {
         let RowWrite { place, before, after, told } = write;
         let before = before.map(|(snapshot, content)| OriginalRow {
@@ -84,7 +83,8 @@ impl After {
     }
 }
 
-/// The encoding of a text, the text itself, and its bytes where they are another thing. No text of PostgreSQL holds a NUL.
+/// Returns the encoding of a text, the text itself, and its bytes if they differ. PostgreSQL cannot
+/// store a NUL in a text.
 fn shown(bytes: &[u8]) -> (String, String, Option<Vec<u8>>) {
     const MARK: &str = "\u{feff}";
     match std::str::from_utf8(bytes) {
@@ -101,23 +101,23 @@ fn shown(bytes: &[u8]) -> (String, String, Option<Vec<u8>>) {
     }
 }
 
-/// A number as the databases have them.
+/// Converts a count to the databases' integer type.
 pub(super) fn count(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The time as it is written down: microseconds since 1970.
+/// Returns the current time as it is stored: microseconds since 1970.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// A number for an edit, from which nobody learns how many others there are.
+/// Returns a random number for an edit; a sequence would reveal how many edits other tenants made.
 pub(super) fn number() -> Result<i64, EntityStoreError> {
     let mut bytes = [0; 8];
     match getrandom(&mut bytes, GetRandomFlags::empty()) {
         Ok(8) => Ok(i64::from_le_bytes(bytes) >> 4 & i64::MAX >> 3),
-        _ => Err(EntityStoreError::Other("the system gives no random number".to_owned())),
+        _ => Err(EntityStoreError::Other("the operating system provides no random numbers".to_owned())),
     }
 }
 

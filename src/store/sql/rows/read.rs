@@ -1,4 +1,4 @@
-//! Reading single rows, and whose they are.
+//! Reads single rows and their owners.
 
 use super::super::EditFilter;
 use super::connection::{get, stamp};
@@ -11,7 +11,8 @@ use crate::store::rows::Tenant;
 use sqlx::any::AnyRow;
 
 impl EntityDatabase {
-    /// The row of that key, where there is one within reach; without its bytes where they are more than `limit`.
+    /// Returns the row with this key if the tenant may access it. Bytes are omitted if there are more
+    /// than `limit`.
     pub(in crate::store) fn row(
         &self,
         tenant: &Tenant,
@@ -21,7 +22,7 @@ impl EntityDatabase {
         self.read(tenant, row(tenant, key, limit))?.first().map(whole).transpose()
     }
 
-    /// The same, and what was done to it last, as of one moment.
+    /// Returns the row and its last edit, both from one snapshot.
     pub(in crate::store) fn row_and_last(
         &self,
         tenant: &Tenant,
@@ -31,13 +32,13 @@ impl EntityDatabase {
         let last = of_row(self.dialect(), tenant, key, EditFilter::Settled, 1);
         let found = self.read_all(tenant, &[row(tenant, key, limit), last])?;
         let [row, last] = found.as_slice() else {
-            return Err(EntityStoreError::Other("it left an answer out".to_owned()));
+            return Err(EntityStoreError::Other("a response is missing".to_owned()));
         };
         let last = self.entries_in(last)?.into_iter().next();
         Ok((row.first().map(whole).transpose()?, last))
     }
 
-    /// Whether there is a row of that key within reach.
+    /// True if the tenant can access a row with this key.
     pub(in crate::store) fn is_row(
         &self,
         tenant: &Tenant,
@@ -47,7 +48,8 @@ impl EntityDatabase {
         Ok(!self.read(tenant, row)?.is_empty())
     }
 
-    /// Whose the app of that id is, where it is within reach; empty for nobody's.
+    /// Returns the organisation of the app with this id, if the tenant may access it; empty for a
+    /// global app.
     pub(in crate::store) fn owner_of_app(
         &self,
         tenant: &Tenant,
@@ -58,7 +60,8 @@ impl EntityDatabase {
         app.first().map(|app| get(app, 0)).transpose()
     }
 
-    /// Whose the row of that path is: the organisation's own before nobody's.
+    /// Returns the owner of the row with this path. The organisation's own row comes before a global
+    /// one.
     pub(in crate::store) fn owner_of_path(
         &self,
         tenant: &Tenant,
@@ -76,7 +79,7 @@ impl EntityDatabase {
     }
 }
 
-/// Finds the row of that key, with its text where it has at most so many bytes.
+/// Selects the row with this key, with its text if that has at most `limit` bytes.
 fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let row = UnboundStatement::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
@@ -91,7 +94,7 @@ fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
 }
 
 fn whole(row: &AnyRow) -> Result<RowRead, EntityStoreError> {
-    let stamp = stamp(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no stamp".to_owned()))?;
+    let stamp = stamp(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
     let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 3)?, get(row, 4)?);
     let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
     let size = u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX);

@@ -1,6 +1,7 @@
-//! A statement, with the one clause that binds it to a tenant's reach.
+//! SQL statements, and the one clause that restricts them to a tenant's scope.
 //!
-//! Invariant: a statement about rows is made by [`Draft::within`] only, so none is without its clause.
+//! Invariant: only [`UnboundStatement::in_scope`] makes a statement about rows, so every such statement
+//! has the clause.
 
 use super::RowKey;
 use super::connection::SqlDialect;
@@ -10,44 +11,43 @@ use sqlx::Arguments;
 use sqlx::any::AnyArguments;
 use std::fmt::Write;
 
-/// Whose an edit is, where it is found by its number. As no index has this, a plan that was made while there was nothing yet
-/// is good for when there is much.
+/// The owner of an edit that is selected by its number. No index covers this expression, so a plan made
+/// for empty tables stays good for large ones.
 pub(super) const OF_NUMBER: &str = "(organization || '')";
-/// The same of `e`, and of `e2`.
+/// The same expression for the aliases `e` and `e2`.
 pub(super) const OF_NUMBER_E: &str = "(e.organization || '')";
 pub(super) const OF_NUMBER_E2: &str = "(e2.organization || '')";
 
-/// A statement whose rows are not bound yet.
+/// A statement that is not yet restricted to a tenant's scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnboundStatement {
-    /// Each piece but the last is followed by a value.
+    /// A value follows each piece except the last.
     pieces: Vec<String>,
     last: String,
     values: Vec<SqlValue>,
 }
 
-/// A statement that sees and changes rows within a tenant's reach.
+/// A statement that reads and changes rows within a tenant's scope.
 #[derive(Debug, Clone)]
 pub(super) struct Statement {
     draft: UnboundStatement,
-    /// Whether the database is to remember how it is carried out.
+    /// Set when the database is to keep the prepared statement.
     pub is_kept: bool,
 }
 
 impl UnboundStatement {
-    /// Begins a statement.
     pub fn new(text: &str) -> UnboundStatement {
         UnboundStatement { last: text.to_owned(), ..UnboundStatement::default() }
     }
 
-    /// Goes on.
+    /// Appends SQL text.
     #[must_use]
     pub fn push(mut self, text: &str) -> UnboundStatement {
         self.last.push_str(text);
         self
     }
 
-    /// Goes on with a value.
+    /// Appends a value.
     #[must_use]
     pub fn bind(mut self, value: impl Into<SqlValue>) -> UnboundStatement {
         self.pieces.push(std::mem::take(&mut self.last));
@@ -55,13 +55,13 @@ impl UnboundStatement {
         self
     }
 
-    /// Goes on with the four values of a key, between commas.
+    /// Appends the four values of a key, separated by commas.
     #[must_use]
     pub fn key(self, RowKey { kind, organization, app, path }: RowKey<'_>) -> UnboundStatement {
         self.bind(kind).push(", ").bind(organization).push(", ").bind(app).push(", ").bind(path)
     }
 
-    /// Goes on with another statement.
+    /// Appends another statement.
     fn append(mut self, other: UnboundStatement) -> UnboundStatement {
         for (piece, value) in other.pieces.into_iter().zip(other.values) {
             self = self.push(&piece).bind(value);
@@ -69,23 +69,24 @@ impl UnboundStatement {
         self.push(&other.last)
     }
 
-    /// Binds the statement to what a tenant reaches: `column` is where its table says whose a row is.
+    /// Restricts the statement to a tenant's scope. `column` is the column that holds a row's owner.
     #[must_use]
     pub fn within(self, tenant: &Tenant, column: &str) -> Statement {
         self.push(" WHERE ").reaching(tenant, column).unbound()
     }
 
-    /// The condition that binds a statement. This is the one place where it is said what a tenant reaches.
+    /// Appends the condition that restricts a statement. This is the only definition of a tenant's
+    /// scope.
     fn reaching(self, tenant: &Tenant, column: &str) -> UnboundStatement {
         match tenant {
-            // For a person's own commands; row-level security is told the same.
+            // For administrative commands; row-level security gets the same setting.
             Tenant::Everybody => self.push("1 = 1"),
             Tenant::Nobody => self.push(column).push(" = ''"),
             Tenant::Organization(name) => self.push(column).push(" IN ('', ").bind(name.as_str()).push(")"),
         }
     }
 
-    /// A statement about the database itself, or about a row that is new.
+    /// A statement about the database itself, or about a new row.
     #[must_use]
     pub fn unbound(self) -> Statement {
         Statement { draft: self, is_kept: true }
@@ -93,19 +94,19 @@ impl UnboundStatement {
 }
 
 impl Statement {
-    /// Goes on.
+    /// Appends SQL text.
     #[must_use]
     pub fn push(self, text: &str) -> Statement {
         Statement { draft: self.draft.push(text), ..self }
     }
 
-    /// Goes on with a value.
+    /// Appends a value.
     #[must_use]
     pub fn bind(self, value: impl Into<SqlValue>) -> Statement {
         Statement { draft: self.draft.bind(value), ..self }
     }
 
-    /// Narrows it to one row; `of` is the table's name with a dot, or nothing.
+    /// Restricts the statement to one row. `of` is the table's name followed by a dot, or empty.
     #[must_use]
     pub fn row(self, of: &str, key: RowKey<'_>) -> Statement {
         let RowKey { kind, organization, app, path } = key;
@@ -116,20 +117,20 @@ impl Statement {
         parts.into_iter().fold(self, |statement, (name, value)| part(statement, name, value))
     }
 
-    /// Goes on with the four values of a key, between commas.
+    /// Appends the four values of a key, separated by commas.
     #[must_use]
     pub fn key(self, key: RowKey<'_>) -> Statement {
         Statement { draft: self.draft.key(key), ..self }
     }
 
-    /// Goes on with a condition that binds another table of the statement, too.
+    /// Appends a condition that restricts another table of the statement as well.
     #[must_use]
     pub fn reaching(self, tenant: &Tenant, column: &str) -> Statement {
         Statement { draft: self.draft.reaching(tenant, column), ..self }
     }
 
-    /// Narrows it to the rows that a statement of its own finds, before anything else is looked for: how a database joins it
-    /// to the rest would depend on what it believes that there is.
+    /// Restricts the statement to the rows of a subquery that is evaluated first. Otherwise the join
+    /// order would depend on the planner's row estimates.
     #[must_use]
     pub fn found_first(
         self,
@@ -144,8 +145,9 @@ impl Statement {
         ids(self.push(" AND ").push(column).push(open)).push(close)
     }
 
-    /// Goes on with the newest rows of a table with the columns `id`, `organization` and `at`: those of each organisation
-    /// are found by themselves, so that it takes no time how much others did.
+    /// Appends the newest rows of a table with the columns `id`, `organization` and `at`. Each
+    /// organisation's rows are selected separately, so the time does not depend on the number of other
+    /// organisations' rows.
     #[must_use]
     pub fn newest(self, table: &str, tenant: &Tenant, most: i64) -> Statement {
         let tenants = match tenant {
@@ -165,14 +167,15 @@ impl Statement {
         all.push(&format!(") AS newest ORDER BY at DESC LIMIT {most}"))
     }
 
-    /// Has the database think about it anew, for a value on which it depends how it is best carried out.
+    /// Has the database plan the statement anew for each value, because the best plan depends on the
+    /// value.
     #[must_use]
     pub fn thought_over(self) -> Statement {
         Statement { is_kept: false, ..self }
     }
 
-    /// One statement of PostgreSQL that carries several out, each of which gives back a row for each that it found or
-    /// changed; it tells how many each did.
+    /// Combines several statements into one PostgreSQL statement that returns how many rows each found
+    /// or changed. Each must return a row for each row that it found or changed.
     pub fn together(statements: Vec<Statement>) -> Statement {
         let (mut all, mut counts) = (UnboundStatement::new("WITH "), String::new());
         for (number, statement) in statements.into_iter().enumerate() {
@@ -183,12 +186,12 @@ impl Statement {
         all.push(" SELECT ").push(&counts).unbound()
     }
 
-    /// Its text, with a number in the place of each value.
+    /// Returns the SQL text with numbered placeholders.
     pub fn text(&self) -> String {
         self.written(|number, _, text| write!(text, "${}", number + 1))
     }
 
-    /// Its text with its values in it.
+    /// Returns the SQL text with its values as literals.
     pub fn spelled(&self) -> String {
         self.written(|_, value, text| text.write_str(&value.literal()))
     }
@@ -198,24 +201,23 @@ impl Statement {
         let mut text = String::new();
         for (number, (piece, value)) in pieces.iter().zip(values).enumerate() {
             text.push_str(piece);
-            // A text takes all that is written to it.
+            // Writing to a string cannot fail.
             let _ = put(number, value, &mut text);
         }
         text + last
     }
 
-    /// Its values.
     pub fn values(&self) -> &[SqlValue] {
         &self.draft.values
     }
 
-    /// Its text and its values, for the driver.
+    /// Returns the SQL text and the values for the driver.
     pub fn parts(self) -> (String, AnyArguments) {
         let text = self.text();
         let mut arguments = AnyArguments::default();
         arguments.reserve(self.draft.values.len(), 0);
         for value in self.draft.values {
-            // The driver takes every value.
+            // The driver accepts every value.
             let _ = match value {
                 SqlValue::Number(number) => arguments.add(number),
                 SqlValue::Text(text) => arguments.add(text),

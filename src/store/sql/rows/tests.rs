@@ -1,7 +1,7 @@
 use super::*;
 use crate::store::rows::Tenant;
 
-/// A database in a file of its own; or the one that a person names by `LOCKGATE_TEST_STORE`, to try them by hand.
+/// Opens a database in a temporary file, or the one in `LOCKGATE_TEST_STORE` to run the tests by hand.
 fn depot() -> (tempfile::TempDir, EntityDatabase) {
     let dir = tempfile::tempdir().unwrap();
     let file = format!("sqlite:{}", dir.path().join("content.db").display());

@@ -1,8 +1,9 @@
-//! Forgetting the oldest edits within a tenant's reach, and the texts that nothing needs then.
+//! Removes the oldest edits within a tenant's scope, and then the texts that are no longer needed.
 //!
-//! What one organisation does makes no other's past shorter, but for what both reach.
+//! The edits of one organisation do not shorten the history of another, except for content that both
+//! can access.
 //!
-//! Invariant: a text is kept as long as a row holds it, or an edit names it that is not forgotten.
+//! Invariant: a text is kept while a row holds it or a remaining edit refers to it.
 
 use super::EntityStoreError;
 use super::connection::{EntityTransaction, get};
@@ -12,13 +13,13 @@ use super::statement::{Statement, UnboundStatement};
 use crate::store::journal::RetentionLimits;
 use crate::store::rows::Tenant;
 
-/// Edits that are forgotten in one transaction.
+/// Edits removed per transaction.
 const PORTION: i64 = 256;
-/// The number under which servers forget one after the other.
+/// The lock number that lets one server at a time remove edits.
 const TURN: i64 = 1;
 
 impl EntityDatabase {
-    /// Forgets the oldest edits until what is left is within these bounds.
+    /// Removes the oldest edits until the rest are within these limits.
     pub(in crate::store) fn tidy(
         &self,
         tenant: &Tenant,
@@ -32,14 +33,14 @@ impl EntityDatabase {
         Ok(())
     }
 
-    /// The bytes of all texts.
+    /// Returns the total size of all texts in bytes.
     fn size(&self, tenant: &Tenant) -> Result<i64, EntityStoreError> {
         let size = UnboundStatement::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
         let size = self.read(tenant, size.within(tenant, "organization"))?;
         size.first().map_or(Ok(0), |size| get(size, 0))
     }
 
-    /// Forgets some of the oldest edits, of those before that time; tells whether there were any.
+    /// Removes a batch of the oldest edits from before `before`; returns true if there were any.
     fn forget_portion(&self, tenant: &Tenant, before: i64) -> Result<bool, EntityStoreError> {
         let some =
             UnboundStatement::new("SELECT max(at) FROM (SELECT at FROM edits").within(tenant, "organization");
@@ -52,7 +53,7 @@ impl EntityDatabase {
     }
 }
 
-/// Forgets the edits up to that time.
+/// Removes the edits up to this time.
 async fn forget(
     session: &mut EntityTransaction<'_>,
     tenant: &Tenant,
@@ -69,13 +70,13 @@ async fn forget(
     session.change(edits).await.map(drop)
 }
 
-/// The edits that are forgotten.
+/// Appends a selection of the edits to be removed.
 fn forgotten(statement: Statement, tenant: &Tenant, last: i64) -> Statement {
     let edits = statement.push("SELECT id FROM edits WHERE ").reaching(tenant, "organization");
     edits.push(" AND at <= ").bind(last)
 }
 
-/// The texts that the forgotten edits name, no other does, and no row holds.
+/// Deletes the texts that only removed edits refer to and no row holds.
 fn needless(tenant: &Tenant, last: i64) -> Statement {
     let mut texts = UnboundStatement::new("DELETE FROM texts")
         .within(tenant, "organization")

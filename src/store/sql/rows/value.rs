@@ -1,22 +1,20 @@
-//! A value of a statement: bound to it, or spelled in it.
+//! SQL values, either bound to a statement or written into it as literals.
 //!
-//! Invariant: nothing that a value holds ends its literal, whatever the settings of the server are.
+//! Invariant: no value can end its own literal, regardless of the server's settings.
 
 use std::fmt::Write;
 
-/// A value of a statement.
+/// A value of an SQL statement.
 #[derive(Debug, Clone)]
 pub(super) enum SqlValue {
-    /// A number.
     Number(i64),
-    /// A text.
     Text(String),
-    /// Bytes, or nothing where bytes may stand.
+    /// Bytes, or NULL in a column of bytes.
     Bytes(Option<Vec<u8>>),
 }
 
 impl SqlValue {
-    /// The type that it has in PostgreSQL.
+    /// The PostgreSQL type of the value.
     pub fn sort(&self) -> &'static str {
         match self {
             SqlValue::Number(_) => "bigint",
@@ -25,7 +23,7 @@ impl SqlValue {
         }
     }
 
-    /// How PostgreSQL reads it where it stands in a statement.
+    /// The value as a PostgreSQL literal.
     pub fn literal(&self) -> String {
         match self {
             SqlValue::Number(number) => format!("({number})"),
@@ -34,7 +32,7 @@ impl SqlValue {
             SqlValue::Bytes(Some(bytes)) => {
                 let mut quoted = r"E'\\x".to_owned();
                 for byte in bytes {
-                    // A text takes all that is written to it.
+                    // Writing to a string cannot fail.
                     let _ = write!(quoted, "{byte:02x}");
                 }
                 quoted + "'"
@@ -43,14 +41,14 @@ impl SqlValue {
     }
 }
 
-/// A text as it may stand in a statement.
+/// Quotes a text as a literal.
 pub(super) fn literal(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 3);
     quoted.push_str("E'");
     for character in text.chars() {
         match character {
             '\'' | '\\' => quoted.extend([character, character]),
-            // It would end the message.
+            // A NUL would end the message.
             '\0' => quoted.push('\u{fffd}'),
             other => quoted.push(other),
         }

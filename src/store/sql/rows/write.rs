@@ -1,7 +1,7 @@
-//! Writing an edit: its rows by compare-and-swap, their texts, and its entry in the journal, in one transaction.
+//! Writes an edit in one transaction: its rows by compare-and-swap, their texts, and its journal entry.
 //!
-//! Invariant: each row that is changed was just what had been read, or nothing is changed; the edits of one row have times
-//! that grow, whatever the clocks of the servers say.
+//! Invariant: every changed row still had the text that was read, or nothing is changed. The edits of
+//! one row have ascending times, even if the servers' clocks disagree.
 
 use super::super::pack;
 use super::connection::{EntityTransaction, get};
@@ -15,28 +15,29 @@ use crate::store::journal::{EditId, EditMeta, EntryKind};
 use crate::store::rows::{RowWrite, Tenant};
 use crate::text::Version;
 
-/// Whose an edit is that changed rows of several organisations: of nobody who is one. No organisation has this name.
+/// The owner of an edit that changed rows of several organisations. No organisation has this name.
 const SEVERAL: &str = "\u{1}";
 
-/// Has a statement tell how many rows it changed.
+/// Makes a statement report the number of changed rows.
 const DONE: &str = " RETURNING 1";
 
-/// The kinds of an edit, as its row has them.
+/// The kind of an edit, as stored in its row.
 pub(super) const EDIT: i64 = 0;
 pub(super) const UNDO: i64 = 1;
 pub(super) const REDO: i64 = 2;
 
-/// All that is to be written of one edit.
+/// The complete data of one edit to be written.
 struct RowEdit<'a> {
     tenant: &'a Tenant,
     deed: &'a EditMeta,
     id: i64,
-    /// In the order in which they are locked, which is the same for all who write.
+    /// Sorted in locking order, which is the same for all writers.
     rows: Vec<PreparedRow<'a>>,
 }
 
 impl EntityDatabase {
-    /// Writes all rows of one edit and remembers it; gives back its name, or nothing where a row is no longer what was read.
+    /// Writes and journals all rows of one edit. Returns its id, or `None` if a row no longer has the
+    /// text that was read.
     pub(in crate::store) fn publish(
         &self,
         tenant: &Tenant,
@@ -47,7 +48,7 @@ impl EntityDatabase {
         let mut rows: Vec<PreparedRow<'_>> = writes.iter().enumerate().map(PreparedRow::new).collect();
         rows.sort_by_key(|row| row.key);
         if rows.iter().any(|row| !tenant.reaches(row.key.organization)) {
-            return Err(EntityStoreError::Other("a row is out of reach".to_owned()));
+            return Err(EntityStoreError::Other("a row is out of scope".to_owned()));
         }
         let edit = RowEdit { tenant, deed, id, rows };
         match self.write(tenant, id, async |session| edit.write(session).await) {
@@ -65,7 +66,7 @@ impl RowEdit<'_> {
         let mut asked = Vec::new();
         for row in &self.rows {
             all.extend(self.swap(row, at).map(|swap| (swap, Some(EntityStoreError::Overtaken))));
-            let textless = || EntityStoreError::Other("a row has no text of its own".to_owned());
+            let textless = || EntityStoreError::Other("a row has no searchable text".to_owned());
             all.extend(self.show(row).map(|show| (show, Some(textless()))));
             let told = lines::tell(self.tenant, row, self.id, at);
             all.extend(told.into_iter().map(|lines| (lines.push(DONE), None)));
@@ -82,7 +83,7 @@ impl RowEdit<'_> {
         all.extend(self.mark(at).map(|mark| (mark, Some(EntityStoreError::Overtaken))));
         let counts = session.together(all).await?;
         for (number, key, before) in asked {
-            // Where an edit made it, it is kept already.
+            // An earlier edit wrote this version, so its text is kept already.
             if counts.get(number) == Some(&0) {
                 let packed = pack::whole(before.bytes);
                 session.all(self.keep(key, before.stamp, &packed, at)).await?;
@@ -91,13 +92,13 @@ impl RowEdit<'_> {
         Ok(())
     }
 
-    /// A time later than that of every edit of these rows.
+    /// Returns a time after every edit of these rows.
     async fn time(&self, session: &mut EntityTransaction<'_>) -> Result<i64, EntityStoreError> {
         let mut at = now();
         for row in &self.rows {
             let last = match row.before {
                 Some(before) => Some(before.changed),
-                // There may have been one, which was removed.
+                // An earlier row with this key may have been removed.
                 None => {
                     let last = UnboundStatement::new("SELECT max(at) FROM changes")
                         .within(self.tenant, "organization");
@@ -110,7 +111,7 @@ impl RowEdit<'_> {
         Ok(at)
     }
 
-    /// Puts the new text in the place of the one that was read.
+    /// Replaces the text that was read with the new one.
     fn swap(&self, row: &PreparedRow<'_>, at: i64) -> Option<Statement> {
         let as_read = |draft: UnboundStatement, stamp: Version| {
             let bound = draft.within(self.tenant, "organization").row("", row.key);
@@ -144,7 +145,7 @@ impl RowEdit<'_> {
         Some(swap.push(DONE))
     }
 
-    /// Has the text follow the row that is swapped.
+    /// Updates the searchable text of the swapped row.
     fn show(&self, row: &PreparedRow<'_>) -> Option<Statement> {
         let bound = |draft: UnboundStatement| draft.within(self.tenant, "organization").row("", row.key);
         let show = match (row.before, &row.after) {
@@ -165,14 +166,14 @@ impl RowEdit<'_> {
         Some(show.push(DONE))
     }
 
-    /// Whether the text of a version is kept.
+    /// Selects the kept text of a version.
     fn kept(&self, key: RowKey<'_>, stamp: Version) -> Statement {
         let text =
             UnboundStatement::new("SELECT 1 FROM texts").within(self.tenant, "organization").row("", key);
         text.push(" AND stamp = ").bind(stamp.bytes().as_slice())
     }
 
-    /// Keeps a text, so that the change can be taken back.
+    /// Keeps a text so that the edit can be undone.
     fn keep(&self, key: RowKey<'_>, stamp: Version, packed: &[u8], at: i64) -> Statement {
         let text = UnboundStatement::new(
             "INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (",
@@ -180,13 +181,13 @@ impl RowEdit<'_> {
         .key(key);
         let text = text.push(", ").bind(stamp.bytes().as_slice()).push(", ").bind(at);
         let text = text.push(", ").bind(count(packed.len())).push(", ").bind(packed);
-        // Whoever forgets at this moment sees that it is needed.
+        // A concurrent cleanup sees that this text is needed.
         let text =
             text.push(") ON CONFLICT(kind, organization, app, path, stamp) DO UPDATE SET at = excluded.at");
         text.unbound().push(DONE)
     }
 
-    /// The entry in the journal.
+    /// Inserts the journal entry.
     fn edit(&self, at: i64) -> Statement {
         let EditMeta { tool, author, request, gates, kind } = self.deed;
         let (kind, of) = match kind {
@@ -206,7 +207,7 @@ impl RowEdit<'_> {
         edit.push(")").unbound().push(DONE)
     }
 
-    /// What the edit did to one row.
+    /// Inserts the change of one row.
     fn change(&self, row: &PreparedRow<'_>, at: i64) -> Statement {
         let stamp = |stamp: Option<Version>| SqlValue::Bytes(stamp.map(|stamp| stamp.bytes().to_vec()));
         let columns =
@@ -221,7 +222,7 @@ impl RowEdit<'_> {
         change.push(")").unbound().push(DONE)
     }
 
-    /// Marks what is taken back or made again, once.
+    /// Marks the entry that this edit undoes or redoes; an entry is marked once.
     fn mark(&self, at: i64) -> Option<Statement> {
         let (mark, of, is_not_yet) = match self.deed.kind {
             EntryKind::Edit => return None,
@@ -236,7 +237,7 @@ impl RowEdit<'_> {
         Some(mark.push(is_not_yet).push(DONE))
     }
 
-    /// Whose the edit is: what it changed has to be within reach of those who are shown it.
+    /// The owner of the edit. Everything it changed must be in scope for a tenant who can see it.
     fn organization(&self) -> &str {
         let owned = |row: &&PreparedRow<'_>| !row.key.organization.is_empty();
         let mut owners = self.rows.iter().filter(owned).map(|row| row.key.organization);

@@ -1,4 +1,4 @@
-//! Files that are no database, or one that may not be used.
+//! Tests of files that are not a database, or that must not be used.
 
 use super::{DatabaseError, deed, edit, open, row, scene, text};
 use crate::store::journal::EntryKind;
@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Names in the folder that tell of a database that was set aside.
+/// The number of set-aside databases in the folder.
 fn aside(folder: &Path) -> usize {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names
@@ -15,7 +15,7 @@ fn aside(folder: &Path) -> usize {
         .count()
 }
 
-/// A folder whose journal has been moved out of the log into the database, and closed.
+/// A folder whose journal is checkpointed and closed.
 fn closed() -> tempfile::TempDir {
     let (dir, database) = scene();
     for number in 0..200_u32 {
@@ -84,7 +84,7 @@ fn every_cut_and_every_garbled_page_is_seen_or_harmless() {
         bytes[at..at + 2000].fill(0xa5);
         fs::write(&path, bytes).unwrap();
         let Ok((database, _)) = Database::open(dir.path()) else { panic!("no new one was begun for {at}") };
-        // Whatever is spoilt is either told as such, or the text is the right one.
+        // Corruption is either reported, or the text is the right one.
         for number in 0..200_u32 {
             let wanted = format!("{number} {}", "text ".repeat(50)).into_bytes();
             match database.text(&crate::text::Version::hash(&wanted).hex()) {
@@ -159,7 +159,7 @@ fn one_that_is_set_aside_is_no_longer_the_current_one() {
     assert!(new.newest(EditFilter::Settled, "a").unwrap().is_some());
 }
 
-/// Runs work in a file system of its own that is nearly full; skipped where that cannot be made.
+/// Runs the work in a nearly full file system of its own; skipped if that cannot be created.
 #[test]
 fn a_full_disk_refuses_and_writes_nothing() {
     let dir = tempfile::tempdir().unwrap();
@@ -199,7 +199,8 @@ fn fill(folder: &Path) {
                     None
                 }
                 Err(failure) => {
-                    // It stays begun, and recovery decides; here it is taken out as nothing was published.
+                    // It stays unsettled, and recovery decides; here it is removed because nothing was
+                    // published.
                     assert!(database.is_begun("a").unwrap());
                     Some(failure)
                 }

@@ -31,7 +31,7 @@ fn work(database: &Database, name: &str, edits: usize) {
     }
 }
 
-/// Started again by the test below as a process of its own.
+/// The test below starts this as a separate process.
 #[test]
 fn as_one_of_several_processes() {
     if let Ok(at) = std::env::var(AT) {

@@ -1,10 +1,10 @@
-//! An index that narrows a look loses no match, and spares most of the reading.
+//! Tests that narrowing a search by an index loses no match and saves most reads.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What both texts and patterns are made of: letters that fold to others, those that `LIKE` and the index read otherwise,
-/// line ends.
+/// The parts of both texts and patterns: letters that fold to others, characters with a special meaning
+/// for `LIKE` or the index, and line ends.
 const WORDS: [&str; 22] = [
     "abc",
     "ABC",
@@ -38,7 +38,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(word(), 0..12).prop_map(|words| words.concat())
 }
 
-/// A piece of a pattern: what stands in texts, or other ways to say so.
+/// A piece of a pattern: text, or an equivalent expression.
 fn atom() -> impl Strategy<Value = String> {
     let quoted = |text: &str| regex_syntax::escape(&text.replace("\r\n", "\n"));
     let words = prop::collection::vec(word(), 1..3).prop_map(move |words| quoted(&words.concat()));

@@ -1,6 +1,7 @@
-//! Where a database is, as a URL says it.
+//! The address of a database, parsed from a URL.
 //!
-//! Invariant: no part of a URL is shown, logged or put into a refusal: it may hold a password.
+//! Invariant: no part of a URL is shown, logged or put into an error, because it may contain a
+//! password.
 
 use super::super::EntityStoreError;
 use super::dialect::SqlDialect;
@@ -15,29 +16,29 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The database's file in lockgate's own folder.
+/// The name of the database's file in lockgate's state folder.
 const NAME: &str = "content.db";
 
-/// Where a database is.
+/// The address of a database.
 #[derive(Clone)]
 pub enum Address {
-    /// A file in lockgate's own folder, made when it is first needed.
+    /// A file in lockgate's state folder, created on first use.
     Beside(StateFolder),
-    /// A file that a person named.
+    /// A file named in the configuration.
     File(PathBuf),
-    /// A server.
+    /// The URL of a PostgreSQL server.
     Server(String),
 }
 
 impl Address {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
-    /// Errors: `INVALID_INPUT`, which does not quote it.
+    /// Errors: `INVALID_INPUT`; the message does not quote the URL.
     pub fn parse(url: &str) -> Result<Address, Error> {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             if path.is_empty() || path == ":memory:" || path.contains(['?', '#', '\0']) {
-                return Err(refusal("`sqlite:` is followed by the path of a file, and by nothing else"));
+                return Err(refusal("`sqlite:` must be followed by a file path and nothing else"));
             }
             return Ok(Address::File(PathBuf::from(path)));
         }
@@ -48,7 +49,7 @@ impl Address {
         Err(refusal("it is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE"))
     }
 
-    /// Which database it is.
+    /// The database system at this address.
     pub fn dialect(&self) -> SqlDialect {
         match self {
             Address::Beside(_) | Address::File(_) => SqlDialect::Sqlite,
@@ -56,7 +57,7 @@ impl Address {
         }
     }
 
-    /// The file that a person named.
+    /// The file named in the configuration, if any.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Address::File(path) => Some(path),
@@ -64,7 +65,7 @@ impl Address {
         }
     }
 
-    /// The path of its file, where it is one.
+    /// The path of the database's file; `None` for a server.
     pub fn path(&self) -> Result<Option<PathBuf>, EntityStoreError> {
         match self {
             Address::Beside(state) => Ok(Some(state.content().map_err(EntityStoreError::Closed)?.join(NAME))),
@@ -73,7 +74,7 @@ impl Address {
         }
     }
 
-    /// A number for it that is the same in all processes.
+    /// A number that identifies the database, the same in all processes.
     pub fn number(&self) -> u64 {
         let name = match self {
             Address::Beside(_) => "beside".to_owned(),
@@ -85,7 +86,8 @@ impl Address {
         u64::from_le_bytes(number)
     }
 
-    /// Whether there may be something in it: one in lockgate's own folder is made by the first who writes.
+    /// True if the database may hold content. The first write creates the one in lockgate's state
+    /// folder.
     pub fn is_there(&self) -> bool {
         match self {
             Address::Beside(state) => state.content().is_ok_and(|folder| folder.join(NAME).exists()),
@@ -93,7 +95,7 @@ impl Address {
         }
     }
 
-    /// How to connect to it; a file is made where there is none, for the user alone.
+    /// Returns the connection options. Creates a missing file, readable by this user only.
     pub fn options(&self) -> Result<AnyConnectOptions, EntityStoreError> {
         let url = match self {
             Address::Beside(state) => {
@@ -126,10 +128,10 @@ impl fmt::Debug for Address {
 }
 
 fn refusal(why: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("the URL of the store is not understood: {why}")).field("store")
+    Error::new(Code::InvalidInput, format!("invalid store URL: {why}")).field("store")
 }
 
-/// Makes a file for the user alone, where there is none.
+/// Creates a missing file, readable by this user only.
 fn make(path: &Path, how: OFlags) -> Result<(), EntityStoreError> {
     let flags = OFlags::NONBLOCK | how;
     let mut open = OpenOptions::new();
@@ -137,7 +139,7 @@ fn make(path: &Path, how: OFlags) -> Result<(), EntityStoreError> {
     let file = open.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| unusable(&error))?;
     match file.metadata() {
         Ok(found) if found.is_file() => Ok(()),
-        _ => Err(EntityStoreError::Closed("its path leads to something that is not a file".to_owned())),
+        _ => Err(EntityStoreError::Closed("its path is not a regular file".to_owned())),
     }
 }
 
@@ -148,7 +150,7 @@ fn unusable(error: &std::io::Error) -> EntityStoreError {
     }
 }
 
-/// The URL of a file, by its real path.
+/// Returns the URL of a file by its canonical path.
 fn file_url(path: &Path) -> Result<String, EntityStoreError> {
     let real = path.canonicalize().map_err(|error| unusable(&error))?;
     let real = real.to_str().ok_or_else(|| EntityStoreError::Closed("its path is not UTF-8".to_owned()))?;

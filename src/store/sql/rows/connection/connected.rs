@@ -1,7 +1,9 @@
-//! A database that is connected to: what is read and written in one transaction each, whatever becomes of the connection.
+//! A connected database. Each read and each write is one transaction, with retries after a lost
+//! connection.
 //!
-//! Invariant: what was lost before it was committed is tried once more, on a new connection; what was lost while it was
-//! committed is looked for, and is never told as written, or as not written, where that is not known.
+//! Invariant: a transaction lost before its commit is retried once on a new connection. After a loss
+//! during the commit, the edit is looked up. It is never reported as written, or as not written, if
+//! that is unknown.
 
 use super::super::statement::{OF_NUMBER, Statement, UnboundStatement};
 use super::super::{EntityStoreError, Migrated};
@@ -22,26 +24,27 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// How long a transaction may take, where the database itself does not say so.
+/// The time limit of a transaction, for databases without a limit of their own.
 const TRANSACTION: Duration = Duration::from_secs(15);
-/// How long it is looked for an edit whose commit was not answered, and how often.
+/// The time limit of the search for an edit whose commit got no response, and the pause between
+/// attempts.
 const LOOKING: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A database that was connected to, and whose tables are there.
+/// A connected database whose tables exist.
 #[derive(Debug)]
 pub struct Connected {
     pool: Pool,
     dialect: SqlDialect,
     journal: u16,
-    /// Its file, where it is one, and which it was.
+    /// The path and identity of its file; `None` for a server.
     file: Option<(PathBuf, Identity)>,
-    /// SQLite lets one write at a time; whoever waits here waits no longer than needed.
+    /// SQLite allows one writer at a time. Waiting here is no longer than needed.
     turn: Mutex<()>,
 }
 
 impl Connected {
-    /// Connects, and makes the tables where they are not there.
+    /// Connects and creates missing tables.
     pub fn connect(address: &Address) -> Result<Connected, EntityStoreError> {
         let (live, ()) = Connected::connect_and(address, async |connection, dialect| {
             migrate::ensure(connection, dialect).await
@@ -49,7 +52,7 @@ impl Connected {
         Ok(live)
     }
 
-    /// Connects, and makes the tables and indexes where they are not there; tells what was done.
+    /// Connects, creates missing tables and indexes, and returns the versions.
     pub fn migrate(address: &Address) -> Result<(Connected, Migrated), EntityStoreError> {
         Connected::connect_and(address, async |connection, dialect| {
             migrate::migrate(connection, dialect).await
@@ -63,9 +66,9 @@ impl Connected {
         install_default_drivers();
         let dialect = address.dialect();
         let options = address.options()?.disable_statement_logging();
-        // Before it is opened: where it is another by then, whoever comes next sees that it is.
+        // Before the file is opened: if it is replaced meanwhile, the next caller detects it.
         let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
-        // Not one of the pool: it may be told what the others are not, and a lock may be left on it where something fails.
+        // Not from the pool: its session settings may differ, and a failure may leave a lock on it.
         let mut seat = first(&options, dialect)?;
         let (prepared, journal) = seat.wait(async |DatabaseConnection { connection, .. }| {
             let prepared = prepare(connection, dialect).await?;
@@ -76,17 +79,17 @@ impl Connected {
         Ok((Connected { pool, dialect, journal, file, turn: Mutex::default() }, prepared))
     }
 
-    /// Whether its address leads to it still: a file may have been removed, or another put in its place.
+    /// True if the address still leads to this database; its file may have been removed or replaced.
     pub fn is_there(&self) -> bool {
         self.file.as_ref().is_none_or(|(path, known)| identity(path) == Some(*known))
     }
 
-    /// The name of its journal.
     pub fn journal(&self) -> u16 {
         self.journal
     }
 
-    /// The rows that each statement finds, all as of one moment; asked once more, where the connection was lost.
+    /// Returns the rows that each statement finds, all from one snapshot. Retries once if the
+    /// connection is lost.
     pub fn read(
         &self,
         tenant: &Tenant,
@@ -122,7 +125,8 @@ impl Connected {
         })
     }
 
-    /// Writes one edit in one transaction; once more, where the connection was lost and nothing was written.
+    /// Writes one edit in one transaction. Retries once if the connection is lost before anything is
+    /// written.
     pub fn write(
         &self,
         tenant: &Tenant,
@@ -135,7 +139,7 @@ impl Connected {
         }
     }
 
-    /// Writes once; what was lost while it was committed is looked for.
+    /// Writes once. If the connection is lost during the commit, looks the edit up.
     fn write_surely(
         &self,
         tenant: &Tenant,
@@ -152,7 +156,7 @@ impl Connected {
                 failure
                 @ (EntityStoreError::Lost(_) | EntityStoreError::Away(_) | EntityStoreError::Other(_)),
             ) if is_sent.load(Ordering::Relaxed) => {
-                tracing::warn!("the database of stored content was lost while an edit was committed");
+                tracing::warn!("the connection to the database of stored content was lost during a commit");
                 match self.is_written(tenant, edit) {
                     Some(true) => Ok(()),
                     Some(false) => Err(failure),
@@ -187,13 +191,14 @@ impl Connected {
         })
     }
 
-    /// Whether an edit is there whose commit was not answered; nothing, where that cannot be known.
+    /// True if an edit was written whose commit got no response; `None` if that cannot be determined.
     fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
         let edits = UnboundStatement::new("SELECT 1 FROM edits").within(tenant, OF_NUMBER);
         let named = [edits.push(" AND id = ").bind(edit)];
         let since = Instant::now();
         while since.elapsed() < LOOKING {
-            // It waits for the lock: where the old connection still has it, the server is not done with it.
+            // This waits for the lock: if the old connection still has it, the server has not finished
+            // the commit.
             match self.read_once(tenant, TransactionMode::Write(edit), &named) {
                 Ok(found) => return Some(found.iter().any(|rows| !rows.is_empty())),
                 Err(_) => thread::sleep(PAUSE),
@@ -213,17 +218,17 @@ impl Connected {
     }
 }
 
-/// Which file it is.
+/// The identity of a file.
 fn identity(path: &Path) -> Option<Identity> {
     rustix::fs::stat(path).ok().map(|stat| Identity::from_stat(&stat))
 }
 
-/// Ends what takes too long, as where a network swallows what it is given.
+/// Aborts work that takes too long, for example when a network drops packets.
 async fn in_time<T>(work: impl Future<Output = Result<T, EntityStoreError>>) -> Result<T, EntityStoreError> {
     match timeout(TRANSACTION, work).await {
         Ok(done) => done,
         Err(_) => {
-            Err(EntityStoreError::Lost(format!("it gave no answer within {} s", TRANSACTION.as_secs())))
+            Err(EntityStoreError::Lost(format!("it did not respond within {} s", TRANSACTION.as_secs())))
         }
     }
 }

@@ -1,44 +1,46 @@
-//! What SQLite and PostgreSQL are told differently.
+//! The differences between SQLite and PostgreSQL.
 
 use super::super::value::literal;
 use crate::store::rows::Tenant;
 use std::time::Duration;
 
-/// How long a statement may take; how long it may wait for a row that another edit has.
+/// The time limit of a statement, and of waiting for a row that another edit has locked.
 pub const STATEMENT: Duration = Duration::from_secs(10);
 const LOCK: Duration = Duration::from_secs(5);
-/// How long a server waits for the next statement of a transaction before it takes its locks away.
+/// The time after which a server aborts an idle transaction and releases its locks.
 const IDLE: Duration = Duration::from_secs(3);
 
-/// Texts are packed the quick way, where the server was built with it: its usual way takes a tenth of what an edit costs it.
+/// Compresses texts with lz4 if the server supports it: the default method takes a tenth of an edit's
+/// time.
 const QUICKLY: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings
     WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)";
 
-/// Reading sees what is there at one moment.
+/// Reads see one snapshot.
 const ONE_MOMENT: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// Which database it is.
+/// A database system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SqlDialect {
     /// A file, for one machine.
     Sqlite,
-    /// A server, for many.
+    /// A server, for many machines.
     Postgres,
 }
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Debug, Clone, Copy)]
 pub enum TransactionMode<'a> {
-    /// Reading.
     Read,
-    /// Reading texts that are like this pattern; in PostgreSQL it becomes a part of the policy, which is asked by index.
+    /// Searches texts like this pattern. In PostgreSQL the row-level security policy includes it, so
+    /// the index is used.
     Search(&'a str),
-    /// Writing the edit of that number, which is locked: whoever has the lock sees what became of it.
+    /// Writes the edit with this number, which is locked: the next owner of the lock sees the edit's
+    /// final state.
     Write(i64),
 }
 
 impl SqlDialect {
-    /// What a new connection is told first.
+    /// Returns the statements that set up a new connection.
     pub fn greeting(self) -> String {
         match self {
             SqlDialect::Sqlite => format!(
@@ -48,8 +50,8 @@ impl SqlDialect {
                 LOCK.as_millis(),
                 16 << 20
             ),
-            // A plan is kept for as long as a connection, and was often made when the tables were empty: what is asked for by
-            // its key is looked up by it, however many rows there were then.
+            // A plan lives as long as its connection and is often made while the tables are empty.
+            // These settings make the server look rows up by key, whatever the row counts were then.
             SqlDialect::Postgres => format!(
                 "SET enable_seqscan = off; SET jit = off; SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {};
                  SET client_min_messages = warning; SET default_transaction_isolation = 'read committed'; {QUICKLY}",
@@ -60,7 +62,8 @@ impl SqlDialect {
         }
     }
 
-    /// How a transaction begins: in PostgreSQL row-level security is told whose rows are reached, in the same message.
+    /// Returns the statements that begin a transaction. In PostgreSQL the same message sets the tenant
+    /// for row-level security.
     pub fn begin(self, tenant: &Tenant, purpose: TransactionMode<'_>) -> String {
         match (self, purpose) {
             (SqlDialect::Sqlite, TransactionMode::Read | TransactionMode::Search(_)) => "BEGIN".to_owned(),
@@ -68,7 +71,7 @@ impl SqlDialect {
             (SqlDialect::Postgres, TransactionMode::Read) => format!("BEGIN {ONE_MOMENT}; {}", reach(tenant)),
             (SqlDialect::Postgres, TransactionMode::Search(needle)) => {
                 let needle = literal(needle);
-                // Comparing goes through a whole text here, which is dearer than looking things up in an index.
+                // Here a comparison scans a whole text, which costs more than an index lookup.
                 let dear = "SET LOCAL cpu_operator_cost = 0.25";
                 format!("BEGIN {ONE_MOMENT}; {}; {dear}; SET LOCAL lockgate.needle = {needle}", reach(tenant))
             }

@@ -1,7 +1,7 @@
-//! The tables of stored content, and their versions.
+//! The tables of the entity database, and their versions.
 //!
-//! Invariant: each version is made in one transaction with the note that it is there, by one process at a time; what was
-//! interrupted is made by whoever comes next.
+//! Invariant: one process at a time creates a version, in one transaction together with its record.
+//! After an interruption the next process creates it.
 
 use super::super::failure::newer;
 use super::super::{EntityStoreError, Migrated};
@@ -11,17 +11,17 @@ use super::session::get;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr};
 
-/// The version of the tables that this lockgate knows.
+/// The table version of this lockgate.
 pub const VERSION: i64 = 1;
 
-/// Where it is noted which versions are there.
+/// The table that records the applied versions.
 const NOTES: &str = "lockgate_migrations";
-/// How long another process may take to make the tables.
+/// The time limits while another process creates the tables.
 const PATIENCE: &str = "SET statement_timeout = 0; SET lock_timeout = 60000";
-/// What narrows a search in PostgreSQL, where it may be had.
+/// The index that narrows searches in PostgreSQL, where its extension is available.
 const NARROW: &str = include_str!("../postgres/narrow.sql");
 
-/// The tables of each version.
+/// Returns the table definitions of each version.
 fn migrator(dialect: SqlDialect) -> Migrator {
     let content = match dialect {
         SqlDialect::Sqlite => include_str!("../sqlite/0001_content.sql"),
@@ -34,7 +34,7 @@ fn migrator(dialect: SqlDialect) -> Migrator {
     migrator
 }
 
-/// Makes the tables where they are not there; a role that may not make any can use them.
+/// Creates missing tables. A role without the right to create tables can still use existing ones.
 pub(super) async fn ensure(
     connection: &mut AnyConnection,
     dialect: SqlDialect,
@@ -44,14 +44,14 @@ pub(super) async fn ensure(
         run(connection, dialect).await?;
         if !narrow(connection, dialect).await? {
             tracing::warn!(
-                "searches among entities read every row: the database has no extension pg_trgm, or its role may not use it"
+                "searches of entities read every row: the extension pg_trgm is missing, or the role may not use it"
             );
         }
     }
     Ok(())
 }
 
-/// Makes the tables and indexes where they are not there; tells what was done.
+/// Creates missing tables and indexes and returns the versions.
 pub(super) async fn migrate(
     connection: &mut AnyConnection,
     dialect: SqlDialect,
@@ -63,14 +63,14 @@ pub(super) async fn migrate(
     Ok(Migrated { from, to: version(connection, dialect).await?, narrows })
 }
 
-/// The name of the database's journal.
+/// Returns the name of the database's journal.
 pub(super) async fn journal(connection: &mut AnyConnection) -> Result<u16, EntityStoreError> {
     let row = sqlx::query("SELECT value FROM meta WHERE name = 'journal'").fetch_one(connection).await?;
     let name: i64 = get(&row, 0)?;
-    u16::try_from(name).map_err(|_| EntityStoreError::Closed("its journal has no name".to_owned()))
+    u16::try_from(name).map_err(|_| EntityStoreError::Closed("its journal name is invalid".to_owned()))
 }
 
-/// Refuses a database that cannot keep what it is given; warns of one that keeps it from nobody.
+/// Rejects a database that cannot store all texts; warns about one without access control.
 async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
     match dialect {
         SqlDialect::Sqlite => {
@@ -78,7 +78,7 @@ async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
             let mode: String = get(&row, 0)?;
             if mode != "wal" {
                 return Err(EntityStoreError::Closed(format!(
-                    "its file system has no write-ahead log for SQLite, only the mode {mode}"
+                    "its file system does not support SQLite's WAL mode, only {mode}"
                 )));
             }
         }
@@ -88,13 +88,11 @@ async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
             let row = sqlx::query(asked).fetch_one(connection).await?;
             let (encoding, bypasses): (String, bool) = (get(&row, 0)?, get(&row, 1)?);
             if encoding != "UTF8" {
-                return Err(EntityStoreError::Closed(format!(
-                    "its encoding is {encoding}, and has to be UTF8"
-                )));
+                return Err(EntityStoreError::Closed(format!("its encoding is {encoding}, it must be UTF8")));
             }
             if bypasses {
                 tracing::warn!(
-                    "the role of the database of stored content bypasses row-level security: give lockgate one that does not"
+                    "the role in the store URL bypasses row-level security: use one that does not"
                 );
             }
         }
@@ -102,7 +100,7 @@ async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
     Ok(())
 }
 
-/// The version of the tables that are there; 0 for none.
+/// Returns the version of the existing tables; 0 for none.
 async fn version(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<i64, EntityStoreError> {
     let are_there = match dialect {
         SqlDialect::Sqlite => "SELECT count(*) FROM sqlite_master WHERE name = $1",
@@ -123,7 +121,8 @@ async fn version(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<
 async fn run(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
     let migrator = migrator(dialect);
     match dialect {
-        // It has no lock but that of the file: whoever has it makes the tables, whoever comes later finds them.
+        // SQLite has only the lock on its file: the process with the lock creates the tables, and later
+        // ones find them.
         SqlDialect::Sqlite => {
             let mut alone = connection.begin_with("BEGIN IMMEDIATE").await?;
             migrator.run_direct(None, &mut *alone, false).await?;
@@ -136,7 +135,7 @@ async fn run(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
     }
 }
 
-/// Makes the index that narrows searches, where it may be had; tells whether it is there.
+/// Creates the index that narrows searches if it is available; returns true if it exists.
 async fn narrow(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<bool, EntityStoreError> {
     match dialect {
         SqlDialect::Sqlite => Ok(true),

@@ -1,10 +1,10 @@
-//! How a database is reached: its address, the connections to it, the tables in it, and transactions.
+//! Access to a database: its address, its connections, its tables, and transactions.
 //!
-//! A [`Live`] database is asked for what is read and told what is written; it has a [`pool`] of [`seat`]s, each a connection
-//! with the reactor that listens to it. What SQLite and PostgreSQL are told differently stands in [`dialect`].
+//! A [`Connected`] database reads and writes over a [`pool`] of [`PooledConnection`]s, each with its
+//! own runtime. [`dialect`] holds the differences between SQLite and PostgreSQL.
 //!
-//! PostgreSQL is asked all that is read in one message: whose rows are reached, what is looked for, and that this was all.
-//! A message for each of these would cost more than what it asks for.
+//! A read sends one message to PostgreSQL: the tenant, the queries and the end of the transaction.
+//! Separate messages would cost more than the queries.
 
 mod address;
 mod connected;
@@ -28,25 +28,24 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Either};
 use std::collections::HashMap;
 
-/// Statements that a server remembers at most for a connection; more it thinks about each time.
+/// The maximum number of prepared statements per connection; further ones are planned on each use.
 const MOST: usize = 100;
 
-/// A connection, and what its server remembers for it.
+/// A connection and the statements prepared on it.
 #[derive(Debug)]
 struct DatabaseConnection {
-    /// The connection itself.
     pub connection: AnyConnection,
-    /// The statements that PostgreSQL remembers by name, each with the number in its name.
+    /// The statements prepared in PostgreSQL, each with the number in its name.
     remembered: HashMap<String, usize>,
 }
 
 impl DatabaseConnection {
-    /// A connection that was just made.
     pub fn new(connection: AnyConnection) -> DatabaseConnection {
         DatabaseConnection { connection, remembered: HashMap::new() }
     }
 
-    /// The rows that PostgreSQL finds for each statement in a transaction that begins like this, and changes nothing.
+    /// Returns the rows that PostgreSQL finds for each statement in one read-only transaction that
+    /// begins with `begin`.
     pub async fn ask(
         &mut self,
         begin: String,
@@ -67,15 +66,15 @@ impl DatabaseConnection {
                 Either::Left(_) => answers.push(std::mem::take(&mut rows)),
             }
         }
-        // The last answer is that to the end, and the first ones are those to the beginning.
+        // The last response is for the end of the transaction, the first ones for its beginning.
         answers.pop();
         let beginning = answers.len().checked_sub(statements.len());
         let beginning =
-            beginning.ok_or_else(|| EntityStoreError::Other("it left an answer out".to_owned()))?;
+            beginning.ok_or_else(|| EntityStoreError::Other("a response is missing".to_owned()))?;
         Ok(answers.split_off(beginning))
     }
 
-    /// How a statement is asked in a message: by its name, under which the server remembers how it is carried out.
+    /// Returns the call of a statement by its prepared name; prepares it if needed.
     async fn call(&mut self, statement: &Statement) -> Result<String, EntityStoreError> {
         if !statement.is_kept {
             return Ok(statement.spelled());
@@ -99,7 +98,7 @@ impl DatabaseConnection {
     }
 }
 
-/// Between parentheses, where there is something.
+/// Wraps a list in parentheses unless it is empty.
 fn between(list: &str) -> String {
     if list.is_empty() { String::new() } else { format!("({list})") }
 }

@@ -1,6 +1,7 @@
-//! The connections to a database.
+//! The pool of connections to a database.
 //!
-//! Invariant: there are never more than a process may have, and one that is as old as one that was lost is not used again.
+//! Invariant: the pool never exceeds its maximum. After a connection is lost, no connection of the same
+//! age or older is reused.
 
 use super::super::EntityStoreError;
 use super::DatabaseConnection;
@@ -12,16 +13,15 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// Connections to one database that a process has at most. PostgreSQL takes a hundred, if it is not told otherwise.
+/// The maximum number of connections per process and database. PostgreSQL's default limit is 100.
 const MOST: usize = 8;
-/// How long a connection is waited for, and how soon it is tried again.
+/// The time limit of waiting for a connection, and the pause before a retry.
 const ACQUIRE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a connection is used, and how long it is kept without being used.
+/// The maximum age of a connection, and its maximum idle time.
 const AGE: Duration = Duration::from_secs(30 * 60);
 const IDLE: Duration = Duration::from_secs(10 * 60);
 
-/// The connections.
 #[derive(Debug)]
 pub(super) struct Pool {
     options: AnyConnectOptions,
@@ -32,22 +32,22 @@ pub(super) struct Pool {
 
 #[derive(Debug, Default)]
 struct ConnectionSlots {
-    /// Those that nobody uses, the one that was left last at the end.
+    /// The idle connections; the last one was used most recently.
     free: Vec<PooledConnection>,
-    /// How many are in use.
+    /// The number of connections in use.
     taken: usize,
-    /// When a connection was lost last.
+    /// The time when a connection was last lost.
     lost: Option<Instant>,
 }
 
 impl Pool {
-    /// The connections; none is made yet.
+    /// Returns an empty pool.
     pub fn new(options: AnyConnectOptions, dialect: SqlDialect) -> Pool {
         Pool { options, dialect, seats: Mutex::default(), left: Condvar::new() }
     }
 
-    /// Does something over a connection. One that was lost, or on which something failed, is not used again: SQLite takes a
-    /// transaction back by itself where it has no room, and the driver does not know.
+    /// Runs `work` on a connection. A connection that was lost or failed is not reused: SQLite rolls a
+    /// transaction back by itself when the disk is full, and the driver does not notice.
     pub fn with<T: Send>(
         &self,
         work: impl AsyncFnOnce(&mut DatabaseConnection) -> Result<T, EntityStoreError> + Send,
@@ -63,13 +63,13 @@ impl Pool {
         done
     }
 
-    /// Waits until fewer connections are used than there may be.
+    /// Waits until fewer than the maximum number of connections are in use.
     fn place(&self) -> Result<ConnectionPermit<'_>, EntityStoreError> {
         let is_full = |seats: &mut ConnectionSlots| seats.taken >= MOST;
         let waited = self.left.wait_timeout_while(self.seats(), ACQUIRE, is_full);
         let (mut seats, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
-            return Err(EntityStoreError::Away("it gave no connection in time".to_owned()));
+            return Err(EntityStoreError::Away("timed out waiting for a database connection".to_owned()));
         }
         seats.taken += 1;
         Ok(ConnectionPermit(self))
@@ -86,11 +86,11 @@ impl Drop for Pool {
     }
 }
 
-/// The right to one connection.
+/// The right to use one connection.
 struct ConnectionPermit<'p>(&'p Pool);
 
 impl ConnectionPermit<'_> {
-    /// A connection that was left, else a new one.
+    /// Returns an idle connection, or a new one.
     fn seat(&self) -> Result<PooledConnection, EntityStoreError> {
         let (seat, old) = {
             let mut seats = self.0.seats();
@@ -110,7 +110,7 @@ impl ConnectionPermit<'_> {
         seat.map_or_else(|| first(&self.0.options, self.0.dialect), Ok)
     }
 
-    /// Leaves a connection to whoever comes next.
+    /// Returns a connection to the pool.
     fn leave(&self, mut seat: PooledConnection) {
         seat.left = Instant::now();
         self.0.seats().free.push(seat);
@@ -124,7 +124,8 @@ impl Drop for ConnectionPermit<'_> {
     }
 }
 
-/// A new connection. A server that is just starting is waited for, and who else makes the same file.
+/// Opens a connection. Waits for a server that is starting, and for another process that creates the
+/// same file.
 pub(super) fn first(
     options: &AnyConnectOptions,
     dialect: SqlDialect,
@@ -148,13 +149,16 @@ async fn connected(
         let left = ACQUIRE.saturating_sub(since.elapsed());
         match timeout(left, connect()).await {
             Ok(Err(EntityStoreError::Lost(_))) if left > PAUSE => tokio::time::sleep(PAUSE).await,
-            // SQLite waits for nobody while a new file is given its write-ahead log.
+            // SQLite does not wait for a lock while another process switches a new file to its
+            // write-ahead log.
             Ok(Err(EntityStoreError::Away(_))) if left > PAUSE && dialect == SqlDialect::Sqlite => {
                 tokio::time::sleep(PAUSE).await;
             }
             Ok(Err(EntityStoreError::Lost(why))) => return Err(EntityStoreError::Away(why)),
             Ok(done) => return done,
-            Err(_) => return Err(EntityStoreError::Away("it gave no connection in time".to_owned())),
+            Err(_) => {
+                return Err(EntityStoreError::Away("timed out waiting for a database connection".to_owned()));
+            }
         }
     }
 }

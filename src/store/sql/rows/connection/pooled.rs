@@ -1,7 +1,7 @@
-//! A connection together with the reactor that listens to it: whoever has it runs the reactor, so that no other thread has
-//! to be woken for each answer.
+//! A connection with its own tokio runtime. The calling thread drives the runtime, so no other thread
+//! has to be woken for each response.
 //!
-//! Invariant: whoever waits is blocked and nothing else is, also where the caller runs on a reactor itself.
+//! Invariant: only the waiting caller is blocked, even if it runs on a runtime itself.
 
 use super::super::EntityStoreError;
 use super::DatabaseConnection;
@@ -12,50 +12,49 @@ use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::block_in_place;
 use tokio::time::timeout;
 
-/// How long a server is given to hear that a connection is closed.
+/// The time limit for telling a server that a connection closes.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// A reactor without a thread of its own; there is one until it is dropped.
+/// A runtime without a thread of its own; `None` only while it is dropped.
 #[derive(Debug)]
 pub(super) struct Reactor(Option<Runtime>);
 
-/// A connection, and its reactor.
 #[derive(Debug)]
 pub(super) struct PooledConnection {
-    // Before the reactor, at which it is registered.
+    // Dropped before the runtime where it is registered.
     link: DatabaseConnection,
     reactor: Reactor,
-    /// When it was made, and left the last time.
+    /// The time when it was opened, and the time of its last use.
     pub made: Instant,
     pub left: Instant,
 }
 
 impl Reactor {
-    /// Makes one.
     pub fn new() -> Result<Reactor, EntityStoreError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         runtime
             .map(|runtime| Reactor(Some(runtime)))
-            .map_err(|error| EntityStoreError::Other(format!("no reactor can be made: {error}")))
+            .map_err(|error| EntityStoreError::Other(format!("cannot create a runtime: {error}")))
     }
 
-    /// Waits for a piece of work that listens to this reactor.
+    /// Blocks until a future on this runtime completes.
     pub fn wait<T: Send, F: Future<Output = Result<T, EntityStoreError>>>(
         &self,
         work: impl FnOnce() -> F + Send,
     ) -> Result<T, EntityStoreError> {
         let Some(runtime) = &self.0 else {
-            return Err(EntityStoreError::Other("its reactor is gone".to_owned()));
+            return Err(EntityStoreError::Other("its runtime has shut down".to_owned()));
         };
         let wait = || runtime.block_on(work());
         match Handle::try_current().map(|handle| handle.runtime_flavor()) {
             Err(_) => wait(),
             Ok(RuntimeFlavor::MultiThread) => block_in_place(wait),
-            // It may be the thread of the caller's only reactor, which tokio would not have wait for another.
+            // This may be the only thread of the caller's runtime, where tokio does not allow blocking
+            // on another runtime.
             Ok(_) => thread::scope(|scope| {
                 let waiting = thread::Builder::new().spawn_scoped(scope, wait);
                 let waiting = waiting.map_err(|error| {
-                    EntityStoreError::Other(format!("no thread can be started to wait: {error}"))
+                    EntityStoreError::Other(format!("cannot start a thread to wait: {error}"))
                 })?;
                 waiting.join().unwrap_or_else(|trouble| resume_unwind(trouble))
             }),
@@ -66,20 +65,20 @@ impl Reactor {
 impl Drop for Reactor {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
-            // Not waited for: it may be dropped on another reactor.
+            // Without waiting: the drop may happen on another runtime.
             runtime.shutdown_background();
         }
     }
 }
 
 impl PooledConnection {
-    /// A connection that was made at this reactor.
+    /// Pairs a connection with the runtime where it was opened.
     pub fn new(link: DatabaseConnection, reactor: Reactor) -> PooledConnection {
         let made = Instant::now();
         PooledConnection { link, reactor, made, left: made }
     }
 
-    /// Does something over the connection.
+    /// Runs `work` on the connection and waits for it.
     pub fn wait<T: Send>(
         &mut self,
         work: impl AsyncFnOnce(&mut DatabaseConnection) -> Result<T, EntityStoreError> + Send,
@@ -88,11 +87,11 @@ impl PooledConnection {
         reactor.wait(|| work(link))
     }
 
-    /// Closes the connection, as a server expects it.
+    /// Closes the connection with the server's closing handshake.
     pub fn close(self) {
         use sqlx::Connection;
         let PooledConnection { link, reactor, .. } = self;
-        // Whether it heard is all the same.
+        // A failure here does not matter.
         let _said = reactor.wait(|| async {
             drop(timeout(FAREWELL, link.connection.close()).await);
             Ok(())

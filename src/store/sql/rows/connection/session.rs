@@ -1,6 +1,7 @@
-//! A transaction that is open: what may be asked in it.
+//! An open transaction and its operations.
 //!
-//! Invariant: its tenant was told to the database before the first statement; dropped, it changes nothing.
+//! Invariant: the tenant is set in the database before the first statement. A dropped transaction
+//! changes nothing.
 
 use super::super::EntityStoreError;
 use super::super::prepare::count;
@@ -13,7 +14,6 @@ use sqlx::{Any, AssertSqlSafe, Decode, Row, Transaction, Type};
 /// An open transaction.
 pub struct EntityTransaction<'c> {
     transaction: Transaction<'c, Any>,
-    /// Which database it is.
     pub dialect: SqlDialect,
 }
 
@@ -22,7 +22,7 @@ impl<'c> EntityTransaction<'c> {
         EntityTransaction { transaction, dialect }
     }
 
-    /// All rows that are found.
+    /// Returns all rows that a statement finds.
     pub async fn all(&mut self, statement: Statement) -> Result<Vec<AnyRow>, EntityStoreError> {
         let kept = statement.is_kept;
         let (text, arguments) = statement.parts();
@@ -30,12 +30,12 @@ impl<'c> EntityTransaction<'c> {
         Ok(query.fetch_all(&mut *self.transaction).await?)
     }
 
-    /// The first row that is found.
+    /// Returns the first row that a statement finds.
     pub async fn first(&mut self, statement: Statement) -> Result<Option<AnyRow>, EntityStoreError> {
         Ok(self.all(statement).await?.into_iter().next())
     }
 
-    /// Carries a change out; tells how many rows it changed.
+    /// Executes a change and returns the number of changed rows.
     pub async fn change(&mut self, statement: Statement) -> Result<u64, EntityStoreError> {
         let kept = statement.is_kept;
         let (text, arguments) = statement.parts();
@@ -43,8 +43,11 @@ impl<'c> EntityTransaction<'c> {
         Ok(query.execute(&mut *self.transaction).await?.rows_affected())
     }
 
-    /// Carries several statements out, in one message where there is a way to be short of: each gives back a row for each
-    /// that it found or changed. Where one did not find just one and says what that means, nothing of it is to be kept.
+    /// Executes several statements, in one message where the database supports it. Each returns a row
+    /// for each row that it found or changed; returns these counts.
+    ///
+    /// Errors: that of the first statement with an error of its own that did not affect exactly one row.
+    /// The caller must not commit then.
     pub async fn together(
         &mut self,
         statements: Vec<(Statement, Option<EntityStoreError>)>,
@@ -60,7 +63,7 @@ impl<'c> EntityTransaction<'c> {
             }
             SqlDialect::Postgres => {
                 let row = self.first(Statement::together(statements)).await?;
-                let row = row.ok_or_else(|| EntityStoreError::Other("it counted nothing".to_owned()))?;
+                let row = row.ok_or_else(|| EntityStoreError::Other("a row count is missing".to_owned()))?;
                 (0..meanings.len()).map(|column| get(&row, column)).collect::<Result<_, _>>()?
             }
         };
@@ -68,18 +71,18 @@ impl<'c> EntityTransaction<'c> {
         wrong.map_or(Ok(counts), Err)
     }
 
-    /// Ends it; nothing is changed.
+    /// Rolls the transaction back.
     pub(super) async fn leave(self) -> Result<(), EntityStoreError> {
         Ok(self.transaction.rollback().await?)
     }
 
-    /// Makes all that was changed last.
+    /// Commits the transaction.
     pub(super) async fn commit(self) -> Result<(), EntityStoreError> {
         Ok(self.transaction.commit().await?)
     }
 }
 
-/// What a row has in that column.
+/// Returns a column of a row.
 pub fn get<'r, T: Decode<'r, Any> + Type<Any>>(
     row: &'r AnyRow,
     column: usize,
@@ -87,12 +90,12 @@ pub fn get<'r, T: Decode<'r, Any> + Type<Any>>(
     Ok(row.try_get(column)?)
 }
 
-/// The stamp that a row has in that column.
+/// Returns the version in a column of a row.
 pub fn stamp(row: &AnyRow, column: usize) -> Result<Option<Version>, EntityStoreError> {
     let bytes: Option<&[u8]> = get(row, column)?;
     let known = |bytes: &[u8]| match bytes.try_into() {
         Ok(bytes) => Ok(Version::from_bytes(bytes)),
-        Err(_) => Err(EntityStoreError::Other("a stamp in it is none".to_owned())),
+        Err(_) => Err(EntityStoreError::Other("a stored version is invalid".to_owned())),
     };
     bytes.map(known).transpose()
 }
