@@ -1,4 +1,4 @@
-//! Diagnostics of a language server: LSP 3.17, `Diagnostic`.
+//! Reads the diagnostics of a language server: LSP 3.17, `Diagnostic`.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,10 @@ use crate::gate::error::GateError;
 use crate::policy::{Columns, Message, ServerSpec, Severity};
 use crate::text::Buffer;
 
-/// Gives the findings that these diagnostics are, in the order of the text; columns are counted as the server does.
+/// Returns the findings of these diagnostics, in the order of the text; columns are counted in the server's
+/// unit.
 ///
-/// Hints are none: they grey out what an editor shows, and no command has them.
+/// Hints are dropped: editors show them as greyed-out text, and no command reports them.
 pub(in crate::gate) fn diagnosed(
     items: &[Value],
     server: &ServerSpec,
@@ -29,13 +30,13 @@ pub(in crate::gate) fn diagnosed(
     Ok(landed(raws, Severity::Error, text, &|_| Whose::Edited))
 }
 
-/// One diagnostic; nothing for one that does not count.
+/// Reads one diagnostic; `None` if it does not count.
 fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<RawFinding>, String> {
     let severity = match item.get("severity").and_then(Value::as_u64) {
         Some(4) => return Ok(None),
         Some(2) => Severity::Warning,
         Some(3) => Severity::Info,
-        // A number that the protocol does not have hides nothing.
+        // A severity that the protocol does not define hides nothing.
         None | Some(_) => Severity::Error,
     };
     let source = item.get("source").and_then(Value::as_str).unwrap_or_default();
@@ -70,7 +71,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
     }))
 }
 
-/// A text, or `MarkupContent`.
+/// The text of a message, which is a string or a `MarkupContent`.
 fn said(message: Option<&Value>) -> Option<&str> {
     let message = message?;
     message.as_str().or_else(|| message.get("value")?.as_str())

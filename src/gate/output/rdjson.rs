@@ -1,4 +1,4 @@
-//! Findings in reviewdog's diagnostic format:
+//! Reads findings in reviewdog's diagnostic format:
 //! <https://github.com/reviewdog/reviewdog/blob/master/proto/rdf/reviewdog.proto>.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use super::value::{at, document, name_of, number_at, text_at};
 use super::word;
 use crate::policy::{Columns, Severity};
 
-/// Reads a `DiagnosticResult`. Its columns are counted in bytes of UTF-8, as the format has it.
+/// Reads a `DiagnosticResult`. The format counts columns in UTF-8 bytes.
 pub(super) fn findings(text: &str) -> Result<Vec<RawFinding>, String> {
     document(text, result)
 }
@@ -43,7 +43,7 @@ fn raw(diagnostic: &Value) -> Result<RawFinding, String> {
     })
 }
 
-/// A name or a number of the format's `Severity`.
+/// Parses a name or a number of the format's `Severity`.
 fn severity(value: &Value) -> Option<Severity> {
     let severity = value.get("severity")?;
     match (severity.as_str(), severity.as_u64()) {
