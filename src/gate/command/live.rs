@@ -122,7 +122,7 @@ pub fn live(
 
 fn write(root: &Path, path: &str, text: &str) -> io::Result<()> {
     if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(io::Error::other("no path below a root"));
+        return Err(io::Error::other("not a path below a root"));
     }
     let place = root.join(path);
     fs::create_dir_all(place.parent().unwrap_or(root))?;

@@ -102,8 +102,7 @@ pub(super) fn mend(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, G
 
 fn command<'a>(ask: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
     let command = ask.rule.gate.command();
-    let command =
-        command.ok_or_else(|| GateError::Broken("runs no program, as its definition has it".to_owned()))?;
+    let command = command.ok_or_else(|| GateError::Broken("has no command in its definition".to_owned()))?;
     Ok(ask.versions.command(command, ask.program, ask.search, limit))
 }
 

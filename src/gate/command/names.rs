@@ -14,7 +14,7 @@ use crate::policy::Input;
 const STDIN: [&str; 8] =
     ["-", "stdin", "<stdin>", "(stdin)", "<standard input>", "standard input", "/dev/stdin", "<text>"];
 
-/// The number of components shown of an absolute path outside of the root.
+/// The number of last components shown of an absolute path outside of the root.
 const SHOWN: usize = 3;
 
 /// The names that the program of a run may use.

@@ -49,7 +49,7 @@ fn recorded(server: &ServerSpec, output: &str, text: &Buffer) -> ReplayRead {
     match serde_json::from_str::<Vec<serde_json::Value>>(output) {
         Ok(items) => diagnosed(&items, server, Columns::Utf16, text),
         Err(error) => {
-            Err(GateError::Broken(format!("the sample's `output` is no list of diagnostics: {error}")))
+            Err(GateError::Broken(format!("the sample's `output` is not a list of diagnostics: {error}")))
         }
     }
 }

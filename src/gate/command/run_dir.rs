@@ -22,7 +22,7 @@ use crate::policy::{
 use crate::text::Buffer;
 
 /// The reason when a run waited for another one until its time was up.
-const WAITED: &str = "another run used its target folder until the time was up";
+const WAITED: &str = "timed out waiting for another run that uses its target folder";
 
 /// The paths, files and sandbox of one run.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl<'a> RunDir<'a> {
         mut shown: Option<ShownTexts>,
     ) -> io::Result<RunDir<'a>> {
         if !ask.root.is_absolute() {
-            return Err(io::Error::other("the root is no absolute path"));
+            return Err(io::Error::other("the root is not an absolute path"));
         }
         let level = strongest(ask.ceiling);
         let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
@@ -374,7 +374,7 @@ impl Overlay {
 
 /// Reports a placeholder without a value. Parsing a definition rejects these.
 fn unfilled(hole: Hole) -> GateError {
-    GateError::Broken(format!("cannot be started: nothing is there to fill in for {hole:?}"))
+    GateError::Broken(format!("cannot be started: there is no value for the placeholder {hole:?}"))
 }
 
 /// The arguments added to the command: those for a project without configuration, then the policy's.

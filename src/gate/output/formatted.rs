@@ -36,7 +36,7 @@ pub(in crate::gate) fn formatted(
     text: &Buffer,
 ) -> Result<String, GateError> {
     let OutputForm::Formatted { errors } = &command.output.form else {
-        return Err(GateError::Broken("gives no text, as its definition has it".to_owned()));
+        return Err(GateError::Broken("returns no text according to its definition".to_owned()));
     };
     looked(command, said)?;
     uncrashed(command, said)?;
@@ -93,7 +93,7 @@ fn made(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
         return Err("gave a text without half of the words of the draft".to_owned());
     }
     match foreign(&text, view, &given).filter(|_| notes::is_on()) {
-        Some(line) => Err(format!("gave a line that is no part of the text: {}", excerpt(line))),
+        Some(line) => Err(format!("added a line that is not part of the text: {}", excerpt(line))),
         None => Ok(text),
     }
 }

@@ -80,17 +80,17 @@ fn items<'v>(root: &'v Value, place: &FindingPaths) -> Result<Vec<JsonItem<'v>>,
         let mut next = Vec::new();
         for item in here {
             let Value::Object(fields) = item.own else {
-                return Err(format!("wrote something other than an object where `{key}` was due"));
+                return Err(format!("wrote something other than an object at `{key}`"));
             };
             let Some(own) = fields.get(key) else {
-                return Err(format!("wrote no list of findings, `{}`", way(keys)));
+                return Err(format!("wrote no list of findings at `{}`", way(keys)));
             };
             next.extend(JsonItem { own, above: Some(item.own) }.spread());
         }
         here = next;
     }
     match here.iter().find(|item| !item.own.is_object()) {
-        Some(_) => Err("wrote a list of findings in which not all are objects".to_owned()),
+        Some(_) => Err("wrote a list of findings with an item that is not an object".to_owned()),
         None => Ok(here),
     }
 }

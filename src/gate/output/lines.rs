@@ -30,7 +30,7 @@ pub(super) fn findings(
     let read = |line| match pattern.captures(line) {
         Some(groups) => Some(raw(&groups, line, columns)),
         None if notes::is_note(line) => None,
-        None => Some(Err(format!("wrote a line that is no finding: {}", excerpt(line)))),
+        None => Some(Err(format!("wrote a line that is not a finding: {}", excerpt(line)))),
     };
     notes::lines_and_findings(text, ignore, &is_finding, &is_own).filter_map(read).take(MOST_READ).collect()
 }

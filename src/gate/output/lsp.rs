@@ -21,9 +21,7 @@ pub(in crate::gate) fn diagnosed(
     text: &Buffer,
 ) -> Result<Vec<ToolFinding>, GateError> {
     if items.len() > MOST_FINDINGS {
-        return Err(GateError::Broken(format!(
-            "found more than {MOST_FINDINGS} things, which are not told apart"
-        )));
+        return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
     }
     let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
     let raws = raws.collect::<Result<Vec<_>, _>>().map_err(GateError::Broken)?;
@@ -49,7 +47,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
         usize::try_from(number).ok()?.checked_add(1)
     };
     let (Some(line), Some(column)) = (number("line"), number("character")) else {
-        return Err("wrote a diagnostic without a place".to_owned());
+        return Err("wrote a diagnostic without a position".to_owned());
     };
     let Some(message) = said(item.get("message")) else {
         return Err("wrote a diagnostic without a message".to_owned());

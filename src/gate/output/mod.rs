@@ -178,9 +178,7 @@ fn checked(
     looked(command, said)?;
     let raws = raws(command, said, text, is_ours).map_err(|why| said.broken(why))?;
     if raws.len() > MOST_FINDINGS {
-        return Err(GateError::Broken(format!(
-            "found more than {MOST_FINDINGS} things, which are not told apart"
-        )));
+        return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
     }
     if raws.is_empty() && said.code != 0 {
         return Err(GateError::Broken(format!("found nothing, yet {}", said.trouble())));
@@ -194,7 +192,7 @@ fn checked(
 fn looked(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
     for stream in [Stream::Stdout, Stream::Stderr] {
         if let Some(unseen) = passed_over(command, said, stream) {
-            return Err(GateError::Skipped(format!("passed over the file: {unseen}")));
+            return Err(GateError::Skipped(format!("skipped the file: {unseen}")));
         }
     }
     if let Some(why) = lacking(command, said) {
@@ -230,7 +228,7 @@ fn uncrashed(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), Gate
     match notes::crash(&output).filter(|_| notes::is_on()) {
         Some(line) => {
             let line = telling(&output).unwrap_or_else(|| clean(line));
-            Err(GateError::Broken(format!("reports a crash beside its answer: {line}")))
+            Err(GateError::Broken(format!("reports a crash besides its findings: {line}")))
         }
         None => Ok(()),
     }

@@ -140,6 +140,6 @@ fn told(message: String, code: Option<&str>) -> String {
     match code {
         _ if !message.is_empty() => message,
         Some(code) => code.to_owned(),
-        None => "found, without a word why".to_owned(),
+        None => "no message".to_owned(),
     }
 }

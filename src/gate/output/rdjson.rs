@@ -18,7 +18,7 @@ pub(super) fn findings(text: &str) -> Result<Vec<RawFinding>, String> {
 
 fn result(root: &Value) -> Result<Vec<RawFinding>, String> {
     let Some(Value::Array(diagnostics)) = root.get("diagnostics") else {
-        return Err("wrote no list of findings, `diagnostics`".to_owned());
+        return Err("wrote no list of findings at `diagnostics`".to_owned());
     };
     let overall = severity(root);
     let read =

@@ -28,10 +28,10 @@ const EXCERPT: usize = 80;
 pub(super) fn parsed(text: &str) -> Result<Value, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
-        return Err("wrote nothing where JSON was due".to_owned());
+        return Err("wrote nothing instead of JSON".to_owned());
     }
     within_bounds(text)?;
-    serde_json::from_str(text).map_err(|error| format!("wrote no JSON ({error}): {}", excerpt(text)))
+    serde_json::from_str(text).map_err(|error| format!("wrote invalid JSON ({error}): {}", excerpt(text)))
 }
 
 /// Counts the values that a text may hold, without parsing them.
@@ -142,7 +142,7 @@ pub(super) fn at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Opti
     for key in keys {
         let Some(value) = single(here) else { return Ok(None) };
         let Value::Object(fields) = value else {
-            return Err(format!("wrote something other than an object where `{}` was due", key.as_ref()));
+            return Err(format!("wrote something other than an object at `{}`", key.as_ref()));
         };
         let Some(next) = fields.get(key.as_ref()) else { return Ok(None) };
         here = next;
@@ -166,7 +166,7 @@ pub(super) fn cut(text: &str) -> &str {
 /// Returns the text at these keys, truncated if it is long.
 pub(super) fn text_at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Option<&'v str>, String> {
     let found = at(value, keys)?;
-    let wrong = || format!("wrote a `{}` that is no text", way(keys));
+    let wrong = || format!("wrote a `{}` that is not a string", way(keys));
     found.map(|found| found.as_str().map(cut).ok_or_else(wrong)).transpose()
 }
 
@@ -188,7 +188,7 @@ pub(super) fn number_at<K: AsRef<str>>(
 
 /// The message for a part of a finding that is not a number.
 pub(super) fn no_number(name: &str, seen: &str) -> String {
-    format!("wrote a `{name}` that is no whole number: {}", excerpt(seen))
+    format!("wrote a `{name}` that is not a whole number: {}", excerpt(seen))
 }
 
 /// Parses a line or a column from digits.
@@ -255,13 +255,13 @@ mod tests {
             (json!(1e300), 1, Ok(Some(MOST as usize))),
             (json!("99999999999999999999999"), 1, Ok(Some(MOST as usize))),
             (json!("-99999999999999999999999"), 0, Ok(Some(0))),
-            (json!(2.5), 0, Err("wrote a `n` that is no whole number: `2.5`")),
-            (json!("a1"), 0, Err("wrote a `n` that is no whole number: `\"a1\"`")),
-            (json!("٣"), 0, Err("wrote a `n` that is no whole number: `\"٣\"`")),
-            (json!(""), 0, Err("wrote a `n` that is no whole number: `\"\"`")),
-            (json!("-"), 0, Err("wrote a `n` that is no whole number: `\"-\"`")),
-            (json!(true), 0, Err("wrote a `n` that is no whole number: `true`")),
-            (json!({}), 0, Err("wrote a `n` that is no whole number: `{}`")),
+            (json!(2.5), 0, Err("wrote a `n` that is not a whole number: `2.5`")),
+            (json!("a1"), 0, Err("wrote a `n` that is not a whole number: `\"a1\"`")),
+            (json!("٣"), 0, Err("wrote a `n` that is not a whole number: `\"٣\"`")),
+            (json!(""), 0, Err("wrote a `n` that is not a whole number: `\"\"`")),
+            (json!("-"), 0, Err("wrote a `n` that is not a whole number: `\"-\"`")),
+            (json!(true), 0, Err("wrote a `n` that is not a whole number: `true`")),
+            (json!({}), 0, Err("wrote a `n` that is not a whole number: `{}`")),
         ] {
             let seen = number_at(&json!({ "n": value }), &["n"], plus);
             assert_eq!(seen, wanted.map_err(str::to_owned), "{value} + {plus}");
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(text_at(&value, &["a", "b", "c"]), Ok(Some("x")));
         assert_eq!(text_at(&value, &["a", "z", "c"]), Ok(None));
         assert_eq!(text_at(&value, &["n", "z"]), Ok(None));
-        assert!(text_at(&value, &["t", "z"]).unwrap_err().contains("where `z` was due"));
-        assert!(text_at(&value, &["a"]).unwrap_err().contains("a `a` that is no text"));
+        assert!(text_at(&value, &["t", "z"]).unwrap_err().contains("other than an object at `z`"));
+        assert!(text_at(&value, &["a"]).unwrap_err().contains("a `a` that is not a string"));
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_is_not_read_within_bounds_is_not_read() {
-        assert!(parsed(" \n").unwrap_err().contains("nothing where JSON"));
+        assert!(parsed(" \n").unwrap_err().contains("nothing instead of JSON"));
         assert!(parsed("Oops: \u{1b}[31m\n").unwrap_err().ends_with(": `Oops:`"));
         let deep = "[".repeat(100_000);
         assert!(parsed(&deep).unwrap_err().contains("recursion limit"));

@@ -72,7 +72,7 @@ impl Daemon {
     pub(in crate::gate) fn post(&mut self, bytes: &[u8]) -> Result<(), String> {
         let (waiting, read) = &mut self.waiting;
         if waiting.len() - *read + bytes.len() > MOST_WAITING {
-            return Err("does not read what it is told".to_owned());
+            return Err("does not read its input".to_owned());
         }
         waiting.drain(..*read);
         *read = 0;

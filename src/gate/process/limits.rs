@@ -84,7 +84,7 @@ impl ProcessLimits {
             return Some(format!("took more than {} MiB of memory", self.memory >> 20));
         }
         let full = self.disks.iter().find(|disk| room(disk).is_some_and(|room| room < self.room))?;
-        Some(format!("left less than {} MiB of room in {}", self.room >> 20, full.display()))
+        Some(format!("left less than {} MiB free in {}", self.room >> 20, full.display()))
     }
 }
 

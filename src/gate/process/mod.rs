@@ -171,6 +171,8 @@ fn told(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> Ended {
             let status = ExitStatus::from_raw(number).to_string();
             Ended::Broken(format!("was killed by {}", status.replacen("signal: ", "signal ", 1)))
         }
-        Exit::Unseen => Ended::Broken("ended unseen: the signal SIGCHLD is ignored here".to_owned()),
+        Exit::Unseen => {
+            Ended::Broken("ended with an unknown status, because this process ignores SIGCHLD".to_owned())
+        }
     }
 }

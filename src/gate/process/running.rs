@@ -166,7 +166,7 @@ impl Drop for Running {
 fn unstarted(order: &Order<'_>, error: &io::Error) -> String {
     let why = match error.kind() {
         ErrorKind::NotFound if !order.folder.is_dir() => "the folder to run in was not found",
-        ErrorKind::NotFound if order.program.exists() => "what its first line names was not found",
+        ErrorKind::NotFound if order.program.exists() => "the interpreter on its first line was not found",
         ErrorKind::NotFound => "it was not found",
         ErrorKind::PermissionDenied => "permission denied",
         _ if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => "it is not a program",

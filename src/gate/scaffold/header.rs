@@ -89,18 +89,16 @@ impl<'t> FoundHeader<'t> {
     pub(super) fn troubles(&self) -> Vec<HeaderProblem> {
         let mut troubles = Vec::new();
         if !self.colon {
-            troubles.push(HeaderProblem { at: 0, message: "`SCAFFOLD` needs a colon behind it".to_owned() });
+            troubles.push(HeaderProblem { at: 0, message: "`SCAFFOLD` needs a colon after it".to_owned() });
         }
         let mut seen: Vec<&str> = Vec::new();
         for (at, field) in &self.fields {
             let message = match field.split_once('=') {
-                None => Some(format!("`{field}` is no field of a header; write `name=value`")),
+                None => Some(format!("`{field}` is not a header field; write `name=value`")),
                 Some((name, _)) if !FIELDS.contains(&name) => {
                     Some(format!("a header has no field `{name}`; its fields are {}", FIELDS.join(", ")))
                 }
-                Some((name, _)) if seen.contains(&name) => {
-                    Some(format!("the field `{name}` stands here twice"))
-                }
+                Some((name, _)) if seen.contains(&name) => Some(format!("the field `{name}` occurs twice")),
                 Some((name, value)) => {
                     seen.push(name);
                     faulty(name, value)
@@ -242,8 +240,8 @@ mod tests {
             ("# template=1module version=1.0\n", 2, "template must be a name"),
             ("# template=module version=one\n", 18, "version must be"),
             ("# template=module version=1.0 author=me\n", 30, "no field `author`"),
-            ("# template=module version=1.0 stray\n", 30, "`stray` is no field"),
-            ("# template=module version=1.0 version=1.1\n", 30, "stands here twice"),
+            ("# template=module version=1.0 stray\n", 30, "`stray` is not a header field"),
+            ("# template=module version=1.0 version=1.1\n", 30, "occurs twice"),
             ("# template=module version=1.0 created=2026-02-30\n", 30, "created must be a date"),
             ("# template=module version=1.0 created=2026-02-08T25:00\n", 30, "created must be a date"),
             ("# template=m version=1.0 created=2026-02-08 updated=2026-02-07\n", 44, "before it was created"),

@@ -63,7 +63,7 @@ fn structure(
         let missing = layout.sections.iter().filter(|section| !there.contains(&plain(section)));
         faults.extend(missing.map(|section| {
             let message =
-                format!("the section `{section}`, which the template `{template}` asks for, is missing");
+                format!("the section `{section}`, which the template `{template}` requires, is missing");
             fault(header.start, "scaffold-section", message)
         }));
     }
@@ -71,7 +71,7 @@ fn structure(
         let there = symbols(page)?;
         let missing = layout.symbols.iter().filter(|symbol| !there.contains(*symbol));
         faults.extend(missing.map(|symbol| {
-            let message = format!("`{symbol}`, which the template `{template}` asks for, is not defined");
+            let message = format!("`{symbol}`, which the template `{template}` requires, is not defined");
             fault(header.start, "scaffold-symbol", message)
         }));
     }

@@ -40,7 +40,7 @@ impl Capabilities {
                 let answer = match self.asked(method, params, state) {
                     Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
                     None => {
-                        let error = json!({ "code": METHOD_NOT_FOUND, "message": "not known here" });
+                        let error = json!({ "code": METHOD_NOT_FOUND, "message": "method not found" });
                         json!({ "jsonrpc": "2.0", "id": id, "error": error })
                     }
                 };
@@ -55,7 +55,7 @@ impl Capabilities {
                 };
                 state.answered(id.as_u64().unwrap_or_default(), answer);
             }
-            (None, None) => return Err("wrote a message that is none of JSON-RPC".to_owned()),
+            (None, None) => return Err("wrote a message that is not JSON-RPC".to_owned()),
         }
         Ok(())
     }
@@ -63,7 +63,7 @@ impl Capabilities {
     fn greeted(&self, message: &Value, state: &mut ServerState) -> Result<(), String> {
         let Some(capabilities) = message.get("result").and_then(|result| result.get("capabilities")) else {
             let why = message.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
-            return Err(format!("refused to start: {}", clean(why.unwrap_or("it said nothing of itself"))));
+            return Err(format!("refused to start: {}", clean(why.unwrap_or("it gave no reason"))));
         };
         if capabilities.get("diagnosticProvider").is_some_and(|offer| !offer.is_null()) {
             state.pulls.insert(String::new());
@@ -107,7 +107,7 @@ impl Capabilities {
                 Some(Value::Null)
             }
             "workspace/applyEdit" => {
-                Some(json!({ "applied": false, "failureReason": "nothing is edited from here" }))
+                Some(json!({ "applied": false, "failureReason": "edits are not supported" }))
             }
             "window/showDocument" => Some(json!({ "success": false })),
             "workspace/workspaceFolders"

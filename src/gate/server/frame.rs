@@ -40,7 +40,7 @@ impl LspReader {
         let body: Vec<u8> = self.kept.drain(..length).collect();
         self.body = None;
         let message = serde_json::from_slice(&body);
-        message.map(Some).map_err(|error| format!("wrote a message that is no JSON ({error})"))
+        message.map(Some).map_err(|error| format!("wrote a message that is not JSON ({error})"))
     }
 
     /// Returns the length of the next body, if its headers are complete.
@@ -55,7 +55,7 @@ impl LspReader {
         let headers: Vec<u8> = self.kept.drain(..end + 4).collect();
         let length = length_in(&headers).ok_or_else(spoke_otherwise)?;
         if length > MOST_BODY {
-            return Err(format!("announced a message of {length} bytes, and {MOST_BODY} may be"));
+            return Err(format!("announced a message of {length} bytes; the limit is {MOST_BODY}"));
         }
         self.body = Some(length);
         Ok(Some(length))
@@ -125,9 +125,9 @@ mod tests {
             (b"Content-Length: 99999999999999999999999\r\n\r\n", &other),
             (
                 b"Content-Length: 999999999\r\n\r\n",
-                "announced a message of 999999999 bytes, and 33554432 may be",
+                "announced a message of 999999999 bytes; the limit is 33554432",
             ),
-            (b"Content-Length: 1\r\n\r\n{", "wrote a message that is no JSON"),
+            (b"Content-Length: 1\r\n\r\n{", "wrote a message that is not JSON"),
         ] {
             for step in [1, 1000] {
                 let said = read(bytes, step).unwrap_err();

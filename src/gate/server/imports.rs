@@ -64,9 +64,7 @@ pub(super) fn unresolved_import(
         let Ok(bytes) = regular::read(Path::new(path), left) else { continue };
         left = left.saturating_sub(bytes.len() as u64);
         if left == 0 {
-            return Some(format!(
-                "a call that changes which files there are, among more than {MOST_READ} bytes"
-            ));
+            return Some(format!("added or removed files in a project of more than {MOST_READ} bytes"));
         }
         let text = String::from_utf8_lossy(&bytes);
         let language = language_of(path, text.lines().next());

@@ -104,7 +104,7 @@ fn sees(
     match server.new_files {
         NewFiles::None | NewFiles::Alone | NewFiles::All => {
             if ask.company.iter().any(|other| other.text.is_none()) {
-                return away("that a file goes");
+                return away("that a file is removed");
             }
             if server.new_files != NewFiles::All && ask.company.iter().any(is_new) {
                 return away("a second file that is not on disk");
@@ -171,7 +171,7 @@ fn files(
 ) -> Result<BTreeMap<String, Version>, GateError> {
     let named: Vec<&str> = server.config.iter().map(|file| file.name.as_str()).collect();
     runtime::survey(&ask.rule.gate, folder, &named)
-        .ok_or_else(|| GateError::Away("the language server cannot be told of so many files".to_owned()))
+        .ok_or_else(|| GateError::Away("the project has too many files for the language server".to_owned()))
 }
 
 fn key(ask: &ProgramInput<'_>, server: &ServerSpec, folder: &Path) -> ServerKey {
@@ -192,8 +192,9 @@ fn launch(
     let level = strongest(ask.ceiling);
     // With Landlock a program has no private folders except one of its own.
     let stage = (level == Isolation::Landlock).then(Stage::new).transpose();
-    let stage =
-        stage.map_err(|error| GateError::Away(format!("the language server has no folder: {error}")))?;
+    let stage = stage.map_err(|error| {
+        GateError::Away(format!("could not make a private folder for the language server: {error}"))
+    })?;
     let uri = documents::uri(&folder.to_string_lossy());
     Ok(Launch {
         cage: cage(ask, server, level, stage.as_ref()),
@@ -247,12 +248,14 @@ fn filled(template: &CommandWord, ask: &ProgramInput<'_>, folder: &Path) -> Resu
             (WordPart::Text(text), _) => word.push(text),
             (WordPart::Hole(Hole::Root), _) => word.push(folder),
             (WordPart::Hole(Hole::Cache), Some(cache)) => {
-                let unmade = |error| GateError::Away(format!("the language server has no cache: {error}"));
+                let unmade = |error| {
+                    GateError::Away(format!("could not make a cache for the language server: {error}"))
+                };
                 private_folder(cache).map_err(unmade)?;
                 word.push(cache);
             }
             (WordPart::Hole(_) | WordPart::Value(_), _) => {
-                return Err(GateError::Away("the language server has no cache here".to_owned()));
+                return Err(GateError::Away("there is no cache for the language server".to_owned()));
             }
         }
     }

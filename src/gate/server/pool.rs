@@ -105,7 +105,7 @@ impl ServerPool {
         loop {
             if let Some(why) = moored.dies_of_new_files.as_ref().filter(|_| has_new) {
                 return Err(GateError::Away(format!(
-                    "the language server is not shown files that are not on disk, as it died of them twice: it {why}"
+                    "the language server gets no files that are not on disk, because it died of them twice: it {why}"
                 )));
             }
             let session = moored.ready(self.hours.rest, &launch)?;
@@ -220,7 +220,7 @@ impl PooledServer {
         self.deaths.retain(|(when, _)| when.elapsed() < rest);
         if let [.., _, (_, why)] = self.deaths.as_slice() {
             return Err(GateError::Away(format!(
-                "the language server rests, for it died more than once: it {why}"
+                "the language server is paused because it died more than once: it {why}"
             )));
         }
         match &mut self.session {

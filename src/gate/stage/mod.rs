@@ -194,7 +194,7 @@ fn parts(path: &str) -> io::Result<Vec<&OsStr>> {
     let part = |component| match component {
         Component::Normal(name) => Ok(name),
         Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
-            Err(io::Error::other(format!("{path} is no path below a root")))
+            Err(io::Error::other(format!("{path} is not a path below a root")))
         }
     };
     let parts: Vec<_> = Path::new(path).components().map(part).collect::<io::Result<_>>()?;

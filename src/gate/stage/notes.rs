@@ -82,7 +82,7 @@ fn read(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
     let user = rustix::process::geteuid().as_raw();
     let is_ours = |found: &Metadata| found.uid() == user && found.mode() & 0o022 == 0;
     if !(above.is_dir() && named.is_file() && is_ours(&above) && is_ours(&named)) {
-        return Err(io::Error::other("others may have written it"));
+        return Err(io::Error::other("another user may have written it"));
     }
     let mut text = Vec::new();
     File::open(path)?.take(LARGEST).read_to_end(&mut text)?;

@@ -42,7 +42,7 @@ const MOST_ENTRIES: usize = 200_000;
 /// The largest lag of file times behind the clock: the kernel takes them from a clock that advances only at
 /// ticks, at most 10 ms apart.
 const TICK: Duration = Duration::from_millis(10);
-/// The largest record that is read, in bytes.
+/// The largest file that is checked for replacement, in bytes.
 const LARGEST: u64 = 1 << 20;
 /// Folders without source files, besides those whose names begin with a dot.
 const PASSED_OVER: [&str; 2] = ["target", "node_modules"];
@@ -226,7 +226,7 @@ fn is_replaced(found: &Metadata, since: SystemTime) -> bool {
         && found.modified().is_ok_and(|modified| modified < since)
 }
 
-/// Removes the build results and the record.
+/// Removes cargo's build results from a target folder.
 fn forget(target: &Path) -> io::Result<()> {
     for entry in fs::read_dir(target)? {
         let entry = entry?;

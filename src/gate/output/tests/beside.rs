@@ -32,7 +32,7 @@ fn a_crash_on_the_other_stream_is_no_answer() {
         for (code, stdout) in [(1, one), (0, "[]")] {
             let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
             let [read, naive] = both(&json, &said);
-            assert!(read.unwrap_err().starts_with("reports a crash beside its answer: "), "{stderr}");
+            assert!(read.unwrap_err().starts_with("reports a crash besides its findings: "), "{stderr}");
             assert!(naive.is_ok(), "without the check the gate has an answer");
         }
     }

@@ -58,7 +58,7 @@ const TOOLS: [(&str, &str); 4] =
 /// Makes the private home and the private folder for temporary files, and returns the variables that name
 /// them.
 pub(super) fn said(cage: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>)>> {
-    let own = cage.own.as_ref().ok_or_else(|| io::Error::other("there is no folder for its run"))?;
+    let own = cage.own.as_ref().ok_or_else(|| io::Error::other("its run has no private folder"))?;
     let folders = [own.join("home"), own.join("tmp")];
     folders.iter().try_for_each(|folder| private_folder(folder))?;
     let [private, temporary] = folders;
@@ -85,7 +85,7 @@ pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths)
         match status.ruleset {
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => {}
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => {
-                return Err(io::Error::other("the kernel took no rules"));
+                return Err(io::Error::other("the kernel enforces no rules"));
             }
         }
         #[cfg(test)]

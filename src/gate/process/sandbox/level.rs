@@ -43,14 +43,14 @@ const OWN_MODES: &str = "modes";
 
 /// The meanings of the probe's exit codes.
 const FAULTS: [(i32, &str); 8] = [
-    (10, "a program in it does not see the tree"),
-    (11, "a program in it can write to a file of the tree"),
-    (12, "a program in it can make a file in the tree"),
-    (13, "a program in it can read what is hidden"),
-    (14, "a program in it has no place for temporary files"),
-    (15, "a program in it can change the mode of a file of the tree"),
-    (16, "a program in it cannot change the mode of its own file"),
-    (17, "no seccomp filter holds for a program in it"),
+    (10, "a sandboxed program cannot read the project"),
+    (11, "a sandboxed program can write to a file of the project"),
+    (12, "a sandboxed program can make a file in the project"),
+    (13, "a sandboxed program can read hidden files"),
+    (14, "a sandboxed program has no folder for temporary files"),
+    (15, "a sandboxed program can change the mode of a file of the project"),
+    (16, "a sandboxed program cannot change the mode of its own file"),
+    (17, "a sandboxed program has no seccomp filter"),
 ];
 
 /// The exit code of a successful probe.
@@ -139,11 +139,11 @@ fn proved(level: Isolation) -> Result<(), String> {
         Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
             let fault = FAULTS.iter().find(|(known, _)| *known == code);
             Err(fault.map_or_else(
-                || format!("its proof ended with exit code {code}"),
+                || format!("its probe ended with exit code {code}"),
                 |(_, why)| (*why).to_owned(),
             ))
         }
         Ended::Broken(why) => Err(why),
-        Ended::Halted(_) => Err("its proof did not end in time".to_owned()),
+        Ended::Halted(_) => Err("its probe did not end in time".to_owned()),
     }
 }
