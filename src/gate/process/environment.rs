@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cage_takes_away_is_not_there_and_a_gate_may_say_it_again() {
+    fn what_a_sandbox_removes_is_absent_and_a_gate_may_set_it_again() {
         let cage = [("PATH", None), ("TERM", None), ("TMPDIR", Some("/tmp")), ("OWN", Some("a"))]
             .map(|(name, value)| (OsString::from(name), value.map(OsString::from)));
         let made = environment(&cage, &[("OWN".into(), "b".into())], "");

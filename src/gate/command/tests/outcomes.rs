@@ -1,4 +1,4 @@
-//! What a run comes to.
+//! Outcomes of runs.
 
 use tokio_util::sync::CancellationToken;
 
@@ -7,7 +7,7 @@ use crate::gate::watch::Halt;
 
 const LINES: &str = "output: { regex: '^(?P<file>.+?):(?P<line>\\d+):(?P<column>\\d+): (?P<message>.*)$' }";
 
-/// A script that says these lines, `PATH` and `ROOT` standing for what it was told.
+/// A script that prints these lines; `PATH` and `ROOT` stand for its arguments.
 fn saying(lines: &[&str]) -> String {
     let lines = lines.join("\\n");
     format!(

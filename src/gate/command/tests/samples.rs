@@ -1,4 +1,4 @@
-//! Samples, replayed and asked about here and now.
+//! Samples, replayed and run on this machine.
 
 use std::sync::Arc;
 

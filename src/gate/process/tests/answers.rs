@@ -1,4 +1,4 @@
-//! What a program that ends by itself is said to have answered.
+//! Results of programs that end by themselves.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! What a server fails at is told, and never taken for a clean text.
+//! Failures of a server are reported, and never taken for a text without findings.
 
 use super::*;
 
