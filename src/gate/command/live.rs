@@ -28,7 +28,7 @@ const LEAST_TIME: Duration = Duration::from_secs(60);
 pub enum DiskState {
     /// An empty file, so that a program that reads the disk finds nothing in it.
     Empty,
-    /// No file.
+    /// No file exists at that path.
     Missing,
 }
 

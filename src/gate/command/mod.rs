@@ -48,9 +48,9 @@ pub(super) struct ProgramInput<'a> {
     pub(super) root: &'a Path,
     /// The path of the text, relative to the root.
     pub(super) path: &'a str,
-    /// Its language, if known.
+    /// The language of the text, if known.
     pub(super) language: Option<&'static Language>,
-    /// The text to check.
+    /// The text that the program checks.
     pub(super) text: &'a Buffer,
     /// Set when a file exists at that path.
     pub(super) on_disk: bool,

@@ -29,7 +29,7 @@ const WAITED: &str = "timed out waiting for another run that uses its target fol
 pub(super) struct RunDir<'a> {
     ask: ProgramInput<'a>,
     command: &'a CommandSpec,
-    /// The arguments for `{args}`.
+    /// The arguments that replace `{args}`.
     args: Vec<OsString>,
     /// The working directory, in the project or in a copy.
     folder: PathBuf,
@@ -46,7 +46,7 @@ pub(super) struct RunDir<'a> {
     names: RunNames,
     places: StagedPaths,
     _stage: Option<Stage>,
-    /// Locks cargo's target folder.
+    /// Keeps other runs from using cargo's target folder.
     _shown: Option<ShownTexts>,
 }
 

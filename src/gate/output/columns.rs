@@ -9,7 +9,7 @@ use crate::text::Lines;
 #[derive(Debug)]
 pub(super) struct ColumnWalk<'a> {
     lines: Lines<'a>,
-    /// The current line.
+    /// The number of the current line.
     line: usize,
     columns: Columns,
     /// The part of the line before the current position: in bytes, in characters, and in units of `columns`.

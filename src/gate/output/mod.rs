@@ -192,7 +192,7 @@ fn checked(
 fn looked(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
     for stream in [Stream::Stdout, Stream::Stderr] {
         if let Some(unseen) = passed_over(command, said, stream) {
-            return Err(GateError::Skipped(format!("skipped the file: {unseen}")));
+            return Err(GateError::Skipped(format!("ignored the file: {unseen}")));
         }
     }
     if let Some(why) = lacking(command, said) {

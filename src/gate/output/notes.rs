@@ -56,7 +56,7 @@ const NOTES: [&str; 33] = [
 /// The first line of a Python warning about installed code. It looks like a finding with a file and a line.
 const FOREIGN_WARNING: &str = r"^(?:\S*/(?:site-packages|dist-packages|lib(?:64)?/python\d[\d.]*)/\S*|<(?:frozen [\w.]+|string|unknown|sys)>|sys):\d+: (?:\w+\.)*\w*Warning: ";
 
-/// Patterns of crash messages.
+/// Patterns of the messages that programs print when they crash.
 const CRASHES: [&str; 8] = [
     r"^Traceback \(most recent call last\):?",
     r"^(?:panic|fatal error): ",

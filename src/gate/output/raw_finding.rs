@@ -15,7 +15,7 @@ use crate::text::Buffer;
 pub(in crate::gate) struct ToolFinding {
     /// The file, relative to the root, if it is not the edited one.
     pub(in crate::gate) elsewhere: Option<String>,
-    /// The line, 1-based.
+    /// The line of the finding, 1-based.
     pub(in crate::gate) line: usize,
     /// The last line, if the finding covers a range of lines, as a formatter's does.
     pub(in crate::gate) end_line: Option<usize>,
@@ -34,7 +34,7 @@ pub(in crate::gate) struct ToolFinding {
 /// The file that a name in an output refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::gate) enum Whose {
-    /// The edited file.
+    /// The file that is being edited.
     Edited,
     /// Another file, by the name to show.
     Other(String),

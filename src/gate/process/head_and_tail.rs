@@ -14,7 +14,6 @@ pub(super) struct HeadAndTail {
 }
 
 impl HeadAndTail {
-    /// Appends output.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         let room = KEPT.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);

@@ -53,7 +53,7 @@ pub(super) struct Order<'a> {
     pub(super) program: &'a Path,
     /// The arguments after the program's name.
     pub(super) argv: Vec<OsString>,
-    /// The working directory.
+    /// The directory that the program starts in.
     pub(super) folder: &'a Path,
     /// Variables added to the cleaned environment.
     pub(super) env: Vec<(OsString, OsString)>,
@@ -68,7 +68,7 @@ pub(super) enum Ended {
     /// The program ended by itself, and could have read all of its input.
     Exited {
         code: i32,
-        /// The complete standard output.
+        /// All bytes of standard output, at most 16 MiB.
         stdout: Vec<u8>,
         /// The first and last 64 KiB of standard error, with a line that says how much was omitted.
         stderr: Vec<u8>,

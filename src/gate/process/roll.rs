@@ -27,7 +27,7 @@ pub fn adopt_orphans() {
     }
 }
 
-/// Locks the registry.
+/// Locks the registry until the guard is dropped.
 pub(super) fn hold() -> MutexGuard<'static, Roll> {
     ROLL.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -44,7 +44,7 @@ pub(super) struct Roll {
 #[derive(Debug)]
 struct ProcessEntry {
     mark: String,
-    /// See [`Process::started`].
+    /// The start time, as in [`Process::started`].
     started: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Tracks the documents open in a server, and their texts on disk.
 //!
 //! Invariant: versions only increase, across all documents. A text shown for a request is reverted by
-//! [`Documents::restore`], which gives the server the text on disk.
+//! [`Documents::revert`], which gives the server the text on disk.
 
 use std::collections::HashMap;
 use std::path::Path;

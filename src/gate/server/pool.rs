@@ -1,8 +1,8 @@
 //! Keeps running language servers: one for each gate, project folder, program and configuration.
 //!
 //! Invariant: the number of servers is limited, and each handles one request at a time. Dropping the pool
-//! ends all of them. A server that died is restarted once. If it dies again within `rest`, it is not started
-//! until `rest` has passed.
+//! ends all of them. A server that died is restarted once. If it dies again within `restart_delay`, it is
+//! not started until that time has passed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +44,7 @@ pub(super) struct ServerKey {
     pub(super) tool: Version,
 }
 
-/// The running servers.
+/// A pool of running language servers.
 #[derive(Debug, Default)]
 pub(in crate::gate) struct ServerPool {
     keeps: AtomicBool,
@@ -76,7 +76,7 @@ struct PooledServer {
 }
 
 impl ServerPool {
-    /// Starts keeping servers.
+    /// Lets the pool keep servers from now on.
     pub(in crate::gate) fn keep(&self) {
         self.keeps.store(true, Ordering::Relaxed);
     }

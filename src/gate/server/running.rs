@@ -34,7 +34,7 @@ pub(super) struct Launch {
     pub(super) argv: Vec<OsString>,
     pub(super) folder: PathBuf,
     pub(super) env: Vec<(OsString, OsString)>,
-    /// The parameters of `initialize`.
+    /// The parameters of the `initialize` request.
     pub(super) greeting: Value,
     pub(super) manners: Capabilities,
     /// The sandbox, and the private folder that it uses.
@@ -58,9 +58,9 @@ impl Launch {
 
 /// The decision of a waiting caller about the state.
 pub(super) enum WaitOutcome<T> {
-    /// The result is complete.
+    /// The wait is over, with this result.
     Done(T),
-    /// The result is not there yet.
+    /// The caller waits for another change of the state.
     Wait,
     /// The result is complete at this time, unless the state changes first.
     Until(Instant),

@@ -43,7 +43,7 @@ pub(super) struct DocumentText<'a> {
 /// A request for the diagnostics of some texts.
 #[derive(Debug)]
 pub(super) struct DiagnosticsRequest<'a> {
-    /// The texts to check.
+    /// The texts whose diagnostics are requested.
     pub(super) texts: Vec<DocumentText<'a>>,
     /// The other drafts of the call.
     pub(super) company: Vec<DocumentText<'a>>,

@@ -88,7 +88,7 @@ impl ServerState {
         }
     }
 
-    /// Queues a notification.
+    /// Queues a notification for the server.
     pub(super) fn notify(&mut self, method: &str, params: &Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }

@@ -23,7 +23,7 @@ const MOST_SEEN: usize = 300;
 /// The modification time that a staged file gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gate) enum Dated<'a> {
-    /// The time of writing.
+    /// The time at which it is written.
     Now,
     /// A time derived from the text.
     ByText,

@@ -27,7 +27,6 @@ const LARGEST: u64 = 2 << 20;
 pub(in crate::gate) struct Note {
     /// The time at which it was recorded.
     pub(in crate::gate) since: SystemTime,
-    /// The recorded text.
     pub(in crate::gate) text: String,
 }
 

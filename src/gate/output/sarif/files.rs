@@ -11,9 +11,9 @@ const MOST_BASES: usize = 8;
 
 /// The artifacts and base URIs of a run.
 pub(super) struct ArtifactTable<'v> {
-    /// The run's artifacts (3.14.15).
+    /// The list of the run's artifacts (3.14.15).
     artifacts: &'v [Value],
-    /// The run's base URIs (3.14.14).
+    /// The base URIs of the run, by name (3.14.14).
     bases: Option<&'v Value>,
 }
 

@@ -206,7 +206,7 @@ fn a_program_that_says_that_it_did_not_look_is_skipped() {
         (0, "[]", "File not ignored", None),
     ] {
         let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-        let skipped = wanted.map(|wanted| GateError::Skipped(format!("skipped the file: {wanted}")));
+        let skipped = wanted.map(|wanted| GateError::Skipped(format!("ignored the file: {wanted}")));
         match read(&tool, &said, &buffer(TEXT), &whose) {
             Err(GateError::Skipped(why)) => {
                 assert_eq!(Some(GateError::Skipped(why)), skipped, "{stdout}{stderr}")

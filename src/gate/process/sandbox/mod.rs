@@ -56,12 +56,12 @@ pub(in crate::gate) struct Sandbox {
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::gate) enum FilterParts {
-    /// The complete filter.
+    /// The filter and its supervisor.
     #[default]
     All,
     /// The filter without its supervisor.
     Unsupervised,
-    /// No filter.
+    /// No seccomp filter at all.
     Nothing,
 }
 

@@ -118,13 +118,13 @@ const FIRST_LINE: usize = 256;
 /// The hidden and the readable paths; all are absolute and exist.
 #[derive(Debug, Default)]
 pub(super) struct SandboxPaths {
-    /// Folders that appear empty.
+    /// Folders that appear empty to the program.
     pub(super) hidden: Vec<PathBuf>,
-    /// Readable paths inside them.
+    /// Paths in hidden folders that stay readable.
     pub(super) shown: Vec<PathBuf>,
     /// Links inside them to readable paths: the target, and the path of the link.
     pub(super) links: Vec<(PathBuf, PathBuf)>,
-    /// The project's tree.
+    /// The project's tree, with links resolved.
     pub(super) tree: Option<PathBuf>,
     /// Paths that are hidden inside the tree, or outside of the hidden folders.
     pub(super) covered: Vec<PathBuf>,

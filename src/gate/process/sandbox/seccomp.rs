@@ -2,7 +2,7 @@
 //! make.
 //!
 //! Landlock covers files by path, and little else. It does not cover their mode, times, owner and attributes,
-//! sockets other than TCP that it does not know, or calls on other processes of the same user. The filter
+//! sockets that are neither TCP nor known to it, or calls on other processes of the same user. The filter
 //! refuses such calls by their number and by arguments passed by value; it cannot follow pointers. A call
 //! that depends on a pointer's target is refused entirely, or, if tools need it, handed to
 //! [`super::supervisor`].
@@ -33,7 +33,7 @@ pub(super) enum Metadata {
     Mounts,
     /// Handed to a supervisor, call by call: [`SUPERVISED`].
     Supervisor,
-    /// Refused with EPERM.
+    /// All such calls fail with EPERM.
     Refused,
 }
 
