@@ -50,7 +50,7 @@ pub struct Installed<'a> {
 pub struct NoAnswer {
     /// The outcome that an edit would have.
     pub outcome: Outcome,
-    /// The reason, as the end of a sentence.
+    /// The reason for that outcome.
     pub why: String,
 }
 

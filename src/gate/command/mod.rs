@@ -78,7 +78,7 @@ pub(super) fn look(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolF
     output::read(command, &run.said(), ask.text, &|name| run.scene.whose(name))
 }
 
-/// Runs the program once on the text and on the others of `also`. Returns the findings of each, in this
+/// Runs the program once on the text and on those of `batched`. Returns the findings of each, in this
 /// order; findings in other files are added to the first.
 pub(super) fn look_all(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let command = command(ask, limit)?;

@@ -41,8 +41,8 @@ use crate::text::{Buffer, Version};
 
 pub(super) use self::pool::{Hours, ServerPool};
 
-/// Checks the text and the others of `also` with the server, and returns the findings of each, in this order.
-/// Waits for a slot first; the gate's time starts after that.
+/// Checks the text and those of `batched` with the server, and returns the findings of each, in this order.
+/// Waits for its turn at the server and for a slot first; the gate's time starts after that.
 pub(super) fn look(
     ask: &ProgramInput<'_>,
     server: &ServerSpec,

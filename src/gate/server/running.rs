@@ -47,7 +47,7 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    /// Returns the order for the server's program.
+    /// Returns the order for the server's program; no other code names that program.
     fn order(&self) -> Order<'_> {
         let (argv, env) = (self.argv.clone(), self.env.clone());
         let cage = self.cage.clone();

@@ -6,8 +6,8 @@
 //! stages the same text with that time, and another text with the current time. One target folder then serves
 //! all runs, and cargo recompiles only what changed.
 //!
-//! The same is done for a file on disk that was replaced since the last run by one with an older time (`cp
-//! -p`, `rsync -t`, an unpacked archive). The inode change time, which no program can set, reveals this. If
+//! The same is done for a file on disk that was replaced since the last run by one with an older time
+//! (`cp -p`, `rsync -t`, an unpacked archive). The inode change time, which no program can set, reveals this. If
 //! the clock was set back before the last run, times are useless, and the build results are removed.
 //!
 //! Invariant: a file keeps its time on disk only if its text was not replaced since, or was written later. No
@@ -162,7 +162,7 @@ impl ShownTexts {
         for path in others.into_iter().filter(|path| !staged.iter().any(|staged| staged.path == *path)) {
             let place = root.join(&path);
             let Ok(text) = regular::read(&place, u64::MAX) else {
-                // cargo notices by itself that a file was removed.
+                // cargo notices by itself that a file was removed, or is no longer a regular file.
                 self.record.texts.remove(&path);
                 continue;
             };

@@ -64,7 +64,7 @@ impl<'v> ResultRule<'v> {
         }
     }
 
-    /// The message text, from the result or from its rule; else the rule's description (3.11).
+    /// The message text, from the result or from its rule; else the rule's name (3.11).
     pub(super) fn message(&self, result: &'v Value) -> Option<String> {
         let message = result.get("message").unwrap_or(&Value::Null);
         let text = |value: &'v Value, keys: &[&str]| text_at(value, keys).ok().flatten();
