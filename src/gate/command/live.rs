@@ -1,4 +1,4 @@
-//! What a gate's program makes of a sample here and now.
+//! Runs a gate's program on a sample on this machine.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
@@ -20,37 +20,37 @@ use crate::gate::watch::Watch;
 use crate::policy::{Gate, Isolation, Rule, Sample, language_of};
 use crate::text::{Buffer, Hints};
 
-/// The least time that a program gets, which may never have run on this machine.
+/// The shortest time limit, for a program that may never have run on this machine.
 const LEAST_TIME: Duration = Duration::from_secs(60);
 
-/// What is on disk where a sample's draft would lie.
+/// The file on disk at the path of a sample's draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskState {
     /// An empty file, so that a program that reads the disk finds nothing in it.
     Empty,
-    /// Nothing.
+    /// No file exists at that path.
     Missing,
 }
 
-/// A program that is there, and how it is run.
+/// An installed program, and the settings to run it with.
 #[derive(Debug, Clone, Copy)]
 pub struct Installed<'a> {
-    /// Its absolute path.
+    /// The absolute path of the program.
     pub program: &'a Path,
-    /// The search path for the programs that it starts itself.
+    /// The search path for programs that it starts itself.
     pub search: &'a OsStr,
-    /// A folder in which the gates keep what they know from one sample to the next, each for itself.
+    /// A folder in which each gate caches data between samples.
     pub cache: Option<&'a Path>,
     /// The isolation that the policy requires.
     pub isolation: Isolation,
 }
 
-/// Why a gate gave no answer about a sample.
+/// The outcome and reason of a gate that returned no findings for a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoAnswer {
     /// The outcome that an edit would have.
     pub outcome: Outcome,
-    /// The reason.
+    /// The reason for that outcome.
     pub why: String,
 }
 
@@ -66,7 +66,7 @@ impl Display for NoAnswer {
     }
 }
 
-/// Asks a program about a sample, in a project of the sample's own, as it would be asked about a draft.
+/// Runs a program on a sample, in a project of the sample's own, as it would run on a draft.
 ///
 /// Errors: the outcome that an edit would have.
 pub fn live(
@@ -107,7 +107,7 @@ pub fn live(
     };
     let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));
     let seen = match (gate.command(), gate.server()) {
-        // Nothing stands in for the server, which is started for this one question.
+        // The server is started for this one request, and its errors are not replaced by a command.
         (None, Some(server)) => {
             server::look(&ask, server, &workshop, limit).map(|seen| seen.into_iter().flatten().collect())
         }
@@ -122,10 +122,10 @@ pub fn live(
 
 fn write(root: &Path, path: &str, text: &str) -> io::Result<()> {
     if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(io::Error::other("no path below a root"));
+        return Err(io::Error::other("not a path below a root"));
     }
     let place = root.join(path);
     fs::create_dir_all(place.parent().unwrap_or(root))?;
-    // Some programs know a file by its time and its size.
+    // Some programs identify a file version by its time and size.
     stage::write(&place, text.as_bytes())
 }

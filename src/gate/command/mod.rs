@@ -1,11 +1,11 @@
-//! One run of a gate's program over one text: the words are filled in, the draft is put where the program reads it, and
-//! what it says is read as findings or as a text.
+//! Runs a gate's program over one text: fills in the arguments, stages the draft, and reads the output as
+//! findings or as a text.
 //!
-//! A word never begins with something of the project: `{path}` and its like are absolute, and so is what they are filled
-//! in with, so that no name of a file can be taken for an option.
+//! An argument never begins with text from the project: `{path}` and similar placeholders expand to absolute
+//! paths, so no file name can be taken for an option.
 //!
-//! Invariant: a program is given the text that was asked about, never the file; and what cannot be given to it, or read
-//! of it, is a [`Silence`].
+//! Invariant: a program gets the text to check, never the file on disk. If the text cannot be passed to it,
+//! or its output cannot be read, the result is a [`GateError`].
 
 mod live;
 mod names;
@@ -35,10 +35,10 @@ pub use self::live::{DiskState, Installed, NoAnswer, live};
 pub use self::replay::replay;
 pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, shared};
 
-/// A text that a gate's program is to be asked about.
+/// A text for a gate's program to check, with its context.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProgramInput<'a> {
-    /// The entry of the policy, whose gate runs a command.
+    /// The policy's entry, whose gate runs a command.
     pub(super) rule: &'a Rule,
     /// The absolute path of the program.
     pub(super) program: &'a Path,
@@ -46,31 +46,31 @@ pub(super) struct ProgramInput<'a> {
     pub(super) search: &'a OsStr,
     /// The absolute path of the root.
     pub(super) root: &'a Path,
-    /// Where the text lies, relative to the root.
+    /// The path of the text, relative to the root.
     pub(super) path: &'a str,
-    /// Its language, where it is known.
+    /// The language of the text, if known.
     pub(super) language: Option<&'static Language>,
-    /// The text.
+    /// The text that the program checks.
     pub(super) text: &'a Buffer,
-    /// Whether there is a file at that path.
+    /// Set when a file exists at that path.
     pub(super) on_disk: bool,
-    /// Whether the file is gone: nothing is to be seen at its path.
+    /// Set when the file is removed: no file is staged at its path.
     pub(super) gone: bool,
     /// The other drafts of the call.
     pub(super) company: DraftOverlays<'a>,
-    /// Those of them that the same run is asked about.
+    /// Those of the other drafts that the same run checks.
     pub(super) also: DraftOverlays<'a>,
-    /// What the program must at least be kept apart by.
+    /// The lowest isolation level that the policy accepts.
     pub(super) isolation: Isolation,
-    /// What it is kept apart by at most.
+    /// The highest isolation level to use.
     pub(super) ceiling: Ceiling,
-    /// A folder of lockgate's own in which programs keep what they know of this root; made when it is needed.
+    /// The folder of lockgate in which programs may cache data about this root; created on first use.
     pub(super) cache: Option<&'a Path>,
-    /// The versions of programs.
+    /// The known versions of programs.
     pub(super) versions: &'a Versions,
 }
 
-/// Has the program look at the text.
+/// Runs the program on the text, and returns its findings.
 pub(super) fn look(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
     let command = command(ask, limit)?;
     let run = FinishedRun::new(ask, command, limit)?;
@@ -78,8 +78,8 @@ pub(super) fn look(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolF
     output::read(command, &run.said(), ask.text, &|name| run.scene.whose(name))
 }
 
-/// Has one run of the program look at the text and at the others that it is asked about: what it finds in each, in this
-/// order. What it finds in other files is told with the first.
+/// Runs the program once on the text and on those of `batched`. Returns the findings of each, in this
+/// order; findings in other files are added to the first.
 pub(super) fn look_all(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let command = command(ask, limit)?;
     let run = FinishedRun::new(ask, command, limit)?;
@@ -92,7 +92,7 @@ pub(super) fn look_all(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<V
     })
 }
 
-/// Has the program give the text as it would have it: a view, with plain line ends.
+/// Runs the program as a formatter, and returns the formatted view, with `\n` line ends.
 pub(super) fn mend(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, GateError> {
     let command = command(ask, limit)?;
     let run = FinishedRun::new(ask, command, limit)?;
@@ -102,12 +102,12 @@ pub(super) fn mend(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, G
 
 fn command<'a>(ask: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
     let command = ask.rule.gate.command();
-    let command =
-        command.ok_or_else(|| GateError::Broken("runs no program, as its definition has it".to_owned()))?;
+    let command = command.ok_or_else(|| GateError::Broken("has no command in its definition".to_owned()))?;
     Ok(ask.versions.command(command, ask.program, ask.search, limit))
 }
 
-/// The bytes that a program is given: a formatter gets and gives the view, so that the file keeps its dress.
+/// The bytes that a program gets. A formatter reads and writes the view, so that the file keeps its encoding
+/// and line ends.
 fn given<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
     match command.output.form {
         OutputForm::Formatted { .. } => text.view().as_bytes(),
@@ -120,7 +120,7 @@ fn given<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
     }
 }
 
-/// A run that came to its end.
+/// A run whose program ended by itself.
 struct FinishedRun<'a> {
     scene: RunDir<'a>,
     code: i32,
@@ -146,7 +146,7 @@ impl<'a> FinishedRun<'a> {
         }
     }
 
-    /// Makes sure that the run did not fail for lack of a package that the project declares.
+    /// Checks that the run did not fail because a declared package is not installed.
     fn has_its_packages(&self, ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<(), GateError> {
         if self.code == 0 {
             return Ok(());

@@ -1,43 +1,45 @@
-//! Which file a name in an output means: programs call the edited file by its absolute path, by one relative to where
-//! they run, by the path in a copy or of the draft, or by a word for standard input.
+//! Resolves file names in a program's output. Programs name the edited file by its absolute path, by a path
+//! relative to their working directory, by the path of a copy or of the draft, or by a name for standard
+//! input.
 //!
-//! Invariant: a name of the edited file is never taken for another's, for what is found in other files may not count.
+//! Invariant: a name of the edited file is never resolved to another file, because findings in other files
+//! may not count.
 
 use std::path::{Path, PathBuf};
 
 use crate::gate::output::{Whose, uri};
 use crate::policy::Input;
 
-/// What programs call a text that came on standard input.
+/// Names that programs use for text from standard input.
 const STDIN: [&str; 8] =
     ["-", "stdin", "<stdin>", "(stdin)", "<standard input>", "standard input", "/dev/stdin", "<text>"];
 
-/// How many names of an absolute path outside of the root are shown.
+/// The number of last components shown of an absolute path outside of the root.
 const SHOWN: usize = 3;
 
-/// The names that a run's program may use.
+/// The names that the program of a run may use.
 #[derive(Debug)]
 pub(super) struct RunNames {
     /// The edited file, relative to the root.
     path: String,
-    /// The root: the real one and the copy, with and without links on the way to it.
+    /// The roots: the real one and the copy, each also with links resolved.
     roots: Vec<String>,
-    /// What a relative name may be relative to, the likeliest first.
+    /// The folders that a relative name may be relative to, the most likely first.
     bases: Vec<String>,
-    /// The file of the draft.
+    /// The path of the draft file.
     draft: Option<String>,
-    /// The files of other drafts, each with the path of the file for which it stands, relative to the root.
+    /// The files of other drafts, each with the path of its original, relative to the root.
     drafts: Vec<(String, String)>,
     on_stdin: bool,
     world: World,
 }
 
-/// Where names are looked up.
+/// The place to look up paths.
 #[derive(Debug)]
 pub(super) enum World {
     /// On disk, below this root.
     Disk(PathBuf),
-    /// Among these paths, relative to the root.
+    /// In this list of paths, relative to the root.
     Paper(Vec<String>),
 }
 
@@ -49,7 +51,7 @@ impl World {
         }
     }
 
-    /// The place behind all links, where it is another one.
+    /// Resolves the links of a path; `None` if there are none.
     fn behind(&self, place: &str) -> Option<String> {
         match self {
             World::Disk(_) => {
@@ -62,7 +64,7 @@ impl World {
 }
 
 impl RunNames {
-    /// Knows the edited file by its path relative to the roots; `bases` are absolute.
+    /// Records the edited file by its path relative to the roots; `bases` are absolute.
     pub(super) fn new<'p>(
         path: &str,
         roots: impl Iterator<Item = &'p Path>,
@@ -86,14 +88,14 @@ impl RunNames {
         names
     }
 
-    /// The same names, and those of the files in which other drafts lie.
+    /// Adds the files of other drafts.
     pub(super) fn with_drafts(mut self, drafts: &[(PathBuf, String)]) -> RunNames {
         let known = |(draft, path): &(PathBuf, String)| (normal(&draft.to_string_lossy()), path.clone());
         self.drafts = drafts.iter().map(known).collect();
         self
     }
 
-    /// Tells which file a name means.
+    /// Returns the file that a name refers to.
     pub(super) fn whose(&self, name: &str) -> Whose {
         let name = name.trim();
         if name.is_empty() || (self.on_stdin && STDIN.contains(&name)) {
@@ -113,7 +115,7 @@ impl RunNames {
         place.map_or(Whose::Edited, |place| self.at(place))
     }
 
-    /// The file at an absolute place: the edited one, too, where links lead to it.
+    /// Returns the file at an absolute path: the edited one also if links lead to it.
     fn at(&self, place: &str) -> Whose {
         let named = self.known(place);
         if named == Some(Whose::Edited) {
@@ -126,8 +128,8 @@ impl RunNames {
         }
     }
 
-    /// The file at a place that is the draft's or below a root. The root itself is no file: what is said of it is said
-    /// of the project.
+    /// Returns the file of the draft or below a root. The root itself is not a file: a finding at it is about
+    /// the project.
     fn known(&self, place: &str) -> Option<Whose> {
         if self.draft.as_deref() == Some(place) {
             return Some(Whose::Edited);
@@ -145,7 +147,7 @@ impl RunNames {
     }
 }
 
-/// An absolute path without `.`, `..`, doubled slashes and a slash at its end.
+/// An absolute path without `.`, `..`, doubled slashes and a trailing slash.
 fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

@@ -1,8 +1,8 @@
-//! What a run takes from the project around the file: where its program runs, whether that has a configuration, and
-//! values that stand in files.
+//! Reads a run's settings from the project around a file: the working directory, whether a configuration
+//! exists, and values stored in files.
 //!
-//! Invariant: nothing is looked at but the folders from the file's own up to the root, and of a file at most its first
-//! MiB is read.
+//! Invariant: only the folders from the file's own up to the root are inspected, and at most the first MiB of
+//! a file is read.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::gate::regular;
 use crate::policy::{CommandSpec, Configuration, ProjectValue};
 use crate::text::Version;
 
-/// The bytes that are read of a file of the project.
+/// The largest part of a project file that is read, in bytes.
 const MOST_READ: u64 = 1 << 20;
-/// The characters of a project's name.
+/// The length of a project's name, in characters.
 const NAME: usize = 16;
 
-/// The folders above a path, relative to the root, from its own up to the root.
+/// The folders above a path, from its own up to the root, relative to the root.
 pub(in crate::gate) fn above(path: &str) -> impl Iterator<Item = &str> {
     let parent = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
     let first = path.get(..parent(path));
@@ -28,20 +28,20 @@ pub(in crate::gate) fn above(path: &str) -> impl Iterator<Item = &str> {
     )
 }
 
-/// Gives the nearest folder above the file, relative to the root, that has something by one of these names; the root
-/// where none has.
+/// Returns the nearest folder above the file that has an entry with one of these names, relative to the root;
+/// the root if there is none.
 pub(in crate::gate) fn folder_of<'p>(root: &Path, path: &'p str, names: &[String]) -> &'p str {
     nearest(path, names, |path| root.join(path).symlink_metadata().is_ok())
 }
 
-/// The same for whatever tells which paths there are.
+/// Like [`folder_of`], with a function that says which paths exist.
 pub(super) fn nearest<'p>(path: &'p str, names: &[String], known: impl Fn(&Path) -> bool) -> &'p str {
     let has = |folder: &&str| names.iter().any(|name| known(&Path::new(folder).join(name)));
     above(path).find(has).unwrap_or_default()
 }
 
-/// A name for the project that a file belongs to: of the nearest folder above that has a lock file of the command's
-/// configuration, else of the one that it runs in.
+/// Returns a name for the project of a file. It is derived from the nearest folder above with a lock file of
+/// the command's configuration, else from the working directory.
 pub(super) fn name(root: &Path, path: &str, command: &CommandSpec) -> String {
     let is_lock = |name: &&String| Path::new(name).extension() == Some(OsStr::new("lock"));
     let names = command.config.iter().map(|file| &file.name);
@@ -51,12 +51,12 @@ pub(super) fn name(root: &Path, path: &str, command: &CommandSpec) -> String {
     Version::hash(folder.as_bytes()).hex().chars().take(NAME).collect()
 }
 
-/// A folder by its path relative to a root; the root itself has no slash at its end.
+/// Joins a relative folder to a root, without a trailing slash for the root itself.
 pub(in crate::gate) fn below(root: &Path, folder: &str) -> PathBuf {
     if folder.is_empty() { root.to_owned() } else { root.join(folder) }
 }
 
-/// Tells whether one of these files is above the file.
+/// Returns true if one of these configuration files is in a folder above the file.
 pub(super) fn is_configured(root: &Path, path: &str, config: &[Configuration]) -> bool {
     let counts = |folder: &str| {
         let folder = root.join(folder);
@@ -72,9 +72,10 @@ pub(super) fn is_configured(root: &Path, path: &str, config: &[Configuration]) -
     above(path).any(counts)
 }
 
-/// Gives a value from the nearest file above that has it.
+/// Returns a value from the nearest file above that has it.
 ///
-/// What begins with `-` or `@` could be taken for an option where a word begins with it, and counts as not found.
+/// A value that begins with `-` or `@` counts as missing: at the start of an argument it could be taken for
+/// an option.
 pub(super) fn value(root: &Path, path: &str, value: &ProjectValue) -> String {
     let places =
         above(path).flat_map(|folder| value.within.iter().map(move |name| root.join(folder).join(name)));
@@ -86,7 +87,7 @@ pub(super) fn value(root: &Path, path: &str, value: &ProjectValue) -> String {
     places.into_iter().find_map(found).unwrap_or_else(|| value.default.clone())
 }
 
-/// Gives the environment of Python whose programs come first in a search path.
+/// Returns the Python environment whose programs come first in a search path.
 pub(in crate::gate) fn python(search: &OsStr) -> Option<PathBuf> {
     let first = std::env::split_paths(search).next()?;
     let home = first.parent()?;
@@ -94,7 +95,7 @@ pub(in crate::gate) fn python(search: &OsStr) -> Option<PathBuf> {
     home.join("pyvenv.cfg").is_file().then(|| home.to_owned())
 }
 
-/// The beginning of a file's text; nothing for what is no regular file.
+/// Returns the beginning of a file's text; `None` if it is not a regular file.
 fn read(path: &Path) -> Option<String> {
     let bytes = regular::read(path, MOST_READ).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -1,4 +1,4 @@
-//! What a gate makes of an output that was recorded.
+//! Reads a recorded output of a gate's program as findings.
 
 use std::path::Path;
 
@@ -10,14 +10,16 @@ use crate::gate::output::{ProgramOutput, ToolFinding, diagnosed, read};
 use crate::policy::{Columns, CommandSpec, Gate, Sample, ServerSpec};
 use crate::text::{Buffer, Hints};
 
-/// Where the project of a sample is taken to lie.
+/// The assumed root of a sample's project.
 const ROOT: &str = "/project";
-/// Where the draft of a sample is taken to lie, for a program that is told of one.
+/// The assumed path of a sample's draft, for a program that gets a draft file.
 const DRAFT: &str = "/draft";
 
-/// Reads a sample's recorded output as if the gate's program had just said it; or gives why it says nothing.
+/// Reads a sample's recorded output as if the gate's program had just written it.
 ///
-/// In the recording `{root}` stands for the project's folder, and `{draft}` for the file with the draft.
+/// In the recording, `{root}` stands for the project's folder, and `{draft}` for the draft file.
+///
+/// Errors: the reason why the output gives no findings.
 pub fn replay(gate: &Gate, sample: &Sample) -> Result<Vec<Finding>, String> {
     let output = sample.output.as_deref().ok_or("the sample has no `output`")?;
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
@@ -42,12 +44,12 @@ fn replayed(command: &CommandSpec, sample: &Sample, output: &str, text: &Buffer)
     read(command, &said, text, &|name| names.whose(name))
 }
 
-/// Diagnostics as a server gave them, in a list.
+/// Reads a list of diagnostics recorded from a server.
 fn recorded(server: &ServerSpec, output: &str, text: &Buffer) -> ReplayRead {
     match serde_json::from_str::<Vec<serde_json::Value>>(output) {
         Ok(items) => diagnosed(&items, server, Columns::Utf16, text),
         Err(error) => {
-            Err(GateError::Broken(format!("the sample's `output` is no list of diagnostics: {error}")))
+            Err(GateError::Broken(format!("the sample's `output` is not a list of diagnostics: {error}")))
         }
     }
 }
@@ -69,7 +71,7 @@ fn names(command: &CommandSpec, sample: &Sample, draft: &str) -> RunNames {
     )
 }
 
-/// A finding of a gate, as nobody has weighed it yet.
+/// Converts a program's finding to a gate's, before it is compared with the text before the edit.
 pub(super) fn finding(gate: &Gate, seen: ToolFinding) -> Finding {
     Finding {
         gate: gate.name.clone(),
@@ -80,7 +82,7 @@ pub(super) fn finding(gate: &Gate, seen: ToolFinding) -> Finding {
     }
 }
 
-/// What became of the gate, and why.
+/// Describes a gate's outcome and the reason.
 fn told(silence: &GateError) -> String {
     let (outcome, why) = silence.told();
     format!("{}: {why}", outcome.name())

@@ -1,6 +1,6 @@
-//! Where one run takes place: the paths that its program is told, and the files that are made for it.
+//! Prepares one run of a program: its arguments, its paths, and the files made for it.
 //!
-//! Invariant: what was made for a run lasts as long as its scene.
+//! Invariant: files made for a run exist as long as its `RunDir`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,21 +21,21 @@ use crate::policy::{
 };
 use crate::text::Buffer;
 
-/// What is said of a run that waited in vain for another one.
-const WAITED: &str = "another run used its target folder until the time was up";
+/// The reason when a run waited for another one until its time was up.
+const WAITED: &str = "timed out waiting for another run that uses its target folder";
 
-/// The place of one run.
+/// The paths, files and sandbox of one run.
 #[derive(Debug)]
 pub(super) struct RunDir<'a> {
     ask: ProgramInput<'a>,
     command: &'a CommandSpec,
-    /// The words that are filled in for `{args}`.
+    /// The arguments that replace `{args}`.
     args: Vec<OsString>,
-    /// The folder that it runs in, of the real project or of a copy.
+    /// The working directory, in the project or in a copy.
     folder: PathBuf,
-    /// The root, of the real project or of a copy.
+    /// The root of the project or of a copy.
     root: PathBuf,
-    /// The file that it is told of.
+    /// The path of the file that the program is given.
     file: PathBuf,
     draft: Option<PathBuf>,
     overlay: Option<PathBuf>,
@@ -46,13 +46,15 @@ pub(super) struct RunDir<'a> {
     names: RunNames,
     places: StagedPaths,
     _stage: Option<Stage>,
-    /// Keeps others from the target folder of cargo.
+    /// Keeps other runs from using cargo's target folder.
     _shown: Option<ShownTexts>,
 }
 
 impl<'a> RunDir<'a> {
-    /// Makes what the program needs; skipped where it does not look at such a file, or has nothing to go by, and
-    /// unavailable where it would not be kept apart as the policy requires.
+    /// Prepares a run.
+    ///
+    /// Errors: `Skipped` if the program does not check such a file, or the project has no configuration for
+    /// it; `Unavailable` if this machine cannot isolate it as the policy requires.
     pub(super) fn set(
         ask: &ProgramInput<'a>,
         command: &'a CommandSpec,
@@ -82,7 +84,7 @@ impl<'a> RunDir<'a> {
         mut shown: Option<ShownTexts>,
     ) -> io::Result<RunDir<'a>> {
         if !ask.root.is_absolute() {
-            return Err(io::Error::other("the root is no absolute path"));
+            return Err(io::Error::other("the root is not an absolute path"));
         }
         let level = strongest(ask.ceiling);
         let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
@@ -150,7 +152,7 @@ impl<'a> RunDir<'a> {
         })
     }
 
-    /// Gives what is to be run.
+    /// Returns the order for the program.
     pub(super) fn order(&self) -> Result<Order<'_>, GateError> {
         let input = (self.command.input == Input::Stdin).then(|| given(self.command, self.ask.text));
         let (argv, env) = (self.argv()?, self.env()?);
@@ -158,17 +160,17 @@ impl<'a> RunDir<'a> {
         Ok(Order { program: self.ask.program, argv, folder: &self.folder, env, input, cage })
     }
 
-    /// Puts the project's paths in the place of those of this run, in what the program wrote.
+    /// Replaces the run's paths in the program's output with the project's paths.
     pub(super) fn unstaged(&self, output: Vec<u8>) -> Vec<u8> {
         self.places.unstaged(output)
     }
 
-    /// Tells which file a name in the program's output means.
+    /// Returns the file that a name in the program's output refers to.
     pub(super) fn whose(&self, name: &str) -> Whose {
         self.names.whose(name)
     }
 
-    /// The words after the program; those that are added stand at `{args}`, else at the end.
+    /// The arguments after the program. Added ones replace `{args}`, else they come last.
     fn argv(&self) -> Result<Vec<OsString>, GateError> {
         let mut argv = Vec::new();
         for word in &self.command.words {
@@ -188,13 +190,13 @@ impl<'a> RunDir<'a> {
         Ok(argv)
     }
 
-    /// The files that the program is asked about, where they are seen.
+    /// The files that the program checks, at the paths where it sees them.
     fn files(&self) -> impl Iterator<Item = PathBuf> {
         let also = self.ask.also.iter().map(|other| self.root.join(other.path));
         std::iter::once(self.file.clone()).chain(also)
     }
 
-    /// Their folders, each once.
+    /// The distinct folders of those files.
     fn folders(&self) -> Vec<PathBuf> {
         let mut folders: Vec<PathBuf> = Vec::new();
         for folder in self.files().filter_map(|file| file.parent().map(Path::to_owned)) {
@@ -247,7 +249,8 @@ impl<'a> RunDir<'a> {
     }
 }
 
-/// What the program is kept in; it may write to the folder of its run, if it has one, and to its cache.
+/// Returns the program's sandbox. The program may write to the folder of its run, if it has one, and to its
+/// cache.
 fn cage(
     ask: &ProgramInput<'_>,
     command: &CommandSpec,
@@ -265,7 +268,7 @@ fn cage(
     }
 }
 
-/// The places that the definition and the policy name by an absolute path, which a person was shown.
+/// Absolute paths in the definition and the policy, which the user has seen and trusted.
 fn named(ask: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
     let literal = |template: &'_ CommandWord| match template.pieces.as_slice() {
         [WordPart::Text(text)] => Some(PathBuf::from(text)),
@@ -275,11 +278,11 @@ fn named(ask: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
     words.filter(|word| word.is_absolute()).collect()
 }
 
-/// What a run has to be given beside the words.
+/// The staged files that a run needs.
 struct Needs {
-    /// The draft in a file of its own.
+    /// Set when the draft is needed as a file of its own.
     draft: bool,
-    /// The draft, and its company, at their places in the project.
+    /// Set when the draft and its overlays are needed at their paths in the project.
     place: bool,
 }
 
@@ -289,14 +292,14 @@ impl Needs {
         let shadow = command.input == Input::Shadow;
         let told = [Hole::Path, Hole::Folder, Hole::Paths, Hole::Folders, Hole::Overlay];
         let is_told = told.into_iter().any(has);
-        // An overlay shows the company as well.
+        // An overlay file includes the call's other drafts.
         let company = !company(ask, command).is_empty() && !has(Hole::Overlay);
         let place = command.input == Input::Staged || (shadow && !ask.on_disk && is_told) || company;
         Needs { draft: shadow, place }
     }
 }
 
-/// The other drafts of the call, as far as the program's answer depends on other files.
+/// The other drafts of the call, if the program's result depends on other files.
 fn company<'a>(ask: &ProgramInput<'a>, command: &CommandSpec) -> DraftOverlays<'a> {
     match command.scope {
         CacheScope::File => &[],
@@ -304,8 +307,8 @@ fn company<'a>(ask: &ProgramInput<'a>, command: &CommandSpec) -> DraftOverlays<'
     }
 }
 
-/// Puts the draft and its company where their files are: over them, or into a copy; gives the root to go by, and what is
-/// laid over it.
+/// Stages the draft and its overlays at their paths, mounted over the files or in a copy. Returns the root to
+/// use, and the layers to mount.
 fn placed(
     ask: &ProgramInput<'_>,
     command: &CommandSpec,
@@ -327,11 +330,12 @@ fn placed(
     };
     let dated = match (&times, command.input) {
         (Some(times), _) => Dated::At(times),
-        // Programs that are told of a draft keep what they know of other files by time, and may run twice in a second.
+        // Programs that get a draft file cache results of other files by modification time, and may run twice
+        // in a second.
         (None, Input::Shadow) => Dated::ByText,
         (None, Input::Stdin | Input::Staged) => Dated::Now,
     };
-    // Who is told the root by its environment is told another for each run.
+    // A program that gets the root in its environment gets a different one in each run.
     let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
     if level == Isolation::Bubblewrap
         && !knows_by_root
@@ -347,10 +351,10 @@ fn others<'a>(company: DraftOverlays<'a>) -> impl Iterator<Item = StagedPath<'a>
     company.iter().map(|other| StagedPath { path: other.path, text: other.text.map(Buffer::bytes) })
 }
 
-/// The overlay that shows the draft and its company.
+/// The overlay file, which maps paths to the draft and the call's other drafts.
 struct Overlay {
     file: PathBuf,
-    /// The files of the company's drafts, each with the path of the file for which it stands.
+    /// The staged files of the other drafts, each with the path of its original file.
     drafts: Vec<(PathBuf, String)>,
 }
 
@@ -368,17 +372,17 @@ impl Overlay {
     }
 }
 
-/// A word that the definition should not have: reading one refuses it.
+/// Reports a placeholder without a value. Parsing a definition rejects these.
 fn unfilled(hole: Hole) -> GateError {
-    GateError::Broken(format!("cannot be started: nothing is there to fill in for {hole:?}"))
+    GateError::Broken(format!("cannot be started: there is no value for the placeholder {hole:?}"))
 }
 
-/// The words that are added to the command: those for a project without configuration, then the policy's.
+/// The arguments added to the command: those for a project without configuration, then the policy's.
 fn args(ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<Vec<OsString>, GateError> {
     added(ask.rule, command, ask.root, ask.path)
 }
 
-/// The same for a file at this path.
+/// The arguments added to the command for a file at this path.
 pub(super) fn added(
     rule: &Rule,
     command: &CommandSpec,
@@ -405,7 +409,7 @@ fn templates(command: &CommandSpec) -> impl Iterator<Item = &CommandWord> {
     command.words.iter().chain(command.env.iter().map(|(_, value)| value))
 }
 
-/// The folder in which cargo keeps what it compiled, where that lasts longer than the run.
+/// The folder of cargo's build results, if it outlasts the run.
 fn target(ask: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
     let (_, template) = command.env.iter().find(|(name, _)| name == TARGET)?;
     if command.input != Input::Staged || !template.has(Hole::Cache) {

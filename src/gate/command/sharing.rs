@@ -1,10 +1,10 @@
-//! Which files one run of a command answers for.
+//! Decides which files can share one run of a command.
 //!
-//! A command that is told a folder or the whole project says the same whichever of its files it is asked about. So one run
-//! is enough for all drafts of a call that it would be asked about in the same words.
+//! A command that gets a folder or the whole project gives the same result for each of its files. One run is
+//! then enough for all drafts of a call with the same arguments.
 //!
-//! Invariant: files share a run only where every word and every variable would be the same for each, but for the list of
-//! the files themselves.
+//! Invariant: files share a run only if every argument and every variable would be the same for each, except
+//! for the list of the files themselves.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,26 +12,26 @@ use std::path::Path;
 use super::{project, run_dir};
 use crate::policy::{CacheScope, CommandSpec, Hole, Input, OutputForm, Rule};
 
-/// The part of a run that depends on the file; files with the same share a run.
+/// The part of a run that depends on the file; files with the same value share a run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::gate) struct SharedPart {
-    /// The folder that the command runs in, relative to the root.
+    /// The working directory of the command, relative to the root.
     folder: String,
-    /// The words that are added to the command.
+    /// The arguments added to the command.
     args: Vec<OsString>,
     values: Vec<String>,
-    /// The file's folder, where the words name it.
+    /// The file's folder, if the arguments name it.
     named: Option<String>,
 }
 
-/// Returns what the run for this file depends on; nothing where the command is run for each file by itself.
+/// Returns the shared part of the run for this file; `None` if the command runs for each file separately.
 pub(in crate::gate) fn shared(
     rule: &Rule,
     command: &CommandSpec,
     root: &Path,
     path: &str,
 ) -> Option<SharedPart> {
-    // Which of them it is, the version of the program tells.
+    // The program's version decides between the two commands.
     let older = command.older.as_ref().map(|older| &older.command);
     if std::iter::once(command).chain(older).any(is_asked_alone) {
         return None;
@@ -46,7 +46,7 @@ pub(in crate::gate) fn shared(
     })
 }
 
-/// Whether the command is about one file, whatever others there are.
+/// Returns true if the command checks one file, independent of others.
 fn is_asked_alone(command: &CommandSpec) -> bool {
     let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
     command.scope == CacheScope::File
@@ -55,12 +55,12 @@ fn is_asked_alone(command: &CommandSpec) -> bool {
         || ((has(Hole::Path) || has(Hole::Draft)) && !has(Hole::Paths))
 }
 
-/// Whether the words of a command list the files or folders that it looks at.
+/// Returns true if the command's arguments list the files or folders to check.
 pub(in crate::gate) fn lists_files(command: &CommandSpec) -> bool {
     [Hole::Paths, Hole::Folders].into_iter().any(|hole| command.words.iter().any(|word| word.has(hole)))
 }
 
-/// Whether a command can be run where none of its files is there.
+/// Returns true if a command can run when none of its files exists.
 pub(in crate::gate) fn runs_without_file(command: &CommandSpec) -> bool {
     let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
     command.input != Input::Stdin && ![Hole::Path, Hole::Paths, Hole::Draft].into_iter().any(has)

@@ -1,25 +1,25 @@
-//! The project's own paths in what a program wrote, in the place of those where its files lay for the run.
+//! Replaces the paths of staged files in a program's output with the project's own paths.
 //!
-//! Invariant: bytes that name no file of the run stay as they are.
+//! Invariant: bytes that do not name a file of the run stay unchanged.
 
 use std::path::Path;
 
-/// Where the files of one run lay, and which files of the project they stand for.
+/// The staged paths of one run, and the project's paths that they stand for.
 #[derive(Debug, Default)]
 pub(super) struct StagedPaths {
-    /// The absolute path of the folder of the run, without the name.
+    /// The absolute path of the run's folder, without its name.
     above: Vec<u8>,
-    /// Its name, which no other folder has.
+    /// The name of the run's folder, which is unique.
     name: Vec<u8>,
-    /// Paths below it, with the absolute paths that they stand for, the longest first.
+    /// Paths below that folder, each with the absolute path that it stands for, longest first.
     below: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl StagedPaths {
-    /// Knows the folder of a run at this absolute path, and what the paths below it stand for.
+    /// Records the absolute folder of a run, and the paths that its files stand for.
     pub(super) fn new<'p>(home: &Path, pairs: impl Iterator<Item = (&'p Path, &'p Path)>) -> StagedPaths {
         let bytes = |path: &Path| path.to_string_lossy().into_owned().into_bytes();
-        // Quotes and backslashes stand in JSON in another way than in a path.
+        // JSON escapes quotes and backslashes, so such paths are left out.
         let is_plain = |path: &[u8]| !path.iter().any(|byte| matches!(byte, b'"' | b'\\'));
         let pair = |(place, real): (&Path, &Path)| {
             let below = place.strip_prefix(home).ok()?;
@@ -33,7 +33,7 @@ impl StagedPaths {
         StagedPaths { above, name, below }
     }
 
-    /// Puts the project's paths in the place of those of the run, absolute ones and relative ones.
+    /// Replaces the run's paths, absolute and relative ones, with the project's.
     pub(super) fn unstaged(&self, output: Vec<u8>) -> Vec<u8> {
         if self.name.is_empty()
             || self.below.is_empty()
@@ -68,9 +68,9 @@ impl StagedPaths {
         shown
     }
 
-    /// Where the path begins that ends with these bytes.
+    /// Returns the start of the path that ends with these bytes.
     fn start(&self, before: &[u8]) -> usize {
-        // A relative path goes up to the top first: `../../tmp/`.
+        // A relative path climbs to the root first: `../../tmp/`.
         if let Some(rest) = before.strip_suffix(self.above.as_slice()).filter(|rest| !rest.ends_with(b".")) {
             return rest.len();
         }
@@ -79,7 +79,7 @@ impl StagedPaths {
     }
 }
 
-/// What stands behind a path, where the path ends there or a part of it does.
+/// Returns the text after a path, if the path or one of its components ends here.
 fn ended(rest: &[u8]) -> Option<&[u8]> {
     match rest.first() {
         Some(byte) if byte.is_ascii_alphanumeric() || b"_-".contains(byte) => None,

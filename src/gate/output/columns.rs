@@ -1,32 +1,33 @@
-//! Columns as programs count them, in characters.
+//! Converts the columns of programs to characters.
 //!
-//! Invariant: places that are asked for in their order cost one walk over each line.
+//! Invariant: positions in ascending order cost one pass over each line.
 
 use crate::policy::Columns;
 use crate::text::Lines;
 
-/// A walk over the lines of a text.
+/// A pass over the lines of a text.
 #[derive(Debug)]
 pub(super) struct ColumnWalk<'a> {
     lines: Lines<'a>,
-    /// The line that is walked.
+    /// The number of the current line.
     line: usize,
     columns: Columns,
-    /// What is before the place where the walk stands: bytes of the line, its characters, and units of `columns`.
+    /// The part of the line before the current position: in bytes, in characters, and in units of `columns`.
     bytes: usize,
     characters: usize,
     units: usize,
 }
 
 impl<'a> ColumnWalk<'a> {
-    /// Begins before the first line.
+    /// Starts before the first line.
     pub(super) fn over(lines: Lines<'a>) -> ColumnWalk<'a> {
         ColumnWalk { lines, line: 0, columns: Columns::Characters, bytes: 0, characters: 0, units: 0 }
     }
 
-    /// Gives the line and the column in characters of a 1-based place; the nearest one where the text has none such.
+    /// Converts a 1-based position to a line and a column in characters; a position outside of the text
+    /// becomes the nearest one.
     ///
-    /// A column within a character is that character's, and a tab is one.
+    /// A column inside a character is that character's, and a tab is one character.
     pub(super) fn place(&mut self, (line, column): (usize, usize), columns: Columns) -> (usize, usize) {
         let last = self.lines.count().max(1);
         let wanted = if line > last { usize::MAX } else { column.saturating_sub(1) };
@@ -38,7 +39,7 @@ impl<'a> ColumnWalk<'a> {
         (line, self.characters + 1)
     }
 
-    /// Goes on to the character that holds this unit, or to the end of the line.
+    /// Advances to the character that contains this unit, or to the end of the line.
     fn go(&mut self, wanted: usize) {
         let rest = self.lines.text(self.line).get(self.bytes..).unwrap_or_default();
         for character in rest.chars() {

@@ -1,9 +1,10 @@
-//! What is told of a program that says only by its exit code that it failed: a validating command, a gate with
-//! `text: exit`.
+//! Builds the finding of a program that reports failure only by its exit code: a validating command, a gate
+//! with `text: exit`.
 //!
-//! The first lines of such an output say what was started. The lines that name a failure and the last lines say what went
-//! wrong, so those are told. What tells two failures apart is not the told text, which holds times, counts, addresses and
-//! paths of temporary files, but the lines that name a failure without these. A number that belongs to a name stays, as another test has another number.
+//! The first lines of such an output say what was started. The lines that name a failure and the last lines
+//! say what went wrong, so the message shows those. Two failures are compared by the lines that name a
+//! failure, without times, counts, addresses and paths of temporary files. A number that belongs to a name is
+//! kept, because another test has another number.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -15,17 +16,17 @@ use super::{ProgramOutput, notes};
 use crate::gate::finding::{LONGEST_MESSAGE, clean};
 use crate::policy::Stream;
 
-/// How many lines that name a failure are told, the first ones.
+/// The number of lines shown that name a failure, from the first.
 const NAMED: usize = 3;
-/// How many of the last lines are told beside them, and how many where no line names a failure.
+/// The number of last lines shown after those, and the number shown if no line names a failure.
 const LAST: usize = 2;
 const LAST_ALONE: usize = 4;
-/// The most lines by which two failures are told apart.
+/// The largest number of lines by which two failures are compared.
 const MOST_PARTS: usize = 500;
-/// The least characters that are told of a line.
+/// The smallest number of characters shown of a line.
 const LEAST_SHOWN: usize = 24;
 
-/// Lines that name a failure.
+/// Patterns of lines that name a failure.
 const NAMING: [&str; 11] = [
     r"(?i)\berror\b",
     r"(?i)\bfail(?:ed|ures?)?\b",
@@ -40,7 +41,7 @@ const NAMING: [&str; 11] = [
     r"^(?:\*\*\*|make(?:\[\d+\])?: \*\*\*) ",
 ];
 
-/// Lines with such a word that name none.
+/// Patterns of lines with such a word that name none.
 const HARMLESS: [&str; 4] = [
     r"(?:\.\.\. (?:ok|ignored)|\bPASSED(?:\s*\[\s*\d+%\])?)\s*$",
     r"^\s*(?:ok|PASS|---\s+PASS)\b",
@@ -48,11 +49,11 @@ const HARMLESS: [&str; 4] = [
     r"^[\s=_-]*(?i:failures?|errors?):?[\s=_-]*$",
 ];
 
-/// Words that count failures, where there are none.
+/// Words that count failures, with a count of zero.
 const NONE_FAILED: &str =
     r"(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b";
 
-/// What differs between two runs that fail alike.
+/// Patterns of text that differs between two runs with the same failure.
 const VARYING: [&str; 14] = [
     // The number of a process or of a make, and the worker that ran a test.
     r"\w\[\d+\]:",
@@ -71,8 +72,8 @@ const VARYING: [&str; 14] = [
     r"\b\d+\b",
 ];
 
-/// Names that may hold numbers of their own: a test of TAP, a case of a test, a path. Other names are words, of which the
-/// patterns above take no part.
+/// Names that may contain numbers: a TAP test, a test case, a path. Other names are words, which the patterns
+/// above do not match.
 const NAMES: [&str; 3] = [r"^\s*not ok \d+\b", r"\w\[[\w.,+-]*\]", r"\b[A-Za-z_][\w.-]*(?:/[\w.#@+-]+)+"];
 
 fn set(patterns: &[&str]) -> RegexSet {
@@ -86,7 +87,7 @@ fn set(patterns: &[&str]) -> RegexSet {
 fn regex(pattern: &str) -> Regex {
     match Regex::new(pattern) {
         Ok(regex) => regex,
-        // As above.
+        // The same.
         Err(error) => unreachable!("{error}"),
     }
 }
@@ -97,7 +98,7 @@ static NONE_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(NONE_FAILED));
 static VARYING_REGEX: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!("{}|(?P<name>{})", VARYING.join("|"), NAMES.join("|"))));
 
-/// The finding that a program failed with this exit code and output.
+/// Returns the finding for a program that failed with this exit code and output.
 pub(super) fn failure(run: &ProgramOutput<'_>) -> RawFinding {
     let output = run.on(Stream::Both);
     let said: Vec<&str> = notes::lines(&output, None).filter(|line| !notes::is_note(line)).collect();
@@ -111,7 +112,7 @@ pub(super) fn failure(run: &ProgramOutput<'_>) -> RawFinding {
     RawFinding { identity, ..RawFinding::whole_text(message(run.code, &named, &lines)) }
 }
 
-/// The lines that name a failure, with the line behind one that says where a program panicked.
+/// The lines that name a failure, and the line after one that locates a panic.
 fn naming<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     let mut says_where = false;
     let names = |line: &&&'t str| {
@@ -123,7 +124,7 @@ fn naming<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     lines.iter().filter(names).copied().collect()
 }
 
-/// The exit code, the first lines that name a failure, and the last lines, each cut so that all of them are told.
+/// The exit code, the first lines that name a failure, and the last lines, each truncated so that all fit.
 fn message(code: i32, named: &[String], lines: &[String]) -> String {
     let last = if named.is_empty() { LAST_ALONE } else { LAST };
     let mut shown: Vec<&String> = named.iter().take(NAMED).collect();
@@ -137,7 +138,7 @@ fn message(code: i32, named: &[String], lines: &[String]) -> String {
     let mut room = LONGEST_MESSAGE.saturating_sub(start.chars().count() + separators);
     let mut told = Vec::new();
     for (at, line) in shown.iter().enumerate() {
-        // What a short line leaves goes to those behind it.
+        // A short line leaves its space to the next ones.
         let share = (room / (shown.len() - at)).max(LEAST_SHOWN);
         let text = shortened(line, share);
         room = room.saturating_sub(text.chars().count());
@@ -153,8 +154,8 @@ fn shortened(line: &str, most: usize) -> String {
     line.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
 }
 
-/// What a run that fails alike has in common with this one: the lines that name a failure; where there are none, the exit code
-/// and the last lines.
+/// Returns the parts that two runs with the same failure share: the lines that name a failure, else the exit
+/// code and the last lines.
 fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
     let stable = |line: &String| stable(line);
     if named.is_empty() {
@@ -162,7 +163,7 @@ fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
         let tail: Vec<String> = tail.iter().map(stable).collect();
         return BTreeSet::from([format!("{code}: {}", tail.join(" | "))]);
     }
-    // Lines that differ in numbers only are told apart by how many there are.
+    // Lines that differ in numbers only are compared by their count.
     let mut counts: HashMap<String, usize> = HashMap::new();
     let counted = |line: String| {
         let count = counts.entry(line.clone()).or_default();
@@ -172,9 +173,9 @@ fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
     named.iter().map(stable).filter(|line| !line.is_empty()).take(MOST_PARTS).map(counted).collect()
 }
 
-/// A line without what differs from run to run.
+/// A line without the parts that vary between runs.
 fn stable(line: &str) -> String {
-    // A path of a temporary file is none that stays.
+    // A path of a temporary file is not kept.
     let kept = |found: &Captures<'_>| {
         let name = found.name("name").map(|name| name.as_str());
         name.filter(|name| !name.contains("tmp")).unwrap_or_default().to_owned()

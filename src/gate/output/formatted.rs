@@ -1,9 +1,9 @@
-//! The text as a formatter would have it: as a new text, or as findings where it differs.
+//! Reads a formatter's output: as a new text, or as findings where it differs from the draft.
 //!
-//! A formatter that prints half a text, another text or a message would destroy a file, so what it gives is held
-//! against what it was given: formatting keeps most of the words, and adds no line of a language that people speak.
+//! A formatter that prints half a text, another text or a message would destroy a file. So its output is
+//! compared with its input: formatting keeps most words, and adds no line of natural language.
 //!
-//! Invariant: a text is given only after the exit code 0, and it has at least half of the words that the draft has.
+//! Invariant: a text is returned only after the exit code 0, and it has at least half of the draft's words.
 
 use std::collections::HashSet;
 
@@ -17,25 +17,26 @@ use crate::gate::finding::clean;
 use crate::policy::{Columns, CommandSpec, OutputForm};
 use crate::text::{Buffer, Hints, Region};
 
-/// A result has at least one part in so many of the draft's characters that are no space.
+/// The smallest size of a result: one part in this many of the draft's non-space characters.
 const LEAST_SIZE: usize = 4;
-/// And at least one part in so many of its words.
+/// The smallest number of common words: one part in this many of the draft's.
 const LEAST_WORDS: usize = 2;
-/// A line in the middle of a text is foreign to the draft where it has so many words, and none of the draft's.
+/// A line in the middle of a text is foreign if it has at least this many words and none of them is the
+/// draft's.
 const LEAST_FOREIGN: usize = 3;
-/// The letters of a word that tells a line from a number or a shape of brackets.
+/// The number of letters that make a word, as opposed to a number or a row of brackets.
 const LEAST_LETTERS: usize = 3;
 
-/// Gives the view as the program would have it.
+/// Returns the formatted view.
 ///
-/// Skipped where the program says that it could not read the text, which is for the checks to find.
+/// Errors: `Skipped` if the program could not parse the text, which is for the checks to report.
 pub(in crate::gate) fn formatted(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,
     text: &Buffer,
 ) -> Result<String, GateError> {
     let OutputForm::Formatted { errors } = &command.output.form else {
-        return Err(GateError::Broken("gives no text, as its definition has it".to_owned()));
+        return Err(GateError::Broken("returns no text according to its definition".to_owned()));
     };
     looked(command, said)?;
     uncrashed(command, said)?;
@@ -47,7 +48,7 @@ pub(in crate::gate) fn formatted(
     Err(GateError::Skipped(format!("could not read the draft: {first}")))
 }
 
-/// Gives each stretch of lines that the program would change, or what it says against the text.
+/// Returns a finding for each range of lines that the program would change, or its errors about the text.
 pub(super) fn findings(
     command: &CommandSpec,
     errors: Option<&Regex>,
@@ -60,7 +61,7 @@ pub(super) fn findings(
     hunks(text.view(), &made(said, text.view())?, &command.program)
 }
 
-/// What a program said on standard error about a text that it could not read.
+/// Reads errors about an unreadable text from standard error.
 fn refusals(
     command: &CommandSpec,
     errors: Option<&Regex>,
@@ -71,11 +72,11 @@ fn refusals(
     if errors.is_empty() { Err(said.trouble()) } else { Ok(errors) }
 }
 
-/// What the program wrote, where that can be the draft in another dress.
+/// Returns the program's output if it can be a formatted version of the draft.
 fn made(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
     let text = std::str::from_utf8(said.stdout).map_err(|_| "gave a text that is not UTF-8")?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // A carriage return of the view's own, before a line end, is no part of that line end.
+    // A carriage return of the view's own before a line end is not part of that line end.
     let text = if view.contains('\r') { text.to_owned() } else { text.replace("\r\n", "\n") };
     if text.trim().is_empty() && !view.trim().is_empty() {
         return Err("gave an empty text for one that is not".to_owned());
@@ -92,17 +93,18 @@ fn made(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
         return Err("gave a text without half of the words of the draft".to_owned());
     }
     match foreign(&text, view, &given).filter(|_| notes::is_on()) {
-        Some(line) => Err(format!("gave a line that is no part of the text: {}", excerpt(line))),
+        Some(line) => Err(format!("added a line that is not part of the text: {}", excerpt(line))),
         None => Ok(text),
     }
 }
 
-/// The first line of a formatted text that the draft with these words cannot have: a note or a banner of the program.
+/// Returns the first line of a formatted text that cannot come from the draft with these words: a note or a
+/// banner of the program.
 ///
-/// A line that has words of the draft only may be the draft's own. A known note with another word is not. The first and the last
-/// line of the text, where banners stand, are foreign where most of their words are, and the first or last line of the draft is
-/// there beside them. A line between them is foreign where all of its words are, and at least [`LEAST_FOREIGN`]. Formatters add
-/// imports and comments, which are not foreign.
+/// A line whose words are all in the draft may be the draft's own. A known note with another word is foreign.
+/// The first and the last line, where banners are, are foreign if most of their words are and the draft's own
+/// first or last line is also present. A line between them is foreign if all of its words are, and there are
+/// at least [`LEAST_FOREIGN`]. Formatters add imports and comments, which are not foreign.
 fn foreign<'t>(text: &'t str, view: &str, given: &HashSet<String>) -> Option<&'t str> {
     if given.is_empty() {
         return None;
@@ -148,13 +150,13 @@ fn may_be_added(line: &str) -> bool {
     marks.iter().any(|mark| line.starts_with(mark)) || keywords.contains(&word.as_str())
 }
 
-/// The words of a text, in small letters, since some formatters change that of keywords and of numbers.
+/// The words of a text in lower case, because some formatters change the case of keywords and numbers.
 fn words(text: &str) -> HashSet<String> {
     let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
-/// One finding for each stretch of lines that differs, at its first line.
+/// Returns a finding for each range of lines that differs, at its first line.
 fn hunks(view: &str, made: &str, program: &str) -> Result<Vec<RawFinding>, String> {
     let before = Buffer::read(view.into(), Hints::default()).map_err(|error| error.message)?;
     let plan = before.rewrite(made).map_err(|error| error.message)?;

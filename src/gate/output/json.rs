@@ -1,4 +1,4 @@
-//! Findings in JSON, where a definition says in which keys their parts stand.
+//! Reads findings in JSON, from the keys that a definition names.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::word::severity_in;
 use super::{MOST_READ, notes};
 use crate::policy::{Columns, FindingPaths, Pointer};
 
-/// Reads one JSON value, which other lines may surround.
+/// Reads one JSON value, possibly surrounded by other lines.
 pub(super) fn document(
     text: &str,
     place: &FindingPaths,
@@ -25,8 +25,9 @@ fn findings(root: &Value, place: &FindingPaths, columns: Columns) -> Result<Vec<
     items.iter().take(MOST_READ).map(|item| item.raw(place, columns)).collect()
 }
 
-/// Reads one JSON value on each line that begins as one. Other lines are passed over where a value was read, and after
-/// the exit code 0; a value that is cut off, a crash and, after another exit code, an error are not understood.
+/// Reads one JSON value from each line that begins like one. Other lines are ignored if a value was read, and
+/// after the exit code 0. A truncated value, a crash and, after another exit code, an error make the output
+/// unreadable.
 pub(super) fn lines(
     text: &str,
     code: i32,
@@ -42,7 +43,7 @@ pub(super) fn lines(
                 is_read = true;
             }
             Err(why) if !notes::is_on() || is_value(line) || notes::is_crash(line) => return Err(why),
-            // Its exit code speaks of this error, and not of what was found before.
+            // The exit code is due to this error, and not to the findings before it.
             Err(why) if code != 0 && notes::is_failure(line) => return Err(why),
             Err(why) => unknown = unknown.or(Some(why)),
         }
@@ -57,21 +58,21 @@ pub(super) fn lines(
     }
 }
 
-/// Returns true for a line that begins as a JSON object, or as a list that has no end.
+/// Returns true for a line that begins as a JSON object, or as an unfinished list.
 fn is_value(line: &str) -> bool {
     let cut_off = || serde_json::from_str::<IgnoredAny>(line).is_err_and(|error| error.is_eof());
     line.trim_start().starts_with('{') || (line.trim_start().starts_with('[') && cut_off())
 }
 
-/// A finding, and the item that holds the list in which it stands.
+/// A finding, and the item that contains its list.
 #[derive(Debug, Clone, Copy)]
 struct JsonItem<'v> {
     own: &'v Value,
     above: Option<&'v Value>,
 }
 
-/// Finds the list of findings. Lists on the way are gone through; `null` stands for an empty one, as Go writes it, and
-/// one that is missing is not understood.
+/// Finds the list of findings. Lists on the way are iterated; `null` counts as an empty one, as Go writes it,
+/// and a missing one is an error.
 fn items<'v>(root: &'v Value, place: &FindingPaths) -> Result<Vec<JsonItem<'v>>, String> {
     let keys = place.items.as_ref().map_or(&[][..], |items| &items.keys);
     let mut here = JsonItem { own: root, above: None }.spread();
@@ -79,23 +80,23 @@ fn items<'v>(root: &'v Value, place: &FindingPaths) -> Result<Vec<JsonItem<'v>>,
         let mut next = Vec::new();
         for item in here {
             let Value::Object(fields) = item.own else {
-                return Err(format!("wrote something other than an object where `{key}` was due"));
+                return Err(format!("wrote something other than an object at `{key}`"));
             };
             let Some(own) = fields.get(key) else {
-                return Err(format!("wrote no list of findings, `{}`", way(keys)));
+                return Err(format!("wrote no list of findings at `{}`", way(keys)));
             };
             next.extend(JsonItem { own, above: Some(item.own) }.spread());
         }
         here = next;
     }
     match here.iter().find(|item| !item.own.is_object()) {
-        Some(_) => Err("wrote a list of findings in which not all are objects".to_owned()),
+        Some(_) => Err("wrote a list of findings with an item that is not an object".to_owned()),
         None => Ok(here),
     }
 }
 
 impl<'v> JsonItem<'v> {
-    /// The items of a list, or the one that it is itself.
+    /// The items of a list, or the value itself if it is not a list.
     fn spread(self) -> Vec<JsonItem<'v>> {
         match self.own {
             Value::Null => Vec::new(),
@@ -120,7 +121,7 @@ impl<'v> JsonItem<'v> {
         })
     }
 
-    /// Where a pointer begins.
+    /// The value that a pointer starts from.
     fn base(&self, pointer: &Pointer) -> &'v Value {
         if pointer.above { self.above.unwrap_or(&Value::Null) } else { self.own }
     }
@@ -133,7 +134,7 @@ impl<'v> JsonItem<'v> {
         number_at(self.base(pointer), &pointer.keys, pointer.plus)
     }
 
-    /// What a finding may do without: a way that leads nowhere is one that it does without.
+    /// Returns an optional part of a finding; a pointer that leads nowhere gives `None`.
     fn find(&self, pointer: &Pointer) -> Option<&'v Value> {
         at(self.base(pointer), &pointer.keys).ok().flatten()
     }

@@ -1,4 +1,4 @@
-//! Findings on lines of their own, by a pattern with named groups.
+//! Reads findings from lines, by a pattern with named groups.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use super::word::severity;
 use super::{MOST_READ, notes};
 use crate::policy::Columns;
 
-/// Reads a finding from each line that is not blank. A line that `ignore` matches says nothing, and neither does a note
-/// that is known of all programs; any other line that the pattern does not match is not understood.
+/// Reads a finding from each line that is not blank. Lines that `ignore` matches and known notes of programs
+/// are skipped; any other line that the pattern does not match is an error.
 ///
-/// A finding may quote the text, so one that `is_ours` places in an edited text is none of the lines that are passed over
-/// for their look, and neither is one before a carriage return.
+/// A finding may quote the text. So a line that `is_ours` assigns to an edited text is never skipped for its
+/// form, and neither is one before a carriage return.
 pub(super) fn findings(
     text: &str,
     pattern: &Regex,
@@ -30,18 +30,18 @@ pub(super) fn findings(
     let read = |line| match pattern.captures(line) {
         Some(groups) => Some(raw(&groups, line, columns)),
         None if notes::is_note(line) => None,
-        None => Some(Err(format!("wrote a line that is no finding: {}", excerpt(line)))),
+        None => Some(Err(format!("wrote a line that is not a finding: {}", excerpt(line)))),
     };
     notes::lines_and_findings(text, ignore, &is_finding, &is_own).filter_map(read).take(MOST_READ).collect()
 }
 
-/// Reads a finding from each match, which may be of several lines, and passes over what is between them.
+/// Reads a finding from each match, which may span several lines, and ignores the text between matches.
 pub(super) fn among(text: &str, pattern: &Regex, columns: Columns) -> Result<Vec<RawFinding>, String> {
     let matches = pattern.captures_iter(text).filter(|groups| !groups.get_match().as_str().trim().is_empty());
     matches.take(MOST_READ).map(|groups| raw(&groups, groups.get_match().as_str(), columns)).collect()
 }
 
-/// A finding whose words are `whole` where no group has them.
+/// Builds a finding from a match; `whole` is its message if no group has one.
 fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<RawFinding, String> {
     let text = |name: &str| groups.name(name).map(|group| group.as_str()).filter(|text| !text.is_empty());
     let count = |name: &str| -> Result<Option<usize>, String> {

@@ -1,4 +1,4 @@
-//! Diagnostics of a language server: LSP 3.17, `Diagnostic`.
+//! Reads the diagnostics of a language server: LSP 3.17, `Diagnostic`.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,10 @@ use crate::gate::error::GateError;
 use crate::policy::{Columns, Message, ServerSpec, Severity};
 use crate::text::Buffer;
 
-/// Gives the findings that these diagnostics are, in the order of the text; columns are counted as the server does.
+/// Returns the findings of these diagnostics, in the order of the text; columns are counted in the server's
+/// unit.
 ///
-/// Hints are none: they grey out what an editor shows, and no command has them.
+/// Hints are dropped: editors show them as greyed-out text, and no command reports them.
 pub(in crate::gate) fn diagnosed(
     items: &[Value],
     server: &ServerSpec,
@@ -20,22 +21,20 @@ pub(in crate::gate) fn diagnosed(
     text: &Buffer,
 ) -> Result<Vec<ToolFinding>, GateError> {
     if items.len() > MOST_FINDINGS {
-        return Err(GateError::Broken(format!(
-            "found more than {MOST_FINDINGS} things, which are not told apart"
-        )));
+        return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
     }
     let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
     let raws = raws.collect::<Result<Vec<_>, _>>().map_err(GateError::Broken)?;
     Ok(landed(raws, Severity::Error, text, &|_| Whose::Edited))
 }
 
-/// One diagnostic; nothing for one that does not count.
+/// Reads one diagnostic; `None` if it does not count.
 fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<RawFinding>, String> {
     let severity = match item.get("severity").and_then(Value::as_u64) {
         Some(4) => return Ok(None),
         Some(2) => Severity::Warning,
         Some(3) => Severity::Info,
-        // A number that the protocol does not have hides nothing.
+        // A severity that the protocol does not define hides nothing.
         None | Some(_) => Severity::Error,
     };
     let source = item.get("source").and_then(Value::as_str).unwrap_or_default();
@@ -48,7 +47,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
         usize::try_from(number).ok()?.checked_add(1)
     };
     let (Some(line), Some(column)) = (number("line"), number("character")) else {
-        return Err("wrote a diagnostic without a place".to_owned());
+        return Err("wrote a diagnostic without a position".to_owned());
     };
     let Some(message) = said(item.get("message")) else {
         return Err("wrote a diagnostic without a message".to_owned());
@@ -70,7 +69,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
     }))
 }
 
-/// A text, or `MarkupContent`.
+/// The text of a message, which is a string or a `MarkupContent`.
 fn said(message: Option<&Value>) -> Option<&str> {
     let message = message?;
     message.as_str().or_else(|| message.get("value")?.as_str())

@@ -1,12 +1,11 @@
-//! Reads what a program said, its exit code and its output, as findings or as a text.
+//! Parses a program's result, its exit code and output, into findings or a text.
 //!
-//! All of it comes from outside, and a program that failed must not be taken for one that found nothing. So whatever is
-//! not in the form that the definition promises is a reason, in words, why there is no answer: an exit code that the
-//! definition does not name, output that cannot be read to its end, a finding without a message, an exit code other
-//! than 0 with nothing found.
+//! All of it is untrusted, and a failed program must not be taken for one without findings. Anything that
+//! differs from the definition is an error with a reason: an undefined exit code, output that cannot be read
+//! to its end, a finding without a message, an exit code other than 0 without findings.
 //!
-//! Invariant: no output makes a reading panic, and none makes it give no findings but one that says so: in its form, and
-//! with the exit code 0.
+//! Invariant: no output causes a panic, and none yields an empty list except one that states it: in its
+//! format, and with the exit code 0.
 #![deny(clippy::disallowed_methods)]
 
 mod columns;
@@ -38,24 +37,24 @@ pub(super) use self::formatted::formatted;
 pub(super) use self::lsp::diagnosed;
 pub(super) use self::raw_finding::{ToolFinding, Whose};
 
-/// The most findings that one output may have: those that are left out could be the ones that an edit brought.
+/// The largest number of findings in one output. Omitted findings could be those that an edit introduced, so
+/// more are an error.
 const MOST_FINDINGS: usize = 10_000;
-/// The most findings that are read of one output, so that one too many is seen.
+/// The largest number of findings read from one output: one more than allowed, to detect an excess.
 const MOST_READ: usize = MOST_FINDINGS + 1;
 
-/// What a program that ended by itself left behind.
+/// The result of a program that ended by itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProgramOutput<'a> {
-    /// Its exit code.
     pub(super) code: i32,
-    /// What it wrote to standard output.
+    /// The bytes of standard output.
     pub(super) stdout: &'a [u8],
-    /// What it wrote to standard error.
+    /// The bytes of standard error.
     pub(super) stderr: &'a [u8],
 }
 
 impl<'a> ProgramOutput<'a> {
-    /// Gives what it wrote where its findings are read from; bytes that are not UTF-8 are shown as U+FFFD.
+    /// Returns the stream that findings are read from; bytes that are not UTF-8 become U+FFFD.
     fn on(&self, stream: Stream) -> Cow<'a, str> {
         match stream {
             Stream::Stdout => String::from_utf8_lossy(self.stdout),
@@ -67,7 +66,7 @@ impl<'a> ProgramOutput<'a> {
         }
     }
 
-    /// Says with which exit code it ended, and the line that tells most about why.
+    /// Describes the exit code and the most informative line of output.
     fn trouble(&self) -> String {
         let [stderr, stdout] = [self.stderr, self.stdout].map(String::from_utf8_lossy);
         match telling(&stderr).or_else(|| telling(&stdout)) {
@@ -76,7 +75,7 @@ impl<'a> ProgramOutput<'a> {
         }
     }
 
-    /// Breaks off for a reason, beside which stands what the program itself says on standard error.
+    /// Returns an error with a reason and the program's own message on standard error.
     fn broken(&self, why: String) -> GateError {
         let line = telling(&String::from_utf8_lossy(self.stderr)).filter(|line| !why.contains(line.as_str()));
         GateError::Broken(match line {
@@ -86,9 +85,9 @@ impl<'a> ProgramOutput<'a> {
     }
 }
 
-/// Returns the first line that says something, with the causes that programs in Rust print below it; a note of a runtime
-/// only where there is nothing else. Of a traceback of Python, whose first lines say nothing, it is the last, and of a
-/// usage message the error below it.
+/// Returns the first informative line, with the causes that Rust programs print below it; a note of a runtime
+/// only if there is nothing else. For a Python traceback this is the last line, and for a usage message the
+/// error below it.
 fn telling(text: &str) -> Option<String> {
     let said = || notes::lines(text, None).filter(|line| !notes::is_note(line)).map(clean);
     let mut lines = said().filter(|line| !line.is_empty());
@@ -114,10 +113,11 @@ fn telling(text: &str) -> Option<String> {
     Some(clean(&told))
 }
 
-/// Gives the findings of a run over this text, those in the text first and in its order; or why there is no answer, as
-/// the end of a sentence that begins with the program's name.
+/// Returns the findings of a run over this text, those in the text first and in its order.
 ///
-/// `whose` tells which file a name in the output means.
+/// `whose` returns the file that a name in the output refers to.
+///
+/// Errors: the reason why there is no result, as the end of a sentence that begins with the program's name.
 pub(super) fn read(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,
@@ -128,8 +128,10 @@ pub(super) fn read(
     Ok(raw_finding::landed(raws, command.output.severity, text, whose))
 }
 
-/// Gives the findings of a run over several texts, each at the path at which `whose` knows it: those in each text, in this
-/// order, and with the first what was found in other files or in none; or why there is no answer.
+/// Returns the findings of a run over several texts, each at the path that `whose` returns for it, in this
+/// order. Findings in other files or in none are added to the first.
+///
+/// Errors: the reason why there is no result.
 pub(super) fn read_all(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,
@@ -166,7 +168,7 @@ pub(super) fn read_all(
     Ok(sorted.into_iter().zip(texts).map(landed).collect())
 }
 
-/// Reads the findings in the program's own terms, where the run did its work; `is_ours` knows the names of the edited texts.
+/// Reads the raw findings of a successful run; `is_ours` recognizes names of the edited texts.
 fn checked(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,
@@ -176,9 +178,7 @@ fn checked(
     looked(command, said)?;
     let raws = raws(command, said, text, is_ours).map_err(|why| said.broken(why))?;
     if raws.len() > MOST_FINDINGS {
-        return Err(GateError::Broken(format!(
-            "found more than {MOST_FINDINGS} things, which are not told apart"
-        )));
+        return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
     }
     if raws.is_empty() && said.code != 0 {
         return Err(GateError::Broken(format!("found nothing, yet {}", said.trouble())));
@@ -187,12 +187,12 @@ fn checked(
     Ok(raws)
 }
 
-/// Makes sure that the program looked at the text: it does not say that it passed over it, and its exit code is one that
-/// its definition names.
+/// Checks that the program read the text: it does not report that it skipped the file, and its exit code is
+/// one that its definition names.
 fn looked(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
     for stream in [Stream::Stdout, Stream::Stderr] {
         if let Some(unseen) = passed_over(command, said, stream) {
-            return Err(GateError::Skipped(format!("passed over the file: {unseen}")));
+            return Err(GateError::Skipped(format!("ignored the file: {unseen}")));
         }
     }
     if let Some(why) = lacking(command, said) {
@@ -201,10 +201,10 @@ fn looked(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateErr
     if command.ran.contains(&said.code) { Ok(()) } else { Err(GateError::Broken(said.trouble())) }
 }
 
-/// Returns the words on this stream that say that the program passed over the file.
+/// Returns the text on this stream that says that the program skipped the file.
 ///
-/// A formatter writes the text to standard output, which may quote such words. There they count only where they are the whole
-/// output.
+/// A formatter writes the text to standard output, which may contain such words. There they count only if
+/// they are the whole output.
 fn passed_over(command: &CommandSpec, said: &ProgramOutput<'_>, stream: Stream) -> Option<String> {
     let output = said.on(stream);
     let words = command.unseen.as_ref()?.find(&output)?.as_str();
@@ -213,10 +213,10 @@ fn passed_over(command: &CommandSpec, said: &ProgramOutput<'_>, stream: Stream) 
     counts.then(|| clean(words))
 }
 
-/// Makes sure that no crash is reported on the stream that the answer is not read from: what was found up to then is no answer.
+/// Checks that no crash is reported on the stream without findings: findings before a crash are not a result.
 ///
-/// The readers of each form look for such a line on the other stream. What a formatter writes beside a text that it refuses may
-/// quote that text.
+/// The readers of each format look for such a line on the other stream. A formatter that rejects a text may
+/// quote it.
 fn uncrashed(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
     let stream = match (&command.output.form, command.output.from) {
         (OutputForm::Exit(_), _) | (_, Stream::Both) => return Ok(()),
@@ -228,13 +228,13 @@ fn uncrashed(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), Gate
     match notes::crash(&output).filter(|_| notes::is_on()) {
         Some(line) => {
             let line = telling(&output).unwrap_or_else(|| clean(line));
-            Err(GateError::Broken(format!("reports a crash beside its answer: {line}")))
+            Err(GateError::Broken(format!("reports a crash besides its findings: {line}")))
         }
         None => Ok(()),
     }
 }
 
-/// Returns the dependencies that a program failed without, and the command that fetches them.
+/// Returns the dependencies that a program lacks, and the command that fetches them.
 fn lacking(command: &CommandSpec, said: &ProgramOutput<'_>) -> Option<String> {
     let output = if said.code == 0 { return None } else { said.on(Stream::Both) };
     command.missing.iter().find_map(|missing| {
@@ -247,14 +247,14 @@ fn lacking(command: &CommandSpec, said: &ProgramOutput<'_>) -> Option<String> {
     })
 }
 
-/// Says what is to be said of a program that left a part of the draft unread: what it says itself, where its exit code
-/// shows that it failed.
+/// Returns the error for a program that left part of the draft unread: its own message, if its exit code
+/// reports a failure.
 pub(super) fn unread(command: &CommandSpec, code: i32, stderr: &[u8]) -> GateError {
     let said = ProgramOutput { code, stdout: b"", stderr };
     looked(command, &said).err().unwrap_or_else(|| said.broken("did not read the whole draft".to_owned()))
 }
 
-/// Reads the findings in the program's own terms.
+/// Reads the raw findings in the format of the definition.
 fn raws(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,

@@ -1,14 +1,14 @@
-//! Lines that runtimes, launchers and tools print beside their answer: warnings of an interpreter, notices of a package
-//! manager, progress.
+//! Recognizes lines that runtimes, launchers and tools print besides their findings: interpreter warnings,
+//! package manager notices, progress.
 //!
-//! They say nothing about the checked text, so a reader may pass over them. A line that is not listed here is not
-//! understood, and a line that reports a crash is never passed over.
+//! They say nothing about the checked text, so a reader may skip them. A line that is not listed here is an
+//! error, and a line that reports a crash is never skipped.
 
 use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-/// Notes of programs that a tool is started by or runs on. They do not look like findings of any tool.
+/// Notes of launchers and runtimes of tools. They do not look like findings of any tool.
 const NOTES: [&str; 33] = [
     // Shells, the loader and the locale.
     r"^\S*sh: (?:line \d+: )?warning: setlocale: ",
@@ -43,7 +43,7 @@ const NOTES: [&str; 33] = [
     // Go.
     r"^go: (?:downloading|finding|extracting|added|upgraded|found|warning:) ",
     r"^warning: (?:GOPATH set to GOROOT|both GOPATH and GOROOT are the same directory|ignoring (?:symlink|go\.mod))",
-    // Settings of any tool that are out of date or not used.
+    // Outdated or unused settings of any tool.
     r"(?i)^\[?(?:warn(?:ing)?|notice|note|info|debug|deprecat\w*)\]?[: ].*(?:deprecat|will be removed|no longer (?:supported|maintained)|unstable|experimental|pre-release|unused (?:config|section|manifest|key)|unknown (?:option|key|config|setting|property)|unrecogni[sz]ed (?:option|key|config|setting)|invalid (?:option|key) .*ignor|new(?:er)? version|new release|update available|out of date|outdated)",
     r"(?i)^(?:a new (?:version|release) of \S+ is available|\S+ \d+\.\d+\S* is available\b|update available\b|new version available\b)",
     // Progress.
@@ -53,29 +53,29 @@ const NOTES: [&str; 33] = [
     r"^(?:[\x08\x1b]|\[\d*[A-Z])+$",
 ];
 
-/// The first line of a warning of Python about installed code. It looks like a finding with a file and a line.
+/// The first line of a Python warning about installed code. It looks like a finding with a file and a line.
 const FOREIGN_WARNING: &str = r"^(?:\S*/(?:site-packages|dist-packages|lib(?:64)?/python\d[\d.]*)/\S*|<(?:frozen [\w.]+|string|unknown|sys)>|sys):\d+: (?:\w+\.)*\w*Warning: ";
 
-/// What a program prints when it crashes.
+/// Patterns of the messages that programs print when they crash.
 const CRASHES: [&str; 8] = [
     r"^Traceback \(most recent call last\):?",
     r"^(?:panic|fatal error): ",
     r"^thread '.*' (?:\(\d+\) )?panicked at",
     r"(?i)\binternal (?:compiler )?error\b",
-    // Before version 15 node ended with 0 after it.
+    // Before version 15 node ended with exit code 0 after it.
     r"^\(node:\d+\) UnhandledPromiseRejectionWarning: ",
     r"(?i)^(?:segmentation fault|bus error|out of memory|killed)\b",
     r"^(?:Error: the compiler unexpectedly panicked|FATAL ERROR: .* JavaScript heap)",
     r"^Exception in thread ",
 ];
 
-/// The line before a traceback of Python that says nothing of the program's work: of finalizers and of its log.
+/// The line before a harmless Python traceback: of finalizers and of logging.
 const HARMLESS: &str = r"^(?:Exception ignored in|--- Logging error ---|Error in atexit\._run_exitfuncs:)";
 
-/// A line that reports an error of the program itself, without a place.
+/// A line that reports an error of the program itself, without a location.
 const FAILURE: &str = r"(?i)^(?:[\w.-]+: )?(?:fatal|error|critical|panic)\b";
 
-/// Compiles patterns of this module.
+/// Compiles the patterns of this module.
 fn set(patterns: &[&str]) -> RegexSet {
     match RegexSet::new(patterns) {
         Ok(set) => set,
@@ -100,7 +100,8 @@ pub(super) fn is_failure(line: &str) -> bool {
     is_on() && FAILURE_SET.is_match(line) && !is_note(line)
 }
 
-/// Returns the first line of this text that reports a crash, but for tracebacks that the interpreter prints while it ends.
+/// Returns the first line of this text that reports a crash, except for tracebacks that the interpreter
+/// prints while it exits.
 pub(super) fn crash(text: &str) -> Option<&str> {
     let mut before = "";
     text.lines().find(|line| {
@@ -115,14 +116,14 @@ pub(super) fn is_crash(line: &str) -> bool {
     CRASH_SET.is_match(line)
 }
 
-/// The lines of an output that may say something: without blank lines, without the lines that `ignore` matches, and
-/// without warnings about installed code. Of a line that was overwritten on a terminal, the last text.
+/// Returns the lines of an output that may matter: without blank lines, lines that `ignore` matches, and
+/// warnings about installed code. Of a line that was overwritten on a terminal, the last text counts.
 pub(super) fn lines<'t>(text: &'t str, ignore: Option<&'t Regex>) -> impl Iterator<Item = &'t str> {
     lines_and_findings(text, ignore, &|_| false, &|_| false)
 }
 
-/// The same lines where findings are known by their look: an overwritten text that `is_finding` counts as well, and a line that
-/// `is_own` is no warning about installed code.
+/// Like [`lines`], for findings recognized by their form: an overwritten text that `is_finding` accepts
+/// counts as well, and a line that `is_own` accepts is not a warning about installed code.
 pub(super) fn lines_and_findings<'t>(
     text: &'t str,
     ignore: Option<&'t Regex>,
@@ -138,7 +139,7 @@ pub(super) fn lines_and_findings<'t>(
     })
 }
 
-/// The texts of a line between carriage returns that count: the last one, and each that is a finding. Behind a finding
+/// The texts between carriage returns that count: the last one, and each that is a finding. After a finding,
 /// the last one may be the rest of its message.
 fn shown<'t>(line: &'t str, is_finding: &dyn Fn(&str) -> bool) -> Vec<&'t str> {
     let line = line.trim_end_matches('\r');
@@ -157,7 +158,7 @@ pub(super) const fn is_on() -> bool {
 #[cfg(test)]
 pub(super) use self::switch::is_on;
 
-/// Lets a test read outputs as if no line beside an answer were known.
+/// Lets a test read outputs as if no note were known.
 #[cfg(test)]
 pub(in crate::gate) mod switch {
     use std::cell::Cell;
@@ -170,7 +171,7 @@ pub(in crate::gate) mod switch {
         ON.with(Cell::get)
     }
 
-    /// Runs `work` without the tolerance for lines beside an answer.
+    /// Runs `work` without skipping known notes.
     pub(in crate::gate) fn without<T>(work: impl FnOnce() -> T) -> T {
         let was_on = ON.with(|on| on.replace(false));
         let result = work();

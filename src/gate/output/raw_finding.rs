@@ -1,7 +1,7 @@
-//! A finding in the program's own terms, and what it means for the text that the program was given.
+//! Findings as a program reports them, and their positions in the text that the program was given.
 //!
-//! Invariant: a finding in the edited text stands on one of its lines and at most one character behind that line's end;
-//! its words hold nothing that steers a terminal.
+//! Invariant: a finding in the edited text is on one of its lines, at most one character after the line's
+//! end. Its text contains no terminal control characters.
 
 use std::collections::BTreeSet;
 
@@ -10,61 +10,61 @@ use crate::gate::finding::clean;
 use crate::policy::{Columns, Severity};
 use crate::text::Buffer;
 
-/// A finding of a program.
+/// A program's finding, located in the edited text or in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::gate) struct ToolFinding {
-    /// The file that it is about, where that is not the edited one: relative to the root.
+    /// The file, relative to the root, if it is not the edited one.
     pub(in crate::gate) elsewhere: Option<String>,
-    /// 1-based line.
+    /// The line of the finding, 1-based.
     pub(in crate::gate) line: usize,
-    /// The last line, where the program finds a stretch of lines as a whole, as a formatter does.
+    /// The last line, if the finding covers a range of lines, as a formatter's does.
     pub(in crate::gate) end_line: Option<usize>,
-    /// 1-based column: in characters for the edited text, and as the program counts for another file.
+    /// The column, 1-based: in characters for the edited text, in the program's unit for another file.
     pub(in crate::gate) column: usize,
-    /// The rule's name.
+    /// The program's rule, such as `E501`.
     pub(in crate::gate) code: Option<String>,
-    /// How grave the program says it is.
+    /// The severity that the program states.
     pub(in crate::gate) severity: Severity,
-    /// What was seen, on one line.
+    /// The message, on one line.
     pub(in crate::gate) message: String,
-    /// By what it is told apart from others in the place of its message; empty where that is the message itself.
+    /// The values that identify the finding instead of its message; empty if the message does.
     pub(in crate::gate) identity: BTreeSet<String>,
 }
 
-/// Which file a name in an output means.
+/// The file that a name in an output refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::gate) enum Whose {
-    /// The edited one.
+    /// The file that is being edited.
     Edited,
-    /// Another one, by the name that an answer gives it.
+    /// Another file, by the name to show.
     Other(String),
 }
 
-/// A finding as the program has it.
+/// A finding as the program reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RawFinding {
-    /// The name of the file; absent where the program speaks of one file only.
+    /// The name of the file; absent if the program checks one file only.
     pub(super) file: Option<String>,
-    /// The line, 1-based; a finding about a text or a project as a whole has none.
+    /// The line, 1-based; absent for a finding about a text or a project as a whole.
     pub(super) line: Option<usize>,
-    /// The last line of a stretch that is found as a whole.
+    /// The last line, if the finding covers a range of lines.
     pub(super) end_line: Option<usize>,
-    /// The column, 1-based.
+    /// The column, 1-based, in the unit of `columns`.
     pub(super) column: Option<usize>,
-    /// In what the column is counted.
+    /// The unit of the column.
     pub(super) columns: Columns,
-    /// The rule's name.
+    /// The program's rule, such as `E501`.
     pub(super) code: Option<String>,
-    /// How grave it is, where that is said.
+    /// The severity, if the program states one.
     pub(super) severity: Option<Severity>,
-    /// What was seen.
+    /// The message of the program.
     pub(super) message: String,
-    /// By what it is told apart from others in the place of its message; empty where that is the message itself.
+    /// The values that identify the finding instead of its message; empty if the message does.
     pub(super) identity: BTreeSet<String>,
 }
 
 impl RawFinding {
-    /// Says something of the text as a whole.
+    /// Returns a finding about the text as a whole.
     pub(super) fn whole_text(message: impl Into<String>) -> RawFinding {
         RawFinding {
             file: None,
@@ -80,10 +80,10 @@ impl RawFinding {
     }
 }
 
-/// Says what findings mean for the text; `severity` is that of a finding that does not say.
+/// Locates findings in the text; `severity` is the default.
 ///
-/// A finding without a line stands on the first one, and one behind the last line at its end: parsers give the end of
-/// the file so.
+/// A finding without a line is placed on the first one, and one after the last line at the end: parsers
+/// report the end of the file so.
 pub(super) fn landed(
     raws: Vec<RawFinding>,
     severity: Severity,
@@ -97,13 +97,13 @@ pub(super) fn landed(
     landed_at(raws.into_iter().map(meant).collect(), severity, text)
 }
 
-/// The same of findings of which it is known in which file each stands.
+/// Locates findings whose files are already resolved.
 pub(super) fn landed_at(
     mut raws: Vec<(RawFinding, Whose)>,
     severity: Severity,
     text: &Buffer,
 ) -> Vec<ToolFinding> {
-    // In this order, the columns of one line are counted in one walk.
+    // In this order, the columns of one line are counted in one pass.
     raws.sort_by_key(|(raw, _)| (raw.columns as u8, raw.line.unwrap_or(1), raw.column.unwrap_or(1)));
     let mut walk = ColumnWalk::over(text.lines());
     let land = |(raw, whose): (RawFinding, Whose)| {
@@ -135,11 +135,11 @@ pub(super) fn landed_at(
     seen
 }
 
-/// A finding without words is one all the same.
+/// The message; a finding without one is still reported.
 fn told(message: String, code: Option<&str>) -> String {
     match code {
         _ if !message.is_empty() => message,
         Some(code) => code.to_owned(),
-        None => "found, without a word why".to_owned(),
+        None => "no message".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! Findings in reviewdog's diagnostic format:
+//! Reads findings in reviewdog's diagnostic format:
 //! <https://github.com/reviewdog/reviewdog/blob/master/proto/rdf/reviewdog.proto>.
 
 use std::collections::BTreeSet;
@@ -11,14 +11,14 @@ use super::value::{at, document, name_of, number_at, text_at};
 use super::word;
 use crate::policy::{Columns, Severity};
 
-/// Reads a `DiagnosticResult`. Its columns are counted in bytes of UTF-8, as the format has it.
+/// Reads a `DiagnosticResult`. The format counts columns in UTF-8 bytes.
 pub(super) fn findings(text: &str) -> Result<Vec<RawFinding>, String> {
     document(text, result)
 }
 
 fn result(root: &Value) -> Result<Vec<RawFinding>, String> {
     let Some(Value::Array(diagnostics)) = root.get("diagnostics") else {
-        return Err("wrote no list of findings, `diagnostics`".to_owned());
+        return Err("wrote no list of findings at `diagnostics`".to_owned());
     };
     let overall = severity(root);
     let read =
@@ -43,7 +43,7 @@ fn raw(diagnostic: &Value) -> Result<RawFinding, String> {
     })
 }
 
-/// A name or a number of the format's `Severity`.
+/// Parses a name or a number of the format's `Severity`.
 fn severity(value: &Value) -> Option<Severity> {
     let severity = value.get("severity")?;
     match (severity.as_str(), severity.as_u64()) {

@@ -1,8 +1,8 @@
-//! Names of files that are written as URIs (RFC 3986, RFC 8089).
+//! Decodes file names written as URIs (RFC 3986, RFC 8089).
 
 use crate::gate::percent;
 
-/// Gives the path that a `file:` URI names, or nothing for another text.
+/// Returns the path of a `file:` URI; `None` for other text.
 pub(in crate::gate) fn path(uri: &str) -> Option<String> {
     let scheme = uri.get(..5)?;
     if !scheme.eq_ignore_ascii_case("file:") {
@@ -16,7 +16,7 @@ pub(in crate::gate) fn path(uri: &str) -> Option<String> {
     Some(decoded(path.split(['?', '#']).next().unwrap_or(path)))
 }
 
-/// Undoes percent-encoding; bytes that are not UTF-8 become U+FFFD.
+/// Decodes percent-encoding; bytes that are not UTF-8 become U+FFFD.
 pub(in crate::gate) fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&percent::decoded(text)).into_owned()
 }

@@ -1,42 +1,42 @@
-//! JSON from outside: read within bounds, and asked for numbers and texts in whatever way it has them.
+//! Reads untrusted JSON within limits, and extracts numbers and texts in any representation.
 //!
-//! Invariant: a value that is not there is told from one that cannot be read.
+//! Invariant: a missing value is distinguished from one that cannot be read.
 
 use serde_json::Value;
 
 use super::notes;
 use crate::gate::finding::clean;
 
-/// The most values in one text. A value takes up to a hundred bytes, so that a text of a few MiB could take far more
-/// memory than it is long.
+/// The largest number of values in one text. A value takes up to a hundred bytes, so a text of a few MiB
+/// could take far more memory than its length.
 const MOST_VALUES: usize = 2_000_000;
 
-/// The most bytes that are taken of a text in an output. Thousands of findings may share one text, so that a long one
-/// would be copied as often.
+/// The largest number of bytes used of a text in an output. Thousands of findings may share one text, and
+/// each copies it.
 const LONGEST_TEXT: usize = 4096;
 
-/// The largest line or column that is told apart from a larger one.
+/// The largest line or column; larger ones are clamped to it.
 const MOST: u32 = u32::MAX;
 
-/// The most lines of an output at which a JSON document is looked for.
+/// The largest number of lines at which a JSON document is searched.
 const MOST_TRIES: usize = 1000;
 
-/// How much of a text that is not JSON is shown, in characters.
+/// The length of an excerpt of text that is not JSON, in characters.
 const EXCERPT: usize = 80;
 
-/// Reads one JSON value; nesting is bounded by the reader at 128 levels.
+/// Parses one JSON value; the parser limits nesting to 128 levels.
 pub(super) fn parsed(text: &str) -> Result<Value, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
-        return Err("wrote nothing where JSON was due".to_owned());
+        return Err("wrote nothing instead of JSON".to_owned());
     }
     within_bounds(text)?;
-    serde_json::from_str(text).map_err(|error| format!("wrote no JSON ({error}): {}", excerpt(text)))
+    serde_json::from_str(text).map_err(|error| format!("wrote invalid JSON ({error}): {}", excerpt(text)))
 }
 
-/// Counts the values that a text may hold, without reading them.
+/// Counts the values that a text may hold, without parsing them.
 ///
-/// Errors: where there are more than [`MOST_VALUES`].
+/// Errors: if there are more than [`MOST_VALUES`].
 fn within_bounds(text: &str) -> Result<(), String> {
     let separators = memchr::memchr3_iter(b',', b'[', b'{', text.as_bytes()).take(MOST_VALUES);
     if separators.count() == MOST_VALUES {
@@ -45,11 +45,11 @@ fn within_bounds(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the findings of the JSON document that a text holds, with `read`: the text as a whole or, where other lines stand
-/// beside it, each value that begins and ends with a line and is in the form that `read` expects.
+/// Reads the findings of the JSON document in a text with `read`. The document is the whole text or, if there
+/// are other lines, each value that spans complete lines and has the form that `read` expects.
 ///
-/// Errors: where there is none, where one is cut off or spoilt, where the text may hold too many values, and where a line
-/// beside it reports a crash.
+/// Errors: if there is no document, if one is truncated or invalid, if the text may hold too many values, and
+/// if another line reports a crash.
 pub(super) fn document<T>(
     text: &str,
     read: impl Fn(&Value) -> Result<Vec<T>, String>,
@@ -73,9 +73,9 @@ pub(super) fn document<T>(
     found.ok_or_else(|| strange.unwrap_or(why))
 }
 
-/// The JSON lists and objects that begin at the start of a line and end at the end of one. Nothing where one has no end,
-/// as its rest may hold findings, where one is no JSON or has something behind it on its line, where a line between them
-/// reports a crash, and where too many lines look like one.
+/// The JSON lists and objects that begin at the start of a line and end at the end of one. `None` if one has
+/// no end, because its rest may hold findings, if one is not JSON or is followed by text on its line, if
+/// another line reports a crash, and if too many lines look like the start of one.
 fn embedded(text: &str) -> Option<Vec<Value>> {
     let (mut values, mut tries) = (Vec::new(), 0);
     let mut rest = text.trim_start_matches('\u{feff}');
@@ -115,7 +115,7 @@ fn embedded(text: &str) -> Option<Vec<Value>> {
     Some(values)
 }
 
-/// Returns true for a value that may be an answer: an object, or a list of some.
+/// Returns true for a value that may be a result: an object, or a list of objects.
 fn holds_objects(value: &Value) -> bool {
     match value {
         Value::Object(_) => true,
@@ -124,25 +124,25 @@ fn holds_objects(value: &Value) -> bool {
     }
 }
 
-/// Returns true for a line that begins as an object with a key, or as a list of objects, and so is no line of a log.
+/// Returns true for a line that begins like an object with a key or a list of objects, unlike a log line.
 fn begins_with_object(line: &str) -> bool {
     let inner = line.trim_start_matches(['[', ' ']).trim_end();
     inner.strip_prefix('{').is_some_and(|keys| keys.is_empty() || keys.trim_start().starts_with('"'))
 }
 
-/// The beginning of a text that was not understood.
+/// The beginning of a text that could not be read.
 pub(super) fn excerpt(text: &str) -> String {
     let shown: String = clean(text.lines().next().unwrap_or_default()).chars().take(EXCERPT).collect();
     format!("`{shown}`")
 }
 
-/// Follows keys into a value; of a list on the way, its first item. Nothing where one is missing or `null`.
+/// Follows keys into a value, through the first item of a list. `None` if one is missing or `null`.
 pub(super) fn at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Option<&'v Value>, String> {
     let mut here = value;
     for key in keys {
         let Some(value) = single(here) else { return Ok(None) };
         let Value::Object(fields) = value else {
-            return Err(format!("wrote something other than an object where `{}` was due", key.as_ref()));
+            return Err(format!("wrote something other than an object at `{}`", key.as_ref()));
         };
         let Some(next) = fields.get(key.as_ref()) else { return Ok(None) };
         here = next;
@@ -150,7 +150,7 @@ pub(super) fn at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Opti
     Ok(single(here))
 }
 
-/// The value itself, or the first of a list of them; `null` is none.
+/// The value itself, or the first item of a list; `None` for `null`.
 fn single(mut value: &Value) -> Option<&Value> {
     while let Value::Array(items) = value {
         value = items.first()?;
@@ -158,20 +158,19 @@ fn single(mut value: &Value) -> Option<&Value> {
     (!value.is_null()).then_some(value)
 }
 
-/// The beginning of a text from outside.
+/// The beginning of an untrusted text.
 pub(super) fn cut(text: &str) -> &str {
     text.get(..text.floor_char_boundary(LONGEST_TEXT)).unwrap_or(text)
 }
 
-/// Reads the text at the end of these keys, or the beginning of a long one.
+/// Returns the text at these keys, truncated if it is long.
 pub(super) fn text_at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Option<&'v str>, String> {
     let found = at(value, keys)?;
-    let wrong = || format!("wrote a `{}` that is no text", way(keys));
+    let wrong = || format!("wrote a `{}` that is not a string", way(keys));
     found.map(|found| found.as_str().map(cut).ok_or_else(wrong)).transpose()
 }
 
-/// Reads a line or a column at the end of these keys, with something added to it; what lies beyond either end is 0 or
-/// [`MOST`].
+/// Returns a line or column at these keys plus an offset, clamped to 0 and [`MOST`].
 pub(super) fn number_at<K: AsRef<str>>(
     value: &Value,
     keys: &[K],
@@ -187,12 +186,12 @@ pub(super) fn number_at<K: AsRef<str>>(
     Ok(Some(counted(number.ok_or_else(wrong)?.saturating_add(i64::from(plus)))))
 }
 
-/// Says that a part of a finding is no number.
+/// The message for a part of a finding that is not a number.
 pub(super) fn no_number(name: &str, seen: &str) -> String {
-    format!("wrote a `{name}` that is no whole number: {}", excerpt(seen))
+    format!("wrote a `{name}` that is not a whole number: {}", excerpt(seen))
 }
 
-/// Reads a line or a column as digits.
+/// Parses a line or a column from digits.
 pub(super) fn number(digits: &str) -> Option<usize> {
     bounded_digits(digits).map(counted)
 }
@@ -203,7 +202,7 @@ fn counted(number: i64) -> usize {
 
 fn bounded(number: f64) -> i64 {
     let most = f64::from(MOST);
-    // Within these bounds every whole number is one of the other kind, too.
+    // Within these limits every whole number converts exactly.
     number.clamp(-most, most) as i64
 }
 
@@ -218,7 +217,7 @@ fn bounded_digits(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -number } else { number })
 }
 
-/// Reads a rule's name, which may be a number; nothing where there is none that can be shown.
+/// Returns a rule's name, which may be a number; `None` if there is none to show.
 pub(super) fn name_of(value: &Value) -> Option<String> {
     match value {
         Value::String(name) => Some(cut(name).to_owned()),
@@ -227,7 +226,7 @@ pub(super) fn name_of(value: &Value) -> Option<String> {
     }
 }
 
-/// The keys as a definition writes them.
+/// Formats keys as a definition writes them.
 pub(super) fn way<K: AsRef<str>>(keys: &[K]) -> String {
     keys.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(".")
 }
@@ -256,13 +255,13 @@ mod tests {
             (json!(1e300), 1, Ok(Some(MOST as usize))),
             (json!("99999999999999999999999"), 1, Ok(Some(MOST as usize))),
             (json!("-99999999999999999999999"), 0, Ok(Some(0))),
-            (json!(2.5), 0, Err("wrote a `n` that is no whole number: `2.5`")),
-            (json!("a1"), 0, Err("wrote a `n` that is no whole number: `\"a1\"`")),
-            (json!("٣"), 0, Err("wrote a `n` that is no whole number: `\"٣\"`")),
-            (json!(""), 0, Err("wrote a `n` that is no whole number: `\"\"`")),
-            (json!("-"), 0, Err("wrote a `n` that is no whole number: `\"-\"`")),
-            (json!(true), 0, Err("wrote a `n` that is no whole number: `true`")),
-            (json!({}), 0, Err("wrote a `n` that is no whole number: `{}`")),
+            (json!(2.5), 0, Err("wrote a `n` that is not a whole number: `2.5`")),
+            (json!("a1"), 0, Err("wrote a `n` that is not a whole number: `\"a1\"`")),
+            (json!("٣"), 0, Err("wrote a `n` that is not a whole number: `\"٣\"`")),
+            (json!(""), 0, Err("wrote a `n` that is not a whole number: `\"\"`")),
+            (json!("-"), 0, Err("wrote a `n` that is not a whole number: `\"-\"`")),
+            (json!(true), 0, Err("wrote a `n` that is not a whole number: `true`")),
+            (json!({}), 0, Err("wrote a `n` that is not a whole number: `{}`")),
         ] {
             let seen = number_at(&json!({ "n": value }), &["n"], plus);
             assert_eq!(seen, wanted.map_err(str::to_owned), "{value} + {plus}");
@@ -275,8 +274,8 @@ mod tests {
         assert_eq!(text_at(&value, &["a", "b", "c"]), Ok(Some("x")));
         assert_eq!(text_at(&value, &["a", "z", "c"]), Ok(None));
         assert_eq!(text_at(&value, &["n", "z"]), Ok(None));
-        assert!(text_at(&value, &["t", "z"]).unwrap_err().contains("where `z` was due"));
-        assert!(text_at(&value, &["a"]).unwrap_err().contains("a `a` that is no text"));
+        assert!(text_at(&value, &["t", "z"]).unwrap_err().contains("other than an object at `z`"));
+        assert!(text_at(&value, &["a"]).unwrap_err().contains("a `a` that is not a string"));
     }
 
     #[test]
@@ -290,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_is_not_read_within_bounds_is_not_read() {
-        assert!(parsed(" \n").unwrap_err().contains("nothing where JSON"));
+        assert!(parsed(" \n").unwrap_err().contains("nothing instead of JSON"));
         assert!(parsed("Oops: \u{1b}[31m\n").unwrap_err().ends_with(": `Oops:`"));
         let deep = "[".repeat(100_000);
         assert!(parsed(&deep).unwrap_err().contains("recursion limit"));
@@ -304,7 +303,7 @@ mod tests {
     fn a_document_of_too_many_values_is_not_read_in_another_way() {
         let items = |value: &Value| Ok(value.as_array().unwrap().clone());
         let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
-        // The control: what finds documents among other lines knows no bound of its own.
+        // Control: the search for embedded documents has no limit of its own.
         assert_eq!(embedded(&many).map(|values| values.len()), Some(1));
         for text in [many.clone(), format!("a note\n{many}\n")] {
             assert!(document(&text, items).unwrap_err().contains("over 2000000 values"));

@@ -1,10 +1,10 @@
-//! How grave a finding is, in the words and numbers of programs.
+//! Parses the severity of a finding from the words and numbers that programs use.
 
 use serde_json::Value;
 
 use crate::policy::Severity;
 
-/// Understands a word, in any case.
+/// Parses a severity word, ignoring case.
 pub(super) fn severity(word: &str) -> Option<Severity> {
     match word.trim().to_ascii_lowercase().as_str() {
         "error" | "fatal" | "err" | "high" => Some(Severity::Error),
@@ -14,7 +14,8 @@ pub(super) fn severity(word: &str) -> Option<Severity> {
     }
 }
 
-/// Understands a word, or a number as ESLint means it: <https://eslint.org/docs/latest/extend/custom-formatters>.
+/// Parses a severity word, or a number as ESLint defines it:
+/// <https://eslint.org/docs/latest/extend/custom-formatters>.
 pub(super) fn severity_in(value: &Value) -> Option<Severity> {
     match (value.as_str(), value.as_u64()) {
         (Some(word), _) => severity(word),

@@ -1,10 +1,12 @@
-//! Packages that a project declares and that are not installed: what a program says of them is no fault of the draft.
+//! Recognizes findings caused by packages that a project declares but that are not installed: they are not
+//! errors of the draft.
 //!
-//! A finding of this kind stays one, so that nothing is hidden, but it warns, and it names the command that installs. A run that failed for
-//! lack of one is unavailable. An import that nothing declares, as a misspelt one, stays what the program made of it.
+//! Such a finding is kept, so that nothing is hidden, but becomes a warning with the command that installs
+//! the package. A run that failed for lack of one is unavailable. A finding about an undeclared import, such
+//! as a misspelt one, is not changed.
 //!
-//! Invariant: nothing is read but manifests and lock files from the file's folder up to the root, of each at most its first
-//! MiB, and names of folders with packages; no package is loaded.
+//! Invariant: this module reads only manifests and lock files from the file's folder up to the root, at most
+//! the first MiB of each, and names of package folders. It loads no package.
 
 mod npm;
 mod python;
@@ -20,19 +22,19 @@ use super::finding::{LONGEST_MESSAGE, clean};
 use super::output::ToolFinding;
 use crate::policy::{CommandSpec, Manager, Severity};
 
-/// The bytes that are read of a manifest or a lock file.
+/// The largest part of a manifest or lock file that is read, in bytes.
 const MOST_READ: u64 = 1 << 20;
 
 /// A package that is declared and not installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Uninstalled {
-    /// Its name, as it is declared.
+    /// The package's name in the manifest.
     package: String,
     /// The manifest that declares it, relative to the root.
     manifest: String,
     /// The command that installs it.
     install: String,
-    /// The folder in which that is run, relative to the root.
+    /// The folder to run that command in, relative to the root.
     folder: String,
 }
 
@@ -46,7 +48,7 @@ impl Uninstalled {
     }
 }
 
-/// Has each finding that is due to such a package warn, and say how it is installed.
+/// Turns findings caused by such packages into warnings that say how to install them.
 pub(super) fn explain(ask: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) {
     let Some(packages) = ask.rule.gate.command().and_then(|command| command.packages.as_ref()) else {
         return;
@@ -65,7 +67,7 @@ pub(super) fn explain(ask: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) {
     }
 }
 
-/// Returns why a run failed that printed this, where that is such a package.
+/// Returns the reason why a run with this output failed, if it is such a package.
 pub(super) fn failure(ask: &ProgramInput<'_>, command: &CommandSpec, output: &str) -> Option<String> {
     let packages = command.packages.as_ref()?;
     let name = named(&packages.failures, output)?;
@@ -90,7 +92,7 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// The folders from a file's own up to the root, relative to it.
+    /// The folders from a file's own up to the root, relative to the root.
     fn above<'p>(&self, path: &'p str) -> impl Iterator<Item = &'p str> + use<'p> {
         project::above(path)
     }
@@ -99,7 +101,7 @@ impl Files<'_> {
         self.ask.root
     }
 
-    /// The text of a file: that of its draft, where the call has one.
+    /// Returns the text of a file, from its draft if the call has one.
     fn text(&self, path: &str) -> Option<String> {
         if let Some(draft) = self.ask.company.iter().find(|other| other.path == path) {
             return draft.text.map(|text| text.view().to_owned());
@@ -117,7 +119,8 @@ impl Files<'_> {
         self.root().join(path).exists()
     }
 
-    /// The nearest folder with one of these files, from a folder up to the root, with what belongs to the file.
+    /// Returns the nearest folder, from this one up to the root, that has one of these files, with the value
+    /// of that file.
     fn nearest<T: Copy>(&self, folder: &str, files: &[(&str, T)]) -> Option<(String, T)> {
         let own = join(folder, "x");
         let mut folders = self.above(&own);

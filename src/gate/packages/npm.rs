@@ -1,4 +1,4 @@
-//! Packages of npm and its like.
+//! Finds uninstalled packages of npm and similar package managers.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::{Files, Uninstalled, join};
 const MANIFEST: &str = "package.json";
 /// The tables of a manifest that declare packages.
 const TABLES: [&str; 4] = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
-/// Who installs, by the file that shows it.
+/// The package managers, by the lock file of each.
 const LOCKS: [(&str, Installer); 6] = [
     ("pnpm-lock.yaml", Installer::Other("pnpm install")),
     ("yarn.lock", Installer::Other("yarn install")),
@@ -18,18 +18,18 @@ const LOCKS: [(&str, Installer); 6] = [
     ("package-lock.json", Installer::Npm("package-lock.json")),
     ("npm-shrinkwrap.json", Installer::Npm("npm-shrinkwrap.json")),
 ];
-/// Resolves packages without folders of them.
+/// Files of a resolver without package folders.
 const PLUG_AND_PLAY: [(&str, ()); 2] = [(".pnp.cjs", ()), (".pnp.js", ())];
 
 #[derive(Debug, Clone, Copy)]
 enum Installer {
     /// npm, with this lock file.
     Npm(&'static str),
-    /// Another one, by its command.
+    /// Another package manager, with its command.
     Other(&'static str),
 }
 
-/// Looks for the package that an import names, in the manifests above the file.
+/// Finds the uninstalled package of an import, from the manifests above the file.
 pub(super) fn uninstalled(files: &Files<'_>, path: &str, import: &str) -> Option<Uninstalled> {
     let name = package(import)?;
     let types = format!("@types/{}", name.trim_start_matches('@').replace('/', "__"));
@@ -43,7 +43,7 @@ pub(super) fn uninstalled(files: &Files<'_>, path: &str, import: &str) -> Option
     })
 }
 
-/// The package of an import; none of a path, and of what belongs to the runtime.
+/// Returns the package of an import; `None` for a path, and for a module of the runtime.
 fn package(import: &str) -> Option<String> {
     if import.starts_with(['.', '/', '#']) || import.contains([':', '\\']) {
         return None;
@@ -61,7 +61,7 @@ fn declares(files: &Files<'_>, folder: &str, name: &str) -> bool {
     })
 }
 
-/// Whether the folder of the package is where node would look for it, above the root as well.
+/// Returns true if the package's folder is in a folder that node searches, above the root as well.
 fn is_installed(files: &Files<'_>, path: &str, name: &str) -> bool {
     let own = files.root().join(path);
     let has = |folder: &Path| folder.join("node_modules").join(name).exists();
@@ -69,12 +69,12 @@ fn is_installed(files: &Files<'_>, path: &str, name: &str) -> bool {
     plug_and_play || own.ancestors().skip(1).any(has)
 }
 
-/// The folder in which the packages of a manifest are installed, and the command.
+/// Returns the folder in which a manifest's packages are installed, and the command.
 fn installer(files: &Files<'_>, folder: &str, name: &str) -> (String, String) {
     match files.nearest(folder, &LOCKS) {
         Some((home, Installer::Other(command))) => (home, command.to_owned()),
         Some((home, Installer::Npm(lock))) => {
-            // A lock file that does not know the package yet makes `npm ci` fail.
+            // If the lock file does not list the package yet, `npm ci` fails.
             let lock = files.text(&join(&home, lock)).unwrap_or_default();
             let knows =
                 lock.contains(&format!("\"node_modules/{name}\"")) || lock.contains(&format!("\"{name}\""));

@@ -1,4 +1,4 @@
-//! Packages of Python: pip and its like.
+//! Finds uninstalled packages of pip and similar package managers.
 
 use std::fs;
 
@@ -14,14 +14,14 @@ const REQUIREMENTS: [&str; 5] = [
     "requirements-test.txt",
     "test-requirements.txt",
 ];
-/// Who installs, by the file that shows it.
+/// The install commands, by the lock file of each package manager.
 const LOCKS: [(&str, &str); 4] = [
     ("uv.lock", "uv sync --all-extras --all-groups"),
     ("poetry.lock", "poetry install --all-extras"),
     ("pdm.lock", "pdm install"),
     ("Pipfile.lock", "pipenv sync --dev"),
 ];
-/// Packages that are imported by another name than their own.
+/// Packages whose import name differs from their own.
 const IMPORTED_AS: [(&str, &str); 22] = [
     ("attr", "attrs"),
     ("bs4", "beautifulsoup4"),
@@ -47,7 +47,7 @@ const IMPORTED_AS: [(&str, &str); 22] = [
     ("zmq", "pyzmq"),
 ];
 
-/// Looks for the package that a module comes from, in the manifests above the file.
+/// Finds the uninstalled package of a module, from the manifests above the file.
 pub(super) fn uninstalled(files: &Files<'_>, path: &str, module: &str) -> Option<Uninstalled> {
     let names = packages(module);
     let top = module.split('.').next()?;
@@ -65,7 +65,8 @@ pub(super) fn uninstalled(files: &Files<'_>, path: &str, module: &str) -> Option
     Some(Uninstalled { package, manifest: join(folder, &manifest), install, folder: home })
 }
 
-/// The names that the package of a module may have: `google.cloud.x` comes from `google-cloud-x`, or from `google`.
+/// The names that a module's package may have: `google.cloud.x` comes from `google-cloud-x`, or from
+/// `google`.
 fn packages(module: &str) -> Vec<String> {
     let parts: Vec<&str> = module.split('.').collect();
     let mut names: Vec<String> = (1..=parts.len())
@@ -78,13 +79,13 @@ fn packages(module: &str) -> Vec<String> {
     names
 }
 
-/// A name as PEP 503 compares it.
+/// Normalizes a name as PEP 503 compares it.
 fn normal(name: &str) -> String {
     let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("-").to_lowercase()
 }
 
-/// The manifest of a folder that declares one of the packages, and its name there.
+/// Returns the manifest of a folder that declares one of the packages, and its name there.
 fn declared(files: &Files<'_>, folder: &str, names: &[String]) -> Option<(String, String)> {
     let text = |name: &str| files.text(&join(folder, name));
     let is_one = |name: &String| names.contains(&normal(name));
@@ -101,7 +102,7 @@ fn declared(files: &Files<'_>, folder: &str, names: &[String]) -> Option<(String
         .find_map(|manifest| Some((manifest.to_owned(), text(manifest).and_then(in_lines)?)))
 }
 
-/// The name with which a requirement begins, as PEP 508 has it; none in a comment or an option.
+/// The package name at the start of a requirement (PEP 508); `None` for a comment or an option.
 fn requirement(line: &str) -> Option<String> {
     let line = line.trim();
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -113,7 +114,7 @@ fn requirement(line: &str) -> Option<String> {
     (is_name && !is_key && !rest.starts_with(':')).then_some(name)
 }
 
-/// The packages that a `pyproject.toml` or a `Pipfile` declares, extras and groups with them.
+/// The packages that a `pyproject.toml` or a `Pipfile` declares, including extras and groups.
 fn declared_in_toml(text: &str) -> Vec<String> {
     let Ok(document) = Document::parse(text) else { return Vec::new() };
     let root = document.as_item();
@@ -148,7 +149,7 @@ fn texts(item: Option<&Item>) -> Vec<String> {
     list.filter_map(Value::as_str).filter_map(requirement).collect()
 }
 
-/// Whether the environment of a folder has the module; then it is not for lack of it that the tool cannot find it.
+/// Returns true if a folder's environment has the module; the tool then fails to find it for another reason.
 fn is_installed(files: &Files<'_>, folder: &str, top: &str) -> bool {
     let libraries = [".venv", "venv"].map(|name| files.root().join(folder).join(name).join("lib"));
     let versions = libraries.iter().filter_map(|library| fs::read_dir(library).ok()).flatten().flatten();
@@ -157,7 +158,7 @@ fn is_installed(files: &Files<'_>, folder: &str, top: &str) -> bool {
         .any(|packages| packages.join(top).exists() || packages.join(format!("{top}.py")).exists())
 }
 
-/// The command where no lock file shows one.
+/// The install command if there is no lock file.
 fn installer(files: &Files<'_>, folder: &str, manifest: &str) -> String {
     match manifest {
         "Pipfile" => "pipenv install --dev".to_owned(),

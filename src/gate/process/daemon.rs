@@ -1,10 +1,10 @@
-//! A program that stays: it is written to and read from for as long as somebody keeps it.
+//! A long-running program whose input and output stay open.
 //!
-//! The kernel ties what it does at a parent's death to the thread that started a program (prctl(2), `PR_SET_PDEATHSIG`),
-//! so that whoever starts one here keeps it on the thread that started it.
+//! The kernel ties the parent-death signal to the thread that started a program (prctl(2),
+//! `PR_SET_PDEATHSIG`), so keep a daemon on the thread that started it.
 //!
-//! Invariant: no call blocks but [`Lasting::turn`], which keeps to its time; memory is bounded whatever is written; and
-//! dropping it ends the program with all that it started.
+//! Invariant: only [`Daemon::poll_once`] blocks, and only for the given time. Memory is bounded whatever the
+//! program writes. Dropping the daemon kills the program and all that it started.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -20,32 +20,33 @@ use super::head_and_tail::HeadAndTail;
 use super::limits::ProcessLimits;
 use super::running::{Exit, Running};
 
-/// The bytes that may wait to be read by the program.
+/// The largest amount of input that may wait to be read, in bytes.
 const MOST_WAITING: usize = 64 << 20;
-/// How long a program that has closed its output may take to end.
+/// The time that a program has to end after it closed its output.
 const LAST_STEPS: Duration = Duration::from_millis(500);
-/// The bytes read at once: as much as a pipe holds by default (pipe(7)).
+/// The bytes read at once: the default capacity of a pipe (pipe(7)).
 const CHUNK: usize = 64 * 1024;
 
-/// A program that stays, with its pipes.
+/// A long-running program and its pipes.
 #[derive(Debug)]
 pub(in crate::gate) struct Daemon {
-    /// Ends the program when it is dropped, which is before its pipes are closed.
+    /// Kills the program when it is dropped, which is before its pipes are closed.
     running: Running,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// What it is to read, and how much of that it has read.
+    /// The queued input, and how many bytes of it the program has read.
     waiting: (Vec<u8>, usize),
     complaint: HeadAndTail,
     chunk: Vec<u8>,
     bounds: ProcessLimits,
-    /// When its output was found to be closed.
+    /// The time at which its output was found closed.
     mute: Option<Instant>,
 }
 
 impl Daemon {
-    /// Starts a program whose order has an input, if an empty one, and that may take so much memory; on failure says why, as the end of a sentence that begins with its name.
+    /// Starts a program with this limit of memory in bytes. Its order must have an input, which may be empty.
+    /// The error is the end of a sentence that begins with the program's name.
     pub(in crate::gate) fn start(order: &Order<'_>, memory: u64) -> Result<Daemon, String> {
         let (running, mut child) = Running::spawn(order)?;
         let lasting = Daemon {
@@ -67,11 +68,11 @@ impl Daemon {
         }
     }
 
-    /// Has the program read this next; refused where it has left too much unread.
+    /// Queues input for the program. Fails if it has left too much unread.
     pub(in crate::gate) fn post(&mut self, bytes: &[u8]) -> Result<(), String> {
         let (waiting, read) = &mut self.waiting;
         if waiting.len() - *read + bytes.len() > MOST_WAITING {
-            return Err("does not read what it is told".to_owned());
+            return Err("does not read its input".to_owned());
         }
         waiting.drain(..*read);
         *read = 0;
@@ -79,8 +80,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Waits until there is something to read, room to write, a ring of the bell or the end of the program, at most for so
-    /// long; then writes and reads once, and gives what the program said.
+    /// Waits up to `most` until there is output, room for input, a wake-up on `bell`, or the program ends.
+    /// Then writes and reads once, and returns the bytes that the program wrote.
     pub(in crate::gate) fn turn(&mut self, bell: BorrowedFd<'_>, most: Duration) -> &[u8] {
         self.wait(bell, most);
         self.write();
@@ -97,7 +98,8 @@ impl Daemon {
         self.chunk.get(..taken).unwrap_or_default()
     }
 
-    /// Tells how it ended, as the end of a sentence that begins with its name; nothing while it runs and can be heard.
+    /// Describes how the program ended, as the end of a sentence that begins with its name. `None` while it
+    /// runs with its output open.
     pub(in crate::gate) fn ended(&self) -> Option<String> {
         let ended = match self.running.ended() {
             Some(Exit::Code(code)) => format!("ended with exit code {code}"),
@@ -106,7 +108,7 @@ impl Daemon {
                 format!("was killed by {}", status.replacen("signal: ", "signal ", 1))
             }
             Some(Exit::Unseen) => "ended".to_owned(),
-            // Its pipes are closed before it has ended.
+            // The pipes close before the process ends.
             None if self.mute.is_some_and(|since| since.elapsed() >= LAST_STEPS) => {
                 "closed its output".to_owned()
             }
@@ -115,18 +117,19 @@ impl Daemon {
         Some(ended)
     }
 
-    /// Tells what it has taken too much of, if it is time for a look; as the end of a sentence.
+    /// Describes the limit that the program exceeds, as the end of a sentence. Checks only when a check is
+    /// due.
     pub(in crate::gate) fn exceeded(&mut self) -> Option<String> {
         self.bounds.exceeded(self.running.leader())
     }
 
-    /// Asks it to end and waits a little, before it is killed with all that it started.
+    /// Asks the program to end, waits briefly, and kills it with all that it started.
     pub(in crate::gate) fn end(mut self) {
         self.stdin = None;
         self.running.ask_to_end();
     }
 
-    /// Gives the last that it wrote on standard error.
+    /// Takes the standard error output so far, shortened to its two ends.
     pub(in crate::gate) fn complaint(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.complaint).into_bytes()
     }
@@ -148,7 +151,7 @@ impl Daemon {
             tv_sec: i64::try_from(most.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: most.subsec_nanos().into(),
         };
-        // Woken too early, the caller looks again.
+        // On an early wake-up the caller polls again.
         let _woken = poll(&mut awaited, Some(&most));
     }
 
@@ -163,7 +166,7 @@ impl Daemon {
     }
 }
 
-/// Reads once; gives how much, and whether there may be more.
+/// Reads once. Returns the number of bytes, and true if more may follow.
 fn read(pipe: Option<&mut impl Read>, chunk: &mut [u8]) -> (usize, bool) {
     let Some(pipe) = pipe else { return (0, false) };
     match pipe.read(chunk) {

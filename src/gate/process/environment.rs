@@ -1,22 +1,23 @@
-//! The environment of a gate's program: what a tool needs to find its things, and nothing of what the caller keeps in
-//! its own, where the keys of services lie.
+//! The environment of a gate's program: the variables that tools need, and none of the caller's others, which
+//! may hold API keys.
 //!
-//! Invariant: of the caller's variables only those in [`KEPT`] reach a program.
+//! Invariant: of the caller's variables, only those in [`INHERITED_PATHS`] and [`INHERITED_NAMES`] reach a
+//! program.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Kept when they name something by an absolute path: what is relative would mean another place in each folder.
+/// Inherited if the value is an absolute path: a relative one would depend on the working directory.
 const KEPT_PLACES: [&str; 14] = [
-    // Where a tool's configuration, and its cache by default, lie.
+    // Tools keep their configuration here, and by default their cache.
     "HOME",
-    // The same, where the XDG Base Directory Specification is followed.
+    // The same, for tools that follow the XDG Base Directory Specification.
     "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
     "XDG_STATE_HOME",
-    // Where compilers, their modules and their caches lie when not below the home, as in many container images.
+    // Compilers, their modules and their caches, if they are not below the home, as in many container images.
     "CARGO_HOME",
     "RUSTUP_HOME",
     "GOROOT",
@@ -24,60 +25,62 @@ const KEPT_PLACES: [&str; 14] = [
     "GOMODCACHE",
     "GOCACHE",
     "JAVA_HOME",
-    // Where there is room for temporary files.
+    // A folder with room for temporary files.
     "TMPDIR",
-    // Of its entries, the absolute ones: the programs that tools start themselves.
+    // Only its absolute entries. Tools start other programs through it.
     "PATH",
 ];
 
-/// Kept as they are: programs that ask for the user's name find no other where there is no passwd entry.
+/// Inherited unchanged: without a passwd entry, programs find the user's name nowhere else.
 const KEPT_NAMES: [&str; 2] = ["USER", "LOGNAME"];
 
-/// Said to every program, each for the reason above it.
+/// Variables set for every program; the reason is above each.
 ///
-/// Not among them: `CI`, which changes what some tools judge, and `GOFLAGS=-mod=readonly`, which is go's own default
-/// but for projects with a `vendor` folder, which it would break.
+/// Not included: `CI`, which changes the findings of some tools, and `GOFLAGS=-mod=readonly`, which is go's
+/// default except in projects with a `vendor` folder, which it would break.
 const SAID: [(&str, &str); 20] = [
-    // Messages in English and text in UTF-8, whatever the caller speaks.
+    // English messages and UTF-8 text, whatever the caller's locale.
     ("LANG", "C.UTF-8"),
     ("LC_ALL", "C.UTF-8"),
     // No colours, no cursor movements: https://no-color.org, terminfo(5).
     ("NO_COLOR", "1"),
     ("TERM", "dumb"),
-    // The folder of the project is not put before Python's own modules, so that a file named `json.py` is not run.
+    // Python does not search the project's folder before its own modules, so a file named `json.py` is not
+    // run.
     ("PYTHONSAFEPATH", "1"),
-    // A gate writes nothing into the project, no `__pycache__` either.
+    // Gates write nothing into the project, `__pycache__` included.
     ("PYTHONDONTWRITEBYTECODE", "1"),
-    // Python reads and writes UTF-8, for versions in which it does not by itself.
+    // Python reads and writes UTF-8, also in versions where that is not the default.
     ("PYTHONUTF8", "1"),
-    // Sets are gone through in the same order each time, so that a tool's findings are, too.
+    // Sets have the same iteration order in each run, and so have a tool's findings.
     ("PYTHONHASHSEED", "0"),
     // A `toolchain` line in go.mod or a rust-toolchain.toml downloads no compiler.
     ("GOTOOLCHAIN", "local"),
     ("RUSTUP_AUTO_INSTALL", "0"),
-    // No module and no crate is downloaded: a gate that needs one fails instead. `GONOPROXY` names modules that go
-    // fetches past `GOPROXY=off`, and `none` says that there are none: https://go.dev/ref/mod#environment-variables
+    // No module and no crate is downloaded: a gate that needs one fails. `GONOPROXY` lists modules that go
+    // fetches despite `GOPROXY=off`; `none` empties the list: https://go.dev/ref/mod#environment-variables
     ("GOPROXY", "off"),
     ("GONOPROXY", "none"),
     ("CARGO_NET_OFFLINE", "true"),
-    // Warnings of Node.js about itself are no findings.
+    // Warnings of Node.js about itself are not findings.
     ("NODE_NO_WARNINGS", "1"),
-    // No question about newer versions, and no counting of users.
+    // No update checks and no telemetry.
     ("NO_UPDATE_NOTIFIER", "1"),
     ("NPM_CONFIG_UPDATE_NOTIFIER", "false"),
     ("DO_NOT_TRACK", "1"),
-    // A git that a tool starts asks nobody for a password, and takes no lock only to refresh its index.
+    // A git that a tool starts asks for no password, and takes no lock just to refresh its index.
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
-    // Nothing waits for a reader.
+    // No pager waits for input.
     ("PAGER", "cat"),
 ];
 
-/// The variable that holds a run's mark, by which its descendants are known.
+/// The variable with a run's mark, which identifies its descendants.
 pub(super) const MARK: &str = "LOCKGATE_GATE";
 
-/// Gives the environment of a program: what is kept of the caller's, what every program is told, what its cage says or
-/// takes away, what this one is told, and the mark. Of two with the same name the later counts.
+/// Returns the environment of a program. In this order: the caller's inherited variables, the fixed ones,
+/// those of the sandbox (`None` removes an inherited one), the program's own, and the mark. Of two with the
+/// same name, the later counts.
 pub(super) fn environment(
     cage: &[(OsString, Option<OsString>)],
     own: &[(OsString, OsString)],
@@ -91,7 +94,7 @@ pub(super) fn environment(
     kept.chain(said).chain(caged).chain(own.iter().cloned()).chain([mark]).collect()
 }
 
-/// The home of the caller, when it is named by an absolute path.
+/// Returns the caller's home if `HOME` is an absolute path.
 pub(super) fn home() -> Option<PathBuf> {
     env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
@@ -102,7 +105,7 @@ fn kept(caller: impl Fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> 
     names.chain(places).filter_map(|(name, value)| Some((name.into(), value?))).collect()
 }
 
-/// The absolute ones of one path or several.
+/// Returns the absolute entries of a path list.
 fn absolute(paths: &OsStr) -> Option<OsString> {
     let paths: Vec<_> = env::split_paths(paths).filter(|path| Path::is_absolute(path)).collect();
     env::join_paths(&paths).ok().filter(|joined| !joined.is_empty())
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cage_takes_away_is_not_there_and_a_gate_may_say_it_again() {
+    fn what_a_sandbox_removes_is_absent_and_a_gate_may_set_it_again() {
         let cage = [("PATH", None), ("TERM", None), ("TMPDIR", Some("/tmp")), ("OWN", Some("a"))]
             .map(|(name, value)| (OsString::from(name), value.map(OsString::from)));
         let made = environment(&cage, &[("OWN".into(), "b".into())], "");

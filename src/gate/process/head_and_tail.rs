@@ -1,11 +1,11 @@
-//! The two ends of a long text.
+//! A buffer that keeps the beginning and the end of a long output.
 
-/// The bytes that are kept of each end.
+/// The bytes kept of each end.
 const KEPT: usize = 64 * 1024;
 
-/// The beginning and the end of what was written, however much that was.
+/// The beginning and the end of an output of any length.
 ///
-/// Invariant: holds at most three times [`KEPT`].
+/// Invariant: holds at most three times [`END_BYTES`].
 #[derive(Debug, Default)]
 pub(super) struct HeadAndTail {
     head: Vec<u8>,
@@ -14,7 +14,6 @@ pub(super) struct HeadAndTail {
 }
 
 impl HeadAndTail {
-    /// Adds what was written next.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         let room = KEPT.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
@@ -28,12 +27,11 @@ impl HeadAndTail {
         }
     }
 
-    /// Gives the beginning.
     pub(super) fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// Gives both ends, and between them a line that says how much is left out.
+    /// Returns both ends, with a line between them that says how many bytes were omitted.
     pub(super) fn into_bytes(mut self) -> Vec<u8> {
         self.shorten();
         let mut bytes = self.head;

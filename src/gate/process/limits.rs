@@ -1,9 +1,9 @@
-//! How much of the machine a program may take with all that it starts: processes, memory, room on disk.
+//! Resource limits for a program and its descendants: processes, memory and disk space.
 //!
-//! The kernel is told what it can hold by itself: no core dumps, no file larger than a file may be. The rest is looked at
-//! several times a second, and a program that takes more is ended.
+//! The kernel enforces two limits itself: no core dumps, and a maximum file size. The others are checked
+//! several times a second, and a program that exceeds one is killed.
 //!
-//! Invariant: a look costs some reads of proc(5) for each process of the program, and no more.
+//! Invariant: a check costs a few reads of proc(5) for each process of the program.
 
 use std::env;
 use std::fs;
@@ -18,33 +18,33 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use super::{Sandbox, proc};
 
-/// How long it is until the next look.
+/// The time between two checks.
 const PAUSE: Duration = Duration::from_millis(200);
-/// The processes that a program may have at one time, and how many more for each core.
+/// The largest number of processes at one time: a base, and an addition for each core.
 const PROCESSES: usize = 256;
 const PROCESSES_PER_CORE: usize = 8;
-/// The least that a program may have of memory, whatever the machine has, in bytes.
+/// The smallest memory limit, however little the machine has, in bytes.
 const LEAST_MEMORY: u64 = 2 << 30;
-/// What must be left on the disks that a program may write to, in bytes.
+/// The space that must stay free on the disks that a program may write to, in bytes.
 const ROOM: u64 = 256 << 20;
-/// The largest file that it may write, in bytes.
+/// The largest file that a program may write, in bytes.
 const LARGEST_FILE: u64 = 4 << 30;
-/// The most processes that are looked at.
+/// The largest number of processes that a check reads.
 const MOST_LOOKED_AT: usize = 10_000;
 
-/// How much a program may take.
+/// The resource limits of a program.
 #[derive(Debug)]
 pub(super) struct ProcessLimits {
     pub(super) processes: usize,
     pub(super) memory: u64,
     pub(super) room: u64,
     pub(super) next: Instant,
-    /// Where it may write, as far as there was room when it was started.
+    /// The writable folders that had enough free space when the program was started.
     pub(super) disks: Vec<PathBuf>,
 }
 
 impl ProcessLimits {
-    /// What this machine gives: half of its memory, and some processes for each core.
+    /// Returns the limits for this machine: half of its memory, and a number of processes for each core.
     pub(super) fn of_machine(cage: &Sandbox) -> ProcessLimits {
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         ProcessLimits {
@@ -57,20 +57,20 @@ impl ProcessLimits {
         .on(cage)
     }
 
-    /// The same, with so much room to be left.
+    /// Returns the same limits with another minimum of free space.
     #[cfg(test)]
     pub(super) fn with_room(cage: &Sandbox, room: u64) -> ProcessLimits {
         ProcessLimits { room, ..ProcessLimits::of_machine(cage) }.on(cage)
     }
 
-    /// The same for what a program in this cage may write to.
+    /// Adds the folders that a program in this sandbox may write to.
     fn on(mut self, cage: &Sandbox) -> ProcessLimits {
         let places = [env::temp_dir()].into_iter().chain(cage.own.clone()).chain(cage.cache.clone());
         self.disks = places.filter(|place| room(place).is_some_and(|room| room > self.room)).collect();
         self
     }
 
-    /// Tells what a program has taken too much of, if it is time for a look; as the end of a sentence.
+    /// Describes the limit that a program exceeds, as the end of a sentence. Checks only when a check is due.
     pub(super) fn exceeded(&mut self, leader: Pid) -> Option<String> {
         if Instant::now() < self.next {
             return None;
@@ -84,23 +84,23 @@ impl ProcessLimits {
             return Some(format!("took more than {} MiB of memory", self.memory >> 20));
         }
         let full = self.disks.iter().find(|disk| room(disk).is_some_and(|room| room < self.room))?;
-        Some(format!("left less than {} MiB of room in {}", self.room >> 20, full.display()))
+        Some(format!("left less than {} MiB free in {}", self.room >> 20, full.display()))
     }
 }
 
-/// Tells the kernel what it holds a program to that was just started; what it starts itself inherits that.
+/// Sets the kernel's limits for a program that was just started. Its children inherit them.
 pub(super) fn hold(program: Pid) {
     for (resource, most) in [(Resource::Core, 0), (Resource::Fsize, LARGEST_FILE)] {
-        // Where this is refused, a lower bound holds already.
+        // If this fails, a lower limit is already set.
         let _held = prlimit(Some(program), resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
 }
 
-/// What a program has taken, with all below it.
+/// The resources that a program and its descendants use.
 #[derive(Debug, Default)]
 struct Taken {
     processes: usize,
-    /// Pages that are shared are counted for each process.
+    /// In bytes. Shared pages count once for each process.
     memory: u64,
 }
 
@@ -118,14 +118,14 @@ impl Taken {
     }
 }
 
-/// The memory that a process really has, in bytes: the second field of `statm`, proc(5).
+/// The resident memory of a process in bytes: the second field of `statm`, proc(5).
 fn resident(process: Pid) -> Option<u64> {
     let statm = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * page_size() as u64)
 }
 
-/// The memory of the machine in bytes, as proc(5) has it; none where that cannot be read.
+/// The memory of the machine in bytes, from proc(5); 0 if it cannot be read.
 fn memory_of_machine() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
@@ -133,7 +133,7 @@ fn memory_of_machine() -> u64 {
     kibibytes.unwrap_or_default() << 10
 }
 
-/// The bytes that a user may still write to the file system of a place.
+/// The bytes that a user can still write to the file system of a path.
 fn room(place: &Path) -> Option<u64> {
     let found = statvfs(place).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))

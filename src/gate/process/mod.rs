@@ -1,15 +1,17 @@
-//! Runs one program for a gate, and ends it with all that it started.
+//! Runs one program for a gate, and kills it together with everything it started.
 //!
-//! One thread serves the program: it writes its input, reads both its outputs, and sleeps in poll(2) in between, never
-//! for longer than [`TURN`]. When the program ends, or must, its process group is killed while its own number is still
-//! taken, and then whatever of its descendants has left the group is looked for and killed as well ([`strays`]).
+//! One thread serves the program: it writes its input, reads both outputs, and sleeps in poll(2) in between,
+//! at most [`POLL_INTERVAL`] at a time. When the program ends or must be stopped, its process group is killed
+//! before the leader is reaped, so its number cannot be reused. Descendants that left the group are then
+//! found and killed as well ([`orphans`]).
 //!
-//! What escapes: a process that the kernel will not kill (one asleep in a driver, one that runs as another user), and
-//! work that was handed to a service which ran before. Without [`adopt_orphans`], also a descendant that has left the
-//! group **and** thrown its environment away **and** lost its parent, and a chain of forks that is faster than the walk
-//! over /proc; with it, those are found, too.
+//! These escape: a process that the kernel will not kill (one asleep in a driver, one that runs as another
+//! user), and work that was handed to a service that was already running. Without [`adopt_orphans`], a
+//! descendant also escapes if it left the group, cleared its environment **and** lost its parent, and so does
+//! a chain of forks that is faster than the scan of /proc. With it, those are found too.
 //!
-//! Invariant: what a program does makes neither `run` fail nor its answer come later than two seconds after the limit.
+//! Invariant: whatever a program does, `run` does not fail, and it returns at most two seconds after the
+//! limit.
 
 mod daemon;
 mod environment;
@@ -41,56 +43,53 @@ pub use self::roll::adopt_orphans;
 pub use self::sandbox::close_inherited_on_exec;
 pub(super) use self::sandbox::{Ceiling, Sandbox, SandboxLayer, lack, shortfall, strongest};
 
-/// How long the program is served before the limit is looked at again.
+/// The longest sleep before the time limit is checked again.
 const TURN: Duration = Duration::from_millis(20);
 
-/// What is to be run.
+/// A program to run, with its arguments, environment, input and sandbox.
 #[derive(Debug)]
 pub(super) struct Order<'a> {
     /// The absolute path of the program.
     pub(super) program: &'a Path,
-    /// The words after the program's name.
+    /// The arguments after the program's name.
     pub(super) argv: Vec<OsString>,
-    /// The folder in which it runs.
+    /// The directory that the program starts in.
     pub(super) folder: &'a Path,
-    /// What is added to the cleaned environment.
+    /// Variables added to the cleaned environment.
     pub(super) env: Vec<(OsString, OsString)>,
-    /// What it reads on standard input; without it, that is empty.
+    /// The bytes on standard input; empty if absent.
     pub(super) input: Option<&'a [u8]>,
-    /// What it is kept in.
     pub(super) cage: Sandbox,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// The program ended by itself, having had the chance to read all of its input.
+    /// The program ended by itself, and could have read all of its input.
     Exited {
-        /// Its exit code.
         code: i32,
-        /// All that it wrote on standard output.
+        /// All bytes of standard output, at most 16 MiB.
         stdout: Vec<u8>,
-        /// What it wrote on standard error: the first and the last 64 KiB, and a line that says what is left out.
+        /// The first and last 64 KiB of standard error, with a line that says how much was omitted.
         stderr: Vec<u8>,
     },
-    /// It ended by itself, and left a part of its input unread.
+    /// The program ended by itself, and left part of its input unread.
     Deaf {
-        /// Its exit code.
         code: i32,
-        /// What it wrote on standard error, as above.
+        /// Standard error, shortened as above.
         stderr: Vec<u8>,
     },
-    /// It did not do its work; why, as the end of a sentence that begins with its name.
+    /// The program failed. The reason is the end of a sentence that begins with the program's name.
     Broken(String),
-    /// It was stopped.
+    /// The program was stopped: its time was up, or the call was cancelled.
     Halted(Halt),
 }
 
-/// Runs a program to its end, or to the limit.
+/// Runs a program until it ends or reaches the limit.
 ///
-/// It is started without a shell, in a process group of its own and with a cleaned environment ([`environment`]). When
-/// its own process ends, the run ends: what is in the pipes by then is its answer, and what it left behind is killed.
-/// At the limit it is asked to end, and killed 200 ms later.
+/// It is started without a shell, in a process group of its own, with a cleaned environment
+/// ([`environment`]). The run ends when the program's own process ends: the output is what the pipes hold
+/// then, and descendants are killed. At the limit the program is asked to end, and is killed 200 ms later.
 pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> Ended {
     run_within(order, limit, ProcessLimits::of_machine(&order.cage))
 }
@@ -113,7 +112,7 @@ fn run_within(order: &Order<'_>, limit: Limit<'_>, mut bounds: ProcessLimits) ->
     }
 }
 
-/// Why a program is not waited for any more.
+/// The reason for stopping a program early.
 enum StopReason {
     TooMuch(String),
     Halted(Halt),
@@ -134,7 +133,7 @@ impl From<StopReason> for Ended {
     }
 }
 
-/// Serves a program until it has ended. What it wrote before its end is in the pipes then.
+/// Serves a program until it has ended. The pipes then hold all that it wrote.
 fn follow(
     running: &Running,
     pipes: &mut Pipes<'_>,
@@ -172,6 +171,8 @@ fn told(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> Ended {
             let status = ExitStatus::from_raw(number).to_string();
             Ended::Broken(format!("was killed by {}", status.replacen("signal: ", "signal ", 1)))
         }
-        Exit::Unseen => Ended::Broken("ended unseen: the signal SIGCHLD is ignored here".to_owned()),
+        Exit::Unseen => {
+            Ended::Broken("ended with an unknown status, because this process ignores SIGCHLD".to_owned())
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! Finds what a program started and left behind, outside of its process group as well.
+//! Finds the processes that a program left behind, outside of its process group as well.
 //!
-//! Invariant: a signal reaches only the process that was found. Each is held by a descriptor (pidfd_open(2)) before it is
-//! looked at, so that its number cannot have become another's between the look and the signal.
+//! Invariant: a signal reaches only the process that was found. A pidfd (pidfd_open(2)) is opened before the
+//! process is inspected, so its number cannot be reused between the check and the signal.
 
 use std::collections::HashSet;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,31 +16,31 @@ use super::environment::MARK;
 use super::proc::{self, Process};
 use super::roll::Roll;
 
-/// The strays that are held at once; there are further rounds for more.
+/// The largest number of orphans held at once; more are handled in further rounds.
 const MOST_HELD: usize = 256;
 
-/// How often the processes are looked through while some of them end under the look: each may have been about to hand
-/// on to one that came too late for the list.
+/// The number of scans while processes vanish during a scan: each may have started a child too late for the
+/// list.
 const LOOKS: usize = 3;
 
-/// A living descendant of a program.
 #[derive(Debug)]
 pub(super) struct Stray {
     pid: Pid,
     pidfd: OwnedFd,
 }
 
-/// What one look found.
+/// The result of one scan.
 #[derive(Debug, Default)]
 pub(super) struct Orphans {
     alive: Vec<Stray>,
-    /// Something changed during the look, or was too much for it.
+    /// Set when something changed during the scan, or there were too many processes.
     unsettled: bool,
 }
 
 impl Orphans {
-    /// Looks for the living descendants of a program: below itself, and below those that lost their parent, which are
-    /// among the children of this process when it adopts them, and otherwise anywhere, known by their mark.
+    /// Finds the living descendants of a program: its children, and those of processes that lost their
+    /// parent. The latter are children of this process if it adopts orphans; otherwise all processes are
+    /// searched for the mark.
     pub(super) fn find(roll: &Roll, leader: Pid, mark: &str) -> Orphans {
         let mut search = OrphanSearch::default();
         search.below(leader);
@@ -59,37 +59,37 @@ impl Orphans {
         search.strays
     }
 
-    /// Tells whether nothing is left.
+    /// Returns true if nothing is left.
     pub(super) fn none(&self) -> bool {
         self.alive.is_empty() && !self.unsettled
     }
 
-    /// Gives the numbers of those that have not ended since.
+    /// Returns the numbers of those that still run.
     pub(super) fn lasting(&self) -> impl Iterator<Item = Pid> {
         self.alive.iter().filter(|stray| !wait(&stray.pidfd, Instant::now())).map(|stray| stray.pid)
     }
 
-    /// Sends all of them a signal; one that may not have it stays.
+    /// Sends a signal to all of them. A process that may not be signalled is left running.
     pub(super) fn signal(&self, signal: Signal) {
         for stray in &self.alive {
             let _sent = pidfd_send_signal(&stray.pidfd, signal);
         }
     }
 
-    /// Waits until all have ended, at most until then.
+    /// Waits until all have ended, or until the deadline.
     pub(super) fn wait(&self, until: Instant) {
         for stray in &self.alive {
             wait(&stray.pidfd, until);
         }
     }
 
-    /// Takes those that have ended out of the table of processes, as far as they are children of this one.
+    /// Reaps those that have ended and are children of this process.
     pub(super) fn reap(&self) {
         self.alive.iter().for_each(|stray| reap(WaitId::PidFd(stray.pidfd.as_fd())));
     }
 }
 
-/// Waits until a process has ended, at most until then, and tells whether it has.
+/// Waits until a process has ended or the deadline passes. Returns true if it has ended.
 pub(super) fn wait(pidfd: &OwnedFd, until: Instant) -> bool {
     loop {
         let left = until.saturating_duration_since(Instant::now());
@@ -102,7 +102,7 @@ pub(super) fn wait(pidfd: &OwnedFd, until: Instant) -> bool {
     }
 }
 
-/// Reaps one child, if it is one and has ended.
+/// Reaps a child process that has ended; does nothing otherwise.
 pub(super) fn reap(which: WaitId<'_>) {
     let _gone = waitid(which, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
 }
@@ -114,7 +114,7 @@ struct OrphanSearch {
 }
 
 impl OrphanSearch {
-    /// Takes a process that is still what it was found to be, and all below it.
+    /// Adds a process and its descendants, if `same` still accepts it.
     fn from(&mut self, pid: Pid, same: impl Fn(&Process) -> bool) {
         if self.take(pid, same) {
             self.below(pid);
@@ -132,7 +132,7 @@ impl OrphanSearch {
         }
     }
 
-    /// Takes what has the group or the mark, of all processes that were started later.
+    /// Adds all later processes that have the group or the mark.
     fn anywhere(&mut self, leader: Pid, mark: &str) {
         let marked = |pid| proc::variable(pid, MARK).is_some_and(|found| found == mark.as_bytes());
         for _ in 0..LOOKS {
@@ -162,7 +162,7 @@ impl OrphanSearch {
                 self.strays.alive.push(Stray { pid, pidfd });
                 true
             }
-            // What it had started may have a new parent by now, which was looked at before.
+            // Its children may have a new parent now, which was scanned before.
             _ => {
                 self.strays.unsettled = true;
                 false

@@ -1,7 +1,8 @@
-//! The three pipes to a program: its input is written and its outputs are read as fast as it likes, so that none of them
-//! can make it wait for another.
+//! The three pipes of a program. Input is written and outputs are read as each becomes ready, so none can
+//! block another.
 //!
-//! Invariant: no call blocks but [`Pipes::wait`], which keeps to its time, and memory is bounded whatever is written.
+//! Invariant: only [`Pipes::wait`] blocks, and only for the given time. Memory is bounded whatever the
+//! program writes.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,23 +14,23 @@ use rustix::io::{ioctl_fionbio, ioctl_fionread};
 
 use super::head_and_tail::HeadAndTail;
 
-/// The bytes of standard output that a program may write.
+/// The largest standard output of a program, in bytes.
 const MOST_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// The bytes read at once: as much as a pipe holds by default (pipe(7)).
+/// The bytes read at once: the default capacity of a pipe (pipe(7)).
 const CHUNK: usize = 64 * 1024;
 
-/// More was written on standard output than may be.
+/// The program exceeded the limit of standard output.
 #[derive(Debug)]
 pub(super) struct TooMuch;
 
-/// The pipes to a program, and what came out of them.
+/// The pipes of a program, and the output read so far.
 #[derive(Debug)]
 pub(super) struct Pipes<'a> {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// What is still to be written.
+    /// The input that is still to be written.
     input: &'a [u8],
     output: Vec<u8>,
     complaint: HeadAndTail,
@@ -37,7 +38,7 @@ pub(super) struct Pipes<'a> {
 }
 
 impl<'a> Pipes<'a> {
-    /// Takes the pipes to a child.
+    /// Takes the pipes of a child process.
     pub(super) fn take(child: &mut Child, input: &'a [u8]) -> io::Result<Pipes<'a>> {
         let pipes = Pipes {
             stdin: child.stdin.take(),
@@ -52,7 +53,7 @@ impl<'a> Pipes<'a> {
         Ok(pipes)
     }
 
-    /// Waits for anything to do, or for the end of the process, at most for so long.
+    /// Waits up to `most` until a pipe is ready or the process ends.
     pub(super) fn wait(&self, pidfd: Option<BorrowedFd<'_>>, most: Duration) {
         let process = pidfd.map(|pidfd| (pidfd, PollFlags::IN));
         let mut awaited: Vec<_> = self
@@ -62,7 +63,7 @@ impl<'a> Pipes<'a> {
             .map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags))
             .collect();
         let most = Timespec { tv_sec: 0, tv_nsec: most.subsec_nanos().into() };
-        // Woken too early or not at all waiting, the caller looks again.
+        // On an early wake-up, or if polling fails, the caller polls again.
         let _woken = poll(&mut awaited, Some(&most));
     }
 
@@ -73,7 +74,7 @@ impl<'a> Pipes<'a> {
         [stdin, stdout, stderr].into_iter().flatten().collect()
     }
 
-    /// Writes and reads once what can be without waiting.
+    /// Writes and reads once, without blocking.
     pub(super) fn serve(&mut self) -> Result<(), TooMuch> {
         self.write();
         self.read_output(CHUNK)?;
@@ -81,7 +82,7 @@ impl<'a> Pipes<'a> {
         Ok(())
     }
 
-    /// Reads what is in the pipes now, and no more: a stray may go on writing.
+    /// Reads the bytes that are in the pipes now, and no more: an orphan may go on writing.
     pub(super) fn drain(&mut self) -> Result<(), TooMuch> {
         let mut left = waiting(self.stdout.as_ref());
         while left > 0 {
@@ -96,17 +97,17 @@ impl<'a> Pipes<'a> {
         Ok(())
     }
 
-    /// Tells whether some of the input was never taken.
+    /// Returns true if part of the input was never read.
     pub(super) fn unread(&self) -> bool {
         !self.input.is_empty()
     }
 
-    /// Gives the beginning of what was written on standard error.
+    /// Returns the beginning of standard error.
     pub(super) fn complaint(&self) -> &[u8] {
         self.complaint.head()
     }
 
-    /// Gives what was written on standard output and on standard error.
+    /// Returns standard output and standard error.
     pub(super) fn into_said(self) -> (Vec<u8>, Vec<u8>) {
         (self.output, self.complaint.into_bytes())
     }
@@ -142,7 +143,7 @@ impl<'a> Pipes<'a> {
     }
 }
 
-/// Reads at most so much from a pipe, which is closed at its end.
+/// Reads at most `most` bytes from a pipe, and closes it at its end.
 fn read<'c>(pipe: &mut Option<impl Read>, chunk: &'c mut [u8], most: usize) -> &'c [u8] {
     let most = chunk.len().min(most);
     let Some((open, room)) = pipe.as_mut().zip(chunk.get_mut(..most)) else { return &[] };
@@ -156,12 +157,12 @@ fn read<'c>(pipe: &mut Option<impl Read>, chunk: &'c mut [u8], most: usize) -> &
     chunk.get(..read).unwrap_or_default()
 }
 
-/// Whether it is worth to try again.
+/// Returns true if the operation can be retried.
 fn passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// The bytes that lie in a pipe, as ioctl(FIONREAD) counts them (pipe(7)).
+/// The bytes available in a pipe, by ioctl(FIONREAD) (pipe(7)).
 fn waiting(pipe: Option<&impl AsFd>) -> usize {
     let bytes = pipe.map_or(Ok(0), ioctl_fionread).unwrap_or(0);
     usize::try_from(bytes).unwrap_or(usize::MAX)

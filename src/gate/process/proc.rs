@@ -1,6 +1,7 @@
-//! What the kernel tells of processes, in the files of proc(5).
+//! Reads process information from proc(5).
 //!
-//! Invariant: each answer is of its moment. A process may have ended since, and its number may be another's.
+//! Invariant: each result describes one moment. The process may have ended since, and its number may be
+//! reused.
 
 use std::fs;
 use std::str::FromStr;
@@ -10,25 +11,25 @@ use rustix::process::Pid;
 /// A process, as its `stat` file describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Process {
-    /// Whether it has ended, and only waits for its parent to hear of it.
+    /// Set when it has ended and only waits to be reaped.
     pub(super) ended: bool,
-    /// Its parent; none above the first process, or where that is outside of this namespace.
+    /// Its parent. `None` for the first process, or if the parent is outside of this namespace.
     pub(super) parent: Option<Pid>,
-    /// Its process group.
     pub(super) group: Option<Pid>,
-    /// When it was started, in clock ticks after the system was.
+    /// Its start time, in clock ticks since boot.
     pub(super) started: u64,
 }
 
 impl Process {
-    /// Reads of a process; none when there is none of this number.
+    /// Reads the state of a process. `None` if it does not exist.
     pub(super) fn read(pid: Pid) -> Option<Process> {
         let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
         parse(&String::from_utf8_lossy(&stat))
     }
 }
 
-/// The second field is the program's name in parentheses, which may hold anything, parentheses too.
+/// Parses a `stat` line. The second field is the program's name in parentheses, and may itself contain
+/// parentheses.
 fn parse(stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
@@ -41,7 +42,7 @@ fn parse(stat: &str) -> Option<Process> {
     })
 }
 
-/// Gives the children of all threads of a process.
+/// Returns the children of all threads of a process.
 pub(super) fn children(parent: Pid) -> Vec<Pid> {
     let threads = numbers(&format!("/proc/{parent}/task"));
     let lists = threads.map(|thread| fs::read_to_string(format!("/proc/{parent}/task/{thread}/children")));
@@ -50,10 +51,10 @@ pub(super) fn children(parent: Pid) -> Vec<Pid> {
         .collect()
 }
 
-/// Gives the processes whose numbers were given out after this one's, and perhaps more.
+/// Returns the processes whose numbers were assigned after this one, and perhaps more.
 ///
-/// Numbers go up, and begin again from below when there are no more (`/proc/sys/kernel/pid_max`). The last one that was
-/// given out stands at the end of `/proc/loadavg`.
+/// Numbers increase, and wrap around at `/proc/sys/kernel/pid_max`. The last one assigned is at the end of
+/// `/proc/loadavg`.
 pub(super) fn since(first: Pid) -> impl Iterator<Item = Pid> {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let last = load.split_whitespace().last().and_then(pid);
@@ -65,7 +66,8 @@ fn after(pid: Pid, first: Pid, last: Pid) -> bool {
     pid.as_raw_pid() > first.as_raw_pid() || (begun_again && pid.as_raw_pid() <= last.as_raw_pid())
 }
 
-/// Gives the value of a variable in the environment with which a process was started. That of another user's process is not to be read.
+/// Returns the value of a variable in the environment with which a process was started. Another user's
+/// environment cannot be read.
 pub(super) fn variable(of: Pid, name: &str) -> Option<Vec<u8>> {
     let environment = fs::read(format!("/proc/{of}/environ")).ok()?;
     let value =
@@ -73,7 +75,6 @@ pub(super) fn variable(of: Pid, name: &str) -> Option<Vec<u8>> {
     environment.split(|byte| *byte == 0).find_map(value)
 }
 
-/// The entries of a folder that are numbers.
 fn numbers(folder: &str) -> impl Iterator<Item = Pid> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| pid(entry.file_name().to_str()?))

@@ -1,7 +1,7 @@
-//! The roll of the programs that run now, by which the strays of one are told from those of another.
+//! A registry of the running programs, which assigns each orphan to the program that left it.
 //!
-//! Invariant: while the roll is held, this process starts no program for a gate and reaps none. So whoever holds it sees
-//! the leaders as they are, and no number of a child of this process can become another's.
+//! Invariant: while the registry is locked, this process starts no program for a gate and reaps none. The
+//! leaders do not change, and no number of a child process can be reused.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -13,11 +13,12 @@ use super::proc::{self, Process};
 
 static ROLL: LazyLock<Mutex<Roll>> = LazyLock::new(Mutex::default);
 
-/// Takes in the descendants of gates that lose their parent, so that they can be found and ended.
+/// Makes this process adopt descendants of gates that lose their parent, so that they can be found and
+/// killed.
 ///
-/// For a program whose only children are the programs of gates: from here on any other child that it starts is taken
-/// for a gate's stray, and killed. Children that it has already are spared. The kernel hands orphans to the nearest
-/// process above them that asks for it: prctl(2), `PR_SET_CHILD_SUBREAPER`.
+/// Only for a process whose only children are the programs of gates: from this call on, any other new child
+/// is taken for an orphan of a gate, and killed. Existing children are spared. The kernel gives orphans to
+/// the nearest ancestor that asks for them: prctl(2), `PR_SET_CHILD_SUBREAPER`.
 pub fn adopt_orphans() {
     let mut roll = hold();
     if !roll.adopts && set_child_subreaper(Some(getpid())).is_ok() {
@@ -26,16 +27,16 @@ pub fn adopt_orphans() {
     }
 }
 
-/// Takes the roll until it is dropped.
+/// Locks the registry until the guard is dropped.
 pub(super) fn hold() -> MutexGuard<'static, Roll> {
     ROLL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is known of the children of this process.
+/// The running programs, and the children of this process that are left alone.
 #[derive(Debug, Default)]
 pub(super) struct Roll {
     running: HashMap<Pid, ProcessEntry>,
-    /// Children that are nobody's strays: they were there before, or would not be ended.
+    /// Children that are never treated as orphans: they existed before, or could not be killed.
     spared: HashSet<Pid>,
     adopts: bool,
 }
@@ -43,29 +44,30 @@ pub(super) struct Roll {
 #[derive(Debug)]
 struct ProcessEntry {
     mark: String,
-    /// As [`Process::started`].
+    /// The start time, as in [`Process::started`].
     started: u64,
 }
 
 impl Roll {
-    /// Enters a program that was just started.
+    /// Adds a program that was just started.
     pub(super) fn enter(&mut self, leader: Pid, mark: &str) {
         let started = Process::read(leader).map_or(0, |leader| leader.started);
         self.running.insert(leader, ProcessEntry { mark: mark.to_owned(), started });
     }
 
-    /// Strikes a program off, and spares what could not be ended of it: it would hold up every later one.
+    /// Removes a program, and spares descendants that could not be killed: they would delay every later
+    /// program.
     pub(super) fn strike(&mut self, leader: Pid, alive: impl IntoIterator<Item = Pid>) {
         self.running.remove(&leader);
         self.spared.extend(alive);
     }
 
-    /// Tells whether orphans become children of this process.
+    /// Returns true if orphans become children of this process.
     pub(super) fn adopts(&self) -> bool {
         self.adopts
     }
 
-    /// Gives the orphans that fall to one program, each with whether it has ended.
+    /// Returns the orphans of one program, each with true if it has ended.
     pub(super) fn orphans_of(&self, leader: Pid) -> Vec<(Pid, bool)> {
         let children = proc::children(getpid()).into_iter();
         let orphans =
@@ -77,8 +79,8 @@ impl Roll {
             .collect()
     }
 
-    /// An orphan is the program's whose group or mark it has. Without either it may be of any that ran when it was
-    /// started: the last of those ends it.
+    /// Returns true if an orphan belongs to the program, by its group or mark. Without either it may belong
+    /// to any program that ran when it was started: the last of those to end kills it.
     fn falls_to(&self, leader: Pid, orphan: Pid, process: &Process) -> bool {
         let by_group = process.group.filter(|group| self.running.contains_key(group));
         match by_group.or_else(|| self.marked_by(orphan)) {

@@ -1,7 +1,7 @@
-//! A program from its start to its end, and to the end of all that it started.
+//! The lifetime of a started program and of its descendants.
 //!
-//! Invariant: the program's process is reaped last, after its group was killed. Until then its number, which is the
-//! group's, too, can be nobody else's.
+//! Invariant: the program's process is reaped last, after its group was killed. Until then no other process
+//! can get its number, which is also the group's.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind};
@@ -22,30 +22,30 @@ use super::pipes::Pipes;
 use super::roll;
 use super::sandbox;
 
-/// How long a program may take to end when it is asked to.
+/// The time that a program has to end when it is asked to.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// How long killing goes on, should the descendants multiply.
+/// The time limit for killing descendants, in case they keep multiplying.
 const KILLING: Duration = Duration::from_secs(1);
 
-/// How long one round of killing waits for its effect.
+/// The time that one round of killing waits for its effect.
 const ROUND: Duration = Duration::from_millis(50);
 
-/// How long is waited between two looks at a process for which there is no descriptor.
+/// The poll interval for a process without a pidfd.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How a process ended.
+/// The exit status of a process.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Exit {
-    /// With this exit code.
+    /// The process ended with this exit code.
     Code(i32),
-    /// By this signal.
+    /// This signal ended the process.
     Signal(i32),
-    /// The kernel told nobody (waitpid(2), on ignoring SIGCHLD).
+    /// The kernel did not report the status, because SIGCHLD is ignored (waitpid(2)).
     Unseen,
 }
 
-/// A program that was started. Dropping it kills it, and all that it started.
+/// A started program. Dropping it kills the program and all that it started.
 #[derive(Debug)]
 pub(super) struct Running {
     leader: Pid,
@@ -54,7 +54,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts a program; on failure says why, as the end of a sentence that begins with its name.
+    /// Starts a program. The error is the end of a sentence that begins with the program's name.
     pub(super) fn start<'a>(order: &Order<'a>) -> Result<(Running, Pipes<'a>), String> {
         let (running, mut child) = Running::spawn(order)?;
         let input = order.input.unwrap_or_default();
@@ -62,7 +62,7 @@ impl Running {
         Ok((running, pipes))
     }
 
-    /// The same without anybody who serves its pipes; what it reads comes from there.
+    /// Starts a program and leaves its pipes to the caller, input included.
     pub(super) fn spawn(order: &Order<'_>) -> Result<(Running, Child), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
         let mut roll = roll::hold();
@@ -75,17 +75,16 @@ impl Running {
         Ok((running, child))
     }
 
-    /// The number of its process.
     pub(super) fn leader(&self) -> Pid {
         self.leader
     }
 
-    /// Gives what becomes readable when the process ends; it may be missing where descriptors are short.
+    /// The descriptor that becomes readable when the process ends. It is missing if descriptors ran out.
     pub(super) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
         self.pidfd.as_ref().map(AsFd::as_fd)
     }
 
-    /// Tells how the process ended, once it has. It stays unreaped.
+    /// Returns the exit status once the process has ended. The process stays unreaped.
     pub(super) fn ended(&self) -> Option<Exit> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(self.leader), options) {
@@ -98,7 +97,8 @@ impl Running {
         }
     }
 
-    /// Asks the process and all that it started to end, and waits a little. One that is stopped is let go on for that.
+    /// Asks the process and all that it started to end, and waits briefly. Stopped processes are continued
+    /// first.
     pub(super) fn ask_to_end(&self) {
         let strays = self.strays();
         for signal in [Signal::TERM, Signal::CONT] {
@@ -110,7 +110,7 @@ impl Running {
         strays.wait(until);
     }
 
-    /// Kills whatever is there now, and tells what that was.
+    /// Kills everything that runs now, and returns the orphans that it found.
     fn kill(&self, until: Instant) -> Orphans {
         self.signal_group(Signal::KILL);
         self.wait(until);
@@ -126,7 +126,8 @@ impl Running {
         Orphans::find(&roll::hold(), self.leader, &self.mark)
     }
 
-    /// The group's number is the leader's, and nobody else's as long as the leader is not reaped.
+    /// Signals the process group. Its number is the leader's, which cannot be reused before the leader is
+    /// reaped.
     fn signal_group(&self, signal: Signal) {
         if !matches!(self.ended(), Some(Exit::Unseen)) {
             let _sent = kill_process_group(self.leader, signal);
@@ -161,11 +162,11 @@ impl Drop for Running {
     }
 }
 
-/// Why a program could not be started (execve(2)).
+/// Describes why a program could not be started (execve(2)).
 fn unstarted(order: &Order<'_>, error: &io::Error) -> String {
     let why = match error.kind() {
         ErrorKind::NotFound if !order.folder.is_dir() => "the folder to run in was not found",
-        ErrorKind::NotFound if order.program.exists() => "what its first line names was not found",
+        ErrorKind::NotFound if order.program.exists() => "the interpreter on its first line was not found",
         ErrorKind::NotFound => "it was not found",
         ErrorKind::PermissionDenied => "permission denied",
         _ if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => "it is not a program",

@@ -1,40 +1,42 @@
-//! The header of a file that was made from a template: a comment in its first lines.
+//! Parses the header of a file made from a template: a comment in its first lines.
 //!
-//! Two forms are known: `# SCAFFOLD: template=module version=1.0.0 created=2026-02-08 path=src/a.py`, and the fields alone,
-//! as in `<!-- template=reference version=064954ea updated=2026-02-08 -->`, whose first is `template`.
+//! There are two forms: `# SCAFFOLD: template=module version=1.0.0 created=2026-02-08 path=src/a.py`, and the
+//! fields alone, as in `<!-- template=reference version=064954ea updated=2026-02-08 -->`, with `template`
+//! first.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// In so many first lines a header may stand: behind a `#!`, a path, and the fence of a front matter.
+/// The number of first lines that may contain a header: it can follow a `#!`, a path, and the opening line of
+/// a front matter.
 const FIRST_LINES: usize = 5;
-/// The longest line that may be one, in bytes.
+/// The longest line that can be a header, in bytes.
 const LONGEST: usize = 1000;
 const FIELDS: [&str; 5] = ["template", "version", "created", "updated", "path"];
 
-/// What introduces the fields.
+/// The pattern of the text before the fields.
 static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"^\s*(?P<open><!--|/\*+|\{/\*|//+!?|#+|--|;+|%+|"""|''')\s*(?:(?P<word>SCAFFOLD\b\s*:?)\s*|(?P<plain>template=))"#).ok()
 });
 
-/// What may close the comment, by what opened it.
+/// The comment markers: the opening one, and the one that must close it.
 const CLOSED: [(&str, &str); 5] =
     [("<!--", "-->"), ("/*", "*/"), ("{/*", "*/}"), ("\"\"\"", "\"\"\""), ("'''", "'''")];
 
-/// A header, and where it stands.
+/// A header, and its position in the text.
 #[derive(Debug)]
 pub(super) struct FoundHeader<'t> {
-    /// Where its line begins in the text.
+    /// The byte offset of its line in the text.
     pub(super) start: usize,
-    /// Where in the line its fields begin, and what they are.
+    /// The fields, each with its offset in the line.
     fields: Vec<(usize, &'t str)>,
-    /// What its comment lacks.
+    /// The closing marker that its comment lacks.
     unclosed: Option<&'static str>,
     colon: bool,
 }
 
-/// What is wrong with a header, and where in its line.
+/// A problem of a header, and its offset in the line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct HeaderProblem {
     pub(super) at: usize,
@@ -42,7 +44,7 @@ pub(super) struct HeaderProblem {
 }
 
 impl<'t> FoundHeader<'t> {
-    /// The header of a text, where it has one.
+    /// Parses the header of a text; `None` if there is none.
     pub(super) fn parse(text: &'t str) -> Option<FoundHeader<'t>> {
         let mut start = 0;
         for line in text.split_inclusive('\n').take(FIRST_LINES) {
@@ -79,27 +81,24 @@ impl<'t> FoundHeader<'t> {
         Some(FoundHeader { start, fields, unclosed, colon })
     }
 
-    /// The value of a field.
     pub(super) fn value(&self, name: &str) -> Option<&'t str> {
         self.fields.iter().find_map(|(_, field)| field.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// All that is wrong with it, in its order.
+    /// Returns all problems of the header, in the order of the text.
     pub(super) fn troubles(&self) -> Vec<HeaderProblem> {
         let mut troubles = Vec::new();
         if !self.colon {
-            troubles.push(HeaderProblem { at: 0, message: "`SCAFFOLD` needs a colon behind it".to_owned() });
+            troubles.push(HeaderProblem { at: 0, message: "`SCAFFOLD` needs a colon after it".to_owned() });
         }
         let mut seen: Vec<&str> = Vec::new();
         for (at, field) in &self.fields {
             let message = match field.split_once('=') {
-                None => Some(format!("`{field}` is no field of a header; write `name=value`")),
+                None => Some(format!("`{field}` is not a header field; write `name=value`")),
                 Some((name, _)) if !FIELDS.contains(&name) => {
                     Some(format!("a header has no field `{name}`; its fields are {}", FIELDS.join(", ")))
                 }
-                Some((name, _)) if seen.contains(&name) => {
-                    Some(format!("the field `{name}` stands here twice"))
-                }
+                Some((name, _)) if seen.contains(&name) => Some(format!("the field `{name}` occurs twice")),
                 Some((name, value)) => {
                     seen.push(name);
                     faulty(name, value)
@@ -126,7 +125,7 @@ impl<'t> FoundHeader<'t> {
         troubles
     }
 
-    /// A file is not updated before it is created.
+    /// Checks that a file was not updated before it was created.
     fn order(&self) -> Option<HeaderProblem> {
         let day = |name: &str| self.value(name).and_then(|value| value.get(..10));
         let (created, updated) = (day("created")?, day("updated")?);
@@ -136,7 +135,7 @@ impl<'t> FoundHeader<'t> {
     }
 }
 
-/// What is wrong with a value.
+/// Returns the problem of a value, if any.
 fn faulty(name: &str, value: &str) -> Option<String> {
     let (good, wanted) = match name {
         "template" => (is_name(value), "a name of letters, digits, `-`, `_` and `.`"),
@@ -164,7 +163,7 @@ fn is_version(value: &str) -> bool {
     hash || (2..=3).contains(&parts.len()) && parts.iter().all(digits) && more
 }
 
-/// Whether a value is a date, or a date and a time, as ISO 8601 writes them.
+/// Returns true if a value is a date, or a date and a time, in ISO 8601.
 fn is_time(value: &str) -> bool {
     let (date, time) = value.split_once('T').map_or((value, None), |(date, time)| (date, Some(time)));
     let parts: Vec<&str> = date.split('-').collect();
@@ -241,8 +240,8 @@ mod tests {
             ("# template=1module version=1.0\n", 2, "template must be a name"),
             ("# template=module version=one\n", 18, "version must be"),
             ("# template=module version=1.0 author=me\n", 30, "no field `author`"),
-            ("# template=module version=1.0 stray\n", 30, "`stray` is no field"),
-            ("# template=module version=1.0 version=1.1\n", 30, "stands here twice"),
+            ("# template=module version=1.0 stray\n", 30, "`stray` is not a header field"),
+            ("# template=module version=1.0 version=1.1\n", 30, "occurs twice"),
             ("# template=module version=1.0 created=2026-02-30\n", 30, "created must be a date"),
             ("# template=module version=1.0 created=2026-02-08T25:00\n", 30, "created must be a date"),
             ("# template=m version=1.0 created=2026-02-08 updated=2026-02-07\n", 44, "before it was created"),

@@ -1,9 +1,10 @@
-//! Files that were made from a template: their header, what the template asks for, and what it advises.
+//! Checks files made from a template: their header, the parts that the template requires, and those that it
+//! recommends.
 //!
-//! These are three tiers. Where the header cannot be read, nobody knows what to ask for; where something is missing,
-//! advice would only distract: a tier with an error hides those behind it.
+//! The checks have three stages, and an error in one hides the later ones. Without a readable header the
+//! requirements are unknown, and recommendations would distract from missing parts.
 //!
-//! Invariant: a file without a header is at fault only where the definition says that it must have one.
+//! Invariant: a file without a header is an error only if the definition requires one.
 
 mod header;
 
@@ -19,7 +20,9 @@ use super::syntax::child::{self, Reply, Task};
 use crate::grammar::{self, WalkStep};
 use crate::policy::{self, Demand, Scaffold, ScaffoldLayout};
 
-/// Finds what is wrong with a file by its header; why nobody looked, where it has none and needs none.
+/// Returns the findings of a file.
+///
+/// Errors: `Skipped` if it has no header and needs none.
 pub(super) fn faults(rules: &Scaffold, page: PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
     let Some(header) = FoundHeader::parse(page.text) else {
         return match rules.header {
@@ -47,7 +50,7 @@ fn fault(offset: usize, code: &'static str, message: String) -> RuleMatch {
     RuleMatch { offset, code: Some(code), severity: Severity::Error, message }
 }
 
-/// What the template asks for and the text does not have; each stands at the header.
+/// Returns the required parts that the text lacks, as findings at the header.
 fn structure(
     header: &FoundHeader<'_>,
     layout: &ScaffoldLayout,
@@ -60,7 +63,7 @@ fn structure(
         let missing = layout.sections.iter().filter(|section| !there.contains(&plain(section)));
         faults.extend(missing.map(|section| {
             let message =
-                format!("the section `{section}`, which the template `{template}` asks for, is missing");
+                format!("the section `{section}`, which the template `{template}` requires, is missing");
             fault(header.start, "scaffold-section", message)
         }));
     }
@@ -68,7 +71,7 @@ fn structure(
         let there = symbols(page)?;
         let missing = layout.symbols.iter().filter(|symbol| !there.contains(*symbol));
         faults.extend(missing.map(|symbol| {
-            let message = format!("`{symbol}`, which the template `{template}` asks for, is not defined");
+            let message = format!("`{symbol}`, which the template `{template}` requires, is not defined");
             fault(header.start, "scaffold-symbol", message)
         }));
     }
@@ -82,7 +85,7 @@ fn structure(
     Ok(faults)
 }
 
-/// What the template only advises, and a path that is another's.
+/// Returns the recommended parts that the text lacks, and a path in the header that differs from the file's.
 fn advice(
     header: &FoundHeader<'_>,
     layout: Option<&ScaffoldLayout>,
@@ -100,7 +103,7 @@ fn advice(
     moved.into_iter().chain(advised.flat_map(|demand| demanded(demand, header, page))).map(warning).collect()
 }
 
-/// Where a demand is not met.
+/// Returns findings for the parts of a requirement that are missing.
 fn demanded(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'_>) -> Vec<(usize, String)> {
     let told = |offset| (offset, demand.message.clone());
     match demand.wanted {
@@ -112,7 +115,7 @@ fn demanded(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'_>) -
     }
 }
 
-/// The headings of a page; of any other text the lines that are nothing but a comment.
+/// The headings of a page; for other text, the lines that consist of a comment.
 fn sections(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
     if page.language != "markdown" {
         let bare = |line: &str| plain(line.trim_matches(|c: char| "#/*-=;%<!> \t".contains(c)));
@@ -125,7 +128,7 @@ fn sections(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
     }
 }
 
-/// Returns the headings of a Markdown page, as they are compared.
+/// Returns the headings of a Markdown page, normalized for comparison.
 pub(super) fn headings(text: &str) -> HashSet<String> {
     let (mut headings, mut heading) = (HashSet::new(), None::<String>);
     for event in Parser::new(text) {
@@ -143,13 +146,13 @@ pub(super) fn headings(text: &str) -> HashSet<String> {
     headings
 }
 
-/// A heading as it is compared: in lower case, its spaces one each, without a colon at the end.
+/// Normalizes a heading: lower case, single spaces, no colon at the end.
 fn plain(heading: &str) -> String {
     let words: Vec<&str> = heading.trim_end_matches(':').split_whitespace().collect();
     words.join(" ").to_lowercase()
 }
 
-/// The names that a text defines: those of all nodes with a field `name`.
+/// The names that a text defines: those of all syntax nodes with a field `name`.
 fn symbols(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
     let tree = grammar::read(page.language, page.path, page.text, QUERY_STEPS).map_err(unreadable)?;
     let mut names = HashSet::new();

@@ -1,6 +1,6 @@
-//! What a server says by itself, and what it is answered.
+//! Handles a server's notifications and requests.
 //!
-//! Invariant: every request of a server is answered, and none of them changes anything here.
+//! Invariant: every request of a server is answered, and none changes anything here.
 
 use std::time::Instant;
 
@@ -12,24 +12,24 @@ use crate::gate::finding::clean;
 use crate::gate::output::uri;
 use crate::policy::Columns;
 
-/// The code of JSON-RPC for a method that is not known.
+/// The JSON-RPC error code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
-/// The most registrations that are kept.
+/// The largest number of registrations that are kept.
 const MOST_REGISTRATIONS: usize = 1000;
 
-/// What a server is told about this side.
+/// The client's side of the protocol for one server.
 #[derive(Debug)]
 pub(super) struct Capabilities {
-    /// What it may ask for section by section.
+    /// The settings that the server may request, by section.
     pub(super) settings: Value,
-    /// What it says when it has loaded the project.
+    /// The pattern of its message that the project is loaded.
     pub(super) ready: Option<Regex>,
-    /// What it says when it cannot read its configuration.
+    /// The pattern of its message that its configuration is unreadable.
     pub(super) ill: Option<Regex>,
 }
 
 impl Capabilities {
-    /// Takes in a message; the first answer is that to the greeting, whose number is given.
+    /// Handles a message; `greeting` is the id of the `initialize` request, which is answered first.
     ///
     /// Errors: why the server cannot be used, as the end of a sentence that begins with its name.
     pub(super) fn hear(&self, message: &Value, greeting: u64, state: &mut ServerState) -> Result<(), String> {
@@ -40,7 +40,7 @@ impl Capabilities {
                 let answer = match self.asked(method, params, state) {
                     Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
                     None => {
-                        let error = json!({ "code": METHOD_NOT_FOUND, "message": "not known here" });
+                        let error = json!({ "code": METHOD_NOT_FOUND, "message": "method not found" });
                         json!({ "jsonrpc": "2.0", "id": id, "error": error })
                     }
                 };
@@ -55,7 +55,7 @@ impl Capabilities {
                 };
                 state.answered(id.as_u64().unwrap_or_default(), answer);
             }
-            (None, None) => return Err("wrote a message that is none of JSON-RPC".to_owned()),
+            (None, None) => return Err("wrote a message that is not JSON-RPC".to_owned()),
         }
         Ok(())
     }
@@ -63,7 +63,7 @@ impl Capabilities {
     fn greeted(&self, message: &Value, state: &mut ServerState) -> Result<(), String> {
         let Some(capabilities) = message.get("result").and_then(|result| result.get("capabilities")) else {
             let why = message.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
-            return Err(format!("refused to start: {}", clean(why.unwrap_or("it said nothing of itself"))));
+            return Err(format!("refused to start: {}", clean(why.unwrap_or("it gave no reason"))));
         };
         if capabilities.get("diagnosticProvider").is_some_and(|offer| !offer.is_null()) {
             state.pulls.insert(String::new());
@@ -80,7 +80,7 @@ impl Capabilities {
         Ok(())
     }
 
-    /// Answers a request; nothing for one that is not known.
+    /// Answers a request; `None` for an unknown one.
     fn asked(&self, method: &str, params: &Value, state: &mut ServerState) -> Option<Value> {
         match method {
             "workspace/configuration" => {
@@ -96,7 +96,7 @@ impl Capabilities {
                 Some(Value::Null)
             }
             "client/unregisterCapability" => {
-                // The name of the key is misspelt in the protocol.
+                // The protocol misspells the name of this key.
                 for (id, _) in registrations(params, "unregisterations") {
                     state.pulls.remove(&id);
                 }
@@ -107,7 +107,7 @@ impl Capabilities {
                 Some(Value::Null)
             }
             "workspace/applyEdit" => {
-                Some(json!({ "applied": false, "failureReason": "nothing is edited from here" }))
+                Some(json!({ "applied": false, "failureReason": "edits are not supported" }))
             }
             "window/showDocument" => Some(json!({ "success": false })),
             "workspace/workspaceFolders"
@@ -122,7 +122,7 @@ impl Capabilities {
         }
     }
 
-    /// The part of the settings that an item of `workspace/configuration` names; `null` where there is none.
+    /// The settings of an item of `workspace/configuration`; `null` if there are none.
     fn section(&self, item: &Value) -> Value {
         let section = item.get("section").and_then(Value::as_str).unwrap_or_default();
         let names = section.split('.').filter(|name| !name.is_empty());
@@ -164,14 +164,14 @@ impl Capabilities {
 fn publish(params: &Value, state: &mut ServerState) {
     let path = params.get("uri").and_then(Value::as_str).and_then(uri::path);
     let Some(path) = path.filter(|path| state.open.contains(path)) else { return };
-    // What is no list says nothing, not that nothing was found.
+    // A value that is not a list does not mean that there are no diagnostics.
     let Some(items) = params.get("diagnostics").and_then(Value::as_array).cloned() else { return };
     let version = params.get("version").and_then(Value::as_i64);
     state.versions |= version.is_some();
     state.published.insert(path, PublishedDiagnostics { version, items, at: Instant::now() });
 }
 
-/// Each registration by its name and its method.
+/// The name and method of each registration.
 fn registrations(params: &Value, key: &str) -> Vec<(String, String)> {
     let all = params.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);

@@ -1,7 +1,7 @@
-//! The texts that a server was told of, and what stands on disk in their places.
+//! Tracks the documents open in a server, and their texts on disk.
 //!
-//! Invariant: versions only rise, whatever document they are of; and a text that was shown for a question is taken back by
-//! [`Documents::restore`], which gives the server what is on disk.
+//! Invariant: versions only increase, across all documents. A text shown for a request is reverted by
+//! [`Documents::revert`], which gives the server the text on disk.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,9 +12,9 @@ use super::state::ServerState;
 use crate::gate::{percent, regular};
 use crate::text::{Buffer, Hints, Version};
 
-/// The most documents that stay open between questions.
+/// The largest number of documents that stay open between requests.
 const MOST_OPEN: usize = 16;
-/// The bytes that are read of a file.
+/// The largest file that is read, in bytes.
 const MOST_READ: u64 = 16 << 20;
 
 /// The documents that a server has open.
@@ -26,14 +26,14 @@ pub(super) struct Documents {
 
 #[derive(Debug)]
 struct Document {
-    /// What the server was told last.
+    /// The hash of the text that the server has.
     text: Version,
-    /// The version of that.
+    /// The protocol's version number of that text.
     version: i64,
 }
 
 impl Documents {
-    /// Has the server see a text at an absolute path, as a new version; gives that.
+    /// Shows the server a text at an absolute path as a new version, and returns the version.
     pub(super) fn show(&mut self, state: &mut ServerState, path: &str, language: &str, text: &str) -> i64 {
         self.version += 1;
         let (uri, version) = (uri(path), self.version);
@@ -46,13 +46,13 @@ impl Documents {
             state.notify("textDocument/didOpen", &json!({ "textDocument": document }));
             state.open.insert(path.to_owned());
         }
-        // What was told before is about an older text.
+        // Earlier diagnostics are about an older text.
         state.published.remove(path);
         self.open.insert(path.to_owned(), Document { text: Version::hash(text.as_bytes()), version });
         version
     }
 
-    /// Gives the server what is on disk in the place of a text that was shown; without a file, the document is closed.
+    /// Shows the server the text on disk instead of a draft; if there is no file, the document is closed.
     pub(super) fn restore(&mut self, state: &mut ServerState, path: &str) {
         let Some(document) = self.open.get(path) else { return };
         match on_disk(Path::new(path)) {
@@ -64,8 +64,8 @@ impl Documents {
         }
     }
 
-    /// Gives the server what is on disk now in the place of all documents, and closes those that were not used for
-    /// longest where they are many.
+    /// Shows the server the current text on disk for all documents, and closes the least recently used ones
+    /// if there are many.
     pub(super) fn settle(&mut self, state: &mut ServerState) {
         let mut all: Vec<(i64, String)> =
             self.open.iter().map(|(path, document)| (document.version, path.clone())).collect();
@@ -88,7 +88,7 @@ impl Documents {
     }
 }
 
-/// The view of a file; nothing where there is none that can be read as text.
+/// The view of a file; `None` if it cannot be read as text.
 fn on_disk(path: &Path) -> Option<String> {
     let bytes = regular::read(path, MOST_READ).ok()?;
     Buffer::read(bytes, Hints::default()).ok().map(|buffer| buffer.view().to_owned())

@@ -1,21 +1,21 @@
-//! Messages on a stream of bytes: the base protocol of LSP 3.17, headers and a body of JSON.
+//! Encodes and decodes messages on a byte stream: the base protocol of LSP 3.17, headers and a JSON body.
 //!
-//! Invariant: what is kept is bounded whatever is fed, and what is no message is a reason why, never passed over.
+//! Invariant: the buffer is bounded whatever the server writes, and invalid input is an error, never skipped.
 
 use serde_json::Value;
 
-/// The most bytes of one message's headers.
+/// The largest headers of a message, in bytes.
 const MOST_HEADER: usize = 4096;
-/// The most bytes of one message's body.
+/// The largest body of a message, in bytes.
 const MOST_BODY: usize = 32 << 20;
 
-/// The bytes of a message, with its headers.
+/// Encodes a message with its headers.
 pub(super) fn framed(message: &Value) -> Vec<u8> {
     let body = message.to_string();
     format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Reads messages out of what a server writes.
+/// Decodes messages from a server's output.
 #[derive(Debug, Default)]
 pub(super) struct LspReader {
     kept: Vec<u8>,
@@ -24,13 +24,14 @@ pub(super) struct LspReader {
 }
 
 impl LspReader {
-    /// Takes what was written next.
+    /// Appends output of the server.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.kept.extend_from_slice(bytes);
     }
 
-    /// Gives the next message, once it is whole; or why there can be none any more, as the end of a sentence that begins
-    /// with the server's name.
+    /// Returns the next complete message.
+    ///
+    /// Errors: why the stream is invalid, as the end of a sentence that begins with the server's name.
     pub(super) fn next(&mut self) -> Result<Option<Value>, String> {
         let Some(length) = self.length()? else { return Ok(None) };
         if self.kept.len() < length {
@@ -39,10 +40,10 @@ impl LspReader {
         let body: Vec<u8> = self.kept.drain(..length).collect();
         self.body = None;
         let message = serde_json::from_slice(&body);
-        message.map(Some).map_err(|error| format!("wrote a message that is no JSON ({error})"))
+        message.map(Some).map_err(|error| format!("wrote a message that is not JSON ({error})"))
     }
 
-    /// The length of the next body, once its headers are there.
+    /// Returns the length of the next body, if its headers are complete.
     fn length(&mut self) -> Result<Option<usize>, String> {
         if let Some(length) = self.body {
             return Ok(Some(length));
@@ -54,14 +55,14 @@ impl LspReader {
         let headers: Vec<u8> = self.kept.drain(..end + 4).collect();
         let length = length_in(&headers).ok_or_else(spoke_otherwise)?;
         if length > MOST_BODY {
-            return Err(format!("announced a message of {length} bytes, and {MOST_BODY} may be"));
+            return Err(format!("announced a message of {length} bytes; the limit is {MOST_BODY}"));
         }
         self.body = Some(length);
         Ok(Some(length))
     }
 }
 
-/// Whether this can be the beginning of headers, so that garbage is told at once.
+/// Returns true if this can be the beginning of headers, so that invalid output is rejected at once.
 fn is_header(bytes: &[u8]) -> bool {
     const NAMES: [&[u8]; 2] = [b"content-length:", b"content-type:"];
     NAMES.iter().any(|name| {
@@ -124,9 +125,9 @@ mod tests {
             (b"Content-Length: 99999999999999999999999\r\n\r\n", &other),
             (
                 b"Content-Length: 999999999\r\n\r\n",
-                "announced a message of 999999999 bytes, and 33554432 may be",
+                "announced a message of 999999999 bytes; the limit is 33554432",
             ),
-            (b"Content-Length: 1\r\n\r\n{", "wrote a message that is no JSON"),
+            (b"Content-Length: 1\r\n\r\n{", "wrote a message that is not JSON"),
         ] {
             for step in [1, 1000] {
                 let said = read(bytes, step).unwrap_err();

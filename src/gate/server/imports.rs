@@ -1,9 +1,9 @@
-//! Imports of files that a server looks for on disk, although the call adds, removes or changes them.
+//! Finds imports that a server resolves on disk only, although the call adds, removes or changes the file.
 //!
-//! Some servers analyze an open document that is not on disk, but find no imported file that is not. Such a server gives
-//! the answer of the command as long as no file imports one that it cannot find.
+//! Some servers analyze an open document that is not on disk, but resolve imports only to files on disk. Such
+//! a server gives the same result as the command if no file imports one that it cannot find.
 //!
-//! Invariant: a file that is imported by its name is found; where it cannot be told, the file counts as imported.
+//! Invariant: a file that is imported by its name is found; in doubt, the file counts as imported.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::gate::regular;
 use crate::policy::{Language, ServerSpec, language_of};
 use crate::text::Version;
 
-/// The most bytes of the project's files that are read for imports.
+/// The largest total of project files that are searched for imports, in bytes.
 const MOST_READ: u64 = 64 << 20;
-/// Languages in which a file is used by others through imports only.
+/// Languages in which other files use a file through imports only.
 const IMPORTING: [&str; 3] = ["python", "javascript", "typescript"];
 /// Names of files that stand for their folder.
 const FOLDER_FILES: [&str; 3] = ["__init__", "index", "mod"];
@@ -28,8 +28,9 @@ struct Unresolved<'a> {
     why: &'static str,
 }
 
-/// Returns why the server would not resolve an import as the command does, as the end of a sentence that begins with
-/// `the language server cannot be shown`; `resolves_new_file` tells of each new file whether the server finds it.
+/// Returns why the server would not resolve an import as the command does, as the end of a sentence that
+/// begins with `the language server cannot be shown`; `resolves_new_file` returns true for a new file that
+/// the server finds.
 pub(super) fn unresolved_import(
     ask: &ProgramInput<'_>,
     files: &BTreeMap<String, Version>,
@@ -63,9 +64,7 @@ pub(super) fn unresolved_import(
         let Ok(bytes) = regular::read(Path::new(path), left) else { continue };
         left = left.saturating_sub(bytes.len() as u64);
         if left == 0 {
-            return Some(format!(
-                "a call that changes which files there are, among more than {MOST_READ} bytes"
-            ));
+            return Some(format!("added or removed files in a project of more than {MOST_READ} bytes"));
         }
         let text = String::from_utf8_lossy(&bytes);
         let language = language_of(path, text.lines().next());
@@ -76,7 +75,7 @@ pub(super) fn unresolved_import(
     None
 }
 
-/// The files of the call that the server does not find where the drafts have them.
+/// Returns the files of the call that the server does not find where the drafts have them.
 fn unresolved_files<'a>(
     ask: &ProgramInput<'a>,
     resolves_new_file: impl Fn(&Path) -> bool,
@@ -96,12 +95,12 @@ fn unresolved_files<'a>(
     own.into_iter().chain(ask.company.iter().filter_map(other)).collect()
 }
 
-/// Tells whether a file is on disk at the path of a draft.
+/// Returns true if a file is on disk at the path of a draft.
 pub(super) fn is_on_disk(other: &DraftOverlay<'_>) -> bool {
     other.root.join(other.path).symlink_metadata().is_ok()
 }
 
-/// Tells whether a draft is of a file that configures the server, which reads it on disk only.
+/// Returns true if a draft is of a file that configures the server, which reads it on disk only.
 pub(super) fn is_configuration(server: &ServerSpec, other: &DraftOverlay<'_>) -> bool {
     let name = other.path.rsplit('/').next().unwrap_or_default();
     server.config.iter().filter(|file| file.name == name).any(|file| {
@@ -112,8 +111,8 @@ pub(super) fn is_configuration(server: &ServerSpec, other: &DraftOverlay<'_>) ->
     })
 }
 
-/// The names by which an import can reach a file: its own without endings, that of the folder that it stands for, and
-/// those of the folders that come with it.
+/// The names by which an import can reach a file: its own without extensions, that of the folder that it
+/// stands for, and those of new folders above it.
 fn import_names<'p>(root: &Path, path: &'p str) -> Vec<&'p str> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name);
@@ -131,8 +130,8 @@ fn import_names<'p>(root: &Path, path: &'p str) -> Vec<&'p str> {
     names
 }
 
-/// Tells whether a text may import a file by one of these names: in an import of its language, or as a part of a quoted
-/// path. In a language in which files see each other without imports, every mention counts.
+/// Returns true if a text may import a file by one of these names: in an import of its language, or as a part
+/// of a quoted path. In a language whose files see each other without imports, every mention counts.
 fn imports(text: &str, language: Option<&Language>, names: &[&str]) -> bool {
     let mentioned: Vec<&str> = names.iter().copied().filter(|name| has_word(text, name)).collect();
     if mentioned.is_empty() {
@@ -165,7 +164,7 @@ fn has_word(text: &str, name: &str) -> bool {
     occurrences(text, name).any(|(before, after)| !is_word(before) && !is_word(after))
 }
 
-/// Tells whether a name is a part of a quoted path, as in `"./name"` or `'name.js'`.
+/// Returns true if a name is a part of a quoted path, as in `"./name"` or `'name.js'`.
 fn is_quoted(text: &str, name: &str) -> bool {
     let (opens, ends) = (['"', '\'', '`', '/'], ['"', '\'', '`', '/', '.']);
     occurrences(text, name).any(|(before, after)| {

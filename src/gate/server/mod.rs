@@ -1,11 +1,11 @@
-//! Language servers that stay: each is asked again and again about texts that are not on disk, by the Language Server
-//! Protocol 3.17.
+//! Checks drafts with long-running language servers, by the Language Server Protocol 3.17.
 //!
-//! A server sees the draft as an open document, and the other drafts of the call beside it; afterwards it is given what is
-//! on disk again. What it finds is read as the findings of the gate's command are, under the same name.
+//! A server sees the draft as an open document, together with the other drafts of the call. Afterwards it
+//! gets the text on disk again. Its diagnostics are read like the findings of the gate's command, under the
+//! same name.
 //!
-//! Invariant: only what a server said of the very text counts. One that said nothing in time is late, one that cannot be
-//! asked is [`Silence::Away`], and neither is ever taken for one that found nothing.
+//! Invariant: only a response about exactly this text counts. A server without a response in time is late,
+//! one that cannot be used is [`GateError::Away`], and neither is ever taken for one without findings.
 
 mod capabilities;
 mod documents;
@@ -41,8 +41,8 @@ use crate::text::{Buffer, Version};
 
 pub(super) use self::pool::{Hours, ServerPool};
 
-/// Has the server look at the text and at the others that it is asked about, which waits for its turn and for a slot; from
-/// there on it has the time of the gate. Gives what it finds in each, in this order.
+/// Checks the text and those of `batched` with the server, and returns the findings of each, in this order.
+/// Waits for its turn at the server and for a slot first; the gate's time starts after that.
 pub(super) fn look(
     ask: &ProgramInput<'_>,
     server: &ServerSpec,
@@ -76,18 +76,18 @@ pub(super) fn look(
     })
 }
 
-/// The folder, relative to the root, of the server that would be asked about a file.
+/// Returns the folder, relative to the root, of the server for a file.
 pub(super) fn folder_of(root: &Path, server: &ServerSpec, path: &str) -> String {
     project::folder_of(root, path, &server.cwd).to_owned()
 }
 
-/// Starts the server that would look at the text, where it does not run yet.
+/// Starts the server for a text, if it does not run yet.
 pub(super) fn prewarm(ask: &ProgramInput<'_>, server: &ServerSpec, fleet: &ServerPool) {
     let folder = folder(ask, server);
     fleet.prewarm(&key(ask, server, &folder), || launch(ask, server, &folder, fleet.hours));
 }
 
-/// The absolute path of the text, where the server can see it and all beside it as the command would.
+/// Returns the absolute path of the text, if the server can see it and the other drafts as the command would.
 fn sees(
     ask: &ProgramInput<'_>,
     server: &ServerSpec,
@@ -104,7 +104,7 @@ fn sees(
     match server.new_files {
         NewFiles::None | NewFiles::Alone | NewFiles::All => {
             if ask.company.iter().any(|other| other.text.is_none()) {
-                return away("that a file goes");
+                return away("that a file is removed");
             }
             if server.new_files != NewFiles::All && ask.company.iter().any(is_new) {
                 return away("a second file that is not on disk");
@@ -128,7 +128,7 @@ fn sees(
     }
 }
 
-/// The other drafts that the server can read and is not asked about: path, language and text.
+/// The other drafts that the server can read and does not check: path, language and text.
 fn company<'a>(ask: &ProgramInput<'a>) -> Vec<(String, String, &'a str)> {
     let Some(server) = ask.rule.gate.server() else { return Vec::new() };
     let asked = |other: &&&DraftOverlay<'a>| !ask.also.iter().any(|also| also.path == other.path);
@@ -140,13 +140,13 @@ fn text<'t>((path, language, view): &'t (String, String, &'t str)) -> DocumentTe
     DocumentText { path, language, view }
 }
 
-/// A draft as the server is shown it: path, language and text.
+/// The document for a draft: path, language and text.
 fn shown<'a>(server: &ServerSpec, other: &DraftOverlay<'a>) -> Option<(String, String, &'a str)> {
     let path = other.root.join(other.path).to_str()?.to_owned();
     Some((path, language_id(server, other.language, other.path), other.text?.view()))
 }
 
-/// The language of a file as the server calls it: LSP 3.17, `TextDocumentItem`.
+/// The language id of a file: LSP 3.17, `TextDocumentItem`.
 fn language_id(server: &ServerSpec, language: Option<&Language>, path: &str) -> String {
     let name = language.map_or("plaintext", |language| language.name.as_str());
     let own = server.language_ids.iter().find(|(known, _)| known == name).map(|(_, id)| id.as_str());
@@ -163,7 +163,7 @@ fn folder(ask: &ProgramInput<'_>, server: &ServerSpec) -> PathBuf {
     project::below(ask.root, project::folder_of(ask.root, ask.path, &server.cwd))
 }
 
-/// The files of the project, by their absolute paths.
+/// The files of the project, by absolute path.
 fn files(
     ask: &ProgramInput<'_>,
     server: &ServerSpec,
@@ -171,7 +171,7 @@ fn files(
 ) -> Result<BTreeMap<String, Version>, GateError> {
     let named: Vec<&str> = server.config.iter().map(|file| file.name.as_str()).collect();
     runtime::survey(&ask.rule.gate, folder, &named)
-        .ok_or_else(|| GateError::Away("the language server cannot be told of so many files".to_owned()))
+        .ok_or_else(|| GateError::Away("the project has too many files for the language server".to_owned()))
 }
 
 fn key(ask: &ProgramInput<'_>, server: &ServerSpec, folder: &Path) -> ServerKey {
@@ -190,10 +190,11 @@ fn launch(
         return Err(GateError::Unavailable(why));
     }
     let level = strongest(ask.ceiling);
-    // Landlock gives a program no private folders but one of its own.
+    // With Landlock a program has no private folders except one of its own.
     let stage = (level == Isolation::Landlock).then(Stage::new).transpose();
-    let stage =
-        stage.map_err(|error| GateError::Away(format!("the language server has no folder: {error}")))?;
+    let stage = stage.map_err(|error| {
+        GateError::Away(format!("could not make a private folder for the language server: {error}"))
+    })?;
     let uri = documents::uri(&folder.to_string_lossy());
     Ok(Launch {
         cage: cage(ask, server, level, stage.as_ref()),
@@ -213,7 +214,7 @@ fn launch(
     })
 }
 
-/// What the server is kept in: as a run of the gate's command is, but for the draft, which it is told.
+/// The server's sandbox: like that of the gate's command, but without a staged draft.
 fn cage(ask: &ProgramInput<'_>, server: &ServerSpec, level: Isolation, stage: Option<&Stage>) -> Sandbox {
     let caches = server.env.iter().any(|(_, value)| value.has(Hole::Cache));
     let words = server.words.iter().map(PathBuf::from);
@@ -247,19 +248,21 @@ fn filled(template: &CommandWord, ask: &ProgramInput<'_>, folder: &Path) -> Resu
             (WordPart::Text(text), _) => word.push(text),
             (WordPart::Hole(Hole::Root), _) => word.push(folder),
             (WordPart::Hole(Hole::Cache), Some(cache)) => {
-                let unmade = |error| GateError::Away(format!("the language server has no cache: {error}"));
+                let unmade = |error| {
+                    GateError::Away(format!("could not make a cache for the language server: {error}"))
+                };
                 private_folder(cache).map_err(unmade)?;
                 word.push(cache);
             }
             (WordPart::Hole(_) | WordPart::Value(_), _) => {
-                return Err(GateError::Away("the language server has no cache here".to_owned()));
+                return Err(GateError::Away("there is no cache for the language server".to_owned()));
             }
         }
     }
     Ok(word)
 }
 
-/// The parameters of `initialize`. No process is named: a server that is kept apart sees other numbers.
+/// The parameters of `initialize`. There is no process id: a sandboxed server sees other numbers.
 fn greeting(uri: &str, folder: &Path, server: &ServerSpec) -> Value {
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     json!({

@@ -1,7 +1,8 @@
-//! The servers that are kept: one for each gate, project folder, program and configuration.
+//! Keeps running language servers: one for each gate, project folder, program and configuration.
 //!
-//! Invariant: never more run than may, one question at a time is asked of each, and when the fleet is dropped none is
-//! left. A server that died is started again once; when it dies again within the time of its rest, it rests.
+//! Invariant: the number of servers is limited, and each handles one request at a time. Dropping the pool
+//! ends all of them. A server that died is restarted once. If it dies again within `restart_delay`, it is
+//! not started until that time has passed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,14 +18,14 @@ use crate::gate::runtime::Slots;
 use crate::gate::watch::Limit;
 use crate::text::Version;
 
-/// How long servers are kept, and how many.
+/// Limits of the pool: times and the number of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gate) struct Hours {
-    /// How long a server may go unasked.
+    /// The time after which an unused server is ended.
     pub(in crate::gate) idle: Duration,
-    /// How long one rests that died twice.
+    /// The time for which a server that died twice is not restarted.
     pub(in crate::gate) rest: Duration,
-    /// How many may run at one time.
+    /// The largest number of servers at one time.
     pub(in crate::gate) most: usize,
 }
 
@@ -34,29 +35,29 @@ impl Default for Hours {
     }
 }
 
-/// Which server is meant.
+/// The identity of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct ServerKey {
-    /// The gate and the folder of the project: where these are the same, only one server is kept.
+    /// The hash of the gate and the project folder: there is only one server for each.
     pub(super) place: Version,
-    /// The program, its words and its configuration.
+    /// The hash of the program, its arguments and its configuration.
     pub(super) tool: Version,
 }
 
-/// The servers that are kept.
+/// A pool of running language servers.
 #[derive(Debug, Default)]
 pub(in crate::gate) struct ServerPool {
     keeps: AtomicBool,
     pub(in crate::gate) hours: Hours,
     berths: Mutex<HashMap<Version, (Version, Arc<ServerSlot>)>>,
-    /// The threads that see to the end of servers.
+    /// The threads that are ending their servers.
     leaving: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// The place of one server.
+/// The slot of one server.
 #[derive(Debug)]
 struct ServerSlot {
-    /// Whose turn it is to ask.
+    /// Gives one caller at a time access to the server.
     turn: Slots,
     moored: Mutex<PooledServer>,
     used: Mutex<Instant>,
@@ -65,29 +66,30 @@ struct ServerSlot {
 #[derive(Debug, Default)]
 struct PooledServer {
     session: Option<ServerSession>,
-    /// When it died, and how.
+    /// The times and reasons of its recent deaths.
     deaths: Vec<(Instant, String)>,
-    /// How it died twice in one question with a file that is not on disk, so that it is shown none any more.
+    /// The reason why it died twice in one request with a file that is not on disk; it gets no such file
+    /// again.
     dies_of_new_files: Option<String>,
-    /// When it ended before it answered at all, and how.
+    /// The time and reason if it ended before it answered anything.
     unstarted: Option<(Instant, String)>,
 }
 
 impl ServerPool {
-    /// Has servers kept from here on.
+    /// Lets the pool keep servers from now on.
     pub(in crate::gate) fn keep(&self) {
         self.keeps.store(true, Ordering::Relaxed);
     }
 
-    /// Whether servers are kept.
+    /// Returns true if servers are kept.
     pub(in crate::gate) fn keeps(&self) -> bool {
         self.keeps.load(Ordering::Relaxed)
     }
 
-    /// Has a server do some work, which is started for that where it does not run; `has_new` says whether the work shows
-    /// it a file that is not on disk.
+    /// Runs `work` with a server, which is started if necessary; `has_new` says that the work shows it a file
+    /// that is not on disk.
     ///
-    /// Errors: [`Silence::Away`] where it cannot be asked, those of the work, and what the limit gives.
+    /// Errors: [`GateError::Away`] if it cannot be used, those of the work, and those of the limit.
     pub(super) fn ask<T>(
         &self,
         key: &ServerKey,
@@ -103,7 +105,7 @@ impl ServerPool {
         loop {
             if let Some(why) = moored.dies_of_new_files.as_ref().filter(|_| has_new) {
                 return Err(GateError::Away(format!(
-                    "the language server is not shown files that are not on disk, as it died of them twice: it {why}"
+                    "the language server gets no files that are not on disk, because it died of them twice: it {why}"
                 )));
             }
             let session = moored.ready(self.hours.rest, &launch)?;
@@ -125,17 +127,17 @@ impl ServerPool {
         }
     }
 
-    /// Starts a server that will be asked soon, where it does not run yet.
+    /// Starts a server that will be needed soon, if it does not run yet.
     pub(super) fn prewarm(&self, key: &ServerKey, launch: impl Fn() -> Result<Launch, GateError>) {
         let berth = self.berth(key);
-        // Who holds it asks it now.
+        // A caller that holds the lock is using the server now.
         if let Ok(mut moored) = berth.moored.try_lock() {
             let _unavailable = moored.ready(self.hours.rest, &launch);
         }
     }
 
-    /// The berth of a server. Those that nobody asked for longest make room for a new one, and one with another
-    /// configuration goes.
+    /// Returns the slot of a server. To make room, the least recently used servers are ended, and so is one
+    /// with another configuration.
     fn berth(&self, key: &ServerKey) -> Arc<ServerSlot> {
         let mut berths = lock(&self.berths);
         let known = berths.get(&key.place).filter(|(tool, _)| *tool == key.tool);
@@ -161,7 +163,7 @@ impl ServerPool {
         berth
     }
 
-    /// Has a server end behind the caller's back; one that is asked now ends with that.
+    /// Ends a server in the background, unless a caller is using it.
     fn dismiss(&self, berth: Arc<ServerSlot>) {
         if let Ok(mut moored) = berth.moored.try_lock() {
             self.leave(moored.session.take());
@@ -176,7 +178,7 @@ impl ServerPool {
         }
     }
 
-    /// How many servers run.
+    /// The number of running servers.
     #[cfg(test)]
     pub(in crate::gate) fn running(&self) -> usize {
         let berths = lock(&self.berths);
@@ -190,7 +192,7 @@ impl ServerPool {
 
 impl Drop for ServerPool {
     fn drop(&mut self) {
-        // All are asked to end before any is waited for.
+        // All are asked to end before the first is waited for.
         let berths = std::mem::take(&mut *lock(&self.berths));
         for (_, berth) in berths.into_values() {
             let session = lock(&berth.moored).session.take();
@@ -203,7 +205,9 @@ impl Drop for ServerPool {
 }
 
 impl PooledServer {
-    /// The server, started where it does not run and does not rest.
+    /// Returns the server, started if necessary.
+    ///
+    /// Errors: if it died too often to be started now.
     fn ready(
         &mut self,
         rest: Duration,
@@ -216,7 +220,7 @@ impl PooledServer {
         self.deaths.retain(|(when, _)| when.elapsed() < rest);
         if let [.., _, (_, why)] = self.deaths.as_slice() {
             return Err(GateError::Away(format!(
-                "the language server rests, for it died more than once: it {why}"
+                "the language server is paused because it died more than once: it {why}"
             )));
         }
         match &mut self.session {
@@ -229,7 +233,7 @@ impl PooledServer {
         }
     }
 
-    /// Takes note of how the server ended, if it did.
+    /// Records the reason if the server has ended.
     fn note_end(&mut self) {
         match self.session.as_ref().and_then(|session| session.link.ended()) {
             Some(ServerExit::Died(why)) => self.deaths.push((Instant::now(), why)),
@@ -240,7 +244,8 @@ impl PooledServer {
         self.session = None;
     }
 
-    /// Notes that it died twice in one question with a file that is not on disk; it goes on with other files.
+    /// Records that it died twice in one request with a file that is not on disk; it is still used for other
+    /// files.
     fn avoid_new_files(&mut self) {
         self.note_end();
         if self.unstarted.is_none()
@@ -251,7 +256,7 @@ impl PooledServer {
         }
     }
 
-    /// Goes on after a server could not be asked to the end: where it has ended, it may be started again.
+    /// Handles a request that the server did not complete: if it has ended, it may be restarted.
     fn ended(&mut self, why: String) -> Result<(), GateError> {
         match self.session.as_ref().map(|session| session.link.ended()) {
             Some(Some(_)) => Ok(()),

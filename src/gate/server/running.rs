@@ -1,7 +1,7 @@
-//! A server that runs, and the thread that keeps it: it speaks with the server, watches over it, and ends it.
+//! A running server and its thread, which exchanges messages with it, monitors it and ends it.
 //!
-//! Invariant: the thread that started the program lives as long as the program; whoever asks waits for no longer than
-//! its limit; and when a [`Link`] is dropped, no process of it is left.
+//! Invariant: the thread that started the program lives as long as the program. Callers wait no longer than
+//! their limit. When a [`RunningServer`] is dropped, none of its processes is left.
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,51 +22,51 @@ use crate::gate::process::{Daemon, Order, Sandbox};
 use crate::gate::stage::Stage;
 use crate::gate::watch::Limit;
 
-/// How long a wait lasts before the limit is looked at again.
+/// The longest wait before the time limit is checked again.
 const TURN: Duration = Duration::from_millis(20);
-/// How often a server that nobody asks is looked at.
+/// The interval of checks on an unused server.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// What a server is started with.
+/// The program, arguments and settings to start a server with.
 #[derive(Debug)]
 pub(super) struct Launch {
     pub(super) program: PathBuf,
     pub(super) argv: Vec<OsString>,
     pub(super) folder: PathBuf,
     pub(super) env: Vec<(OsString, OsString)>,
-    /// The parameters of `initialize`.
+    /// The parameters of the `initialize` request.
     pub(super) greeting: Value,
     pub(super) manners: Capabilities,
-    /// What it is kept in, and the folder of its own for that.
+    /// The sandbox, and the private folder that it uses.
     pub(super) cage: Sandbox,
     pub(super) _stage: Option<Stage>,
-    /// The bytes of memory that it may take.
+    /// The limit of its memory, in bytes.
     pub(super) memory: u64,
-    /// How long it may go unasked.
+    /// The time after which an unused server is ended.
     pub(super) idle: Duration,
 }
 
 impl Launch {
-    /// What is to be run: the one place where a server's program is named.
+    /// Returns the order for the server's program; no other code names that program.
     fn order(&self) -> Order<'_> {
         let (argv, env) = (self.argv.clone(), self.env.clone());
         let cage = self.cage.clone();
-        // Its input is open, and nothing is written there from the start.
+        // Its input stays open, and is empty at the start.
         Order { program: &self.program, argv, folder: &self.folder, env, input: Some(b""), cage }
     }
 }
 
-/// What somebody who waits makes of the state.
+/// The decision of a waiting caller about the state.
 pub(super) enum WaitOutcome<T> {
-    /// There it is.
+    /// The wait is over, with this result.
     Done(T),
-    /// It is not there yet.
+    /// The caller waits for another change of the state.
     Wait,
-    /// It is there at this moment, unless something comes in between.
+    /// The result is complete at this time, unless the state changes first.
     Until(Instant),
 }
 
-/// A server that runs.
+/// A server that runs on a thread of its own.
 #[derive(Debug)]
 pub(super) struct RunningServer {
     shared: Arc<ServerShared>,
@@ -77,12 +77,12 @@ pub(super) struct RunningServer {
 struct ServerShared {
     state: Mutex<ServerState>,
     changed: Condvar,
-    /// Wakes the keeper.
+    /// The eventfd that wakes the server's thread.
     bell: OwnedFd,
 }
 
 impl RunningServer {
-    /// Starts a server; it is greeted behind the caller's back.
+    /// Starts a server; `initialize` is handled in the background.
     pub(super) fn start(launch: Launch) -> Result<RunningServer, String> {
         let trouble = |error: std::io::Error| format!("could not be started: {error}");
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
@@ -105,7 +105,7 @@ impl RunningServer {
         Ok(RunningServer { shared, keeper: Some(keeper) })
     }
 
-    /// Does something with the state, and has the server told what that left to be told.
+    /// Runs `work` on the state, and sends the messages that it queued.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
         let mut state = self.shared.lock();
         let done = work(&mut state);
@@ -117,9 +117,9 @@ impl RunningServer {
         done
     }
 
-    /// Waits for something of the server's, until the limit.
+    /// Waits until `look` returns a result, or until the limit.
     ///
-    /// Errors: [`Silence::Away`] when the server is no more, and what the limit gives.
+    /// Errors: [`GateError::Away`] if the server has ended, and those of the limit.
     pub(super) fn wait<T>(
         &self,
         limit: Limit<'_>,
@@ -155,12 +155,12 @@ impl RunningServer {
         }
     }
 
-    /// How it ended, once it has.
+    /// Returns the reason once the server has ended.
     pub(super) fn ended(&self) -> Option<ServerExit> {
         self.shared.lock().ended.clone()
     }
 
-    /// Has it end, and gives the thread that sees to it.
+    /// Ends the server, and returns the thread that does so.
     pub(super) fn stop(mut self) -> Option<JoinHandle<()>> {
         self.with(|state| state.stop = true);
         self.keeper.take()
@@ -185,7 +185,7 @@ impl ServerShared {
         let _rung = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Speaks with the server from its start to its end.
+    /// Exchanges messages with the server from its start to its end.
     fn keep(&self, launch: &Launch) -> Result<ServerExit, String> {
         let mut server = Daemon::start(&launch.order(), launch.memory)?;
         let greeting = self.lock().request("initialize", &launch.greeting);
@@ -194,7 +194,7 @@ impl ServerShared {
             let outbox = {
                 let mut state = self.lock();
                 if state.stop || (!state.busy && state.used.elapsed() >= launch.idle) {
-                    // Before its processes are gone, so that nobody begins to wait for it.
+                    // This is set before its processes are gone, so that no caller starts to wait for it.
                     state.ended = Some(ServerExit::Stopped);
                     drop(state);
                     server.end();
@@ -221,7 +221,7 @@ impl ServerShared {
         }
     }
 
-    /// How it ended, with what it said of that.
+    /// Adds the server's own message about its end.
     fn last_words(&self, why: String, mut server: Daemon) -> String {
         let complaint = server.complaint();
         let complaint = String::from_utf8_lossy(&complaint);

@@ -1,7 +1,8 @@
-//! One question to a server: what it finds in texts, each in the place of a file, beside the other drafts of a call.
+//! Requests diagnostics of texts from a server, each in place of a file, together with the other drafts of a
+//! call.
 //!
-//! Invariant: what was shown for a question is taken back after it, however it ended; and a server that has not spoken of
-//! the very text is never taken for one that finds nothing in it.
+//! Invariant: texts shown for a request are reverted after it, however it ends. A server that has not
+//! reported on exactly this text is never taken for one without findings.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -16,68 +17,69 @@ use crate::gate::watch::{Halt, Limit};
 use crate::policy::{Columns, Offer};
 use crate::text::Version;
 
-/// How long a server is waited for that does not say which version it speaks of, after it spoke.
+/// The time to wait after diagnostics without a version, in case newer ones follow.
 const SETTLE: Duration = Duration::from_millis(250);
-/// How often one question is asked again that the server wants to be asked again.
+/// The largest number of repeats when the server asks for a refresh.
 const MOST_AGAIN: usize = 3;
-/// How often one is asked again that the server broke off.
+/// The largest number of repeats when the server cancels a request.
 const MOST_BROKEN_OFF: usize = 100;
-/// The pause before that.
+/// The pause before such a repeat.
 const PAUSE: Duration = Duration::from_millis(30);
-/// How often in a row a server may give no answer in time before it is taken for one that hangs.
+/// The number of timeouts in a row after which a server counts as hanging.
 const MOST_LATE: usize = 2;
 
-/// LSP 3.17, `ErrorCodes`: the request was cancelled, the content changed meanwhile, the server broke it off.
+/// LSP 3.17, `ErrorCodes`: the request was cancelled, the content was modified, the server cancelled it.
 const BROKEN_OFF: [i64; 3] = [-32800, -32801, -32802];
 
 /// A text at an absolute path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DocumentText<'a> {
     pub(super) path: &'a str,
-    /// The language as the server calls it.
+    /// The language id of the document.
     pub(super) language: &'a str,
     pub(super) view: &'a str,
 }
 
-/// What a server is asked.
+/// A request for the diagnostics of some texts.
 #[derive(Debug)]
 pub(super) struct DiagnosticsRequest<'a> {
-    /// The texts that it is asked about.
+    /// The texts whose diagnostics are requested.
     pub(super) texts: Vec<DocumentText<'a>>,
-    /// The other drafts.
+    /// The other drafts of the call.
     pub(super) company: Vec<DocumentText<'a>>,
-    /// The files of the project as they are now, by their absolute paths.
+    /// The current files of the project, by absolute path.
     pub(super) files: BTreeMap<String, Version>,
-    /// Whether one of the drafts is of a file that is not on disk.
+    /// Set when one of the drafts is of a file that is not on disk.
     pub(super) has_new: bool,
-    /// How it says what it finds, where its definition says so.
+    /// The way the server reports diagnostics, if its definition states it.
     pub(super) offer: Option<Offer>,
 }
 
-/// A server that runs, and what it was told.
+/// A running server, and the documents that it has.
 #[derive(Debug)]
 pub(super) struct ServerSession {
     pub(super) link: RunningServer,
     documents: Documents,
     /// The files of the project as the server knows them.
     files: Option<BTreeMap<String, Version>>,
-    /// How often in a row it gave no answer in time.
+    /// The number of timeouts in a row.
     late: usize,
 }
 
 impl ServerSession {
-    /// Starts a server.
+    /// Starts a server for one program and project folder. The error is the end of a sentence that begins
+    /// with its name.
     pub(super) fn start(launch: Launch) -> Result<ServerSession, String> {
         let link = RunningServer::start(launch)?;
         Ok(ServerSession { link, documents: Documents::default(), files: None, late: 0 })
     }
 
-    /// Whether it is taken for one that hangs.
+    /// Returns true if the server counts as hanging.
     pub(super) fn hangs(&self) -> bool {
         self.late >= MOST_LATE
     }
 
-    /// Gives its diagnostics of each text, and in what their columns are counted.
+    /// Returns its diagnostics of each text, and the unit of their columns.
     pub(super) fn ask(
         &mut self,
         question: &DiagnosticsRequest<'_>,
@@ -93,7 +95,7 @@ impl ServerSession {
         said
     }
 
-    /// Tells of the files that changed since the last question.
+    /// Notifies the server of files that changed since the last request.
     fn catch_up(&mut self, files: &BTreeMap<String, Version>) {
         let mut changes = Vec::new();
         if let Some(known) = &self.files {
@@ -119,14 +121,15 @@ impl ServerSession {
     }
 }
 
-/// A request for the diagnostics of a document, and how often the server had asked for a refresh when it was sent.
+/// A pull request for the diagnostics of a document, and the number of refreshes requested before it was
+/// sent.
 #[derive(Debug, Clone, Copy)]
 struct Request {
     id: u64,
     refreshes: u64,
 }
 
-/// What is shown to a server while it is asked; dropping it takes that back.
+/// The texts shown to a server during a request; dropping it reverts them.
 struct ShownDocuments<'s> {
     session: &'s mut ServerSession,
     paths: Vec<String>,
@@ -148,7 +151,7 @@ impl<'s> ShownDocuments<'s> {
         };
         let columns = self.session.link.wait(limit, greeted)?;
         self.session.catch_up(&question.files);
-        // The texts that are asked about come last: what is said of them is said beside all others.
+        // The texts to check are shown last, so that their diagnostics consider all other drafts.
         for text in &question.company {
             self.show(text);
         }
@@ -157,7 +160,7 @@ impl<'s> ShownDocuments<'s> {
                 self.show(text);
             });
         }
-        // All over again: what it tells by itself of the first could be of a time when it had not heard of the last.
+        // Show them all again: diagnostics published for the first could predate the last.
         let versions: Vec<i64> = question.texts.iter().rev().map(|text| self.show(text)).collect();
         let items = self.diagnosed(question, versions.into_iter().rev().collect(), limit)?;
         match self.session.link.with(|state| state.ill.clone()) {
@@ -172,8 +175,8 @@ impl<'s> ShownDocuments<'s> {
         self.session.link.with(|state| documents.show(state, text.path, text.language, text.view))
     }
 
-    /// Waits for what it says of all texts. They are all shown by then, and a server that is asked is asked about all of
-    /// them before any answer is awaited.
+    /// Waits for the diagnostics of all texts. All are shown before, and pull requests for all are sent
+    /// before the first response is awaited.
     fn diagnosed(
         &self,
         question: &DiagnosticsRequest<'_>,
@@ -185,7 +188,7 @@ impl<'s> ShownDocuments<'s> {
             if let Some(items) = self.published(text.path, question.offer, version, limit)? {
                 return Ok(items);
             }
-            // All in one go, as soon as it is known that it is asked.
+            // All requests are sent at once, as soon as it is known that the server uses pull diagnostics.
             if requests.is_empty() {
                 requests = question.texts.iter().map(|text| (text.path, self.request(text.path))).collect();
             }
@@ -197,7 +200,7 @@ impl<'s> ShownDocuments<'s> {
         said
     }
 
-    /// Waits for the diagnostics that the server publishes of a document; nothing where it is to be asked.
+    /// Waits for the diagnostics that the server publishes of a document; `None` if it uses pull diagnostics.
     fn published(
         &self,
         path: &str,
@@ -218,7 +221,7 @@ impl<'s> ShownDocuments<'s> {
         })
     }
 
-    /// Asks for the diagnostics of a document.
+    /// Sends a pull request for the diagnostics of a document.
     fn request(&self, path: &str) -> Request {
         let params = json!({ "textDocument": { "uri": uri(path) } });
         self.session.link.with(|state| Request {
@@ -227,7 +230,7 @@ impl<'s> ShownDocuments<'s> {
         })
     }
 
-    /// Waits for the answer to a request for the diagnostics of a document, and asks again where it must.
+    /// Waits for the response to a pull request, and repeats it if necessary.
     fn pulled(&self, path: &str, request: Request, limit: Limit<'_>) -> Result<Vec<Value>, GateError> {
         let link = &self.session.link;
         let (mut again, mut broken_off) = (0, 0);
@@ -240,7 +243,7 @@ impl<'s> ShownDocuments<'s> {
             });
             let (answer, refreshed) = answer.inspect_err(|_| link.with(|state| state.cancel(id)))?;
             match answer {
-                // Something that it rests on changed while it was made.
+                // Something that it depends on changed meanwhile.
                 Ok(_) if refreshed != refreshes && again < MOST_AGAIN => again += 1,
                 Ok(report) => return items(&report),
                 Err(code) if BROKEN_OFF.contains(&code) && broken_off < MOST_BROKEN_OFF => {
@@ -267,11 +270,12 @@ impl Drop for ShownDocuments<'_> {
     }
 }
 
-/// What diagnostics that a server told by itself say of a version; `names_all`, when it names the version otherwise.
+/// Checks published diagnostics against a version; `names_all` is true if the server states versions
+/// otherwise.
 fn heard(told: &PublishedDiagnostics, version: i64, names_all: bool) -> WaitOutcome<Vec<Value>> {
     match told.version {
         Some(of) if of == version => WaitOutcome::Done(told.items.clone()),
-        // About an older text.
+        // They are about an older text.
         Some(_) => WaitOutcome::Wait,
         None if names_all => WaitOutcome::Wait,
         None if told.at.elapsed() >= SETTLE => WaitOutcome::Done(told.items.clone()),
@@ -279,7 +283,7 @@ fn heard(told: &PublishedDiagnostics, version: i64, names_all: bool) -> WaitOutc
     }
 }
 
-/// The diagnostics of a report that is whole.
+/// The diagnostics of a full report.
 fn items(report: &Value) -> Result<Vec<Value>, GateError> {
     let items = report.get("items").and_then(Value::as_array);
     match (report.get("kind").and_then(Value::as_str), items) {

@@ -1,6 +1,6 @@
-//! What is known of a server while it runs, shared by the thread that keeps it and those that ask.
+//! The state of a running server, shared by its own thread and the callers.
 //!
-//! Invariant: it is bounded whatever the server writes: only answers that somebody awaits and diagnostics of open
+//! Invariant: its size is bounded whatever the server writes: only awaited responses and diagnostics of open
 //! documents are kept.
 
 use std::collections::{HashMap, HashSet};
@@ -11,57 +11,57 @@ use serde_json::{Value, json};
 use super::frame::framed;
 use crate::policy::{Columns, Offer};
 
-/// Why a server is no more.
+/// The reason why a server has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServerExit {
-    /// Nobody asked it for long, or nobody will.
+    /// It was idle for too long, or is no longer needed.
     Stopped,
-    /// It failed; how, as the end of a sentence that begins with its name.
+    /// It failed. The reason is the end of a sentence that begins with its name.
     Died(String),
-    /// The same before it answered `initialize`: the program has no language server, or cannot start it.
+    /// It failed before it answered `initialize`: the program has no language server, or cannot start it.
     Unstarted(String),
 }
 
-/// Diagnostics that a server told by itself.
+/// Diagnostics that a server published without a request.
 #[derive(Debug, Clone)]
 pub(super) struct PublishedDiagnostics {
-    /// The version of the document that they are about, where it says so.
+    /// The version of the document, if the server states it.
     pub(super) version: Option<i64>,
     pub(super) items: Vec<Value>,
     pub(super) at: Instant,
 }
 
-/// What is known of a server.
+/// The state of a running server.
 #[derive(Debug)]
 pub(super) struct ServerState {
-    /// What it is still to be told.
+    /// Bytes that are still to be sent to the server.
     pub(super) outbox: Vec<u8>,
-    /// Whether it is to be ended.
+    /// Set when the server is to be ended.
     pub(super) stop: bool,
     pub(super) ended: Option<ServerExit>,
-    /// Whether it has answered the greeting.
+    /// Set when it has answered `initialize`.
     pub(super) greeted: bool,
-    /// Whether it has said that it loaded the project, where it says so.
+    /// Set when it has loaded the project, or does not report that.
     pub(super) ready: bool,
-    /// In what it counts columns.
+    /// The unit in which it counts columns.
     pub(super) columns: Columns,
-    /// The registrations by which it can be asked for diagnostics; that of the greeting has no name.
+    /// The registrations for pull diagnostics; the one from `initialize` has an empty name.
     pub(super) pulls: HashSet<String>,
-    /// How often it said that its diagnostics are to be asked for again.
+    /// The number of refresh requests for its diagnostics.
     pub(super) refreshes: u64,
-    /// The documents whose diagnostics are kept, by their paths.
+    /// The paths of the documents whose diagnostics are kept.
     pub(super) open: HashSet<String>,
     pub(super) published: HashMap<String, PublishedDiagnostics>,
-    /// Whether it has named the version of a text that it spoke of.
+    /// Set when it has published diagnostics with a version.
     pub(super) versions: bool,
     awaited: HashMap<u64, Option<Result<Value, i64>>>,
     last: u64,
-    /// Whether somebody asks it now, and when somebody did last.
+    /// Set while a caller uses it; `used` is the time of the last use.
     pub(super) busy: bool,
     pub(super) used: Instant,
-    /// What it last told people.
+    /// The last message that it showed to the user.
     pub(super) told: Option<String>,
-    /// What it said of a configuration that it cannot read; another one has a server of its own.
+    /// Its message about an unreadable configuration. A changed configuration gets another server.
     pub(super) ill: Option<String>,
 }
 
@@ -88,12 +88,12 @@ impl ServerState {
         }
     }
 
-    /// Tells the server something.
+    /// Queues a notification for the server.
     pub(super) fn notify(&mut self, method: &str, params: &Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Asks it something; gives the number under which its answer will be.
+    /// Queues a request, and returns its id.
     pub(super) fn request(&mut self, method: &str, params: &Value) -> u64 {
         self.last += 1;
         self.awaited.insert(self.last, None);
@@ -105,26 +105,27 @@ impl ServerState {
         self.outbox.extend(framed(message));
     }
 
-    /// Gives the answer to a request, once it is there.
+    /// Takes the response to a request, if it has arrived.
     pub(super) fn answer(&mut self, id: u64) -> Option<Result<Value, i64>> {
         if self.awaited.get(&id)?.is_some() { self.awaited.remove(&id).flatten() } else { None }
     }
 
-    /// Takes an answer in, if it is awaited.
+    /// Stores a response, if it is awaited.
     pub(super) fn answered(&mut self, id: u64, answer: Result<Value, i64>) {
         if let Some(awaited) = self.awaited.get_mut(&id) {
             *awaited = Some(answer);
         }
     }
 
-    /// Takes back a request that nobody waits for any more.
+    /// Cancels a request whose response is no longer needed.
     pub(super) fn cancel(&mut self, id: u64) {
         if self.awaited.remove(&id).is_some() {
             self.notify("$/cancelRequest", &json!({ "id": id }));
         }
     }
 
-    /// How it says what it finds, as far as it has said; nothing while it may still offer to be asked.
+    /// Returns how the server reports diagnostics, as far as it is known; `None` while it may still register
+    /// for pull diagnostics.
     pub(super) fn offers(&self, told: Option<Offer>) -> Option<Offer> {
         told.or((!self.pulls.is_empty()).then_some(Offer::Pull))
     }

@@ -1,9 +1,10 @@
-//! Drafts that are laid over the real files, in a view of the file system that only one program has.
+//! Mounts drafts over the real files, in a mount namespace that only one program sees.
 //!
-//! A file that is there is covered by its draft. Where one is new, or goes, its folder is replaced: by an empty one in
-//! which all entries of the real one are seen, so that nothing is made on disk.
+//! An existing file is covered by its draft. If a file is new or removed, its folder is replaced by an empty
+//! one in which all other entries of the real folder are mounted, so that nothing is made on disk.
 //!
-//! Invariant: nothing is laid but below the root, behind all links; what cannot be laid so is left to a copy.
+//! Invariant: mount points are below the root, with all links resolved. If that is impossible, the caller
+//! makes a copy instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -16,22 +17,22 @@ use std::time::SystemTime;
 use super::{Stage, StagedPath, entries, parts, write, write_new};
 use crate::gate::process::SandboxLayer;
 
-/// The most entries of all folders that are replaced: each is a mount of its own.
+/// The largest number of entries in all replaced folders: each is a mount of its own.
 const MOST_SEEN: usize = 300;
 
-/// By what a program knows whether a file has changed.
+/// The modification time that a staged file gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gate) enum Dated<'a> {
-    /// The moment at which it was laid.
+    /// The time at which it is written.
     Now,
-    /// Its text.
+    /// A time derived from the text.
     ByText,
-    /// The times of the paths, relative to the root.
+    /// The given time of each path, relative to the root.
     At(&'a BTreeMap<&'a str, SystemTime>),
 }
 
 impl Dated<'_> {
-    /// Writes a draft to a place; `path` is where it is to be seen, relative to the root.
+    /// Writes a draft to `place`; `path` is where the program sees it, relative to the root.
     pub(super) fn write(self, place: &Path, path: &str, text: &[u8]) -> io::Result<()> {
         match self {
             Dated::Now => write_new(place, text).map(drop),
@@ -44,18 +45,18 @@ impl Dated<'_> {
     }
 }
 
-/// What is laid for one run.
+/// The mounts of one run.
 #[derive(Default)]
 struct StagePlan {
-    /// The drafts that cover a place, by that place.
+    /// The drafts that cover a file, by the path of the file.
     drafts: BTreeMap<PathBuf, PathBuf>,
-    /// The folders that are replaced, with the names that are not seen in them.
+    /// The replaced folders, each with the names to hide in it.
     replaced: BTreeMap<PathBuf, BTreeSet<OsString>>,
 }
 
 impl Stage {
-    /// Gives what is to be laid over the project at this absolute root, so that these texts are seen at their paths;
-    /// nothing where that cannot be done.
+    /// Returns the layers that show these texts at their paths below this absolute root; `None` if that is
+    /// impossible.
     pub(in crate::gate) fn lay(
         &self,
         root: &Path,
@@ -82,7 +83,7 @@ impl Stage {
 }
 
 impl StagePlan {
-    /// Where a text is to be seen, behind all links; nothing where that is not below the root, or no file.
+    /// Returns the path of a text with links resolved; `None` if that is outside of the root, or not a file.
     fn place(&mut self, root: &Path, staged: &StagedPath<'_>) -> io::Result<Option<PathBuf>> {
         let named = root.join(staged.path);
         match (staged.text, named.canonicalize()) {
@@ -94,7 +95,7 @@ impl StagePlan {
                 Ok(above.starts_with(root).then(|| above.join(name)))
             }
             (text, Err(error)) if error.kind() == ErrorKind::NotFound => {
-                // A link that leads nowhere would be covered where it leads.
+                // Mounting over a dangling link would create its target.
                 if named.symlink_metadata().is_ok() {
                     return Ok(None);
                 }
@@ -115,7 +116,7 @@ impl StagePlan {
         }
     }
 
-    /// The layers, folders before what lies in them.
+    /// The layers; folders come before their contents.
     fn layers(&self, stage: &Stage) -> io::Result<Option<Vec<SandboxLayer>>> {
         let (mut layers, mut seen) = (Vec::new(), 0);
         for (folder, gone) in &self.replaced {

@@ -1,13 +1,14 @@
-//! Where a draft lies for programs that read files: a private folder beside the project, never in it.
+//! Stages drafts for programs that read files, in a private folder outside of the project.
 //!
-//! A program that has a switch for it is told of one file with the draft. For any other the project is copied by links:
-//! the folders on the way to the file are made, the draft lies in the last one, and all else in them is a symbolic link
-//! to what is there in the project. So the file has its neighbours, its configuration and its place among the packages.
-//! What a program writes beside the file goes with the copy; what it writes into a folder that is linked is written, where
-//! nothing keeps it from that. Where bubblewrap keeps it, there is no copy: the draft is laid over the real file ([`laid`]).
+//! A program that accepts a draft file gets the path of one. For any other program the project is copied by
+//! links. The folders on the way to the file are made, the last one contains the draft, and all their other
+//! entries are symbolic links into the project. So the file has its siblings, its configuration and its
+//! package. Files that a program writes next to the draft go away with the copy. A write into a linked folder
+//! reaches the project, unless a sandbox prevents it. With bubblewrap no copy is needed: the draft is mounted
+//! over the real file ([`mounts`]).
 //!
-//! Invariant: nothing is made or changed outside of the private folder, which nobody but the user can enter, and which
-//! is removed with all that is in it when the [`Stage`] is dropped, or, where the process was killed, when a later one
+//! Invariant: nothing outside of the private folder is made or changed. Only the user can enter it. It is
+//! removed with its contents when the [`Stage`] is dropped or, if the process was killed, when a later one
 //! starts a program ([`owner`]).
 
 mod laid;
@@ -32,15 +33,15 @@ pub(super) use self::notes::{Note, Notes};
 pub(super) use self::owner::temporary;
 pub(super) use self::shown::{ShownTexts, TARGET};
 
-/// The most entries that a folder on the way to the file may have.
+/// The largest number of entries of a folder on the way to the file.
 const MOST_ENTRIES: usize = 20_000;
 
-/// What is to be seen at a path of the project.
+/// A text to show at a path of the project.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StagedPath<'a> {
     /// The path, relative to the root.
     pub(super) path: &'a str,
-    /// The text; nothing where no file is to be seen.
+    /// The text; `None` if no file may be there.
     pub(super) text: Option<&'a [u8]>,
 }
 
@@ -51,13 +52,13 @@ pub(super) struct Stage {
     _folder: TempDir,
     /// Shows other processes that the folder is in use.
     _lock: File,
-    /// The folder by the name that programs find for it, too.
+    /// The path of the folder as programs see it, with links resolved.
     home: PathBuf,
 }
 
 impl Stage {
-    /// Makes the folder, where the system has its temporary files. Some programs pass over a folder whose name begins
-    /// with a dot; this one's does not.
+    /// Makes the folder in the system's folder for temporary files. Some programs ignore folders whose names
+    /// begin with a dot, so this name does not.
     pub(super) fn new() -> io::Result<Stage> {
         owner::sweep_once();
         let private = Permissions::from_mode(0o700);
@@ -69,7 +70,7 @@ impl Stage {
         Ok(Stage { _lock: owner::own(&home)?, _folder: folder, home })
     }
 
-    /// Writes the draft to a file of its own, by the same name as the file at this path; gives its absolute path.
+    /// Writes the draft to a file of its own with the file name of this path, and returns its absolute path.
     pub(super) fn draft(&self, path: &str, text: &[u8]) -> io::Result<PathBuf> {
         let folder = self.folder("draft")?;
         let draft = folder.join(parts(path)?.last().copied().unwrap_or_default());
@@ -77,7 +78,7 @@ impl Stage {
         Ok(draft)
     }
 
-    /// Writes the JSON that go's `-overlay` takes: each file is to be read from its draft, or is not to be there.
+    /// Writes the JSON for go's `-overlay`: each file is replaced by its draft, or removed.
     pub(super) fn overlay(&self, files: &[(PathBuf, Option<PathBuf>)]) -> io::Result<PathBuf> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let replaced: BTreeMap<String, String> = files
@@ -89,7 +90,7 @@ impl Stage {
         Ok(overlay)
     }
 
-    /// Writes the texts of a draft's company to files of their own; gives their absolute paths.
+    /// Writes the other drafts of a call to files of their own, and returns their absolute paths.
     pub(super) fn company(&self, others: &[StagedPath<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
         let folder = self.folder("company")?;
         let write = |(at, other): (usize, &StagedPath<'_>)| {
@@ -103,7 +104,7 @@ impl Stage {
         others.iter().enumerate().map(write).collect()
     }
 
-    /// The folder itself.
+    /// The absolute path of the private folder.
     pub(super) fn home(&self) -> &Path {
         &self.home
     }
@@ -115,8 +116,8 @@ impl Stage {
         Ok(folder)
     }
 
-    /// Copies the project at this absolute root by links, with these texts at their paths; gives the absolute path of the
-    /// copy's root, which has the same name.
+    /// Copies the project at this absolute root by links, with these texts at their paths. Returns the
+    /// absolute path of the copy's root, which has the same name.
     pub(super) fn copy(
         &self,
         root: &Path,
@@ -158,10 +159,10 @@ impl Stage {
         Ok(())
     }
 
-    /// Links to what a folder of the project holds, but for these names; to nothing where there is no such folder yet.
+    /// Links to all entries of a project folder except these names; to none if the folder does not exist yet.
     fn link_all_but<T>(&self, names: &BTreeMap<&OsStr, T>, real: &Path, copy: &Path) -> io::Result<()> {
         for entry in entries(real, MOST_ENTRIES)? {
-            // A link to what holds the copy would lead round and round.
+            // A link to the folder that contains the copy would be a cycle.
             let is_named = names.contains_key(entry.file_name().as_os_str());
             if !is_named && !self.home.starts_with(entry.path()) {
                 symlink(entry.path(), copy.join(entry.file_name()))?;
@@ -171,10 +172,12 @@ impl Stage {
     }
 }
 
-/// The names that are left on the way to a text, and that text.
+/// The remaining path components of a text, and the text.
 type PathToText<'a> = (&'a [&'a OsStr], StagedPath<'a>);
 
-/// What a folder holds, when that is not more than so much; nothing where there is no such folder.
+/// Returns a folder's entries, none if it does not exist.
+///
+/// Errors: if there are more than `most`.
 fn entries(folder: &Path, most: usize) -> io::Result<Vec<DirEntry>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -186,36 +189,36 @@ fn entries(folder: &Path, most: usize) -> io::Result<Vec<DirEntry>> {
     Ok(entries)
 }
 
-/// The names on a way that leads nowhere but down.
+/// Splits a path into components, and rejects those that do not lead down.
 fn parts(path: &str) -> io::Result<Vec<&OsStr>> {
     let part = |component| match component {
         Component::Normal(name) => Ok(name),
         Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
-            Err(io::Error::other(format!("{path} is no path below a root")))
+            Err(io::Error::other(format!("{path} is not a path below a root")))
         }
     };
     let parts: Vec<_> = Path::new(path).components().map(part).collect::<io::Result<_>>()?;
     if parts.is_empty() { Err(io::Error::other("the file has no name")) } else { Ok(parts) }
 }
 
-/// Makes a folder that only the user can enter, with those above it; one that is there stays as it is.
+/// Makes a folder and its missing parents, accessible by the user only. An existing folder is not changed.
 pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Writes a file that was changed just now.
+/// Writes a file with the current time.
 ///
-/// cargo takes a file for unchanged that is older than what it built from it last.
+/// cargo takes a file for unchanged if it is older than the last build from it.
 fn write_new(path: &Path, text: &[u8]) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text)?;
     Ok(file)
 }
 
-/// Writes a file whose time of change follows from its text.
+/// Writes a file whose modification time is derived from its text.
 ///
-/// mypy takes a module for unchanged whose size and time in whole seconds are what they were, so that of two drafts
-/// written within one second it would see the first one only.
+/// mypy takes a module for unchanged if its size and time in whole seconds are equal. Of two drafts written
+/// within one second it would otherwise see only the first.
 pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text)?;

@@ -1,9 +1,9 @@
-//! What lockgate writes down for itself from one process to the next: short texts by their keys, a file for each root.
+//! Persists short texts by key between processes, in one file for each root.
 //!
-//! Programs of gates reach the folder only where nothing keeps them apart.
+//! Programs of gates can access the folder only if no sandbox isolates them.
 //!
-//! Invariant: a file is whole, old or new, and is believed only where nobody but this user can have written it; the notes
-//! of a root are bounded.
+//! Invariant: a file is replaced atomically, and trusted only if no other user can have written it. The
+//! number of notes for a root is bounded.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -17,37 +17,36 @@ use serde::{Deserialize, Serialize};
 use super::private_folder;
 use crate::text::Version;
 
-/// The most notes of a root; the oldest make room.
+/// The largest number of notes for a root; the oldest are dropped first.
 const MOST_NOTES: usize = 4096;
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 2 << 20;
 
-/// What is written down.
+/// A text, and the time at which it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::gate) struct Note {
-    /// When it was found out.
+    /// The time at which it was recorded.
     pub(in crate::gate) since: SystemTime,
-    /// What was found out.
     pub(in crate::gate) text: String,
 }
 
-/// A folder of notes.
+/// The folder that holds the files of notes.
 #[derive(Debug)]
 pub(in crate::gate) struct Notes(PathBuf);
 
 impl Notes {
-    /// Keeps notes in a folder, which is made when something is written.
+    /// Uses a folder for notes, which is made on the first write.
     pub(in crate::gate) fn in_folder(folder: PathBuf) -> Notes {
         Notes(folder)
     }
 
-    /// Reads the notes of a root; what is doubtful counts as nothing.
+    /// Reads the notes of a root; a file that is missing, damaged or untrusted counts as empty.
     pub(in crate::gate) fn read(&self, root: &Path) -> BTreeMap<String, Note> {
         let text = read(&self.0, &self.file(root)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Adds notes to those of a root, of which those that are older than this are dropped.
+    /// Adds notes for a root, and drops its notes that are older than this.
     pub(in crate::gate) fn add(
         &self,
         root: &Path,
@@ -76,13 +75,13 @@ impl Notes {
     }
 }
 
-/// Reads a file of a folder, where both are this user's alone to write.
+/// Reads a file, if only this user can write to it and to its folder.
 fn read(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
     let (above, named) = (fs::symlink_metadata(folder)?, fs::symlink_metadata(path)?);
     let user = rustix::process::geteuid().as_raw();
     let is_ours = |found: &Metadata| found.uid() == user && found.mode() & 0o022 == 0;
     if !(above.is_dir() && named.is_file() && is_ours(&above) && is_ours(&named)) {
-        return Err(io::Error::other("others may have written it"));
+        return Err(io::Error::other("another user may have written it"));
     }
     let mut text = Vec::new();
     File::open(path)?.take(LARGEST).read_to_end(&mut text)?;

@@ -1,10 +1,10 @@
-//! Who a private folder belongs to, and the removal of folders whose process was killed.
+//! Locks private folders, and removes those of killed processes.
 //!
-//! A stage holds a lock on a file in its folder. The kernel gives the lock back when the process ends, however it ends, and
-//! no program that the process starts inherits it.
+//! A stage holds a lock on a file in its folder. The kernel releases the lock when the process ends, however
+//! it ends, and programs that the process starts do not inherit it.
 //!
-//! Invariant: a folder is removed only if it has the lock file, both belong to this user and are private, nobody holds the
-//! lock, and it is older than [`LEAST_AGE`].
+//! Invariant: a folder is removed only if it has the lock file, both belong to this user and are private, the
+//! lock is free, and it is older than [`LEAST_AGE`].
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -14,13 +14,13 @@ use std::sync::Once;
 use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 
-/// How the names of private folders begin.
+/// The prefix of the names of private folders.
 pub(super) const PREFIX: &str = "lockgate-";
 /// The name of the lock file.
 const LOCK: &str = ".lockgate-stage";
-/// A younger folder may be one whose lock is about to be taken.
+/// A younger folder may belong to a process that has not taken the lock yet.
 const LEAST_AGE: Duration = Duration::from_secs(60);
-/// The most entries of the folder for temporary files that are looked at.
+/// The largest number of entries of the folder for temporary files that are inspected.
 const MOST_ENTRIES: usize = 10_000;
 
 /// Returns the folder in which private folders are made.
@@ -35,17 +35,18 @@ pub(super) fn own(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes the folders of killed processes from the folder for temporary files, once for each process, in the background.
+/// Removes the folders of killed processes from the folder for temporary files, once per process, in the
+/// background.
 pub(super) fn sweep_once() {
     static SWEPT: Once = Once::new();
     SWEPT.call_once(|| {
-        // Without a thread they stay until the next start.
+        // Without a thread they are removed at the next start.
         let _ =
             Builder::new().name("lockgate-sweep".to_owned()).spawn(|| sweep(&temporary(), SystemTime::now()));
     });
 }
 
-/// Removes the stale folders in a place.
+/// Removes the stale folders in a folder.
 fn sweep(place: &Path, now: SystemTime) {
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
     let named = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
@@ -57,7 +58,7 @@ fn sweep(place: &Path, now: SystemTime) {
     }
 }
 
-/// Takes the lock of a folder that no process has any more.
+/// Locks a private folder whose process has ended; `None` if it is in use or not stale.
 fn stale(folder: &Path, now: SystemTime) -> Option<File> {
     let user = rustix::process::geteuid().as_raw();
     let is_private = |found: &fs::Metadata| found.uid() == user && found.mode() & 0o077 == 0;
@@ -80,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// A private folder with a lock file, as a process leaves it that was killed.
+    /// A private folder with a lock file, as a killed process leaves it.
     fn left(place: &Path, name: &str) -> PathBuf {
         let folder = place.join(name);
         super::super::private_folder(&folder.join("draft")).unwrap();

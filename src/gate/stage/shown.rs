@@ -1,17 +1,17 @@
-//! The texts that cargo last compiled, where they may not be those on disk.
+//! Records which texts cargo last compiled, if they may differ from those on disk.
 //!
-//! cargo takes a crate for unchanged when no file of it is newer than what it was compiled to. After a draft was compiled
-//! in the place of a file, the target folder holds the draft's crate, and the file on disk is older than that. So each text
-//! that was shown is written down beside the target folder with the time at which it was shown first. A later run is shown
-//! the same text as one of that time, and another text as one that changed just now. With that, one target folder serves
-//! all runs, and cargo compiles again what changed and no more.
+//! cargo takes a crate for unchanged if none of its files is newer than the build. After a draft was compiled
+//! in place of a file, the target folder contains the draft's crate, and the file on disk is older. So each
+//! staged text is recorded next to the target folder with the time at which it was first staged. A later run
+//! stages the same text with that time, and another text with the current time. One target folder then serves
+//! all runs, and cargo recompiles only what changed.
 //!
-//! The same is done for a file on disk that was replaced since the last run by one with an older time (`cp -p`, `rsync -t`, an
-//! unpacked archive): the time at which its inode changed, which no program can set, tells that. Where the clock was set
-//! back behind the last run, times say nothing, and what was compiled is removed.
+//! The same is done for a file on disk that was replaced since the last run by one with an older time
+//! (`cp -p`, `rsync -t`, an unpacked archive). The inode change time, which no program can set, reveals this. If
+//! the clock was set back before the last run, times are useless, and the build results are removed.
 //!
-//! Invariant: a file is left to its time on disk only where its text was not replaced since, or was written later; and while
-//! a run goes on, nobody else uses the target folder.
+//! Invariant: a file keeps its time on disk only if its text was not replaced since, or was written later. No
+//! other run uses the target folder during a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
@@ -27,29 +27,29 @@ use crate::gate::regular;
 use crate::gate::watch::{Halt, Limit};
 use crate::text::Version;
 
-/// The variable by which cargo is told where it keeps what it compiled.
+/// The variable with cargo's target folder.
 pub(in crate::gate) const TARGET: &str = "CARGO_TARGET_DIR";
-/// The file in a target folder in which it is written down what was shown.
+/// The record of staged texts, a file in the target folder.
 const RECORD: &str = ".lockgate-shown.json";
-/// How long a wait for the target folder lasts before the limit is looked at again.
+/// The longest sleep before the time limit is checked again, while another run uses the target folder.
 const TURN: Duration = Duration::from_millis(10);
 
-/// The most texts that are written down; where they are more, what was compiled is removed.
+/// The largest number of recorded texts; if there are more, the build results are removed.
 const MOST_TEXTS: usize = 200;
-/// The most entries of the root's folders that are looked at for files that were replaced; where they are more, what was
-/// compiled is removed.
+/// The largest number of entries below the root that are searched for replaced files; if there are more, the
+/// build results are removed.
 const MOST_ENTRIES: usize = 200_000;
-/// How far the times that the kernel gives to files may lie behind the clock: it takes them of a clock that stands still
-/// between two ticks, which are 10 ms apart at most.
+/// The largest lag of file times behind the clock: the kernel takes them from a clock that advances only at
+/// ticks, at most 10 ms apart.
 const TICK: Duration = Duration::from_millis(10);
-/// The largest file that is looked at for that, in bytes.
+/// The largest file that is checked for replacement, in bytes.
 const LARGEST: u64 = 1 << 20;
-/// Folders, beside those whose names begin with a dot, in which no source lies.
+/// Folders without source files, besides those whose names begin with a dot.
 const PASSED_OVER: [&str; 2] = ["target", "node_modules"];
-/// How far the last run may lie in the future, as clocks are read at different moments.
+/// The largest time that the last run may lie in the future, because clocks are read at different moments.
 const SKEW: Duration = Duration::from_secs(2);
 
-/// The texts that were shown to the runs in a target folder, while one of them goes on.
+/// The recorded texts of a target folder, locked for one run.
 #[derive(Debug)]
 pub(in crate::gate) struct ShownTexts {
     target: PathBuf,
@@ -57,10 +57,10 @@ pub(in crate::gate) struct ShownTexts {
     _lock: File,
 }
 
-/// What is written down of a target folder.
+/// The record of a target folder.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
-    /// A moment before the last run began to look at the files; nothing before the first.
+    /// A time before the last run read the files; `None` before the first run.
     last: Option<SystemTime>,
     texts: BTreeMap<String, ShownText>,
 }
@@ -71,28 +71,28 @@ impl Record {
     }
 }
 
-/// What was shown last at a path below the root.
+/// The text last staged at a path below the root.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ShownText {
     hash: String,
-    /// When this text was shown first, after another one.
+    /// The time at which this text was first staged, after another one.
     since: SystemTime,
 }
 
-/// What a run is to be shown at a path below the root.
+/// A text to stage at a path below the root.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::gate) struct Showing {
     pub(in crate::gate) path: String,
-    /// Its text; nothing where no file is to be seen.
+    /// The text; `None` if no file may be there.
     pub(in crate::gate) text: Option<Vec<u8>>,
-    /// When it changed.
+    /// The modification time to give it.
     pub(in crate::gate) since: SystemTime,
 }
 
 impl ShownTexts {
-    /// Waits until no other run uses the target folder, and reads what it was shown.
+    /// Waits until no other run uses the target folder, and reads its record.
     ///
-    /// Errors: those of the limit inside, those of the disk outside.
+    /// Errors: the inner ones are of the limit, the outer ones of the disk.
     pub(in crate::gate) fn open(target: &Path, limit: Limit<'_>) -> io::Result<Result<ShownTexts, Halt>> {
         private_folder(target)?;
         let mut options = OpenOptions::new();
@@ -115,7 +115,7 @@ impl ShownTexts {
         };
         let record = match record.filter(|record: &Record| record.is_sound(SystemTime::now())) {
             Some(record) => record,
-            // Without the record nothing of what was compiled can be used.
+            // Without the record no build result can be used.
             None => {
                 forget(target)?;
                 Record::default()
@@ -124,8 +124,8 @@ impl ShownTexts {
         Ok(Ok(ShownTexts { target: target.to_owned(), record, _lock: lock }))
     }
 
-    /// Gives what a run is to be shown that is asked about these texts: those, and what was shown before and is not on disk.
-    /// It is written down before it is given.
+    /// Returns the texts to stage for a run: the given ones, and those staged earlier that differ from the
+    /// disk. They are recorded first.
     pub(in crate::gate) fn plan(
         &mut self,
         root: &Path,
@@ -134,7 +134,8 @@ impl ShownTexts {
         self.plan_with(root, staged, |last| replaced(root, last, MOST_ENTRIES))
     }
 
-    /// The same with another way to find the files that were replaced since a moment; nothing where it cannot be told.
+    /// Like [`Self::plan`], with a function that finds the files replaced since a time; it returns `None` if
+    /// it cannot tell.
     fn plan_with(
         &mut self,
         root: &Path,
@@ -142,7 +143,7 @@ impl ShownTexts {
         find: impl FnOnce(SystemTime) -> Option<Vec<String>>,
     ) -> io::Result<Vec<Showing>> {
         let mut plan: Vec<Showing> = Vec::new();
-        // A file may be replaced after the walk has passed it, which the next run must see.
+        // A file may be replaced after the search has passed it, and the next run must notice.
         let began = SystemTime::now() - TICK;
         let replaced = match self.record.last.map_or_else(|| Some(Vec::new()), find) {
             Some(replaced) => replaced,
@@ -161,13 +162,13 @@ impl ShownTexts {
         for path in others.into_iter().filter(|path| !staged.iter().any(|staged| staged.path == *path)) {
             let place = root.join(&path);
             let Ok(text) = regular::read(&place, u64::MAX) else {
-                // cargo sees by itself that a file is gone, or is none any more.
+                // cargo notices by itself that a file was removed, or is no longer a regular file.
                 self.record.texts.remove(&path);
                 continue;
             };
             let since = self.since(&path, &hash(&text));
             if place.metadata()?.modified()? >= since {
-                // It was written since: cargo goes by its own time.
+                // It was written since: cargo uses its own time.
                 self.record.texts.remove(&path);
             } else {
                 plan.push(Showing { path, text: Some(text), since });
@@ -177,7 +178,7 @@ impl ShownTexts {
         Ok(plan)
     }
 
-    /// Since when this text has been shown at a path, which may be just now.
+    /// Returns the time since which this text has been staged at a path, which may be the current time.
     fn since(&mut self, path: &str, hash: &str) -> SystemTime {
         let known = self.record.texts.get(path).filter(|known| known.hash == hash).map(|known| known.since);
         known.unwrap_or_else(|| {
@@ -194,8 +195,8 @@ impl ShownTexts {
     }
 }
 
-/// Returns the files below a root, relative to it, that were put there since a moment with an older time; nothing where
-/// there are more entries than so many.
+/// Returns the files below a root, relative to it, that were replaced since a time by files with an older
+/// time; `None` if there are more than `most` entries.
 fn replaced(root: &Path, since: SystemTime, most: usize) -> Option<Vec<String>> {
     let (mut replaced, mut open, mut left) = (Vec::new(), vec![PathBuf::new()], most);
     while let Some(folder) = open.pop() {
@@ -216,7 +217,7 @@ fn replaced(root: &Path, since: SystemTime, most: usize) -> Option<Vec<String>> 
     Some(replaced)
 }
 
-/// Returns whether a file changed since a moment, and its time says that it did not.
+/// Returns true if a file changed since a time although its modification time is older.
 fn is_replaced(found: &Metadata, since: SystemTime) -> bool {
     let changed = u64::try_from(found.ctime()).ok().zip(u32::try_from(found.ctime_nsec()).ok());
     let changed = changed.map(|(seconds, nanos)| SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos));
@@ -225,7 +226,7 @@ fn is_replaced(found: &Metadata, since: SystemTime) -> bool {
         && found.modified().is_ok_and(|modified| modified < since)
 }
 
-/// Removes what was compiled.
+/// Removes cargo's build results from a target folder.
 fn forget(target: &Path) -> io::Result<()> {
     for entry in fs::read_dir(target)? {
         let entry = entry?;
@@ -257,7 +258,7 @@ mod tests {
             .unwrap()
     }
 
-    /// The paths and texts that a run is shown.
+    /// The paths and texts that are staged for a run.
     fn shown(target: &Path, root: &Path, staged: &[StagedPath<'_>]) -> Vec<(String, String, SystemTime)> {
         let text = |showing: Showing| {
             let text = String::from_utf8(showing.text.unwrap_or_default()).unwrap();
@@ -325,7 +326,7 @@ mod tests {
         write("target/b.rs", "one", Some(before));
         assert!(shown(target, root, &[]).is_empty(), "the first run");
         std::thread::sleep(Duration::from_millis(20));
-        // The control: written since, with the time of now.
+        // Control: written since, with the current time.
         write("src/a.rs", "two", None);
         write("target/b.rs", "two", Some(before));
         assert!(shown(target, root, &[]).is_empty());
@@ -345,7 +346,7 @@ mod tests {
     #[test]
     fn a_file_that_is_replaced_after_the_walk_passed_it_is_seen_by_the_next_run() {
         let before = SystemTime::now() - Duration::from_secs(3600);
-        // The control: with the moment after the walk, the file is never seen.
+        // Control: with the time after the search, the file is never noticed.
         for (is_noted_after, seen) in [(false, vec!["a.rs"]), (true, Vec::new())] {
             let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let (target, root) = (target.path(), root.path());
@@ -403,7 +404,7 @@ mod tests {
         regular::make_pipe(&root.path().join("a.rs"));
         let (place, folder) = (root.path().to_owned(), target.path().to_owned());
         assert_eq!(regular::in_time(move || shown(&folder, &place, &[])), []);
-        // The control: a file in that place is read.
+        // Control: a file in that place is read.
         fs::remove_file(root.path().join("a.rs")).unwrap();
         shown(target.path(), root.path(), &[staged("a.rs", "draft")]);
         fs::write(root.path().join("a.rs"), "disk").unwrap();

@@ -1,9 +1,9 @@
-//! A draft among the other drafts of its call, at every level.
+//! A draft together with the other drafts of its call, at every isolation level.
 
 use super::*;
 use crate::gate::process::{Ceiling, lack};
 
-/// Tells what it sees of the project: each path with its text, or that it is gone.
+/// A script that prints the files that it sees: each path with its text, or that it is missing.
 const TELLS: &str = "import os, sys\nroot = sys.argv[2]\nfor path in ('a.txt', 'b.txt', 'c.txt', 'gone.txt', 'new/n.txt', 'kept.txt'):\n  \
     try: text = open(os.path.join(root, path)).read().strip()\n  \
     except FileNotFoundError: text = 'none'\n  \
@@ -20,7 +20,7 @@ fn world(level: Isolation) -> World {
     World { ceiling: Ceiling(level), ..World::new(&old) }
 }
 
-/// What is seen at each path, the edited one by no name.
+/// The texts seen at each path; the edited one has an empty name.
 fn seen(world: &World, input: &str, scope: &str, path: &str) -> Vec<(String, String)> {
     let rule = world.rule(TELLS, "'{root}'", &format!("input: {input}\nscope: {scope}\n{LINES}"));
     let others = [("b.txt", Some("new b")), ("gone.txt", None), ("new/n.txt", Some("new n"))];
@@ -102,7 +102,7 @@ fn links_lead_out_of_no_root() {
     }
 }
 
-/// A policy that requires more than there is gets nothing run.
+/// If a policy requires a higher level than this machine has, no program runs.
 #[test]
 fn what_is_required_is_there_or_nothing_runs() {
     let world = world(Isolation::None);

@@ -26,7 +26,7 @@ use crate::gate::watch::Watch;
 use crate::policy::{Isolation, Policy, Rule};
 use crate::text::{Buffer, Hints};
 
-/// A program that writes down what it was given into `{cache}/seen.json`, and then says what its script says.
+/// A program that records its input in `{cache}/seen.json`, and then prints the output of its script.
 const MIRROR: &str = r#"
 import json, os, sys
 cache, words = sys.argv[1], sys.argv[2:]
@@ -148,7 +148,7 @@ impl World {
         self.ask(rule, path, text.as_bytes(), within_a_minute(mend))
     }
 
-    /// What the mirror saw when it was asked about this text.
+    /// The input that the program recorded for this text.
     pub(super) fn mirrored(&self, words: &str, more: &str, path: &str, text: &[u8]) -> Value {
         let rule = self.rule(MIRROR, words, more);
         let seen = self.ask(&rule, path, text, within_a_minute(look));

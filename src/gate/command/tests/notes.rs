@@ -1,4 +1,4 @@
-//! Lines that tools print beside their answer, for every tool of the catalogue: they neither hide nor make a finding.
+//! Notes that tools print besides their findings, for every tool of the catalogue: they neither hide nor add a finding.
 //!
 //! `tests/tools/notes.txt` has the lines. Each recorded output is read again with these lines before, between and after it.
 
@@ -83,7 +83,7 @@ fn stream<'s>(sample: &'s Sample, command: &CommandSpec) -> &'s str {
     }
 }
 
-/// What each noisy variant of a sample is read as, where that is not what the sample itself is.
+/// The results of noisy variants of a sample that differ from the sample's own.
 fn disagreements(gate: &Gate, command: &CommandSpec, lines: &[&str]) -> Vec<String> {
     let mut wrong = Vec::new();
     let each = matches!(command.output.form, OutputForm::Jsonl(_) | OutputForm::Regex { .. });

@@ -1,4 +1,4 @@
-//! What a run comes to.
+//! Outcomes of runs.
 
 use tokio_util::sync::CancellationToken;
 
@@ -7,7 +7,7 @@ use crate::gate::watch::Halt;
 
 const LINES: &str = "output: { regex: '^(?P<file>.+?):(?P<line>\\d+):(?P<column>\\d+): (?P<message>.*)$' }";
 
-/// A script that says these lines, `PATH` and `ROOT` standing for what it was told.
+/// A script that prints these lines; `PATH` and `ROOT` stand for its arguments.
 fn saying(lines: &[&str]) -> String {
     let lines = lines.join("\\n");
     format!(
@@ -97,7 +97,7 @@ fn a_program_that_fails_is_broken() {
     assert!(said("import os, sys; sys.stdin.read(); os.kill(os.getpid(), 9)").contains("signal 9"));
     assert!(
         said("import sys; sys.stdin.read(); print('half an ans')")
-            .starts_with("wrote a line that is no finding")
+            .starts_with("wrote a line that is not a finding")
     );
 }
 
@@ -141,12 +141,12 @@ fn what_cannot_be_staged_is_broken() {
     }
     let relative =
         |ask: &ProgramInput<'_>| within_a_minute(look)(&ProgramInput { root: Path::new("root"), ..*ask });
-    assert!(broken(world.ask(&rule, "a.py", b"", relative)).contains("no absolute path"));
+    assert!(broken(world.ask(&rule, "a.py", b"", relative)).contains("not an absolute path"));
 }
 
 #[test]
 fn only_a_formatter_mends() {
     let world = World::new(&[]);
     let rule = world.rule("import sys; sys.stdin.read()", "x", &format!("input: stdin\n{QUIET}"));
-    assert_eq!(broken(world.mend(&rule, "a.py", "")), "gives no text, as its definition has it");
+    assert_eq!(broken(world.mend(&rule, "a.py", "")), "returns no text according to its definition");
 }

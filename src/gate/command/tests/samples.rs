@@ -1,4 +1,4 @@
-//! Samples, replayed and asked about here and now.
+//! Samples, replayed and run on this machine.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ fn a_program_is_asked_about_a_sample_as_about_a_draft() {
     assert_eq!(blind, Ok(Vec::new()));
     let outside = Sample { with: vec![("../x".to_owned(), String::new())], ..sample(None, 0) };
     let said = ask(&world, &rule.gate, &outside, DiskState::Empty);
-    assert_eq!(said, Err("broken: ../x: no path below a root".to_owned()));
+    assert_eq!(said, Err("broken: ../x: not a path below a root".to_owned()));
     let failing: Arc<_> =
         world.rule("raise SystemExit(7)", "'{path}'", &format!("input: staged\n{MORE}")).gate;
     let said = ask(&world, &failing, &sample(None, 0), DiskState::Missing);

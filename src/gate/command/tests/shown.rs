@@ -1,4 +1,4 @@
-//! How a draft is shown to programs that read files.
+//! Staging of drafts for programs that read files.
 
 use std::os::unix::fs::MetadataExt;
 

@@ -1,4 +1,4 @@
-//! What a program is told: its words, its folder, its environment, its input.
+//! The arguments, working directory, environment and input of a program.
 
 use serde_json::{Value, json};
 

@@ -68,7 +68,7 @@ fn a_program_that_did_not_look_at_the_text_before_found_nothing_there() {
     let told = trial.judge("a.txt", Some("excluded\n"), "x\n");
     assert_eq!((outcomes(&told)[0].1, blocked(&told)), (Outcome::Found, vec![1]));
     let told = trial.judge("a.txt", Some("x\n"), "excluded\n");
-    assert_eq!(outcomes(&told), [("finder", Outcome::Skipped, "passed over the file: excluded")]);
+    assert_eq!(outcomes(&told), [("finder", Outcome::Skipped, "ignored the file: excluded")]);
 }
 
 #[test]

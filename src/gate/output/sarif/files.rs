@@ -1,4 +1,4 @@
-//! The files of a run: what a location calls them.
+//! Resolves the file names in a run's locations.
 
 use serde_json::Value;
 
@@ -6,14 +6,14 @@ use super::super::uri;
 use super::super::value::cut;
 use super::list;
 
-/// How many bases may stand upon each other.
+/// The longest chain of base URIs.
 const MOST_BASES: usize = 8;
 
-/// What a run says of its files.
+/// The artifacts and base URIs of a run.
 pub(super) struct ArtifactTable<'v> {
-    /// 3.14.15
+    /// The list of the run's artifacts (3.14.15).
     artifacts: &'v [Value],
-    /// 3.14.14
+    /// The base URIs of the run, by name (3.14.14).
     bases: Option<&'v Value>,
 }
 
@@ -23,7 +23,8 @@ impl<'v> ArtifactTable<'v> {
         ArtifactTable { artifacts, bases: run.get("originalUriBaseIds") }
     }
 
-    /// Gives the path of an artifact's location (3.4): an absolute one, or one relative to where the tool ran.
+    /// Returns the path of an artifact's location (3.4), absolute or relative to the tool's working
+    /// directory.
     pub(super) fn name(&self, location: &'v Value) -> Option<String> {
         let listed = || {
             let index = usize::try_from(location.get("index")?.as_u64()?).ok()?;
@@ -35,8 +36,8 @@ impl<'v> ArtifactTable<'v> {
         Some(uri::path(&resolved).unwrap_or_else(|| uri::decoded(&resolved)))
     }
 
-    /// Puts the bases (3.4.4) before a relative URI; one of which nothing is known adds nothing, and bases without end
-    /// are none.
+    /// Prepends the bases (3.4.4) to a relative URI. An unknown base adds nothing, and an endless chain of
+    /// bases gives `None`.
     fn resolved(&self, uri: &str, location: &'v Value) -> Option<String> {
         let base = |location: &'v Value| self.bases?.get(location.get("uriBaseId")?.as_str()?);
         let mut resolved = uri.to_owned();

@@ -1,6 +1,6 @@
-//! Findings in SARIF 2.1.0: <https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html>.
+//! Reads findings in SARIF 2.1.0: <https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html>.
 //!
-//! The numbers of its sections stand where a rule is one of them.
+//! Numbers such as 3.27.9 in comments are its sections.
 
 mod files;
 mod rules;
@@ -17,7 +17,7 @@ use super::value::{document, number_at, text_at};
 use crate::gate::finding::clean;
 use crate::policy::{Columns, Severity};
 
-/// Reads a log; `columns` says in what a run counts columns that does not say.
+/// Reads a log; `columns` is the unit of columns in a run that does not state it.
 pub(super) fn findings(text: &str, columns: Columns) -> Result<Vec<RawFinding>, String> {
     document(text, |log| logged(log, columns))
 }
@@ -34,7 +34,7 @@ fn logged(log: &Value, columns: Columns) -> Result<Vec<RawFinding>, String> {
     Ok(raws)
 }
 
-/// The items of a list; nothing where there is none, which is not the same as an empty one.
+/// The items of a list; `None` if the key is missing, which is not the same as an empty list.
 fn list<'v>(value: &'v Value, key: &str) -> Option<&'v [Value]> {
     value.get(key)?.as_array().map(Vec::as_slice)
 }
@@ -61,14 +61,15 @@ impl<'v> RunLog<'v> {
         // 3.14.23: without `results`, the run looked at nothing.
         let results = list(self.own, "results").ok_or("wrote a run without `results`")?;
         let mut counts = results.iter().filter(|result| counts(result)).peekable();
-        // Some tools say that they failed where they found something. Those that name an error did not look at everything.
+        // Some tools report failure when they have findings. A tool that names an error did not check
+        // everything.
         if let Some(why) = self.failure().filter(|_| counts.peek().is_none() || self.names_error()) {
             return Err(why);
         }
         counts.take(most).map(|result| self.raw(result)).collect()
     }
 
-    /// What a run says of itself that failed (3.20.14), where it gives a reason (3.20.21).
+    /// The reason of a failed run (3.20.14), if it gives one (3.20.21).
     fn failure(&self) -> Option<String> {
         let failed = |invocation: &&Value| invocation.get("executionSuccessful") == Some(&Value::Bool(false));
         let invocation = list(self.own, "invocations")?.iter().find(failed)?;
@@ -76,7 +77,7 @@ impl<'v> RunLog<'v> {
         Some(format!("says that it failed: {}", why.map_or("without a reason".to_owned(), clean)))
     }
 
-    /// Returns true where a run that failed notes an error of its execution (3.20.21, 3.58.6).
+    /// Returns true if a failed run has an error of its execution (3.20.21, 3.58.6).
     fn names_error(&self) -> bool {
         let is_error = |note: &Value| note.get("level").and_then(Value::as_str) == Some("error");
         let failed = |it: &Value| it.get("executionSuccessful") == Some(&Value::Bool(false));
@@ -103,8 +104,8 @@ impl<'v> RunLog<'v> {
     }
 }
 
-/// Whether a result is a finding: not one that says what is in order (3.27.9), was suppressed (3.27.23, 3.35.3), or is
-/// there no more (3.27.24).
+/// Returns true if a result is a finding. Excluded are passes (3.27.9), suppressed results (3.27.23, 3.35.3),
+/// and absent ones (3.27.24).
 fn counts(result: &Value) -> bool {
     let is = |value: &Value, key: &str, words: &[&str]| {
         value.get(key).and_then(Value::as_str).is_some_and(|word| words.contains(&word))
@@ -117,7 +118,7 @@ fn counts(result: &Value) -> bool {
         && !is(result, "baselineState", &["absent"])
 }
 
-/// 3.27.10
+/// Maps a SARIF level (3.27.10) to a severity.
 fn severity(level: &str) -> Severity {
     match level {
         "error" => Severity::Error,

@@ -1,4 +1,4 @@
-//! The rules of a run: what their results leave out.
+//! Looks up the rules of a run, for data that its results omit.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::list;
 pub(super) struct RuleTable<'v> {
     all: &'v [Value],
     by_id: HashMap<&'v str, &'v Value>,
-    /// Texts that no rule has for its own (3.19.22).
+    /// Message texts shared by the rules (3.19.22).
     texts: Option<&'v Value>,
 }
 
@@ -31,8 +31,8 @@ impl<'v> RuleTable<'v> {
         RuleTable { all, by_id, texts: driver.get("globalMessageStrings") }
     }
 
-    /// Finds a result's rule by its place in the list or by its name (3.27.5 to 3.27.7); of a name with parts, the
-    /// longest beginning that is known (3.52.4).
+    /// Finds a result's rule by its index or by its id (3.27.5 to 3.27.7). For a hierarchical id, the longest
+    /// known prefix counts (3.52.4).
     pub(super) fn of_result(&self, result: &'v Value) -> ResultRule<'v> {
         let nested = result.get("rule").unwrap_or(&Value::Null);
         let id = [result.get("ruleId"), nested.get("id")].into_iter().flatten().find_map(Value::as_str);
@@ -45,13 +45,14 @@ impl<'v> RuleTable<'v> {
 
     fn named(&self, id: &str) -> Option<&'v Value> {
         let beginnings = std::iter::successors(Some(id), |id| id.rsplit_once('/').map(|(before, _)| before));
-        // A name of a thousand parts is no rule's.
+        // Ids with more components than this are not looked up.
         beginnings.take(16).find_map(|id| self.by_id.get(id).copied())
     }
 }
 
 impl<'v> ResultRule<'v> {
-    /// 3.27.10: the result's level, else its rule's, else a warning; what is no failure has none.
+    /// The result's level, else its rule's, else `warning`; a result that is not a failure has none
+    /// (3.27.10).
     pub(super) fn level(&self, result: &'v Value) -> &'v str {
         let said = |value: Option<&'v Value>| value.and_then(Value::as_str);
         let fails = said(result.get("kind")).is_none_or(|kind| kind == "fail");
@@ -63,7 +64,7 @@ impl<'v> ResultRule<'v> {
         }
     }
 
-    /// 3.11: the text of the message, be it the result's own or one of the rule's; else what the rule is called.
+    /// The message text, from the result or from its rule; else the rule's name (3.11).
     pub(super) fn message(&self, result: &'v Value) -> Option<String> {
         let message = result.get("message").unwrap_or(&Value::Null);
         let text = |value: &'v Value, keys: &[&str]| text_at(value, keys).ok().flatten();
@@ -81,7 +82,8 @@ impl<'v> ResultRule<'v> {
     }
 }
 
-/// 3.11.5: `{0}` stands for the first argument; a brace is doubled to stand for itself. What gets too long is cut.
+/// Fills in the arguments of a message (3.11.5): `{0}` stands for the first one, and a doubled brace for a
+/// brace. The result is truncated if it is too long.
 fn filled(text: &str, arguments: &[Value]) -> String {
     if arguments.is_empty() {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Outputs in which a finding would be lost, or a run that failed would pass.
+//! Outputs in which a finding could be lost, or a failed run could pass.
 
 use super::super::formatted;
 use super::*;
@@ -14,7 +14,7 @@ fn lines_tool() -> CommandSpec {
     }
 }
 
-/// What a reader makes of an output on standard output, with and without the defence.
+/// The result of reading an output, with and without known notes.
 fn both(tool: &CommandSpec, said: &ProgramOutput<'_>) -> [Result<Vec<String>, String>; 2] {
     [reading(tool, said), without(|| reading(tool, said))]
 }
@@ -32,7 +32,7 @@ fn a_crash_on_the_other_stream_is_no_answer() {
         for (code, stdout) in [(1, one), (0, "[]")] {
             let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
             let [read, naive] = both(&json, &said);
-            assert!(read.unwrap_err().starts_with("reports a crash beside its answer: "), "{stderr}");
+            assert!(read.unwrap_err().starts_with("reports a crash besides its findings: "), "{stderr}");
             assert!(naive.is_ok(), "without the check the gate has an answer");
         }
     }
@@ -57,7 +57,7 @@ fn a_traceback_of_the_end_of_an_interpreter_is_no_crash() {
     }
 }
 
-/// What a formatter says of a text that it refuses may quote that text.
+/// A formatter that rejects a text may quote it.
 #[test]
 fn a_refusal_that_quotes_a_crash_is_a_refusal() {
     let errors = regex(r"^<stdin>:(?P<line>\d+): (?P<message>.+)$");

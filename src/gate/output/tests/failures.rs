@@ -1,4 +1,4 @@
-//! Outputs of programs that say only by their exit code that they failed.
+//! Outputs of programs that report failure only by their exit code.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ fn two_runs_that_fail_alike_are_the_same() {
         assert_eq!(one.identity, other.identity, "{output}");
         assert!(!one.identity.is_empty());
         if output != QUIET {
-            // The control: the told text is another one.
+            // Control: the message differs.
             assert_ne!(output, another_run(output));
         }
     }
@@ -131,7 +131,7 @@ fn a_number_that_counts_or_measures_tells_no_failures_apart() {
     ] {
         let identity = |line: &str| failure(&format!("{line}\n")).identity;
         assert_eq!(identity(one), identity(other));
-        // The control: the told lines are others.
+        // Control: the shown lines differ.
         assert_ne!(failure(one).message, failure(other).message);
     }
 }

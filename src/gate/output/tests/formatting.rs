@@ -51,7 +51,9 @@ fn each_stretch_that_differs_is_a_finding() {
         (
             "a\nb\n",
             "a\nb",
-            &["2:1 error format not formatted as tool would: the newline at the end of the text is too much"],
+            &[
+                "2:1 error format not formatted as tool would: the newline at the end of the text is superfluous",
+            ],
         ),
     ] {
         assert_eq!(hunks(draft, made).unwrap(), wanted, "{draft:?} {made:?}");
@@ -107,7 +109,7 @@ fn a_line_that_is_not_the_drafts_is_never_written() {
         ),
         ("# A title\n\ntext\n", "Fixing /tmp/x/a.md\n# A title\n\ntext\n", "Fixing /tmp/x/a.md"),
     ] {
-        let wanted = format!("gave a line that is no part of the text: `{line}`");
+        let wanted = format!("added a line that is not part of the text: `{line}`");
         assert_eq!(text(draft, made.as_bytes()), Err(GateError::Broken(wanted.clone())));
         assert_eq!(hunks(draft, made), Err(wanted));
         let believed = notes::switch::without(|| text(draft, made.as_bytes()));

@@ -14,9 +14,9 @@ fn json_lists_are_found_and_their_parts_read() {
     check(&pyright, 1, one, Ok(&["3:2 error reportX no good"]));
     check(&pyright, 0, r#"{"generalDiagnostics": []}"#, Ok(&[]));
     check(&pyright, 0, r#"{"generalDiagnostics": null}"#, Ok(&[]));
-    check(&pyright, 0, "{}", Err("wrote no list of findings, `generalDiagnostics`"));
+    check(&pyright, 0, "{}", Err("wrote no list of findings at `generalDiagnostics`"));
     check(&pyright, 0, "[5]", Err("wrote something other than an object where `generalDiagnostics`"));
-    check(&pyright, 0, "", Err("wrote nothing where JSON was due"));
+    check(&pyright, 0, "", Err("wrote nothing instead of JSON"));
     check(&pyright, 0, r#"{"generalDiagnostics": [5]}"#, Err("wrote a list of findings in which not all"));
     check(&pyright, 0, r#"{"generalDiagnostics": [null]}"#, Err("wrote a list of findings in which not all"));
     check(&pyright, 0, r#"{"generalDiagnostics": [{}]}"#, Err("wrote a finding without `message`"));
@@ -34,7 +34,7 @@ fn a_list_within_a_list_is_gone_through_and_the_item_above_is_reached() {
     check(&eslint, 1, two, Ok(&["1:1 error a first", "2:5 warning b later", "b.py:1:1 error - whole"]));
     check(&eslint, 0, r#"[{"filePath": "a.py", "messages": []}]"#, Ok(&[]));
     check(&eslint, 0, "[]", Ok(&[]));
-    check(&eslint, 0, r#"[{"filePath": "a.py"}]"#, Err("wrote no list of findings, `messages`"));
+    check(&eslint, 0, r#"[{"filePath": "a.py"}]"#, Err("wrote no list of findings at `messages`"));
     let deep = command(OutputForm::Json(place("a.b", ["^f", "l", "c", "k", "s", "m"])));
     let text = r#"{"a": [{"f": "x.py", "b": [{"m": "1"}]}, {"f": "a.py", "b": {"m": "2"}}]}"#;
     check(&deep, 0, text, Ok(&["1:1 error - 2", "x.py:1:1 error - 1"]));
@@ -58,15 +58,15 @@ fn parts_that_are_missing_or_strange_are_told_apart() {
         (r#"{"message": "m", "code": {}, "severity": []}"#, Ok("1:1 error - m")),
         (r#"{"message": ["m", "n"], "code": ["MD1", "name"]}"#, Ok("1:1 error MD1 m")),
         (r#"{"message": "", "code": "E1"}"#, Ok("1:1 error E1 E1")),
-        (r#"{"message": "", "code": ""}"#, Ok("1:1 error - found, without a word why")),
+        (r#"{"message": "", "code": ""}"#, Ok("1:1 error - no message")),
         (r#"{"message": "\u001b[31mred\u001b[0m\u202e\u0000", "code": "\u001b[1mE"}"#, Ok("1:1 error E red")),
         (r#"{"message": "m", "file": "b.py", "line": 0, "column": 98}"#, Ok("b.py:1:99 error - m")),
-        (r#"{"message": "m", "line": 1.5}"#, Err("wrote a `line` that is no whole number: `1.5`")),
-        (r#"{"message": "m", "line": "x"}"#, Err("wrote a `line` that is no whole number")),
-        (r#"{"message": "m", "line": {}}"#, Err("wrote a `line` that is no whole number")),
-        (r#"{"message": "m", "column": true}"#, Err("wrote a `column` that is no whole number")),
-        (r#"{"message": "m", "file": 5}"#, Err("wrote a `file` that is no text")),
-        (r#"{"message": 5}"#, Err("wrote a `message` that is no text")),
+        (r#"{"message": "m", "line": 1.5}"#, Err("wrote a `line` that is not a whole number: `1.5`")),
+        (r#"{"message": "m", "line": "x"}"#, Err("wrote a `line` that is not a whole number")),
+        (r#"{"message": "m", "line": {}}"#, Err("wrote a `line` that is not a whole number")),
+        (r#"{"message": "m", "column": true}"#, Err("wrote a `column` that is not a whole number")),
+        (r#"{"message": "m", "file": 5}"#, Err("wrote a `file` that is not a string")),
+        (r#"{"message": 5}"#, Err("wrote a `message` that is not a string")),
         (r#"{"line": 5}"#, Err("wrote a finding without `message`")),
     ] {
         let text = format!("[{item}]");
@@ -90,13 +90,13 @@ fn jsonl_has_one_value_on_each_line() {
     check(&mypy, 0, "\n \n", Ok(&[]));
     check(&mypy, 1, "\n", Err("found nothing, yet ended with exit code 1"));
     check(&mypy, 0, "Success: no issues\n", Ok(&[]));
-    let no_json = "wrote no JSON (expected value at line 1 column 1): `Success";
+    let no_json = "wrote invalid JSON (expected value at line 1 column 1): `Success";
     check(&mypy, 1, "Success: no issues\n", Err(no_json));
     check(&mypy, 1, "before\n{\"message\": \"m\"}\n[after] it\n", Ok(&["1:1 error - m"]));
     for crash in ["Traceback (most recent call last):", "panic: x", "{\"message\": \"cut", "[{\"message\": 1"]
     {
-        check(&mypy, 1, &format!("{{\"message\": \"m\"}}\n{crash}\n"), Err("wrote no JSON"));
-        check(&mypy, 0, &format!("{crash}\n"), Err("wrote no JSON"));
+        check(&mypy, 1, &format!("{{\"message\": \"m\"}}\n{crash}\n"), Err("wrote invalid JSON"));
+        check(&mypy, 0, &format!("{crash}\n"), Err("wrote invalid JSON"));
     }
 }
 
@@ -113,12 +113,12 @@ fn a_json_document_is_found_among_other_lines() {
         (1, format!("{{\"level\": \"warn\", \"text\": \"x\"}}\n{one}"), Ok(&["2:1 error - m"])),
         (1, format!("{none}{one}"), Ok(&["2:1 error - m"])),
         (1, format!("note: old key\n{none}"), Err("found nothing, yet ended with exit code 1")),
-        (0, "note: old key\n{\"level\": \"warn\"}\n".to_owned(), Err("wrote no list of findings, `items`")),
-        (0, "note: old key\n".to_owned(), Err("wrote no JSON")),
-        (0, format!("Traceback (most recent call last):\n  x\n{none}"), Err("wrote no JSON")),
-        (0, format!("{none}{{\"items\": [{{\"message\":\n"), Err("wrote no JSON")),
-        (1, format!("note: x\n{}", one.trim_end().trim_end_matches('}')), Err("wrote no JSON")),
-        (0, format!("note: x\n{} and more\n", none.trim_end()), Err("wrote no JSON")),
+        (0, "note: old key\n{\"level\": \"warn\"}\n".to_owned(), Err("wrote no list of findings at `items`")),
+        (0, "note: old key\n".to_owned(), Err("wrote invalid JSON")),
+        (0, format!("Traceback (most recent call last):\n  x\n{none}"), Err("wrote invalid JSON")),
+        (0, format!("{none}{{\"items\": [{{\"message\":\n"), Err("wrote invalid JSON")),
+        (1, format!("note: x\n{}", one.trim_end().trim_end_matches('}')), Err("wrote invalid JSON")),
+        (0, format!("note: x\n{} and more\n", none.trim_end()), Err("wrote invalid JSON")),
     ] {
         check(&tool, code, &text, wanted);
     }
@@ -132,7 +132,7 @@ fn a_part_of_a_document_is_none() {
     let pylint = command(OutputForm::Json(plain_place()));
     let list = "[\n  {\"message\": \"m\", \"line\": 2},\n{\"message\": \"n\"}\n]\n";
     check(&pylint, 1, &format!("note\n{list}"), Ok(&["1:1 error - n", "2:1 error - m"]));
-    check(&pylint, 1, &format!("note\n{}", list.trim_end().trim_end_matches(']')), Err("wrote no JSON"));
+    check(&pylint, 1, &format!("note\n{}", list.trim_end().trim_end_matches(']')), Err("wrote invalid JSON"));
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn rdjson_counts_bytes_and_has_a_severity_for_all() {
     let wanted = ["1:1 warning - p", "3:3 error E1 m", "4:1 info - n", "b.py:1:1 warning - o"];
     check(&tool, 1, text, Ok(&wanted));
     check(&tool, 0, r#"{"diagnostics": []}"#, Ok(&[]));
-    check(&tool, 0, r#"{"source": {}}"#, Err("wrote no list of findings, `diagnostics`"));
-    check(&tool, 0, "[]", Err("wrote no list of findings, `diagnostics`"));
+    check(&tool, 0, r#"{"source": {}}"#, Err("wrote no list of findings at `diagnostics`"));
+    check(&tool, 0, "[]", Err("wrote no list of findings at `diagnostics`"));
     check(&tool, 0, r#"{"diagnostics": [{}]}"#, Err("wrote a finding without `message`"));
     check(
         &tool,
@@ -176,10 +176,10 @@ fn each_line_is_a_finding_or_known_to_say_nothing() {
     check(&vet, 0, "", Ok(&[]));
     check(&vet, 0, "# a/package\n", Ok(&[]));
     check(&vet, 1, "# a/package\n", Err("found nothing, yet ended with exit code 1: # a/package"));
-    check(&vet, 0, "panic!\n", Err("wrote a line that is no finding: `panic!`"));
-    check(&vet, 1, "a.py:1: m\npanic\u{1b}[0m\n", Err("wrote a line that is no finding: `panic`"));
-    check(&vet, 0, "a.py:x: m\n", Err("wrote a `line` that is no whole number: `x`"));
-    check(&vet, 0, "a.py:1:z: m\n", Err("wrote a `column` that is no whole number: `z`"));
+    check(&vet, 0, "panic!\n", Err("wrote a line that is not a finding: `panic!`"));
+    check(&vet, 1, "a.py:1: m\npanic\u{1b}[0m\n", Err("wrote a line that is not a finding: `panic`"));
+    check(&vet, 0, "a.py:x: m\n", Err("wrote a `line` that is not a whole number: `x`"));
+    check(&vet, 0, "a.py:1:z: m\n", Err("wrote a `column` that is not a whole number: `z`"));
     check(&vet, 0, "a.py:: m\n", Ok(&["1:1 error - m"]));
     check(&vet, 0, "a.py:-1: m\n", Ok(&["1:1 error - m"]));
     check(&vet, 0, "a.py:99999999999999999999999: m\n", Ok(&["4:5 error - m"]));
@@ -206,7 +206,7 @@ fn a_program_that_says_that_it_did_not_look_is_skipped() {
         (0, "[]", "File not ignored", None),
     ] {
         let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-        let skipped = wanted.map(|wanted| GateError::Skipped(format!("passed over the file: {wanted}")));
+        let skipped = wanted.map(|wanted| GateError::Skipped(format!("ignored the file: {wanted}")));
         match read(&tool, &said, &buffer(TEXT), &whose) {
             Err(GateError::Skipped(why)) => {
                 assert_eq!(Some(GateError::Skipped(why)), skipped, "{stdout}{stderr}")
@@ -311,14 +311,14 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
 #[test]
 fn what_a_program_says_of_its_failure_is_told() {
     let tool = command(OutputForm::Json(plain_place()));
-    let why = "wrote nothing where JSON was due";
+    let why = "wrote nothing instead of JSON";
     let told = |stdout: &'static str, stderr: &'static str| {
         let said = ProgramOutput { code: 1, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
         reading(&tool, &said).unwrap_err()
     };
     assert_eq!(told("", "\nno configuration\nmore"), format!("{why}; it said: no configuration"));
     assert_eq!(told("", ""), why);
-    assert_eq!(told("Oops", "Oops\n"), "wrote no JSON (expected value at line 1 column 1): `Oops`");
+    assert_eq!(told("Oops", "Oops\n"), "wrote invalid JSON (expected value at line 1 column 1): `Oops`");
 }
 
 #[test]

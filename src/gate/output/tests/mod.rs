@@ -1,4 +1,4 @@
-//! Every form of output, read as its tools write it.
+//! Every output format, as its tools write it.
 
 mod beside;
 mod failures;
@@ -112,7 +112,7 @@ pub(super) fn reading(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result
     reading_of(TEXT, command, said)
 }
 
-/// What is read of an output about a text, or why it is broken.
+/// The findings of an output about a text, or the error.
 pub(super) fn reading_of(
     text: &str,
     command: &CommandSpec,
@@ -125,7 +125,7 @@ pub(super) fn reading_of(
     }
 }
 
-/// Checks what is read of a standard output, or the beginning of the reason why nothing is.
+/// Checks the findings of a standard output, or the beginning of the error.
 #[track_caller]
 pub(super) fn check(command: &CommandSpec, code: i32, stdout: &str, wanted: Result<&[&str], &str>) {
     match (reading(command, &said(code, stdout)), wanted) {

@@ -130,10 +130,7 @@ fn parts_of_the_wrong_kind_are_no_findings_lost() {
     for (locations, wanted) in [
         (json!(5), Ok("1:1 warning - m")),
         (json!([]), Ok("1:1 warning - m")),
-        (
-            json!([{ "physicalLocation": 5 }]),
-            Err("wrote something other than an object where `region` was due"),
-        ),
+        (json!([{ "physicalLocation": 5 }]), Err("wrote something other than an object at `region`")),
         (
             json!([{ "physicalLocation": { "region": { "startLine": "x" } } }]),
             Err("wrote a `region.startLine`"),

@@ -1,7 +1,7 @@
-//! bubblewrap: a program that starts another in namespaces of its own, <https://github.com/containers/bubblewrap>.
+//! Starts programs in namespaces of their own with bubblewrap, <https://github.com/containers/bubblewrap>.
 //!
-//! Invariant: whatever is laid over the file system is laid inside the new namespace, which ends with the program; and
-//! bubblewrap starts no program that it cannot put under the seccomp filter.
+//! Invariant: all mounts are made inside the new namespace, which ends with the program. bubblewrap starts no
+//! program that it cannot put under the seccomp filter.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,7 +18,7 @@ use super::seccomp::{self, FilterOptions, INTERNET, Metadata};
 use super::{Sandbox, SandboxLayer};
 use crate::gate::process::running::Exit;
 
-/// Where it lies; the search path may lead into a project.
+/// The paths where bubblewrap is searched; `PATH` may lead into a project.
 const PROGRAMS: [&str; 5] = [
     "/usr/bin/bwrap",
     "/bin/bwrap",
@@ -27,14 +27,14 @@ const PROGRAMS: [&str; 5] = [
     "/home/linuxbrew/.linuxbrew/bin/bwrap",
 ];
 
-/// What the private folders hold at most, in bytes: they are memory.
+/// The size limit of private folders, in bytes: they are held in memory.
 const ROOM: &str = "2147483648";
-/// The same for folders that are only there to hide what lies below.
+/// The size limit of folders that only hide others, in bytes.
 const LITTLE_ROOM: &str = "67108864";
-/// The signals, by which a process can end: signal(7).
+/// The numbers of the signals that can end a process: signal(7).
 const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
 
-/// Gives its path.
+/// Returns the path of bubblewrap.
 pub(super) fn program() -> io::Result<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let is_program = |path: &PathBuf| {
@@ -44,9 +44,9 @@ pub(super) fn program() -> io::Result<&'static Path> {
     program.as_deref().ok_or_else(|| io::Error::new(ErrorKind::NotFound, "bubblewrap (bwrap) was not found"))
 }
 
-/// Gives the filter that stands inside, as a file in memory that nobody can change any more.
+/// Returns the filter for inside the sandbox, as a sealed file in memory.
 ///
-/// Namespaces hold back neither keys, which have none of their own, nor sockets of families such as AF_VSOCK.
+/// Namespaces block neither keys, which have no namespace, nor sockets of families such as AF_VSOCK.
 pub(super) fn filter() -> io::Result<OwnedFd> {
     let options = FilterOptions { metadata: Metadata::Mounts, families: INTERNET };
     let program = seccomp::bytes(&seccomp::refusing(options)?);
@@ -58,11 +58,11 @@ pub(super) fn filter() -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// What the environment says of the private places.
+/// The environment variables of the private folders.
 pub(super) fn said(places: &SandboxPaths) -> Vec<(OsString, Option<OsString>)> {
     let mut said: Vec<(OsString, Option<OsString>)> =
         super::places::UNSAID.map(|name| (name.into(), None)).into();
-    // Where the tree holds the folder of temporary files, that can only be read.
+    // If the tree contains the folder of temporary files, that one is read-only.
     let is_ours = places.hidden.iter().any(|hidden| hidden == Path::new("/tmp"));
     said.push(("TMPDIR".into(), Some(if is_ours { "/tmp" } else { "/dev/shm" }.into())));
     if places.home.is_none() {
@@ -71,7 +71,7 @@ pub(super) fn said(places: &SandboxPaths) -> Vec<(OsString, Option<OsString>)> {
     said
 }
 
-/// The words before the program's own.
+/// The arguments before the program's own.
 pub(super) fn words(cage: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec<OsString> {
     let mut words = ArgumentList::default();
     words.add(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
@@ -79,7 +79,7 @@ pub(super) fn words(cage: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec
         words.add(["--share-net"]);
     }
     words.add(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    // The kernel lets the superuser write its settings whatever capabilities were given up.
+    // The kernel lets root write its settings even without capabilities.
     words.add(["--ro-bind-try", "/proc/sys", "/proc/sys"]);
     words.empty(Path::new("/dev/shm"), ROOM);
     words.add(["--remount-ro", "/dev"]);
@@ -92,7 +92,7 @@ pub(super) fn words(cage: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec
     for (to, at) in &places.links {
         words.bind("--symlink", to, at);
     }
-    // The whole file system is there already.
+    // The root of the file system is mounted already.
     let tree = places.tree.iter().filter(|tree| tree.parent().is_some());
     for shown in places.shown.iter().chain(tree) {
         words.bind("--ro-bind", shown, shown);
@@ -100,7 +100,7 @@ pub(super) fn words(cage: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec
     for covered in &places.covered {
         words.cover(covered);
     }
-    // What it writes for itself goes to the private folders.
+    // The program's own files go to the private folders.
     cage.own.iter().for_each(|own| words.bind("--ro-bind", own, own));
     cage.cache.iter().for_each(|cache| words.bind("--bind", cache, cache));
     cage.layers.iter().for_each(|layer| words.lay(layer));
@@ -132,7 +132,7 @@ impl ArgumentList {
         self.place("--tmpfs", folder);
     }
 
-    /// Hides what the tree holds, be it a folder or a file.
+    /// Hides a folder or a file inside the tree.
     fn cover(&mut self, place: &Path) {
         if place.is_dir() {
             self.empty(place, LITTLE_ROOM);
@@ -152,14 +152,15 @@ impl ArgumentList {
     }
 }
 
-/// bubblewrap ends with 128 and the number of the signal that ended its program, as a shell does. A program that ends with
-/// such a code by itself is taken for one that was killed.
+/// Converts bubblewrap's exit code: like a shell, it ends with 128 plus the number of the signal that killed
+/// its program. A program that exits with such a code itself is taken for a killed one.
 pub(super) fn told(code: i32) -> Exit {
     let signal = code.saturating_sub(128);
     if SIGNALS.contains(&signal) { Exit::Signal(signal) } else { Exit::Code(code) }
 }
 
-/// Why bubblewrap did not start the program; a program that says the same words is taken for one that was not started.
+/// Describes why bubblewrap did not start the program. A program that prints the same text is taken for one
+/// that was not started.
 pub(super) fn unstarted(code: i32, stderr: &[u8]) -> Option<String> {
     if code != 1 {
         return None;

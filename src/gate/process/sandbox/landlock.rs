@@ -1,10 +1,12 @@
-//! Landlock: the kernel's own rules for a thread, which what the thread starts inherits.
+//! Restricts programs with Landlock, whose rules apply to a thread and are inherited by its children.
 //!
-//! They allow and do not forbid, so that a folder with something hidden in it is allowed by its parts. What they do not
-//! cover: the names and sizes of files, sockets that have a path, and, before ABI 10, UDP. The system calls that they do
-//! not cover either are refused by a seccomp filter ([`super::seccomp`]), and the thread gives up all capabilities.
+//! Rules only allow, so a folder with something hidden in it is allowed part by part. Landlock does not cover
+//! the names and sizes of files, sockets with a path, and, before ABI 10, UDP. Other system calls that it
+//! does not cover are refused by a seccomp filter ([`super::seccomp`]), and the thread drops all
+//! capabilities.
 //!
-//! Invariant: a program is started only after the kernel has taken every rule and the filter that this level promises.
+//! Invariant: a program is started only after the kernel has accepted every rule and the filter that this
+//! level promises.
 
 use std::ffi::OsString;
 use std::fs;
@@ -34,25 +36,29 @@ use super::{Sandbox, supervisor};
 use crate::gate::process::environment::home;
 use crate::gate::stage::private_folder;
 
-/// Without it a file could be cut short (ABI 3), or a connection made (ABI 4): Linux 6.7.
+/// The lowest supported ABI, Linux 6.7. Older ones cannot prevent truncating a file (ABI 3) or connecting
+/// (ABI 4).
 const LEAST: ABI = ABI::V4;
-/// What is taken where the kernel has it: signals and abstract sockets (ABI 6), sockets with a path (9), UDP (10).
+/// The highest ABI used where available: signals and abstract sockets (ABI 6), sockets with a path (9), UDP
+/// (10).
 const MOST: ABI = ABI::V10;
-/// The most entries of one folder that are allowed one by one.
+/// The largest number of entries of one folder that are allowed one by one.
 const MOST_ENTRIES: usize = 4096;
-/// No program makes a device.
+/// Programs may not create devices.
 const DEVICES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeChar | MakeBlock});
-/// The devices that programs read and write though they keep nothing.
+/// Devices that programs may read and write, because they store nothing.
 const SINKS: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Hidden but for those: disks, the terminals of the user, and what other programs share in memory.
+/// All other devices are hidden: disks, the user's terminals, and shared memory.
 const ALL_DEVICES: &str = "/dev";
-/// Where compilers look below the home that they are not given: the variable, and its place below the real one.
+/// Folders of compilers below the real home, which programs do not get as `HOME`: the variable, and the path
+/// below the real home.
 const TOOLS: [(&str, &str); 4] =
     [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOPATH", "go"), ("PYTHONUSERBASE", ".local")];
 
-/// Makes the private home and the private folder for temporary files, and gives what the environment says of them.
+/// Makes the private home and the private folder for temporary files, and returns the variables that name
+/// them.
 pub(super) fn said(cage: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>)>> {
-    let own = cage.own.as_ref().ok_or_else(|| io::Error::other("there is no folder for its run"))?;
+    let own = cage.own.as_ref().ok_or_else(|| io::Error::other("its run has no private folder"))?;
     let folders = [own.join("home"), own.join("tmp")];
     folders.iter().try_for_each(|folder| private_folder(folder))?;
     let [private, temporary] = folders;
@@ -67,7 +73,7 @@ pub(super) fn said(cage: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>
     Ok(said)
 }
 
-/// Starts a command from a thread of its own that the rules and the filter hold for.
+/// Starts a command from a new thread that is restricted by the rules and the filter.
 pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths) -> io::Result<Child> {
     let rules = rules(cage, places).map_err(io::Error::other)?;
     let families = if cage.network { INTERNET } else { LOCAL };
@@ -79,7 +85,7 @@ pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths)
         match status.ruleset {
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => {}
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => {
-                return Err(io::Error::other("the kernel took no rules"));
+                return Err(io::Error::other("the kernel enforces no rules"));
             }
         }
         #[cfg(test)]
@@ -100,17 +106,17 @@ pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths)
     let (child, listener) = started?;
     if let Some(listener) = listener {
         let folders = cage.own.iter().chain(&cage.cache).cloned().collect();
-        // Without a supervisor the listener is closed, and what is handed over fails.
+        // Without a supervisor the listener is closed, and calls handed to it fail.
         let _supervised = supervisor::supervise(listener, folders);
     }
     Ok(child)
 }
 
-/// Puts this thread under the filter; gives the listener for the calls that are to be supervised.
+/// Puts this thread under the filter, and returns the listener for the calls to be supervised.
 fn filter(families: &'static [i32]) -> io::Result<Option<Listener>> {
     let (listener, metadata) = match Listener::install(&seccomp::handing_over()?) {
         Ok(listener) => (Some(listener), Metadata::Supervisor),
-        // The kernel has one listener for a process, and whoever started lockgate has set one.
+        // A process can have one listener, and the program that started lockgate has set one.
         Err(error) if is_busy(&error) => (None, Metadata::Refused),
         Err(error) => return Err(refused(error)),
     };
@@ -128,7 +134,8 @@ fn refuse(metadata: Metadata, families: &'static [i32]) -> io::Result<()> {
     seccompiler::apply_filter(&program).map_err(|error| refused(io::Error::other(error)))
 }
 
-/// Returns true if a supervisor can be told of a program's calls: not where whoever started lockgate has set one for it.
+/// Returns true if a supervisor can be installed: not if the program that started lockgate has set one
+/// already.
 pub(super) fn can_supervise() -> bool {
     let install = || Listener::install(&seccomp::handing_over()?).map(drop);
     let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(install);
@@ -140,10 +147,10 @@ fn is_busy(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::BUSY.raw_os_error())
 }
 
-/// Takes from this thread what the superuser may do beyond any other user.
+/// Drops all capabilities of this thread.
 fn drop_capabilities() -> io::Result<()> {
     for capability in CapabilitySet::all().iter() {
-        // Where it may not be removed, it cannot come back either: no_new_privs.
+        // If it cannot be removed, it cannot be regained either: no_new_privs.
         let _removed = remove_capability_from_bounding_set(capability);
     }
     clear_ambient_capability_set()?;
@@ -162,7 +169,7 @@ fn rules(cage: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, Rulese
     if !cage.network {
         rules = rules.handle_access(AccessNet::from_all(MOST))?;
     }
-    // A device that a program makes would be another way to the disk.
+    // A device created by the program would give access to the disk.
     let (read, write) = (AccessFs::from_read(MOST), AccessFs::from_all(MOST) & !DEVICES);
     let folders = cage.own.iter().chain(&cage.cache);
     rules
@@ -173,7 +180,7 @@ fn rules(cage: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, Rulese
         .add_rules(path_beneath_rules(folders, write))
 }
 
-/// All but what is hidden.
+/// The paths that are not hidden.
 fn readable(places: &SandboxPaths) -> Vec<PathBuf> {
     let devices = PathBuf::from(ALL_DEVICES);
     let hidden: Vec<PathBuf> =
@@ -186,7 +193,7 @@ fn readable(places: &SandboxPaths) -> Vec<PathBuf> {
     readable
 }
 
-/// Adds a place, or what it holds where something in it is hidden.
+/// Adds a path, or its entries if something inside it is hidden.
 fn parts(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
     if super::lies_in(place, hidden) {
         return;
@@ -196,7 +203,7 @@ fn parts(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
         return;
     }
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
-    // What a link leads to is allowed where it lies, if it is.
+    // A link's target is allowed at its own path, if at all.
     let own = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
     own.for_each(|entry| parts(&entry.path(), hidden, readable));
 }

@@ -1,7 +1,7 @@
-//! Which cage there is on this machine: found by putting a program in it and seeing what it can do there.
+//! Detects the isolation levels of this machine by running a probe program in each sandbox.
 //!
-//! Invariant: a level counts only where a program in it was seen to be kept from the tree and from what is hidden, and
-//! to work beside that.
+//! Invariant: a level counts only if the probe could not change the tree or read hidden files, and could
+//! still work.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,14 +16,15 @@ use crate::gate::stage::Stage;
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
 
-/// The variable that names the highest level that is used; a policy that requires a higher one has its programs not run.
+/// The variable with the highest level to use; if a policy requires a higher one, its programs do not run.
 const CEILING: &str = "LOCKGATE_ISOLATION";
 
-/// How long the program may take that shows whether a cage holds.
+/// The time limit of the probe program.
 const PROOF_TIME: Duration = Duration::from_secs(10);
 
-/// What it does. It is given what is hidden, how many seccomp filters hold outside of the cage, and [`OWN_MODES`] where it can
-/// change the modes of its own files; a private folder is where `TMPDIR` says. Kernels before Linux 5.9 do not say how many there are.
+/// The probe's shell script. Its arguments are a hidden file, the number of seccomp filters outside of the
+/// sandbox, and [`OWN_MODES`] if it can change the modes of its own files; `TMPDIR` is a private folder.
+/// Kernels before Linux 5.9 do not report the number of filters.
 const PROOF: &str = "\
     (: < known) || exit 10\n\
     (echo x > known) 2> /dev/null && exit 11\n\
@@ -37,30 +38,30 @@ const PROOF: &str = "\
     done < /proc/self/status\n\
     exit 42";
 
-/// Said to a program that can change the modes of its own files.
+/// Passed to a probe that can change the modes of its own files.
 const OWN_MODES: &str = "modes";
 
-/// What each of its exit codes means.
+/// The meanings of the probe's exit codes.
 const FAULTS: [(i32, &str); 8] = [
-    (10, "a program in it does not see the tree"),
-    (11, "a program in it can write to a file of the tree"),
-    (12, "a program in it can make a file in the tree"),
-    (13, "a program in it can read what is hidden"),
-    (14, "a program in it has no place for temporary files"),
-    (15, "a program in it can change the mode of a file of the tree"),
-    (16, "a program in it cannot change the mode of its own file"),
-    (17, "no seccomp filter holds for a program in it"),
+    (10, "a sandboxed program cannot read the project"),
+    (11, "a sandboxed program can write to a file of the project"),
+    (12, "a sandboxed program can make a file in the project"),
+    (13, "a sandboxed program can read hidden files"),
+    (14, "a sandboxed program has no folder for temporary files"),
+    (15, "a sandboxed program can change the mode of a file of the project"),
+    (16, "a sandboxed program cannot change the mode of its own file"),
+    (17, "a sandboxed program has no seccomp filter"),
 ];
 
-/// The exit code of a program that found all as it should be.
+/// The exit code of a successful probe.
 const HOLDS: i32 = 42;
 
-/// The highest level that is used.
+/// The highest isolation level to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gate) struct Ceiling(pub(in crate::gate) Isolation);
 
 impl Default for Ceiling {
-    /// What the environment says; what it says in other words than ours counts as nothing said.
+    /// Reads the level from the environment; an unknown name is ignored.
     fn default() -> Ceiling {
         let said = env::var(CEILING).unwrap_or_default();
         let all = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap];
@@ -75,7 +76,7 @@ static BUBBLEWRAP: LazyLock<Result<(), String>> = LazyLock::new(|| {
 });
 static LANDLOCK: LazyLock<Result<(), String>> = LazyLock::new(|| proved(Isolation::Landlock));
 
-/// Why a level is not to be had on this machine, tried once for each process.
+/// Returns the reason why a level does not work on this machine. Each level is probed once per process.
 fn had(level: Isolation) -> &'static Result<(), String> {
     match level {
         Isolation::None => &Ok(()),
@@ -84,14 +85,14 @@ fn had(level: Isolation) -> &'static Result<(), String> {
     }
 }
 
-/// Gives the highest level that is to be had below a ceiling.
+/// Returns the highest level that works, up to a ceiling.
 pub(in crate::gate) fn strongest(ceiling: Ceiling) -> Isolation {
     let levels = [Isolation::Bubblewrap, Isolation::Landlock];
     let found = levels.into_iter().find(|level| *level <= ceiling.0 && had(*level).is_ok());
     found.unwrap_or(Isolation::None)
 }
 
-/// Gives why a program may not run where this is required; nothing where it may.
+/// Returns the reason why a program that requires this level may not run; `None` if it may.
 pub(in crate::gate) fn shortfall(required: Isolation, ceiling: Ceiling) -> Option<String> {
     let found = strongest(ceiling);
     if found >= required {
@@ -101,7 +102,7 @@ pub(in crate::gate) fn shortfall(required: Isolation, ceiling: Ceiling) -> Optio
     Some(format!("the policy requires {}, and this machine has {}: {why}", required.name(), found.name()))
 }
 
-/// Gives why a level is not to be had below a ceiling; nothing where it is.
+/// Returns the reason why a level is unavailable under a ceiling; `None` if it is available.
 pub(in crate::gate) fn lack(level: Isolation, ceiling: Ceiling) -> Option<String> {
     if level > ceiling.0 {
         return Some(format!("{CEILING} allows {} at most", ceiling.0.name()));
@@ -109,14 +110,14 @@ pub(in crate::gate) fn lack(level: Isolation, ceiling: Ceiling) -> Option<String
     had(level).clone().err()
 }
 
-/// How many seccomp filters hold for this process (proc(5)).
+/// The number of seccomp filters of this process (proc(5)).
 fn filters() -> u32 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let count = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"));
     count.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
 }
 
-/// Puts a program into a cage, and sees whether it is kept there.
+/// Runs the probe in a sandbox of this level.
 fn proved(level: Isolation) -> Result<(), String> {
     let told = |error: std::io::Error| error.to_string();
     let stage = Stage::new().map_err(told)?;
@@ -126,7 +127,7 @@ fn proved(level: Isolation) -> Result<(), String> {
     fs::write(&hidden, "key").map_err(told)?;
     let cage = Sandbox { level, tree: Some(tree.clone()), own: Some(own), ..Sandbox::default() };
     let filters = OsString::from(filters().to_string());
-    // Under the supervisor of another program all changes of modes are refused, which holds back no less.
+    // Under another program's supervisor all changes of modes are refused, which is no less strict.
     let modes = if level == Isolation::Landlock && !landlock::can_supervise() { "" } else { OWN_MODES };
     let argv =
         ["-c".into(), PROOF.into(), "sh".into(), OsString::from(&hidden), filters, modes.into()].to_vec();
@@ -138,11 +139,11 @@ fn proved(level: Isolation) -> Result<(), String> {
         Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
             let fault = FAULTS.iter().find(|(known, _)| *known == code);
             Err(fault.map_or_else(
-                || format!("its proof ended with exit code {code}"),
+                || format!("its probe ended with exit code {code}"),
                 |(_, why)| (*why).to_owned(),
             ))
         }
         Ended::Broken(why) => Err(why),
-        Ended::Halted(_) => Err("its proof did not end in time".to_owned()),
+        Ended::Halted(_) => Err("its probe did not end in time".to_owned()),
     }
 }

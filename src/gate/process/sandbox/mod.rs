@@ -1,9 +1,11 @@
-//! What keeps a gate's program from the rest of the machine: bubblewrap where that works, else Landlock, else nothing.
+//! Isolates a gate's program from the rest of the machine: with bubblewrap if it works, else with Landlock,
+//! else not at all.
 //!
-//! Whatever starts a program for a gate starts it by [`start`], a run as well as a server, so that none is left outside.
+//! All code that starts a program for a gate uses [`start`], for runs and for servers, so that none bypasses
+//! the sandbox.
 //!
-//! Invariant: a program is started in the cage that its order names, or not at all; no cage is made weaker because a
-//! stronger one fails.
+//! Invariant: a program is started in the sandbox of its order, or not at all. If a stronger level fails, no
+//! weaker one replaces it.
 
 mod bubblewrap;
 mod landlock;
@@ -28,24 +30,24 @@ use crate::policy::Isolation;
 pub(in crate::gate) use self::level::{Ceiling, lack, shortfall, strongest};
 use self::places::SandboxPaths;
 
-/// What one program is kept in.
+/// The sandbox of one program: its isolation level, and the paths it may read and write.
 #[derive(Debug, Clone, Default)]
 pub(in crate::gate) struct Sandbox {
-    /// How; with [`Isolation::None`] all else is of no account.
+    /// The isolation level; with [`Isolation::None`] the other fields have no effect.
     pub(in crate::gate) level: Isolation,
-    /// The project's tree, which it reads.
+    /// The project's tree, which the program may read.
     pub(in crate::gate) tree: Option<PathBuf>,
-    /// Further places that it reads, should they lie in a folder that is hidden from it.
+    /// Further readable paths, in case they are in a hidden folder.
     pub(in crate::gate) shown: Vec<PathBuf>,
-    /// The folder of its run, in which it may write.
+    /// The folder of the run, which the program may write to.
     pub(in crate::gate) own: Option<PathBuf>,
-    /// A folder that lasts, in which it may write.
+    /// A folder that outlasts the run, which the program may write to.
     pub(in crate::gate) cache: Option<PathBuf>,
-    /// What lies over the tree, in the order in which it is laid; bubblewrap alone does that.
+    /// Layers mounted over the tree, in mounting order; only bubblewrap supports them.
     pub(in crate::gate) layers: Vec<SandboxLayer>,
-    /// Whether it may use the network.
+    /// Set when the program may use the network.
     pub(in crate::gate) network: bool,
-    /// What of the seccomp filter is left out, in a test that shows what it is for.
+    /// The parts of the seccomp filter to install, for tests that show what each is for.
     #[cfg(test)]
     pub(in crate::gate) filter: FilterParts,
 }
@@ -54,29 +56,29 @@ pub(in crate::gate) struct Sandbox {
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::gate) enum FilterParts {
-    /// All of it.
+    /// The filter and its supervisor.
     #[default]
     All,
     /// The filter without its supervisor.
     Unsupervised,
-    /// None.
+    /// No seccomp filter at all.
     Nothing,
 }
 
-/// A piece of what lies over the tree; all paths are absolute and without links.
+/// A layer over the tree; all paths are absolute and without links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::gate) enum SandboxLayer {
-    /// A folder becomes an empty one.
+    /// Mounts an empty folder over this one.
     Empty(PathBuf),
-    /// What lies here is seen there.
+    /// Binds `from` read-only at `at`.
     Seen { from: PathBuf, at: PathBuf },
-    /// A link to this is made there.
+    /// Makes a symbolic link to `to` at `at`.
     Link { to: PathBuf, at: PathBuf },
-    /// A folder that was emptied takes no more.
+    /// Makes an emptied folder read-only.
     Sealed(PathBuf),
 }
 
-/// Starts the program of an order in its cage, with this mark in its environment.
+/// Starts the program of an order in its sandbox, with this mark in its environment.
 pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
     let cage = &order.cage;
     match cage.level {
@@ -104,7 +106,7 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
     }
 }
 
-/// All but the words and the folder; `said` is what its cage adds to the environment.
+/// Sets all but the arguments and the working directory. `said` is the sandbox's part of the environment.
 fn prepared(
     mut command: Command,
     order: &Order<'_>,
@@ -123,7 +125,7 @@ fn prepared(
     command
 }
 
-/// How the program in a cage ended, by how the process ended that was started for it.
+/// Returns the exit status of the program itself, from that of the process that was started for it.
 pub(super) fn told(level: Isolation, exit: Exit) -> Exit {
     match (level, exit) {
         (Isolation::Bubblewrap, Exit::Code(code)) => bubblewrap::told(code),
@@ -131,7 +133,7 @@ pub(super) fn told(level: Isolation, exit: Exit) -> Exit {
     }
 }
 
-/// Why a program was never started, by what its cage said on standard error; the end of a sentence.
+/// Describes why a program was never started, from the sandbox's standard error; the end of a sentence.
 pub(super) fn unstarted(level: Isolation, exit: Exit, stderr: &[u8]) -> Option<String> {
     match (level, exit) {
         (Isolation::Bubblewrap, Exit::Code(code)) => bubblewrap::unstarted(code, stderr),
@@ -139,22 +141,23 @@ pub(super) fn unstarted(level: Isolation, exit: Exit, stderr: &[u8]) -> Option<S
     }
 }
 
-/// What is hidden lies in one of these folders, or is one.
+/// Returns true if a path is in one of these folders, or is one.
 fn lies_in(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Has no program inherit the descriptors that this process was started with, but for standard input, output and error.
+/// Prevents programs from inheriting the descriptors of this process, except standard input, output and
+/// error.
 ///
-/// For a program that calls it before it opens anything that its own children should have. A client may leave descriptors
-/// open, and what a program has open is not kept from it by any level. Before Linux 5.11 it does nothing.
+/// Call it before opening descriptors that child processes should inherit. A client may leave descriptors
+/// open, and no isolation level keeps a program from an open descriptor. Does nothing before Linux 5.11.
 pub fn close_inherited_on_exec() {
     const AFTER_STANDARD_ERROR: u32 = 3;
     listener::close_on_exec_from(AFTER_STANDARD_ERROR);
 }
 
-/// Installs a listener for this thread and what it starts, as a program that supervises lockgate itself does; it is told of
-/// no call that anybody makes.
+/// Installs a listener for this thread and its children, like a program that supervises lockgate. It receives
+/// no call that any program makes.
 #[cfg(test)]
 pub(super) fn listen_as_another_supervisor() -> io::Result<impl Sized> {
     listener::Listener::install(&seccomp::handing_over_calls(&[libc::SYS_vhangup])?)

@@ -1,9 +1,9 @@
-//! What a program in a cage does not see of the machine, and what it sees in spite of that.
+//! The paths of the machine that a sandboxed program can and cannot see.
 //!
-//! The homes of the user, the folders of temporary files, what runs (`/run`, with its sockets) and lockgate's own state are
-//! hidden; compilers, interpreters and packages that lie there are shown again, to be read.
+//! Hidden are the user's homes, the folders of temporary files, `/run` with its sockets, and lockgate's own
+//! state. Compilers, interpreters and packages in those folders stay readable.
 //!
-//! Invariant: nothing is shown that holds a hidden folder, and keys are in none of the places that are shown by name.
+//! Invariant: no visible path contains a hidden folder, and no path that is made visible by name holds keys.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -19,13 +19,14 @@ use super::{Sandbox, lies_in};
 use crate::gate::process::Order;
 use crate::gate::process::environment::home;
 
-/// Variables that name places which are hidden; without them programs take those below their home.
+/// Variables that name hidden folders; without them programs use those below their home.
 pub(super) const UNSAID: [&str; 4] = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 
 /// Hidden wherever the home is.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 
-/// Where tools and what they load lie below a home. `.cargo`, `.local` and `.cache` as such hold more than that.
+/// Folders of tools and their libraries, relative to a home. `.cargo`, `.local` and `.cache` themselves hold
+/// more than tools.
 const TOOLS: [&str; 43] = [
     ".cargo/bin",
     ".cargo/registry",
@@ -72,7 +73,7 @@ const TOOLS: [&str; 43] = [
     ".nix-profile",
 ];
 
-/// The same by variables that name a place of their own: the variable, and what of that place is shown.
+/// Tool folders named by variables: the variable, and the parts of its folder that are readable.
 const NAMED_TOOLS: [(&str, &[&str]); 6] = [
     ("CARGO_HOME", &["bin", "registry", "git"]),
     ("RUSTUP_HOME", &[""]),
@@ -82,12 +83,12 @@ const NAMED_TOOLS: [(&str, &[&str]); 6] = [
     ("JAVA_HOME", &[""]),
 ];
 
-/// Shown of what runs: the programs of NixOS.
+/// Readable in `/run`: the programs of NixOS.
 const OF_RUN: [&str; 2] = ["/run/current-system", "/run/wrappers"];
-/// Shown besides to who may use the network: where names are looked up.
+/// Also readable with network access: the configuration of name resolution.
 const OF_NETWORK: [&str; 3] = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"];
 
-/// Keys below a home; hidden one by one where the tree holds the home.
+/// Keys below a home; hidden one by one if the tree contains the home.
 const KEYS: [&str; 20] = [
     ".ssh",
     ".gnupg",
@@ -111,28 +112,28 @@ const KEYS: [&str; 20] = [
     ".mozilla",
 ];
 
-/// The bytes of a program in which the interpreter that runs it is looked for.
+/// The number of bytes at the start of a program in which its interpreter line is searched.
 const FIRST_LINE: usize = 256;
 
-/// What is hidden and what is shown; all paths are absolute, and there.
+/// The hidden and the readable paths; all are absolute and exist.
 #[derive(Debug, Default)]
 pub(super) struct SandboxPaths {
-    /// Folders that are seen empty.
+    /// Folders that appear empty to the program.
     pub(super) hidden: Vec<PathBuf>,
-    /// What is seen of them.
+    /// Paths in hidden folders that stay readable.
     pub(super) shown: Vec<PathBuf>,
-    /// Links in them that lead to something that is seen: where to, and where they lie.
+    /// Links inside them to readable paths: the target, and the path of the link.
     pub(super) links: Vec<(PathBuf, PathBuf)>,
-    /// The tree.
+    /// The project's tree, with links resolved.
     pub(super) tree: Option<PathBuf>,
-    /// What is hidden in the tree, and in what is not hidden otherwise.
+    /// Paths that are hidden inside the tree, or outside of the hidden folders.
     pub(super) covered: Vec<PathBuf>,
-    /// The home, where there is one.
+    /// The home, if there is one.
     pub(super) home: Option<PathBuf>,
 }
 
 impl SandboxPaths {
-    /// Looks at what is there for this order.
+    /// Finds the paths that exist for this order.
     pub(super) fn new(cage: &Sandbox, order: &Order<'_>) -> SandboxPaths {
         let tree = cage.tree.as_ref().map(|tree| real(tree).unwrap_or_else(|| tree.clone()));
         let homes: Vec<PathBuf> = homes().into_iter().filter_map(|home| folder(&home)).collect();
@@ -164,7 +165,7 @@ impl SandboxPaths {
         places
     }
 
-    /// Whether programs may write to a hidden folder, which nobody else sees.
+    /// Returns true if programs may write to a hidden folder; no other process sees what they write.
     pub(super) fn writable(&self, hidden: &Path) -> bool {
         hidden != Path::new("/run")
     }
@@ -204,7 +205,7 @@ impl SandboxPaths {
         self.shown = shown;
     }
 
-    /// Shows what is there, where it is hidden otherwise; a link, and what it leads to.
+    /// Makes an existing path readable if it is hidden: a link together with its target.
     fn show_one(&mut self, place: &Path) {
         let (Some(above), Some(name)) = (place.parent().and_then(real), place.file_name()) else { return };
         let (at, Some(real)) = (above.join(name), real(place)) else { return };
@@ -222,7 +223,7 @@ fn holds_any(tree: &Option<PathBuf>, place: &Path) -> bool {
     tree.as_ref().is_some_and(|tree| place.starts_with(tree))
 }
 
-/// The home by the environment and the one by the system: a caller may have set another one.
+/// The home in the environment and the one in the system's database: a caller may have set another one.
 fn homes() -> Vec<PathBuf> {
     let uid = getuid().as_raw().to_string();
     let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -234,13 +235,13 @@ fn homes() -> Vec<PathBuf> {
     home().into_iter().chain(own).collect()
 }
 
-/// Where lockgate keeps what it remembers.
+/// The folder of lockgate's state.
 fn state() -> PathBuf {
     let set = env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     set.or_else(|| Some(home()?.join(".local/state"))).unwrap_or_default().join("lockgate")
 }
 
-/// A folder behind all links, when it is there and not the whole file system.
+/// Resolves a folder's links. `None` if it does not exist or is the file system's root.
 fn folder(path: &Path) -> Option<PathBuf> {
     real(path).filter(|path| path.is_dir() && path.parent().is_some())
 }
@@ -249,7 +250,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     path.is_absolute().then(|| path.canonicalize().ok()).flatten()
 }
 
-/// What a program needs of its own: itself, its folder, the place that it was installed to, and its interpreter.
+/// The paths that a program needs: itself, its folder, its installation prefix, and its interpreter.
 fn of_program(program: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let mut with = |program: &Path| {
@@ -267,8 +268,8 @@ fn of_program(program: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// What was installed together with the programs of a folder: the place that it is the `bin` of, and all npm packages
-/// beside one, which load each other.
+/// The paths installed together with a folder's programs: the prefix that has it as `bin`, and the whole
+/// `node_modules`, because npm packages load each other.
 fn installed(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let prefix = folder.parent().filter(|prefix| is_prefix(prefix));
     let packages =
@@ -276,13 +277,13 @@ fn installed(folder: &Path) -> impl Iterator<Item = PathBuf> {
     prefix.into_iter().chain(packages).map(Path::to_owned)
 }
 
-/// Whether something was installed to a folder, and it is no home: keys may lie beside its programs there.
+/// Returns true if a folder is an installation prefix and no home, where keys may be next to programs.
 fn is_prefix(folder: &Path) -> bool {
     let is_dotted = folder.file_name().is_some_and(|name| name == ".cargo" || name == ".local");
     !is_dotted && ["lib", "pyvenv.cfg"].iter().any(|name| folder.join(name).exists())
 }
 
-/// The program that its first line names (execve(2)).
+/// The program named on a script's first line (execve(2)).
 fn interpreter(program: &Path) -> Option<PathBuf> {
     let mut first = [0; FIRST_LINE];
     let read = File::open(program).ok()?.read(&mut first).ok()?;

@@ -1,18 +1,21 @@
-//! The seccomp filter that stands beside Landlock and inside bubblewrap: the system calls that no gate's program may make.
+//! The seccomp filter used with Landlock and inside bubblewrap: the system calls that no gate's program may
+//! make.
 //!
-//! Landlock covers files by path, and little else: not their mode, times, owner and attributes, not the sockets that are
-//! neither TCP nor known to it, and not what a process may do to another of the same user by its number. The filter
-//! refuses such calls by their number and by arguments that are passed by value; it cannot look behind pointers. A call
-//! that depends on what a pointer leads to is refused whole, or, if tools need it, is handed to [`super::supervisor`].
+//! Landlock covers files by path, and little else. It does not cover their mode, times, owner and attributes,
+//! sockets that are neither TCP nor known to it, or calls on other processes of the same user. The filter
+//! refuses such calls by their number and by arguments passed by value; it cannot follow pointers. A call
+//! that depends on a pointer's target is refused entirely, or, if tools need it, handed to
+//! [`super::supervisor`].
 //!
-//! Refused calls fail with EPERM. Calls that have an older form, which the filter can read, fail with ENOSYS, so that
-//! libraries use that one. A program of another architecture (32-bit x86) is killed at its first call, as its calls have
-//! other numbers.
+//! Refused calls fail with EPERM. Calls with an older form that the filter can check fail with ENOSYS, so
+//! that libraries use the older form. A program of another architecture (32-bit x86) is killed at its first
+//! call, because its calls have other numbers.
 //!
-//! The kernel keeps arguments as 64-bit registers, and most calls use the low 32 bits of them. Conditions compare as
-//! many bits as the call uses; with more, a program could hide a value behind bits that the call ignores.
+//! The kernel keeps arguments in 64-bit registers, and most calls use the low 32 bits. Conditions compare as
+//! many bits as the call uses; with more, a program could evade a condition through bits that the call
+//! ignores.
 //!
-//! Invariant: a filter that cannot be made or installed means that the program is not started.
+//! Invariant: if a filter cannot be made or installed, the program is not started.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -23,18 +26,18 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-/// Who decides on calls that change the mode and the times of a file.
+/// The handling of calls that change the mode and the times of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Metadata {
-    /// The mounts do, which are read-only where a program must not write.
+    /// Allowed: mounts are read-only where a program must not write.
     Mounts,
-    /// A supervisor does, which is told of each call: [`SUPERVISED`].
+    /// Handed to a supervisor, call by call: [`SUPERVISED`].
     Supervisor,
-    /// They are refused.
+    /// All such calls fail with EPERM.
     Refused,
 }
 
-/// What a filter depends on.
+/// The settings of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FilterOptions {
     pub(super) metadata: Metadata,
@@ -42,13 +45,14 @@ pub(super) struct FilterOptions {
     pub(super) families: &'static [i32],
 }
 
-/// Sockets within the machine.
+/// The socket families without network access: within the machine only.
 pub(super) const LOCAL: &[i32] = &[libc::AF_UNIX];
-/// Those, and the Internet's; netlink lists the interfaces and addresses.
+/// The socket families with network access; netlink lists the interfaces and addresses.
 pub(super) const INTERNET: &[i32] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-// Calls since Linux 5.12 have the same number on all architectures that a filter can be made for, and libc lacks some.
-/// `fchmodat` with flags.
+// Since Linux 5.12, new calls have the same number on all architectures supported here; libc lacks some of
+// them.
+/// The variant of `fchmodat` with flags.
 pub(super) const SYS_FCHMODAT2: i64 = 452;
 const SYS_SETXATTRAT: i64 = 463;
 const SYS_REMOVEXATTRAT: i64 = 466;
@@ -92,7 +96,7 @@ const OWNER_AND_ATTRIBUTES: &[i64] = &[
 
 /// Calls that are refused whatever their arguments are.
 const REFUSED: &[i64] = &[
-    // Another process: its memory, its descriptors, the place of its pages.
+    // Access to another process: its memory, its descriptors, the location of its pages.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -102,7 +106,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_kcmp,
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
-    // What outlives the program: System V IPC, message queues, keys.
+    // Objects that outlive the program: System V IPC, message queues, keys.
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -124,14 +128,14 @@ const REFUSED: &[i64] = &[
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
-    // What makes calls past the filter, and what has been a way into the kernel.
+    // Ways around the filter, and calls that have been a way into the kernel.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_userfaultfd,
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
-    // Namespaces and mounts, by which it could have rights of its own.
+    // Namespaces and mounts, which could give it rights of its own.
     libc::SYS_unshare,
     libc::SYS_setns,
     libc::SYS_mount,
@@ -179,7 +183,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_vhangup,
 ];
 
-/// Calls whose first argument is the number of a process or a thread, 0 for the caller; any other number is refused.
+/// Calls whose first argument is a process or thread number, with 0 for the caller; any other number is
+/// refused.
 const OF_THE_CALLER: &[i64] = &[
     libc::SYS_prlimit64,
     libc::SYS_sched_setaffinity,
@@ -188,8 +193,8 @@ const OF_THE_CALLER: &[i64] = &[
     libc::SYS_sched_setscheduler,
 ];
 
-/// `PRIO_PROCESS` of setpriority(2) and `IOPRIO_WHO_PROCESS` of ioprio_set(2): the second argument is a thread, 0 for
-/// the caller.
+/// `PRIO_PROCESS` of setpriority(2) and `IOPRIO_WHO_PROCESS` of ioprio_set(2): the second argument is a
+/// thread, 0 for the caller.
 const PRIO_PROCESS: u64 = 0;
 const IOPRIO_WHO_PROCESS: u64 = 1;
 
@@ -204,14 +209,14 @@ const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNET,
 ];
 
-/// The requests of ioctl(2) that are refused, as a mask and the value under it: `_IOC` of <linux/ioctl.h>.
+/// The refused requests of ioctl(2), as a mask and the masked value: `_IOC` of <linux/ioctl.h>.
 const IOCTLS: [(u64, u64); 10] = [
-    // TIOCSTI and TIOCLINUX: input for the terminal of who started lockgate.
+    // TIOCSTI and TIOCLINUX: input to the terminal that lockgate was started from.
     (u32::MAX as u64, 0x5412),
     (u32::MAX as u64, 0x541c),
-    // FS_IOC_SETFLAGS, FS_IOC_ENABLE_VERITY and whatever else of 'f' takes a value.
+    // FS_IOC_SETFLAGS, FS_IOC_ENABLE_VERITY and every other request of 'f' that takes a value.
     (0x4000_ff00, 0x4000_6600),
-    // FS_IOC_SET_ENCRYPTION_POLICY, which takes one and says that it gives one.
+    // FS_IOC_SET_ENCRYPTION_POLICY, which takes a value although its number says that it returns one.
     (u32::MAX as u64, 0x800c_6613),
     // FS_IOC_FSSETXATTR, FIFREEZE, and those of XFS.
     (0x4000_ff00, 0x4000_5800),
@@ -219,20 +224,20 @@ const IOCTLS: [(u64, u64); 10] = [
     (0x4000_ff00, 0x4000_7600),
     // FAT_IOCTL_SET_ATTRIBUTES.
     (0x4000_ff00, 0x4000_7200),
-    // btrfs: to make and to remove a subvolume or a snapshot, but not FICLONE.
+    // btrfs: creating and removing subvolumes and snapshots, but not FICLONE.
     (0x5000_ff00, 0x5000_9400),
     // BTRFS_IOC_SUBVOL_SETFLAGS and BTRFS_IOC_DEFRAG_RANGE.
     (u32::MAX as u64, 0x4008_941a),
     (u32::MAX as u64, 0x4030_9410),
 ];
 
-/// `F_SETLEASE`, by which a reader holds up who opens the file, and `F_NOTIFY`.
+/// `F_SETLEASE`, which lets a reader delay others that open the file, and `F_NOTIFY`.
 const FCNTLS: [i32; 2] = [libc::F_SETLEASE, libc::F_NOTIFY];
 
-/// The bit of a call's number that says x32, the 32-bit calls of x86-64.
+/// The bit of a call's number that marks x32, the 32-bit calls of x86-64.
 const X32: u32 = 0x4000_0000;
 
-/// Makes the program of the kernel that refuses calls.
+/// Builds the BPF program that refuses calls.
 pub(super) fn refusing(options: FilterOptions) -> io::Result<BpfProgram> {
     let arch: TargetArch = ARCH.try_into().map_err(io::Error::other)?;
     let rules = rules(options).map_err(io::Error::other)?;
@@ -244,13 +249,14 @@ pub(super) fn refusing(options: FilterOptions) -> io::Result<BpfProgram> {
     if arch == TargetArch::x86_64 {
         program.extend([jump(libc::BPF_JGE, X32, 0, 1), answer(enosys)]);
     }
-    // Its flags lie behind a pointer; libraries use clone(2) instead.
+    // Its flags are behind a pointer; libraries fall back to clone(2).
     program.extend([jump(libc::BPF_JEQ, number(libc::SYS_clone3)?, 0, 1), answer(enosys)]);
     program.extend(filter);
     Ok(program)
 }
 
-/// Makes the program of the kernel that hands the calls of [`SUPERVISED`] to a supervisor. The other one stands beside it.
+/// Builds the BPF program that hands the calls of [`SUPERVISED`] to a supervisor. It is installed in addition
+/// to the refusing one.
 pub(super) fn handing_over() -> io::Result<BpfProgram> {
     handing_over_calls(SUPERVISED)
 }
@@ -264,7 +270,7 @@ pub(super) fn handing_over_calls(calls: &[i64]) -> io::Result<BpfProgram> {
     Ok(program)
 }
 
-/// The bytes of a program, as bubblewrap reads them.
+/// Encodes a BPF program as bubblewrap reads it.
 pub(super) fn bytes(program: &[sock_filter]) -> Vec<u8> {
     let bytes = |step: &sock_filter| {
         let [code_low, code_high] = step.code.to_ne_bytes();
@@ -299,13 +305,13 @@ fn rules(options: FilterOptions) -> Result<BTreeMap<i64, Vec<SeccompRule>>, secc
     rules.insert(libc::SYS_ioctl, ioctls.into_iter().collect::<Result<_, _>>()?);
     let fcntls = FCNTLS.map(|command| rule(&[(1, Eq, low(command))]));
     rules.insert(libc::SYS_fcntl, fcntls.into_iter().collect::<Result<_, _>>()?);
-    // A supervisor of its own could let calls go on that are handed to ours.
+    // A supervisor of the program's own could allow calls that are handed to ours.
     let listener = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     rules.insert(libc::SYS_seccomp, vec![rule(&[(1, MaskedEq(listener), listener)])?]);
     Ok(rules)
 }
 
-/// A rule that holds where all of these arguments compare so, by their low 32 bits.
+/// Returns a rule that matches if all of these conditions hold for the low 32 bits of the arguments.
 fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, seccompiler::BackendError> {
     let condition = |(argument, operator, value): &(u8, SeccompCmpOp, u64)| {
         SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, operator.clone(), *value)
@@ -313,7 +319,7 @@ fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, seccompil
     SeccompRule::new(conditions.iter().map(condition).collect::<Result<_, _>>()?)
 }
 
-/// An argument of 32 bits as the low half of a register.
+/// A 32-bit argument as the low half of a register.
 fn low(value: i32) -> u64 {
     u64::from(value.cast_unsigned())
 }
@@ -327,7 +333,7 @@ fn load_number() -> sock_filter {
     step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0)
 }
 
-/// Compares the number, and goes on so many steps further where that holds and where it does not.
+/// Compares the number, and skips `jt` steps if that holds and `jf` steps if not.
 fn jump(comparison: u32, value: u32, jt: u8, jf: u8) -> sock_filter {
     sock_filter { jt, jf, ..step(libc::BPF_JMP | comparison | libc::BPF_K, value) }
 }

@@ -1,12 +1,12 @@
-//! The one thread from which bubblewrap is started.
+//! The thread that starts bubblewrap.
 //!
-//! bubblewrap ends with the thread that started it (`--die-with-parent`, which is `PR_SET_PDEATHSIG` of prctl(2)), and a
-//! server outlives the call that needed it first.
+//! bubblewrap ends with the thread that started it (`--die-with-parent`, which is `PR_SET_PDEATHSIG` of
+//! prctl(2)), and a server outlives the call that needed it first.
 //!
-//! The filter that bubblewrap is to install lies in memory behind a descriptor, which the program must inherit. It is
-//! open to new programs only while this thread starts one.
+//! bubblewrap reads its filter from memory behind a descriptor, which it must inherit. That descriptor is
+//! inheritable only while this thread starts a program.
 //!
-//! Invariant: the thread lasts as long as the process.
+//! Invariant: the thread lives as long as the process.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,7 +17,7 @@ use std::thread::Builder;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 
-/// A command with the filter that it is to read, and where to say what became of it.
+/// A command, the filter that it reads, and the channel for the result.
 struct StarterJob {
     command: Command,
     filter: OwnedFd,
@@ -30,7 +30,7 @@ static JOBS: LazyLock<io::Result<Mutex<Sender<StarterJob>>>> = LazyLock::new(|| 
     Ok(Mutex::new(sender))
 });
 
-/// Starts a command from the thread that lasts, and has it inherit a descriptor.
+/// Starts a command from the long-lived thread, and passes it the filter's descriptor.
 pub(super) fn start(command: Command, filter: OwnedFd) -> io::Result<Child> {
     let jobs = JOBS.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
     let (told, started) = channel();
@@ -46,7 +46,7 @@ fn work(jobs: Receiver<StarterJob>) {
         let inherited = fcntl_setfd(&filter, FdFlags::empty()).map_err(io::Error::from);
         let started = inherited.and_then(|()| command.spawn());
         drop(filter);
-        // Who asked waits for it.
+        // The sender of the job waits for this.
         let _heard = told.send(started);
     }
 }

@@ -1,12 +1,14 @@
-//! The supervisor of calls that change the mode and the times of files: it makes those changes that concern a program's
-//! own folders itself, and refuses all others.
+//! The supervisor of calls that change the mode and the times of files. It makes such changes itself for
+//! files in a program's own folders, and refuses all others.
 //!
-//! Landlock lets a program change the mode of any file of the user. To refuse the calls is not enough: linkers make their
-//! output executable, and builds copy files with their modes. So the seccomp filter hands these calls to this process,
-//! which opens the file in the caller's place, looks where it lies, and changes exactly what it has opened. A caller that
-//! changes a path or its memory meanwhile changes only what is opened.
+//! Landlock lets a program change the mode of any file of the user. Refusing the calls entirely would break
+//! tools: linkers make their output executable, and builds copy files with their modes. So the seccomp filter
+//! hands these calls to this process, which opens the file in the caller's place, checks its path, and
+//! changes exactly the file that it opened. A caller that changes a path or its memory meanwhile cannot
+//! redirect the change.
 //!
-//! Invariant: nothing outside of the folders is changed, no file of another user, and none becomes set-user-ID or set-group-ID.
+//! Invariant: no file outside of the folders is changed, no file of another user, and no file becomes
+//! set-user-ID or set-group-ID.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -27,15 +29,16 @@ use rustix::process::geteuid;
 use super::listener::{Listener, PendingCall};
 use super::seccomp::SYS_FCHMODAT2;
 
-/// The longest path, with its end (`PATH_MAX`).
+/// The longest path, including its terminating zero (`PATH_MAX`).
 const LONGEST_PATH: usize = 4096;
-/// What is read of memory at once, so that no read goes beyond a page that is there.
+/// The unit in which memory is read, so that no read crosses into an unmapped page.
 const PAGE: u64 = 4096;
-/// The bits of a mode, and those of them by which a program runs as another.
+/// The bits of a mode, and those that make a program run as another user or group.
 const MODE: u32 = 0o7777;
 const SET_ID: u32 = 0o6000;
 
-/// Supervises the calls of a listener on a thread of its own, until the last process has ended that they can come from.
+/// Supervises the calls of a listener on a thread of its own, until the last process that can make them has
+/// ended.
 pub(super) fn supervise(listener: Listener, folders: Vec<PathBuf>) -> io::Result<()> {
     let folders: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     let work = move || {
@@ -47,14 +50,14 @@ pub(super) fn supervise(listener: Listener, folders: Vec<PathBuf>) -> io::Result
     Builder::new().name("lockgate-supervisor".to_owned()).spawn(work).map(|_| ())
 }
 
-/// What is to be changed of a file.
+/// A change to a file's mode or times.
 #[derive(Debug)]
 enum MetadataChange {
     Mode(u32),
     Times(Timestamps),
 }
 
-/// The file that a call means.
+/// The file that a call refers to.
 #[derive(Debug)]
 enum CallTarget {
     Descriptor(i32),
@@ -63,7 +66,7 @@ enum CallTarget {
 
 fn answer(listener: &Listener, call: &PendingCall, folders: &[PathBuf]) -> Result<(), Errno> {
     let caller = CallerThread::open(call.thread)?;
-    // From here on its folder of /proc is known to be the caller's, also should it end.
+    // This proves that the opened /proc folder is the caller's, even if it ends later.
     if !listener.waits(call) {
         return Err(Errno::SRCH);
     }
@@ -75,7 +78,7 @@ fn answer(listener: &Listener, call: &PendingCall, folders: &[PathBuf]) -> Resul
     apply(&file, &change)
 }
 
-/// Reads what a call asks for.
+/// Parses the arguments of a call.
 fn parse(call: &PendingCall, caller: &CallerThread) -> Result<(CallTarget, MetadataChange), Errno> {
     let [a, b, c, d, ..] = call.arguments;
     let mode = |mode: u64| MetadataChange::Mode(low(mode).cast_unsigned() & MODE);
@@ -91,7 +94,7 @@ fn parse(call: &PendingCall, caller: &CallerThread) -> Result<(CallTarget, Metad
     }
 }
 
-/// The calls that only x86-64 has.
+/// Parses the calls that only x86-64 has.
 #[cfg(target_arch = "x86_64")]
 fn parse_older(call: &PendingCall, caller: &CallerThread) -> Result<(CallTarget, MetadataChange), Errno> {
     let [a, b, c, ..] = call.arguments;
@@ -115,23 +118,23 @@ fn parse_older(_: &PendingCall, _: &CallerThread) -> Result<(CallTarget, Metadat
     Err(Errno::NOSYS)
 }
 
-/// The low 32 bits of a register, which is all that the kernel takes of an `int`.
+/// The low 32 bits of a register: the kernel reads only those of an `int`.
 fn low(register: u64) -> i32 {
     (register as u32).cast_signed()
 }
 
-/// The unit of what stands beside the seconds of a time.
+/// The unit of the second number of a time, after its seconds.
 #[derive(Debug, Clone, Copy)]
 enum TimeUnit {
     Nanoseconds,
     #[cfg(target_arch = "x86_64")]
     Microseconds,
-    /// There is nothing beside them.
+    /// There is no second number.
     #[cfg(target_arch = "x86_64")]
     Seconds,
 }
 
-/// The thread that made a call, by its folder of proc(5).
+/// The thread that made a call, through its folder of proc(5).
 struct CallerThread {
     proc: OwnedFd,
     memory: File,
@@ -146,7 +149,7 @@ impl CallerThread {
         Ok(CallerThread { proc, memory: memory.into(), thread })
     }
 
-    /// The file of a path in its memory.
+    /// Reads a path from the caller's memory, and returns its target.
     fn target(&self, directory: i32, path: u64, flags: u64) -> Result<CallTarget, Errno> {
         let flags = low(flags);
         if flags & !(libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH) != 0 {
@@ -163,7 +166,7 @@ impl CallerThread {
         Ok(CallTarget::Path { directory, path, follow: flags & libc::AT_SYMLINK_NOFOLLOW == 0 })
     }
 
-    /// The descriptor that a path of proc(5) means, by which libraries reach a file that they have open.
+    /// The descriptor number in a path such as `/proc/self/fd/3`, which libraries use to reach an open file.
     fn own_descriptor(&self, path: &CStr) -> Option<i32> {
         let path = path.to_str().ok()?;
         let own = format!("/proc/{}/fd/", self.thread);
@@ -173,7 +176,7 @@ impl CallerThread {
         number.parse().ok().filter(|number| *number >= 0)
     }
 
-    /// Opens a file as the caller would, without reading it.
+    /// Opens a file as the caller would, without read access.
     fn file(&self, target: CallTarget) -> Result<OwnedFd, Errno> {
         let path_only = OFlags::PATH | OFlags::CLOEXEC;
         let (directory, path, follow) = match target {
@@ -200,7 +203,7 @@ impl CallerThread {
         opened.map_err(|error| if error == Errno::NOENT { Errno::BADF } else { error })
     }
 
-    /// A text in its memory, up to its end.
+    /// Reads a zero-terminated string from the caller's memory.
     fn text(&self, address: u64) -> Result<CString, Errno> {
         let mut text = Vec::new();
         while text.len() < LONGEST_PATH {
@@ -216,7 +219,8 @@ impl CallerThread {
         Err(Errno::NAMETOOLONG)
     }
 
-    /// Two times in its memory, those of the last access and of the last change; without an address the present.
+    /// Reads two times from the caller's memory, the last access and the last change; the present if there is
+    /// no address.
     fn times(&self, address: u64, unit: TimeUnit) -> Result<Timestamps, Errno> {
         let now = || Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
         if address == 0 {
@@ -245,14 +249,15 @@ impl CallerThread {
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Errno> {
         self.memory.read_exact_at(bytes, address).map_err(|error| match error.kind() {
-            // Its memory is gone with it.
+            // The process has ended.
             ErrorKind::UnexpectedEof => Errno::SRCH,
             _ => Errno::FAULT,
         })
     }
 }
 
-/// Tells whether a file lies in one of the folders and belongs to this user. The folders themselves do not.
+/// Returns true if a file is inside one of the folders and belongs to this user. The folders themselves are
+/// not included.
 fn is_own(file: &OwnedFd, folders: &[PathBuf]) -> Result<bool, Errno> {
     let place = readlink(own_path(file), Vec::new())?;
     let place = Path::new(std::ffi::OsStr::from_bytes(place.to_bytes()));
@@ -271,7 +276,7 @@ fn apply(file: &OwnedFd, change: &MetadataChange) -> Result<(), Errno> {
     }
 }
 
-/// The path by which this process reaches a file that it has open.
+/// The path of an open file of this process.
 fn own_path(file: &OwnedFd) -> String {
     use std::os::fd::AsRawFd;
     format!("/proc/self/fd/{}", file.as_raw_fd())

@@ -1,4 +1,4 @@
-//! What a program that ends by itself is said to have answered.
+//! Results of programs that end by themselves.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -115,7 +115,7 @@ fn what_cannot_be_started_says_why(bench: &Bench) {
         (
             &file("script", "#!/nowhere/sh\n", 0o755),
             bench.folder(),
-            "what its first line names was not found",
+            "the interpreter on its first line was not found",
         ),
     ] {
         assert_eq!(why(program, folder), broken(&format!("could not be started: {told}")));

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::gate::process::{Ended, Order, Sandbox, adopt_orphans, run};
 use crate::gate::watch::Watch;
 
-/// Longer than any run needs.
+/// A time limit that no run reaches.
 pub const LONG: Duration = Duration::from_secs(30);
 
 /// Names the test for which a process was started.
@@ -27,7 +27,7 @@ const ALONE: &str = "LOCKGATE_TEST_ALONE";
 /// A variable that no program of a gate may see.
 pub const SECRET: &str = "LOCKGATE_TEST_SECRET";
 
-/// How the process that runs the gates holds it with orphans.
+/// The process that runs the gates adopts orphans, or does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
     Library,
@@ -59,7 +59,7 @@ pub fn alone(name: &str, manner: Manner, test: fn(&Bench)) {
     assert!(ran, "{said}\n{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A folder to run in, and a tag by which what runs there is found.
+/// A folder to run in, and a tag that identifies the processes that run there.
 #[derive(Debug)]
 pub struct Bench {
     pub manner: Manner,
@@ -82,7 +82,7 @@ impl Bench {
         self.folder.path()
     }
 
-    /// Lets a program misbehave, for at most so long.
+    /// Runs a misbehaving program, with a time limit.
     pub fn run(&self, what: &[&str], within: Duration) -> Ended {
         self.give(what, None, within)
     }
@@ -131,7 +131,7 @@ impl Bench {
         numbers.filter(tagged).collect()
     }
 
-    /// Ends what a test has shown to escape.
+    /// Kills the processes that a test has shown to escape.
     pub fn clear(&self) {
         while !self.left().is_empty() {
             for pid in self.left() {
@@ -151,7 +151,7 @@ impl Bench {
     }
 }
 
-/// Where Python itself lies: what is first in the search path may be a script that looks for it.
+/// The path of Python itself: the first one in the search path may be a script that looks for it.
 pub fn python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {
@@ -161,7 +161,7 @@ pub fn python() -> &'static Path {
     })
 }
 
-/// What a program that ended by itself has said.
+/// The output of a program that ended by itself.
 #[track_caller]
 pub fn exited(ended: Ended) -> (i32, String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -171,7 +171,7 @@ pub fn exited(ended: Ended) -> (i32, String, String) {
     }
 }
 
-/// How long something takes, and what it gives.
+/// Returns the time that `work` takes, and its result.
 pub fn timed<T>(what: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let given = what();

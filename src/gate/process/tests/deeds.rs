@@ -1,4 +1,4 @@
-//! What a hostile program can do at each level of isolation, tried: docs/security.md has the table, which is made here.
+//! Attempts of a hostile program at each level of isolation; the table in docs/security.md is generated here.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,7 +18,7 @@ use crate::policy::Isolation;
 
 const LEVELS: [Isolation; 3] = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap];
 
-/// What is tried at once, with what it is called in the table.
+/// The attempts of one run, each with its name in the table.
 pub(super) const DEEDS: [(&str, &str); 60] = [
     ("change a file", "change a file of the project"),
     ("make a file", "make one"),

@@ -1,4 +1,4 @@
-//! What a program leaves behind is found and ended, and nothing else is.
+//! Processes that a program leaves behind are found and killed, and no others.
 
 use std::fs;
 use std::thread;
@@ -21,10 +21,10 @@ in_both_manners! {
     a_nameless_daemon_may_be_of_another_that_runs
 }
 
-/// By when a run has ended of which nothing had to be waited for.
+/// The time within which a run ends if nothing has to be waited for.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// Checks that a stray was there, and is gone.
+/// Checks that an orphan existed and was killed.
 #[track_caller]
 fn ended(bench: &Bench, what: &[&str]) {
     let (time, (code, stdout, _)) = timed(|| exited(bench.run(what, LONG)));
@@ -35,7 +35,7 @@ fn ended(bench: &Bench, what: &[&str]) {
 }
 
 fn a_child_in_the_group_is_ended(bench: &Bench) {
-    // Without an environment, only the group says whose it is.
+    // Without an environment, only the group identifies the program.
     ended(bench, &["child", "plain", "exit"]);
     ended(bench, &["child", "bare", "exit"]);
 }
@@ -94,7 +94,7 @@ fn a_nameless_daemon_may_be_of_another_that_runs(bench: &Bench) {
     });
 }
 
-/// Does something while a program of another bench runs that has a daemon; when it ends, so do all daemons.
+/// Runs a test while a program of another bench with a daemon is running; all daemons end with it.
 fn beside(bench: &Bench, kind: &str, test: impl FnOnce(&Bench, &Bench)) {
     let other = bench.another();
     thread::scope(|scope| {

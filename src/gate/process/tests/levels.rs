@@ -1,4 +1,4 @@
-//! A program in a cage answers as it does outside of one.
+//! A sandboxed program gives the same result as one without a sandbox.
 
 use std::fs;
 use std::path::Path;
@@ -16,8 +16,8 @@ in_both_manners! {
     answers_and_signals_pass_through
     a_program_changes_its_own_files
     a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk
-    what_cannot_be_started_in_a_cage_says_why
-    a_cage_that_is_not_to_be_had_is_not_replaced
+    a_failed_start_in_a_sandbox_says_why
+    an_unavailable_sandbox_is_not_replaced
 }
 
 fn levels() -> impl Iterator<Item = Isolation> {
@@ -101,7 +101,7 @@ fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
 
-fn what_cannot_be_started_in_a_cage_says_why(bench: &Bench) {
+fn a_failed_start_in_a_sandbox_says_why(bench: &Bench) {
     for level in levels() {
         let nowhere = bench.folder().join("nowhere");
         let order = Order { program: &nowhere, ..caged(bench, level, &[], None) };
@@ -111,7 +111,7 @@ fn what_cannot_be_started_in_a_cage_says_why(bench: &Bench) {
     assert!(python().exists());
 }
 
-fn a_cage_that_is_not_to_be_had_is_not_replaced(_: &Bench) {
+fn an_unavailable_sandbox_is_not_replaced(_: &Bench) {
     let none = Ceiling(Isolation::None);
     assert_eq!(strongest(none), Isolation::None);
     assert_eq!(shortfall(Isolation::None, none), None);
@@ -159,7 +159,7 @@ fn no_program_inherits_what_its_caller_was_started_with() {
 /// what a change of a mode costs that the supervisor makes. All are measured in turns.
 #[test]
 #[ignore = "measures"]
-fn what_a_cage_costs() {
+fn what_a_sandbox_costs() {
     let bench = Bench::new(super::bench::Manner::Library);
     let kinds = [
         ("none", Isolation::None, FilterParts::All),

@@ -1,4 +1,4 @@
-//! What a program that means harm finds around it: a project, a home, another process and sockets.
+//! The surroundings of a malicious program: a project, a home, another process and sockets.
 
 use std::collections::{BTreeMap, HashSet};
 use std::env;
@@ -26,7 +26,7 @@ use crate::gate::process::{Order, Sandbox};
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
 
-/// What the program has to do with: a project, a home, another process and sockets.
+/// The surroundings of the program: a project, a home, another process and sockets.
 pub(super) struct Scene {
     pub(super) around: TempDir,
     victim: Child,
@@ -125,7 +125,7 @@ impl Scene {
         }
     }
 
-    /// A cage of this level around the project.
+    /// A sandbox of this level around the project.
     pub(super) fn cage(&self, level: Isolation) -> Sandbox {
         let own = self.around.path().join("own");
         fs::create_dir_all(&own).unwrap();
@@ -139,12 +139,12 @@ impl Scene {
         }
     }
 
-    /// What a program of this level did: what it said, but where the world shows it.
+    /// The attempts that succeeded at this level: as the program reports them, or as they show outside of it.
     pub(super) fn done(self, bench: &Bench, level: Isolation) -> BTreeMap<String, bool> {
         self.done_with(bench, level, FilterParts::All)
     }
 
-    /// The same with a part of the filter.
+    /// The same with some parts of the filter.
     pub(super) fn done_with(
         mut self,
         bench: &Bench,
@@ -160,7 +160,7 @@ impl Scene {
         let cage = Sandbox { filter, ..self.cage(level) };
         let order = Order { cage, ..bench.order(&["attempts", &facts.to_string()], None) };
         let (watch, over) = (Watch::idle(), AtomicBool::new(false));
-        // What listens is heard of only where somebody calls.
+        // A listener is only noticed by connecting to it.
         let port = self.facts["free"].as_u64().unwrap() as u16;
         let listening = Mutex::new(HashSet::new());
         let ended = std::thread::scope(|scope| {
@@ -258,10 +258,10 @@ impl Drop for Scene {
     fn drop(&mut self) {
         for child in [&mut self.victim, &mut self.terminal] {
             let _killed = child.kill();
-            // Who adopts orphans has ended it.
+            // The process that adopts orphans has ended it.
             let _reaped = child.wait();
         }
-        // What a user's queues hold is limited, so none may be left.
+        // A user's message queues are limited, so none may be left.
         let key = self.facts["key"].as_u64().unwrap_or_default();
         let unlink = format!("import ctypes; ctypes.CDLL(None).mq_unlink(b'/lockgate-test-{key}')");
         let _removed = Command::new("python3").args(["-c", &unlink]).status();

@@ -85,7 +85,7 @@ impl Trial {
         std::fs::write(self.path(name), text).unwrap();
     }
 
-    /// What the server was told, as it wrote it down.
+    /// The messages that the server received, from its log.
     fn log(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.path(".log")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()

@@ -123,7 +123,7 @@ fn a_server_is_asked_about_all_files_of_a_call_before_it_answers() {
     let verdicts = trial.together(&edits);
     let all: Vec<usize> = verdicts.iter().map(|verdict| found(verdict).len()).collect();
     assert_eq!((all, trial.runs()), (vec![1, 2], 0));
-    // A request that nobody answers before the next one: the control that it was not answered singly.
+    // Control: the request is not answered before the next one arrives, so it was not sent alone.
     let alone = Trial::timed("together", Has::ServerAndCommand, more, Hours::default(), "1500ms");
     assert_eq!(became(&alone.together(&edits[..1])[0]).0, Outcome::TimedOut);
     assert_eq!(alone.noted("diagnostic"), ["a.txt"]);

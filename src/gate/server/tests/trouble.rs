@@ -1,4 +1,4 @@
-//! What a server fails at is told, and never taken for a clean text.
+//! Failures of a server are reported, and never taken for a text without findings.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn one_that_hangs_is_ended_and_rests() {
     assert_eq!([asked(3), asked(4)].map(|verdict| became(&verdict).0), [Outcome::TimedOut; 2]);
     let (outcome, why) = became(&asked(5));
     assert_eq!(outcome, Outcome::Passed, "{why}");
-    assert!(why.contains("rests, for it died more than once: it gave no answer in time"), "{why}");
+    assert!(why.contains("is paused because it died more than once: it gave no answer in time"), "{why}");
     assert_eq!(trial.noted("started").len(), 2);
 }
 
@@ -36,7 +36,7 @@ fn one_that_dies_is_started_once_more_and_then_rests() {
     for number in 0..3 {
         let (outcome, why) = became(&trial.judge("a.txt", Some(""), &format!("bad {number}\n")));
         assert_eq!(outcome, Outcome::Found);
-        let told = "rests, for it died more than once: it ended with exit code 3; it said: I give up; its command was";
+        let told = "is paused because it died more than once: it ended with exit code 3; it said: I give up; its command was";
         assert!(why.contains(told), "{why}");
     }
     assert_eq!((trial.noted("started").len(), trial.runs()), (2, 4), "once for the text before");
@@ -56,7 +56,7 @@ fn one_that_dies_of_new_files_goes_on_with_others() {
         let new = trial.judge("new.txt", None, &format!("bad {number}\n"));
         assert_eq!(found(&new).len(), 1);
         let why = became(&new).1;
-        let told = "is not shown files that are not on disk, as it died of them twice: it ended with exit code 1; it said: no such file; its command was";
+        let told = "gets no files that are not on disk, because it died of them twice: it ended with exit code 1; it said: no such file; its command was";
         assert!(why.contains(told), "{why}");
         assert_eq!(became(&edit(number + 1)), (Outcome::Found, String::new()), "it does not rest");
     }
