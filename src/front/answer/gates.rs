@@ -1,17 +1,17 @@
-//! What there is to say about the gates: each finding in a line, and what became of those that did not look.
+//! Renders gate results: one line for each finding, and notes about gates that did not run.
 
 use crate::gate::{Finding, GateRun, Outcome, Verdict};
 
-/// Where a finding stands and what names it: its code, or else its gate.
+/// The position and label of a finding; the label is its code, or the gate if it has no code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FindingLabel<'a> {
-    /// The file, where that is not the edited one.
+    /// Path of the file, if it is not the edited file.
     pub path: Option<&'a str>,
-    /// Its line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Its column, from 1.
+    /// Column number, from 1.
     pub column: usize,
-    /// What names it.
+    /// The code of the finding, or its gate.
     pub name: &'a str,
 }
 
@@ -26,8 +26,7 @@ impl<'a> From<&'a Finding> for FindingLabel<'a> {
     }
 }
 
-/// The warnings that are said nowhere else: neither at the end of the message, nor by one of the findings that are
-/// shown.
+/// Returns the warnings that neither end the message nor repeat a finding that is shown.
 pub fn unsaid<'a>(
     warnings: &'a [String],
     message: &'a str,
@@ -40,7 +39,7 @@ pub fn unsaid<'a>(
     })
 }
 
-/// How the line begins that tells a finding.
+/// Returns the prefix of the line that describes a finding.
 fn opening(FindingLabel { path, line, column, name }: FindingLabel<'_>) -> String {
     let file = path.map(|path| format!("{path}, ")).unwrap_or_default();
     format!("{file}line {line}, column {column}: {name}: ")
@@ -51,19 +50,19 @@ pub(super) fn line(finding: &Finding) -> String {
     opening(finding.into()) + &finding.message
 }
 
-/// What is to be said of a gate that looked at something and gave no answer.
+/// Returns the warning for a gate that ran without a result.
 pub(super) fn unchecked(run: &GateRun) -> Option<String> {
     let happened = trouble(run).filter(|_| run.outcome != Outcome::Unavailable)?;
     Some(format!("{} {happened}, so the edit was not checked by it", run.gate))
 }
 
-/// What is to be said of a gate that the edit must not do without.
+/// Returns the error for a gate that the policy requires and that has no result.
 pub(super) fn required(run: &GateRun) -> Option<String> {
     let happened = trouble(run).filter(|_| run.blocking)?;
     Some(format!("{} {happened}, and the policy requires it", run.gate))
 }
 
-/// Why a gate that should have looked has not.
+/// Returns the reason why a gate has no result.
 fn trouble(run: &GateRun) -> Option<String> {
     let because = |what: &str| match &run.why {
         Some(why) => format!("{what} ({why})"),
@@ -85,7 +84,7 @@ fn trouble(run: &GateRun) -> Option<String> {
     }
 }
 
-/// What a caller should know of gates that could not be asked, and of those that changed the draft.
+/// Returns notes about gates that could not run and about gates that changed the draft.
 pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     let runs = || verdict.runs.iter();
     let fixed = runs().filter(|run| run.outcome == Outcome::Fixed || run.partial);
@@ -126,7 +125,7 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     notes
 }
 
-/// The gates of these runs, as in `a, b and c`.
+/// Joins the names of the gates, as in `a, b and c`.
 fn names(runs: &[&GateRun]) -> String {
     let names: Vec<&str> = runs.iter().map(|run| run.gate.as_str()).collect();
     match names.split_last() {

@@ -1,6 +1,6 @@
-//! The answers about the past: an edit that was turned back or made again, the list of edits, and one of them in full.
+//! Renders undo and redo, the list of edits, and a single edit in full.
 //!
-//! Invariant: what others wrote down (names, paths, tools) is shown without anything that steers.
+//! Invariant: strings from the journal (names, paths, tools) are shown without control characters.
 
 use serde_json::{Map, Value, json};
 
@@ -13,18 +13,18 @@ use crate::gate::clean;
 use crate::request::Direction;
 use crate::text::steers;
 
-/// Bytes that are shown of a name, and of a path.
+/// Maximum bytes of a name and of a path.
 const SHOWN: (usize, usize) = (80, 400);
 
-/// The most files of one edit that a list names.
+/// Maximum number of files of one edit that a list names.
 const FILES: usize = 20;
 
-/// Which edit was turned, and which way.
+/// The edit that was undone or redone, and the direction.
 #[derive(Debug, Clone, Copy)]
 pub struct RevertedEdit {
-    /// Which way.
+    /// Undo or redo.
     pub direction: Direction,
-    /// The edit, where it is known.
+    /// Id of the edit, if it is known.
     pub edit: Option<EditId>,
 }
 
@@ -37,7 +37,7 @@ impl RevertedEdit {
         }
     }
 
-    /// What is said where nothing had to be done.
+    /// Returns the message when nothing had to be done.
     fn standing(self) -> String {
         let edit = self.edit.map_or_else(|| "the edit".to_owned(), |id| id.to_string());
         match self.direction {
@@ -47,7 +47,7 @@ impl RevertedEdit {
     }
 }
 
-/// Renders what became of an edit that was to be taken back, or made again.
+/// Renders the result of an undo or redo.
 pub fn reverted(
     result: &Result<Vec<Report>, Error>,
     turned: RevertedEdit,
@@ -60,7 +60,7 @@ pub fn reverted(
     }
 }
 
-/// Renders a list of edits, of which at most so many are shown.
+/// Renders a list of at most `most` edits.
 pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, shape: &ResponseOptions) -> Answer {
     let entries = match result {
         Ok(entries) => entries,
@@ -159,7 +159,7 @@ fn some(text: &str) -> Option<Value> {
     (!text.is_empty()).then(|| text.into())
 }
 
-/// An edit as one line.
+/// Renders an edit as one line.
 fn line(entry: &Entry) -> String {
     let files = entry.changes.iter().take(FILES).map(|change| {
         let word = match (change.before, change.after) {
@@ -193,12 +193,12 @@ fn kind(entry: &Entry) -> (&'static str, Option<EditId>) {
     }
 }
 
-/// A name that others gave themselves.
+/// Cleans and clips a name that a client gave.
 fn name(text: &str) -> String {
     fit::clip(&clean(text), SHOWN.0)
 }
 
-/// A path, with what steers shown as a character that cannot be seen.
+/// Clips a path and replaces control characters with the replacement character.
 fn path(text: &str) -> String {
     let hidden = |c: char| steers(c) || matches!(c, '\n' | '\t');
     let shown: String =

@@ -47,8 +47,8 @@ proptest! {
     }
 }
 
-/// Found by chance once in thousands of runs: everything is told, each text needs all its bytes, and the limit is the
-/// smallest that can be asked for.
+/// Found by chance once in thousands of runs: every field is set, each text needs all its bytes, and the limit is the
+/// smallest that a caller can request.
 #[test]
 fn the_smallest_answer_has_room_for_every_field() {
     let longest = "a".repeat(28);
@@ -71,7 +71,7 @@ fn the_smallest_answer_has_room_for_every_field() {
     }
 }
 
-/// The control: without the levels and hunks of `fit`, the same facts are too large.
+/// The control: without the levels and hunks of `fit`, the same response is too large.
 #[test]
 fn unbounded_facts_would_break_the_limit() {
     let place = EvidenceLine { line: 1, preview: "x".repeat(60), symbol: None };
