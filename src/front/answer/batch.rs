@@ -2,7 +2,6 @@
 //!
 //! Invariant: the files share the size limit of one answer. Files that need little space are shown in full; a file
 //! that is not shown at all is counted.
-//! not shown at all is counted.
 
 use serde_json::{Value, json};
 

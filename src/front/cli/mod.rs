@@ -1,7 +1,7 @@
-//! lockgate on the command line: one file for each command, one scheme of colours, one table of exit codes.
+//! The command line: one file for each command, shared styles, and one table of exit codes.
 //!
-//! Invariant: a command only reads arguments, calls the engine or another front, and shows the answer; the exit code
-//! of a refusal is that of its family, whatever the command.
+//! Invariant: a command only reads arguments, calls the engine or another frontend, and prints the answer. The exit
+//! code of a rejection depends only on its error family.
 
 mod answer;
 mod cache;
@@ -78,12 +78,12 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-/// The executable of this process, whatever became of its file.
+/// The executable of this process, even if its file was replaced.
 const SELF: &str = "/proc/self/exe";
 
-/// Runs the command that the process was started with, and gives its exit code.
+/// Runs the command of this process and returns its exit code.
 ///
-/// Usage errors, `--help` and `--version` end the process here.
+/// Usage errors, `--help` and `--version` exit the process here.
 pub fn run() -> ExitCode {
     gate::close_inherited_on_exec();
     if let Some(code) = gate::parse_for_parent(std::env::args_os().skip(1)) {
@@ -114,14 +114,14 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// What is said of a command that could not do its work at all.
+/// Renders the error of a command.
 fn refused(refusal: &Error) -> String {
     let message = format!("{}: {}", refusal.code.name(), paint::visible(&refusal.message));
     paint::labelled(paint::REFUSED, "refused", message)
         + &paint::labelled(paint::LABEL, "hint", paint::visible(refusal.next_step()))
 }
 
-/// The table of exit codes at the end of the help, drawn from the codes themselves.
+/// Returns the table of exit codes for the help, generated from the error codes.
 fn exit_codes() -> String {
     let mut families: Vec<ErrorFamily> = Code::ALL.iter().map(|code| code.family()).collect();
     families.sort_by_key(|family| family.exit_code());

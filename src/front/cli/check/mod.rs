@@ -1,7 +1,7 @@
-//! `lockgate check`: files as they are, or requests that are not carried out, judged for people, for programs and for CI.
+//! `lockgate check`: checks files, or requests without applying them, for people, programs and CI.
 //!
-//! Invariant: nothing is written but the file that `--sarif` names; whatever the format, the exit code is that of the
-//! findings, or of the refusal's family.
+//! Invariant: only the file of `--sarif` is written. In every format, the exit code depends on the findings or on the
+//! family of the error.
 
 mod asked;
 mod github;
@@ -67,11 +67,11 @@ enum Format {
     Github,
 }
 
-/// Judges what is asked, and tells the results.
+/// Runs the check and prints the results.
 pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
     let CheckArgs { roots, word, paths, base, requests, format, sarif } = args;
     let paths_given = !paths.is_empty();
-    // A name that is no text belongs to no file that could be judged.
+    // A name that is not UTF-8 cannot be checked.
     let (paths, unreadable) = texts(paths);
     let results = if requests.is_empty() {
         let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
@@ -120,7 +120,7 @@ fn tell(results: &Results, format: Format, sarif: Option<PathBuf>) -> Result<Exi
     Ok(if results.refuses() { ExitCode::from(ErrorFamily::Gate.exit_code()) } else { ExitCode::SUCCESS })
 }
 
-/// Tells of a refusal in the format that is read; people hear of it on standard error.
+/// Prints a rejection in the selected format; the text format leaves it to standard error.
 fn refuse(refusal: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
     if let Some(file) = sarif {
         write(&file, &sarif::refusal(&refusal)?)?;

@@ -1,12 +1,12 @@
-//! What was promised at a stop of the tour, held against the bytes on disk.
+//! Compares the answers of the demo with the bytes on disk.
 
 use super::stops::DemoOutcome;
 use crate::front::cli::answer::EditAnswer;
 use crate::text::Version;
 
-/// Holds an answer against the outcome that was announced and the bytes before and after the call.
+/// Checks an answer against the expected outcome and the bytes before and after the call.
 ///
-/// Gives what was seen; as an error, what is not as told.
+/// Returns a description of the result. Errors: a description of the difference.
 pub(super) fn hold(
     outcome: DemoOutcome,
     told: &EditAnswer,

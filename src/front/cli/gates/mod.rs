@@ -1,7 +1,7 @@
-//! `lockgate gates`: what gates there are, what they are, and whether they work on this machine.
+//! `lockgate gates`: lists, shows and tests the gates.
 //!
-//! Invariant: nothing of a repository is run, but what a person has trusted; programs are given texts of their own
-//! definitions, in temporary folders, and never a file of the project.
+//! Invariant: nothing of a repository runs unless a person trusts it. Programs get texts of their own definitions in
+//! temporary folders, never a file of the project.
 
 mod crew;
 mod doctor;
@@ -77,7 +77,7 @@ enum GatesCommand {
 const DOCTOR: &str = "Ends with 1 when a gate that the policy names, or that is asked for, does not work. A gate without a \
                       canary is unproven, which is no failure.";
 
-/// Which gates, and how they are shown.
+/// Selection of the gates and the output format.
 #[derive(Debug, clap::Args)]
 struct GateSelection {
     /// Folder whose policy may define gates of its own [default: the current folder, in the project around it]
@@ -88,7 +88,7 @@ struct GateSelection {
     json: bool,
 }
 
-/// Does what the verb says.
+/// Runs the subcommand.
 pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
     match args.verb.unwrap_or(GatesCommand::List { of: args.of }) {
         GatesCommand::List { of } => {
@@ -128,9 +128,9 @@ fn say_json(value: &serde_json::Value) -> Result<(), Error> {
     paint::say_plain(format!("{value:#}\n").as_bytes())
 }
 
-/// Does work that a signal ends, and the programs with it. The work says whether all is well.
+/// Runs work that a signal cancels together with its programs. The work returns true on success.
 fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode, Error> {
-    // One thread listens for signals while the work goes on.
+    // One thread handles signals during the work.
     let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
     let watch = Watch::new(stop, None);
     let well = work(&watch)?;
@@ -141,5 +141,5 @@ fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode,
     })
 }
 
-/// The exit code after a signal, as shells have it.
+/// The exit code after SIGINT, as in shells.
 pub(super) const INTERRUPTED: u8 = 130;

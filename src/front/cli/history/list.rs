@@ -1,4 +1,4 @@
-//! Remembered edits as people read them, from the answers that programs get.
+//! Renders journal entries as text, from the JSON answers.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,7 +7,6 @@ use crate::error::{Code, Error};
 use crate::front::cli::paint::{ADDED, FAINT, LABEL, REMOVED, WARNING, labelled, paint, visible};
 use crate::front::cli::show;
 
-/// A list of edits.
 #[derive(Debug, Deserialize)]
 pub(super) struct EditList {
     edits: Vec<ToldEdit>,
@@ -15,7 +14,7 @@ pub(super) struct EditList {
     truncated: bool,
 }
 
-/// An edit.
+/// An edit in the journal.
 #[derive(Debug, Deserialize)]
 pub(super) struct ToldEdit {
     edit_id: String,
@@ -35,7 +34,7 @@ pub(super) struct ToldEdit {
     more_files: usize,
 }
 
-/// What an edit did to one file.
+/// The change of an edit to one file.
 #[derive(Debug, Deserialize)]
 struct ToldFile {
     path: String,
@@ -61,14 +60,14 @@ fn read<T: for<'a> Deserialize<'a>>(answer: &Value) -> Result<T, Error> {
 }
 
 impl EditList {
-    /// Reads the answer of `list_edits`.
+    /// Parses the answer of `list_edits`.
     ///
-    /// Errors: `INTERNAL` when it is not one.
+    /// Errors: `INTERNAL` when the value is not such an answer.
     pub(super) fn read(answer: &Value) -> Result<EditList, Error> {
         read(answer)
     }
 
-    /// The edits, each with its files.
+    /// Renders the edits, each with its files.
     pub(super) fn shown(&self) -> String {
         let mut text: String = self.edits.iter().map(ToldEdit::in_short).collect();
         if self.edits.is_empty() {
@@ -82,9 +81,9 @@ impl EditList {
 }
 
 impl ToldEdit {
-    /// Reads one edit.
+    /// Parses one edit.
     ///
-    /// Errors: `INTERNAL` when it is none.
+    /// Errors: `INTERNAL` when the value is not an edit.
     pub(super) fn read(answer: &Value) -> Result<ToldEdit, Error> {
         read(answer)
     }
@@ -93,7 +92,7 @@ impl ToldEdit {
         self.headline() + &self.files.iter().map(ToldFile::line).collect::<String>() + &self.rest()
     }
 
-    /// The edit with the diffs of its files.
+    /// Renders the edit with the diffs of its files.
     pub(super) fn in_full(&self) -> String {
         let mut text = self.headline();
         if !self.gates.is_empty() {

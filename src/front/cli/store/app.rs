@@ -1,4 +1,4 @@
-//! `lockgate store app`: which app is whose.
+//! `lockgate store app`: registers apps and their organisations.
 
 use std::process::ExitCode;
 
@@ -41,7 +41,7 @@ enum AppCommand {
     },
 }
 
-/// Does what the verb says.
+/// Runs the subcommand.
 pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
     match args.verb {
         AppCommand::Add { id, organization, store, json } => {

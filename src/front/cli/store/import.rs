@@ -1,4 +1,4 @@
-//! `lockgate store import`: the files of a folder as edits.
+//! `lockgate store import`: imports the files of a folder as edits.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -43,12 +43,12 @@ pub(super) struct ImportArgs {
     json: bool,
 }
 
-/// Imports, and says what became of each file.
+/// Imports and prints the result of each file.
 pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
     adopt_orphans();
     let ImportArgs { dir, store, replace, mode, root, word, json } = args;
     let (depot, mode) = (depot(&store)?, Mode::named(&mode).unwrap_or_default());
-    // Nothing is written where that was not asked for: apps neither.
+    // `verify_only` writes nothing, not even apps.
     let apps = if mode == Mode::VerifyOnly { Vec::new() } else { depot.bring_apps(&dir)? };
     let roots: Vec<PathBuf> = root.into_iter().collect();
     let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(&roots) };

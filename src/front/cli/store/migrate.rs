@@ -1,4 +1,4 @@
-//! `lockgate store migrate`: the tables of the database.
+//! `lockgate store migrate`: migrates the tables of the database.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ pub(super) struct MigrateArgs {
     json: bool,
 }
 
-/// Migrates, and says from which version to which.
+/// Migrates and prints the old and new version.
 pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
     let Migrated { from, to, narrows } = depot(&args.store)?.migrate()?;
     let mut text = labelled(

@@ -1,6 +1,6 @@
-//! `lockgate trust`: a person looks at what a policy would run, and allows it.
+//! `lockgate trust`: shows the commands of a policy to a person, who allows them.
 //!
-//! Invariant: what is written down is what was shown; no tool of an agent leads here.
+//! Invariant: the record contains exactly the commands that were shown. No tool of an agent runs this command.
 
 pub(super) mod shown;
 
@@ -53,7 +53,7 @@ enum TrustCommand {
     },
 }
 
-/// Shows what a policy would run, and asks; or does what the verb says.
+/// Shows the commands of a policy and asks for trust, or runs the subcommand.
 pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
     match args.verb {
         None => trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, args.yes),
@@ -101,7 +101,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
 
 /// Asks the person at the terminal.
 ///
-/// Errors: `INVALID_INPUT` where there is none.
+/// Errors: `INVALID_INPUT` without a terminal.
 fn asked() -> Result<bool, Error> {
     let (input, output) = (io::stdin(), io::stdout());
     if !input.is_terminal() || !output.is_terminal() {

@@ -1,4 +1,4 @@
-//! The stops in the four modes of editing, judged by what is compiled in.
+//! The steps for the edit modes, checked by the built-in gates.
 
 use serde_json::json;
 

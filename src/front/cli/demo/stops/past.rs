@@ -1,4 +1,4 @@
-//! The stops about several files, and about the past.
+//! The steps for a batch and its undo.
 
 use serde_json::json;
 

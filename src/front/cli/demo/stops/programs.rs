@@ -1,4 +1,4 @@
-//! The stops at which a program of the policy judges, or mends.
+//! The steps in which a program of the policy checks or fixes the draft.
 
 use serde_json::json;
 

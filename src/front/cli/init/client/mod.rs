@@ -1,7 +1,6 @@
-//! `lockgate init --client`: the server in a client's configuration of the project.
+//! `lockgate init --client`: adds the server to a client's configuration of the project.
 //!
-//! Invariant: what a person or another program wrote there stays as it is, to the byte; a file that cannot be understood is
-//! left alone.
+//! Invariant: other content of the file stays unchanged, byte for byte. A file that cannot be parsed is not written.
 
 mod kinds;
 mod layout;
@@ -21,10 +20,10 @@ use super::{Force, Writing};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
 
-/// The server's name in a configuration, and the program's on the search path.
+/// Name of the server in a configuration, and of the program on the search path.
 const NAME: &str = "lockgate";
 
-/// Adds the server to the configuration, and says what became of it.
+/// Adds the server to the configuration and returns the result.
 pub(super) fn run(
     workspace: &Workspace,
     client: Client,
@@ -63,7 +62,7 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// What is said in any case.
+/// Creates the outcome with its common parts.
 fn told(kind: &ClientKind, entry: &Map<String, Value>, before: Option<&str>) -> InitOutcome {
     let mut outcome = InitOutcome::new(FileStatus::Unchanged, kind.path);
     outcome.facts = vec![("client", json!(kind.name)), ("server", json!(NAME)), ("entry", json!(entry))];
@@ -102,7 +101,7 @@ fn another(kind: &ClientKind, (line, column): (usize, usize)) -> Error {
     )
 }
 
-/// Refuses a text that does not say what it was to say.
+/// Checks that the new text contains the entry.
 fn check(text: &str, wanted: &WantedEntry<'_>) -> Result<(), Error> {
     match merge(text, wanted) {
         Ok(Merged::Same) => Ok(()),
@@ -110,7 +109,7 @@ fn check(text: &str, wanted: &WantedEntry<'_>) -> Result<(), Error> {
     }
 }
 
-/// Whether the client will find the program.
+/// True if the program is on the search path.
 fn is_on_path() -> bool {
     let path = crate::gate::search_path();
     std::env::split_paths(&path).any(|folder: std::path::PathBuf| folder.join(Path::new(NAME)).is_file())

@@ -1,4 +1,4 @@
-//! Merging, on texts that are written by hand; on random ones in `random`.
+//! Tests of merging with fixed texts; `random` has random ones.
 
 mod random;
 
