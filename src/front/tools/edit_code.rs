@@ -1,4 +1,4 @@
-//! `edit_code`: a block of code for another, also where it is quoted with a slip.
+//! `edit_code`: replaces a block of code, even if it is quoted inexactly.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, LikenessFields, Request, Target};
 
-/// The tool's row in the list of tools.
+/// The tool's definition.
 pub const TOOL: Tool = Tool {
     name: "edit_code",
     title: "Replace a block of code",
@@ -93,10 +93,10 @@ enum Similar {
     Any,
 }
 
-/// The least score where none is given.
+/// The default minimum score.
 const THRESHOLD: f64 = 0.9;
 
-/// An older name of `single_match`, which is not listed.
+/// An older name of `single_match` that is accepted but not listed.
 const OLD_NAME: &str = "replace_block";
 
 fn ask(mut arguments: JsonObject) -> Result<ToolRequest, Error> {

@@ -1,4 +1,4 @@
-//! `edit_file`: one text of a file for another, quoted as it stands there.
+//! `edit_file`: replaces an exactly quoted text in a file.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, Request, Target};
 
-/// The tool's row in the list of tools.
+/// The tool's definition.
 pub const TOOL: Tool = Tool {
     name: "edit_file",
     title: "Replace a text in a file",

@@ -1,4 +1,4 @@
-//! `patch_content`: one text for another, of a file or of what lies in a database.
+//! `patch_content`: replaces one text in a file or an entity.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, Mode, Request};
 
-/// The tool's row in the list of tools.
+/// The tool's definition.
 pub const TOOL: Tool = Tool {
     name: "patch_content",
     title: "Replace a unique text",

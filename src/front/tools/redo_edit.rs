@@ -1,4 +1,4 @@
-//! `redo_edit`: an edit that was taken back, made again.
+//! `redo_edit`: redoes an edit that was undone.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Direction, Revert};
 
-/// The tool's row in the list of tools.
+/// The tool's definition.
 pub const TOOL: Tool = Tool {
     name: "redo_edit",
     title: "Make an edit again",

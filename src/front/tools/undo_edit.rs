@@ -1,4 +1,4 @@
-//! `undo_edit`: an edit taken back.
+//! `undo_edit`: undoes an edit.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Direction, Revert};
 
-/// The tool's row in the list of tools.
+/// The tool's definition.
 pub const TOOL: Tool = Tool {
     name: "undo_edit",
     title: "Take an edit back",

@@ -54,7 +54,7 @@ fn property(setting: &Setting, shared: &mut Map<String, Value>) -> Value {
     }
 }
 
-/// A default as a value; lists of words are written without quotes in the table.
+/// Parses a default value; the table writes lists of words without quotes.
 fn written(default: &str) -> Value {
     let words = default.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match (serde_json::from_str(default), words) {
