@@ -47,7 +47,6 @@ fn entry(field: &str) -> Option<usize> {
 /// The texts for a written edit and for an edit that was already applied, in this order.
 type StatusNames<'a> = [&'a str; 2];
 
-/// Renders several reports.
 pub(super) fn several(reports: &[Report], shape: &ResponseOptions, words: Option<StatusNames<'_>>) -> Answer {
     let made: Vec<(Diff<'_>, Vec<Region>)> =
         reports.iter().map(|report| (report.diff(), report.regions())).collect();

@@ -25,7 +25,6 @@ pub struct ToolCall {
     pub arguments: JsonObject,
 }
 
-/// The proposed next step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ProposedCall {
     /// A tool call as JSON, with its tool and arguments.

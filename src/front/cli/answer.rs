@@ -24,7 +24,6 @@ pub(super) struct EditAnswer {
     pub hint: Option<String>,
     /// Path of the target, relative to its root.
     pub path: Option<String>,
-    /// The version on disk.
     pub version: Option<String>,
     /// The version before the edit.
     pub previous_version: Option<String>,
@@ -42,17 +41,12 @@ pub(super) struct EditAnswer {
     pub diff: Option<String>,
     /// The lines most similar to a text that was not found.
     pub best: Option<ToldBest>,
-    /// The proposed call.
     pub next: Option<Value>,
-    /// Positions of the matches.
     pub match_locations: Vec<ToldPlace>,
     /// Warnings that do not block the edit.
     pub validation_warnings: Vec<String>,
-    /// Findings of the gates.
     pub findings: Vec<ToldFinding>,
-    /// The gates that ran.
     pub gates: Vec<ToldRun>,
-    /// Notes for the caller.
     pub notes: Vec<String>,
 }
 
@@ -71,11 +65,9 @@ pub(super) struct ToldSince {
 pub(super) struct ToldBest {
     /// First line, from 1.
     pub start_line: usize,
-    /// Last line, inclusive.
     pub end_line: usize,
     /// Similarity, from 0 to 1.
     pub score: f64,
-    /// Text of the lines.
     #[serde(default)]
     pub lines: Vec<String>,
     /// The first difference from the searched text.
@@ -109,7 +101,6 @@ pub(super) struct ToldPlace {
 /// A finding of a gate.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldFinding {
-    /// Name of the gate.
     pub gate: String,
     /// Path of the file, if it is not the edited file.
     #[serde(default)]
@@ -121,7 +112,6 @@ pub(super) struct ToldFinding {
     /// The gate's code for this kind of finding.
     #[serde(default)]
     pub code: Option<String>,
-    /// Text of the finding.
     pub message: String,
     /// Set when the edit introduces the finding.
     #[serde(default)]
@@ -134,7 +124,6 @@ pub(super) struct ToldFinding {
 /// The result of one gate.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldRun {
-    /// Name of the gate.
     pub gate: String,
     /// Outcome, such as `passed`.
     pub outcome: String,

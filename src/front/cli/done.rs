@@ -15,7 +15,6 @@ pub(super) enum CommandOutcome {
     One(Box<Result<Report, Error>>),
     /// Several edits, with the paths as the caller named them.
     All(Result<Vec<Report>, Error>, Vec<String>),
-    /// An undo or redo.
     Turned(Result<Vec<Report>, Error>, RevertedEdit),
 }
 

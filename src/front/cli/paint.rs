@@ -12,23 +12,16 @@ use clap::builder::styling::{AnsiColor, Style, Styles};
 use crate::error::{Code, Error};
 use crate::text::steers;
 
-/// Style of a success.
 pub(super) const DONE: Style = AnsiColor::Green.on_default().bold();
-/// Style of a rejection.
 pub(super) const REFUSED: Style = AnsiColor::Red.on_default().bold();
-/// Style of a warning.
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-/// Style of titles.
 pub(super) const TITLE: Style = Style::new().bold().underline();
-/// Style of labels.
 pub(super) const LABEL: Style = Style::new().bold();
-/// Style of secondary text.
 pub(super) const FAINT: Style = Style::new().dimmed();
 /// Style of added lines in a diff.
 pub(super) const ADDED: Style = AnsiColor::Green.on_default();
 /// Style of removed lines in a diff.
 pub(super) const REMOVED: Style = AnsiColor::Red.on_default();
-/// Style of hunk headers.
 pub(super) const HUNK: Style = AnsiColor::Cyan.on_default();
 
 /// The clap styles for help and usage errors.

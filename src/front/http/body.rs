@@ -18,9 +18,7 @@ use crate::front::mcp::{Heard, LARGE, heard};
 pub(super) enum BodyKind {
     /// An `initialize` request, which begins a session.
     Greeting,
-    /// Any other message.
     Message,
-    /// An unknown notification.
     Aside,
 }
 

@@ -34,7 +34,6 @@ struct ConnActivity {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnPhase {
-    /// Idle since this time.
     Idle(Instant),
     /// Receiving the head of a request since this time.
     Head(Instant),
@@ -51,7 +50,6 @@ impl ConnState {
         ConnState { state: Mutex::new(state), bounds, ended: CancellationToken::new() }
     }
 
-    /// Records received bytes.
     pub(super) fn received(&self) {
         let mut state = self.state();
         if let ConnPhase::Idle(_) = state.phase {

@@ -56,7 +56,6 @@ impl Connections {
         self.open().lives.len()
     }
 
-    /// Waits for a slot.
     pub(super) async fn place(self: &Arc<Self>) -> ConnectionSlot {
         loop {
             let changed = self.changed.notified();

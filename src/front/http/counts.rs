@@ -152,7 +152,6 @@ impl Counts {
         self.store_times.get_or_create(&Operation { operation }).observe(time.as_secs_f64());
     }
 
-    /// Records an answered request.
     pub(super) fn request(&self, status: StatusCode) {
         self.requests.get_or_create(&AnswerLabels { status: status.as_u16() }).inc();
     }

@@ -38,7 +38,6 @@ pub(super) struct Framing(Mutex<HeadPart>);
 
 #[derive(Debug, Clone, Copy)]
 enum HeadPart {
-    /// Within a head.
     Head(HeadLines),
     /// After a head, before the end of its body is known.
     Parsed,
@@ -46,7 +45,6 @@ enum HeadPart {
     Body(u64),
     /// Within a body that is the last thing read.
     Last,
-    /// Within a rejected head.
     Refused,
 }
 

@@ -55,7 +55,6 @@ pub(super) async fn listen(
     }
 }
 
-/// Serves one connection.
 async fn attend(
     stream: TcpStream,
     place: ConnectionSlot,

@@ -8,7 +8,6 @@ use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use axum::response::IntoResponse;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
 
-/// A rejected request.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) status: StatusCode,

@@ -32,7 +32,6 @@ const LONGEST_NAME: usize = 80;
 pub(super) struct CallContext {
     /// The workspace with the files.
     pub(super) workspace: Arc<Workspace>,
-    /// Options of the server.
     pub(super) manners: ServerOptions,
     /// Name of the tool that reads lines, if it is offered.
     pub(super) reader: Option<&'static str>,

@@ -30,7 +30,6 @@ enum EnvelopePart {
 }
 
 impl Envelope {
-    /// Scans the next bytes.
     pub(super) fn feed(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
             bytes = rest;

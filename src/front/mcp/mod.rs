@@ -97,7 +97,6 @@ pub fn listed(selection: &Selection, access: WriteAccess) -> Value {
 /// ended. Edits that still run two seconds later are cancelled.
 ///
 /// Errors: `IO_FAILED` when standard input or output fails.
-/// Errors: `IO_FAILED` when standard input or output fails.
 pub async fn serve(
     workspace: Arc<Workspace>,
     selection: Selection,

@@ -55,7 +55,6 @@ fn are_few(arguments: &JsonObject) -> bool {
     arguments.values().map(long).sum::<usize>() < SHORT
 }
 
-/// Executes a request.
 pub(super) async fn carry(
     asked: ToolRequest,
     shape: ResponseOptions,

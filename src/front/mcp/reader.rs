@@ -35,11 +35,9 @@ pub(super) struct MessageReader {
 
 /// The result of parsing a line.
 pub(in crate::front) enum Heard {
-    /// A valid message.
     Message(Box<ClientJsonRpcMessage>),
     /// An invalid message, which is answered with this error.
     Nonsense(ErrorData, Option<RequestId>),
-    /// An unknown notification.
     Aside,
 }
 
@@ -118,7 +116,6 @@ impl MessageReader {
     }
 }
 
-/// Parses a single message.
 #[cfg(feature = "http")]
 pub(in crate::front) fn heard(message: &[u8]) -> Heard {
     let mut envelope = Envelope::default();

@@ -18,7 +18,7 @@ use crate::request::{
     Author, EditType, Expect, GateOptions, InsertPoint, Instructed, InstructionFields, Request, Target,
 };
 
-/// The tool's definition.
+/// The definition of `ai_edit_code` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "ai_edit_code",
     title: "Edit code by an instruction",

@@ -13,7 +13,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{ContextFields, ReadRequest};
 
-/// The tool's definition.
+/// The definition of `ai_get_code_context` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "ai_get_code_context",
     title: "Get the context of code",

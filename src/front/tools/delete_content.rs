@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Expect, GateOptions, Mode, Request};
 
-/// The tool's definition.
+/// The definition of `delete_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "delete_content",
     title: "Delete a file",

@@ -16,7 +16,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, LikenessFields, Request, Target};
 
-/// The tool's definition.
+/// The definition of `edit_code` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "edit_code",
     title: "Replace a block of code",

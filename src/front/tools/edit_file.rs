@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, Request, Target};
 
-/// The tool's definition.
+/// The definition of `edit_file` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "edit_file",
     title: "Replace a text in a file",

@@ -16,7 +16,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::Request;
 
-/// The tool's definition.
+/// The definition of `edit_files` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "edit_files",
     title: "Edit several files",

@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::ReadRequest;
 
-/// The tool's definition.
+/// The definition of `get_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "get_content",
     title: "Read a file",

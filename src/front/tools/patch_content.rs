@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, Mode, Request};
 
-/// The tool's definition.
+/// The definition of `patch_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "patch_content",
     title: "Replace a unique text",

@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{LineFields, ReadRequest};
 
-/// The tool's definition.
+/// The definition of `read_content_lines` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "read_content_lines",
     title: "Read lines of a file",

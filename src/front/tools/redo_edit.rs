@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Direction, Revert};
 
-/// The tool's definition.
+/// The definition of `redo_edit` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "redo_edit",
     title: "Make an edit again",

@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Expect, GateOptions, Mode, Request};
 
-/// The tool's definition.
+/// The definition of `replace_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "replace_content",
     title: "Write a whole text",

@@ -17,7 +17,7 @@ use crate::request::{
     Author, Expect, Fields, Flagged, GateOptions, InsertFields, LineEditFields, Request, Target, WindowFields,
 };
 
-/// The tool's definition.
+/// The definition of `safe_edit_file` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "safe_edit_file",
     title: "Edit a file",

@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{ReadRequest, SearchFields};
 
-/// The tool's definition.
+/// The definition of `search_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "search_content",
     title: "Search files",

@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Direction, Revert};
 
-/// The tool's definition.
+/// The definition of `undo_edit` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "undo_edit",
     title: "Take an edit back",

@@ -9,7 +9,6 @@ use super::Answer;
 use crate::context::{FolderSummary, TargetFile};
 use crate::engine::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 
-/// Renders a code context.
 pub(super) fn context(told: &CodeContext) -> Answer {
     let mut json = json(told);
     while json.to_string().len() > told.room && shorten(&mut json) {

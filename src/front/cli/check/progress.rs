@@ -11,7 +11,6 @@ use crate::gate;
 pub(super) struct CheckProgress(Option<ProgressBar>);
 
 impl CheckProgress {
-    /// Starts the progress bar.
     pub(super) fn new() -> CheckProgress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(0);
@@ -31,7 +30,6 @@ impl CheckProgress {
         }))
     }
 
-    /// Removes the bar.
     pub(super) fn end(self) {
         if let Some(bar) = self.0 {
             bar.finish_and_clear();

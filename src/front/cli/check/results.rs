@@ -17,7 +17,6 @@ pub(super) struct Results {
     pub(super) tops: Vec<PathBuf>,
     /// The bases of comparison, one for each root.
     pub(super) bases: Vec<CheckBase>,
-    /// The checked files.
     pub(super) files: Vec<Judged>,
     /// The findings, most severe first.
     pub(super) findings: Vec<LocatedFinding>,
@@ -28,11 +27,9 @@ pub(super) struct Results {
     pub(super) deleted: usize,
     /// The files that could not be checked, each with the reason.
     pub(super) passed_over: Vec<(String, String)>,
-    /// Notes for the reader.
     pub(super) notes: Vec<String>,
 }
 
-/// A checked file.
 #[derive(Debug)]
 pub(super) struct Judged {
     /// Path of the file, as a caller would name it.
@@ -53,7 +50,6 @@ pub(super) struct LocatedFinding {
     pub(super) top: Option<usize>,
     /// Path of the file, relative to that folder.
     pub(super) below: String,
-    /// The finding.
     pub(super) finding: Finding,
     /// Index of the checked file that contains the finding.
     file: Option<usize>,
@@ -62,7 +58,6 @@ pub(super) struct LocatedFinding {
 /// The totals of one gate over all files.
 #[derive(Debug, Default)]
 pub(super) struct GateTotals {
-    /// Name of the gate.
     pub(super) gate: String,
     /// Number of runs by outcome.
     pub(super) outcomes: BTreeMap<&'static str, usize>,

@@ -13,7 +13,6 @@ const MOST: usize = 200;
 /// Maximum length of a source line shown below a finding, in bytes.
 const LONGEST_LINE: usize = 1000;
 
-/// Renders the full results.
 pub(super) fn told(results: &Results) -> String {
     let mut text: String = results.counted().take(MOST).map(|found| finding(results, found)).collect();
     let more = results.counted().count().saturating_sub(MOST);

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::error::{Code, Error};
 
-/// Timeout of one answer.
 const PATIENCE: Duration = Duration::from_secs(180);
 /// Time for the server to exit after its input is closed.
 const FAREWELL: Duration = Duration::from_secs(2);

@@ -25,9 +25,7 @@ const FILES: [(&str, &str); 8] = [
 /// Selects whether the folder is removed after the demo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Afterwards {
-    /// Removes the folder.
     Remove,
-    /// Keeps the folder.
     Keep,
 }
 

@@ -34,7 +34,6 @@ pub(in crate::front::cli) enum Inside {
     Policy,
     /// Always allowed, by a person and for this command only.
     Allowed,
-    /// Never allowed.
     Refused,
 }
 

@@ -22,7 +22,6 @@ const PROGRAM: usize = 8;
 /// Width of the name cell; a policy may define longer names.
 const NAMES: std::ops::RangeInclusive<usize> = 4..=24;
 
-/// Renders the table.
 pub(super) fn text(shelf: &GateList) -> String {
     let longest = shelf.gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
     let name = longest.clamp(*NAMES.start(), *NAMES.end());

@@ -88,7 +88,6 @@ struct GateSelection {
     json: bool,
 }
 
-/// Runs the subcommand.
 pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
     match args.verb.unwrap_or(GatesCommand::List { of: args.of }) {
         GatesCommand::List { of } => {

@@ -58,18 +58,14 @@ pub(super) struct InitArgs {
 /// Selects whether a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writing {
-    /// Writes the file.
     Write,
-    /// Only shows the text.
     Show,
 }
 
 /// The handling of an existing server with the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Force {
-    /// Keeps it.
     Keep,
-    /// Replaces its command.
     Change,
 }
 

@@ -13,7 +13,6 @@ use crate::text::{Buffer, Hints};
 /// The status of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileStatus {
-    /// It was written.
     Written,
     /// It already had the content.
     Unchanged,

@@ -41,7 +41,6 @@ enum AppCommand {
     },
 }
 
-/// Runs the subcommand.
 pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
     match args.verb {
         AppCommand::Add { id, organization, store, json } => {

@@ -39,7 +39,6 @@ enum StoreCommand {
     App(app::AppArgs),
 }
 
-/// Runs the subcommand.
 pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
     match args.verb {
         StoreCommand::Migrate(args) => migrate::run(&args),

@@ -47,9 +47,7 @@ pub(super) enum AskMethod {
     Again,
 }
 
-/// The result of asking.
 pub(super) enum AskOutcome<T> {
-    /// The answer.
     Answered(T),
     /// The call is answered with this, and the client repeats it.
     Later(Box<InputRequiredResult>),

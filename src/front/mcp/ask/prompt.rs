@@ -67,7 +67,6 @@ impl Prompt {
 
 /// The location of an edit in a file.
 struct EditLocation {
-    /// The task in words.
     asked: String,
     /// The replaced lines, from the first to before the second; empty for an insertion before the first.
     lines: (usize, usize),

@@ -51,7 +51,6 @@ pub(in crate::front::mcp) struct ModelCode {
 pub(super) enum Lost {
     /// It belongs to another server or another call.
     Strange,
-    /// It has expired.
     Old,
 }
 

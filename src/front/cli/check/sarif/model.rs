@@ -81,7 +81,6 @@ pub(super) enum SarifLevel {
     Note,
 }
 
-/// A text message.
 #[derive(Debug, Serialize)]
 pub(super) struct SarifMessage {
     pub(super) text: String,

@@ -31,13 +31,10 @@ impl DemoOutcome {
 /// One tool call of the demo.
 #[derive(Debug)]
 pub(super) struct DemoStep {
-    /// Title of the step.
     pub title: &'static str,
     /// The intention of the agent.
     pub about: &'static str,
-    /// Name of the tool.
     pub tool: &'static str,
-    /// Arguments of the call.
     pub arguments: Value,
     /// Expected outcome of the call.
     pub outcome: DemoOutcome,

@@ -45,7 +45,6 @@ struct Trial {
 enum SampleReply {
     /// The findings are as expected.
     Agrees,
-    /// The findings differ.
     Differs(Mismatch),
     /// The gate gave no result; with the reason.
     Nothing(String),

@@ -110,7 +110,6 @@ fn place(place: &str, parts: [Option<String>; 3]) -> String {
     [Some(place.to_owned())].into_iter().chain(parts).flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Renders the summary.
 pub(super) fn sum(all: &[Tested], well: bool, took: Duration) -> String {
     let named = |outcome: SampleOutcome| {
         let names: Vec<String> = all

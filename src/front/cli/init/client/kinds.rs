@@ -40,7 +40,6 @@ pub(super) struct ClientKind {
 }
 
 impl Client {
-    /// Returns the configuration format.
     pub(super) fn kind(self) -> ClientKind {
         match self {
             Client::Claude => CLAUDE,
@@ -103,7 +102,6 @@ const GEMINI: ClientKind = ClientKind {
 };
 
 impl ClientKind {
-    /// Returns the server's entry.
     pub(super) fn entry(&self, toolsets: Option<&str>) -> Map<String, Value> {
         let mut entry = Map::new();
         if self.typed {

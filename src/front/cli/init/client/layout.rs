@@ -9,9 +9,7 @@ const PLAIN: &str = "  ";
 #[derive(Debug)]
 pub(super) struct TextLayout<'a> {
     text: &'a str,
-    /// The line end.
     pub(super) line_end: &'static str,
-    /// Indentation of one level.
     unit: &'a str,
 }
 

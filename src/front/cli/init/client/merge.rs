@@ -21,9 +21,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 pub(super) struct WantedEntry<'a> {
     /// The property that contains the servers.
     pub(super) key: &'a str,
-    /// Name of the server.
     pub(super) name: &'a str,
-    /// Fields of the entry.
     pub(super) entry: &'a Map<String, Value>,
 }
 
@@ -41,7 +39,6 @@ pub(super) enum Merged {
 /// The reason why a text cannot be merged, with line and column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MergeError {
-    /// Description of the problem.
     pub(super) seen: String,
     /// Line and column, from 1.
     pub(super) at: (usize, usize),
@@ -119,7 +116,6 @@ fn applied(body: &str, mut splices: Vec<ConfigSplice>) -> String {
     text + body.get(done..).unwrap_or_default()
 }
 
-/// A parsed configuration.
 struct ConfigText<'a> {
     body: &'a str,
     layout: TextLayout<'a>,

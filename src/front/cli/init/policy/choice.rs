@@ -18,7 +18,6 @@ pub(super) const EVERY: &str = "*";
 /// The state of a tool in a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolState {
-    /// It is proposed.
     Taken,
     /// It would be proposed but failed its trial.
     Failed,
@@ -99,12 +98,10 @@ impl Choices {
         Choices(all)
     }
 
-    /// Returns all choices.
     pub(super) fn all(&self) -> impl Iterator<Item = &ToolChoice> {
         self.0.iter()
     }
 
-    /// Returns the proposed choices.
     pub(super) fn taken(&self) -> impl Iterator<Item = &ToolChoice> {
         self.0.iter().filter(|choice| choice.state == ToolState::Taken)
     }

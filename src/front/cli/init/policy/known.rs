@@ -5,17 +5,13 @@
 /// The purpose of a tool. Only one tool for a purpose is proposed if a project shows no choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolPurpose {
-    /// Formats the text.
     Format,
     /// Sorts, adds or removes imports.
     Imports,
     /// Finds problems in one file.
     Lint,
-    /// Analyses the whole program.
     Types,
-    /// Finds security problems.
     Security,
-    /// Finds misspelt words.
     Spelling,
 }
 
@@ -33,9 +29,7 @@ pub(super) enum Uninvited {
 /// A row of the table of tools.
 #[derive(Debug)]
 pub(super) struct KnownTool {
-    /// Name of the gate.
     pub(super) gate: &'static str,
-    /// Purpose of the tool.
     pub(super) purpose: ToolPurpose,
     /// Condition for a proposal without a sign of use.
     pub(super) uninvited: Uninvited,

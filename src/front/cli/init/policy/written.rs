@@ -26,7 +26,6 @@ extends: default
 /// The comment in a policy whose tools were not tried.
 const UNTRIED: &str = "\n# These tools were found and not tried: `lockgate gates doctor` does that.\n";
 
-/// Formats the policy.
 pub(super) fn text(
     project: &ProjectFiles<'_>,
     choices: &Choices,
@@ -91,7 +90,6 @@ fn built_in(name: &str) -> Vec<String> {
     }
 }
 
-/// Formats a proposed gate.
 fn entry(choice: &ToolChoice) -> String {
     let name = &choice.gate.name;
     let mut text = format!("    # {}\n    - tool: {name}\n", comment(&choice.why));
