@@ -226,7 +226,7 @@ fn done(
         }
         Status::AlreadyApplied => match words {
             Some([_, standing]) => format!("{standing}: {named}"),
-            None => format!("{files} have these edits already, nothing was written: {named}"),
+            None => format!("{files} already have these edits, nothing was written: {named}"),
         },
         Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
     }

@@ -53,7 +53,7 @@ pub(super) fn line(finding: &Finding) -> String {
 /// Returns the warning for a gate that ran without a result.
 pub(super) fn unchecked(run: &GateRun) -> Option<String> {
     let happened = trouble(run).filter(|_| run.outcome != Outcome::Unavailable)?;
-    Some(format!("{} {happened}, so the edit was not checked by it", run.gate))
+    Some(format!("{} {happened}, so it did not check the edit", run.gate))
 }
 
 /// Returns the error for a gate that the policy requires and that has no result.
@@ -69,12 +69,12 @@ fn trouble(run: &GateRun) -> Option<String> {
         None => what.to_owned(),
     };
     match run.outcome {
-        Outcome::Skipped if run.withheld => Some(because("was not asked")),
+        Outcome::Skipped if run.withheld => Some(because("did not run")),
         Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
         Outcome::Unavailable if run.why.as_deref().is_some_and(|why| why.starts_with("a template")) => {
-            Some(because("could not look"))
+            Some(because("could not run"))
         }
-        Outcome::Unavailable => Some(because("is not to be had here")),
+        Outcome::Unavailable => Some(because("is not available here")),
         Outcome::TimedOut => Some(match run.why.as_deref() {
             Some(why) if why.starts_with("no answer in time") => format!("gave {why}"),
             None => "gave no answer in time".to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     let softened: Vec<&GateRun> = runs().filter(|run| run.softened).collect();
     if !softened.is_empty() {
         let verb = if softened.len() == 1 { "only warns" } else { "only warn" };
-        let remedy = "`level: block` in the policy makes the edit be refused";
+        let remedy = "`level: block` in the policy rejects the edit instead";
         notes.push(format!(
             "{} {verb} here, because the edit may be one step of several; {remedy}",
             names(&softened)
@@ -120,7 +120,7 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     }
     if !absent.is_empty() {
         let word = if absent.len() == 1 { "its program is" } else { "their programs are" };
-        notes.push(format!("not checked by {}: {word} not to be had here", names(&absent)));
+        notes.push(format!("not checked by {}: {word} not available here", names(&absent)));
     }
     notes
 }
@@ -170,7 +170,7 @@ mod tests {
             [
                 "gofmt changed 3 lines".to_owned(),
                 format!("not checked by ruff, mypy and black: nobody did; {trust}"),
-                "not checked by go-vet: its program is not to be had here".to_owned(),
+                "not checked by go-vet: its program is not available here".to_owned(),
             ]
         );
         assert!(notes(&Verdict::default()).is_empty());
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(
             notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new())),
             ["go-build and cargo-check only warn here, because the edit may be one step of several; \
-              `level: block` in the policy makes the edit be refused"]
+              `level: block` in the policy rejects the edit instead"]
         );
     }
 
@@ -189,13 +189,13 @@ mod tests {
             (run("a", Outcome::Skipped, Some("disabled")), None, None),
             (
                 run("a", Outcome::Broken, Some("exit code 2")),
-                Some("a is broken (exit code 2), so the edit was not checked by it"),
+                Some("a is broken (exit code 2), so it did not check the edit"),
                 Some("a is broken (exit code 2), and the policy requires it"),
             ),
             (
                 run("a", Outcome::TimedOut, Some("on the text before the edit: no answer in time")),
                 Some(
-                    "a gave no answer (on the text before the edit: no answer in time), so the edit was not checked by it",
+                    "a gave no answer (on the text before the edit: no answer in time), so it did not check the edit",
                 ),
                 Some(
                     "a gave no answer (on the text before the edit: no answer in time), and the policy requires it",
@@ -204,7 +204,7 @@ mod tests {
             (
                 run("a", Outcome::Unavailable, Some("no a")),
                 None,
-                Some("a is not to be had here (no a), and the policy requires it"),
+                Some("a is not available here (no a), and the policy requires it"),
             ),
         ];
         for (run, warning, refusal) in cases {

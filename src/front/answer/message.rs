@@ -63,11 +63,11 @@ pub(super) fn of_report(
             format!("verified {path} {counts}{replaced}: strict would write this, nothing was written")
         }
         Status::AlreadyApplied => {
-            format!("{path} has this edit already: it made the present version, nothing was written")
+            format!("{path} already has this edit: it produced the current version, nothing was written")
         }
         Status::Unchanged => match report.warnings.first() {
             Some(warning) => format!("{path} is unchanged: {warning}"),
-            None => format!("{path} is unchanged: the result equals what is there"),
+            None => format!("{path} is unchanged: the result equals the current text"),
         },
         Status::Refused => {
             let first = errors.first().map(String::as_str).unwrap_or_default();

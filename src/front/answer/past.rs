@@ -41,8 +41,8 @@ impl RevertedEdit {
     fn standing(self) -> String {
         let edit = self.edit.map_or_else(|| "the edit".to_owned(), |id| id.to_string());
         match self.direction {
-            Direction::Undo => format!("{edit} is taken back already, nothing was written"),
-            Direction::Redo => format!("{edit} has not been taken back, nothing was written"),
+            Direction::Undo => format!("{edit} is already undone, nothing was written"),
+            Direction::Redo => format!("{edit} is not undone, nothing was written"),
         }
     }
 }
@@ -111,7 +111,7 @@ pub fn remembered(result: &Result<Remembered, Error>, shape: &ResponseOptions) -
                     fields.insert("diff".to_owned(), diff.as_str().into());
                     text = format!("{text}\n{}", diff.trim_end_matches('\n'));
                 }
-                None => text += "\nnote: the texts of a file were not kept, or are no longer",
+                None => text += "\nnote: the texts of a file are not in the journal",
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::request::{Entity, EntityKind};
 use crate::text::{Diff, LineShift, Region};
 
 /// The hint when there are no findings but a required gate could not run.
-const UNASKED: &str = "have the gate run here, or ask a person to change the policy";
+const UNASKED: &str = "make the gate run here, or ask a person to change the policy";
 
 /// Maximum number of findings shown, and of those among them that do not count.
 const FINDINGS: (usize, usize) = (20, 3);

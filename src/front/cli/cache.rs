@@ -26,10 +26,10 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
-    /// Removes what gates keep for a workspace, or for all
-    #[command(after_help = "Ends with 7 when a gate uses a cache that was to be removed; that one stays.")]
+    /// Removes the caches of a workspace, or all caches
+    #[command(after_help = "Exits with 7 if a gate uses one of the caches; that one stays.")]
     Clear {
-        /// Folder whose workspace is meant, with the workspaces below it [default: the project around the current folder]
+        /// Folder of the workspace; workspaces below it are included [default: the project around the current folder]
         #[arg(long, value_name = "DIR", conflicts_with = "all")]
         workspace: Option<PathBuf>,
         /// Removes the caches of all workspaces
@@ -48,7 +48,7 @@ struct Form {
 }
 
 const BOUNDS: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour, and when this \
-                      command lists them, lockgate removes what is more, beginning with what was used least recently.";
+                      command lists them, lockgate removes the excess, least recently used first.";
 
 /// Lists the caches or runs the subcommand.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
@@ -130,7 +130,7 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
         if text.is_empty() {
             let whose = root
                 .map_or_else(String::new, |root| format!(" for {}", visible(&root.display().to_string())));
-            text = labelled(DONE, "removed", format!("nothing: gates keep nothing{whose}"));
+            text = labelled(DONE, "removed", format!("nothing: gates have no caches{whose}"));
         }
         paint::say(&text)?;
     }
@@ -146,7 +146,7 @@ fn root(workspace: Option<&Path>) -> Result<PathBuf, Error> {
     folder.canonicalize().map_err(|error| {
         Error::new(Code::FileNotFound, format!("{}: {error}", folder.display()))
             .field("--workspace")
-            .hint("name a folder that is there, or clear all caches with --all")
+            .hint("name an existing folder, or clear all caches with --all")
     })
 }
 

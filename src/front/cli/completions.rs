@@ -10,7 +10,7 @@ use crate::error::Error;
 /// The arguments of `lockgate completions`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionsArgs {
-    /// Shell that is to complete
+    /// Shell to generate completions for
     shell: Shell,
 }
 

@@ -35,8 +35,7 @@ use crate::error::{Code, Error, ErrorFamily};
 use crate::gate;
 use crate::request::Direction;
 
-/// The place where a coding agent's edit becomes a change on disk: located exactly, judged before it is written,
-/// published atomically
+/// Applies the edits of coding agents: located exactly, checked before they are written, published atomically
 #[derive(Debug, Parser)]
 #[command(name = "lockgate", version, max_term_width = 100, styles = paint::HELP, after_help = exit_codes())]
 struct Cli {
@@ -48,31 +47,31 @@ struct Cli {
 enum Command {
     /// Serves the tools to an MCP client over standard input and output, or to several over HTTP
     Serve(Box<serve::ServeArgs>),
-    /// Carries out one edit, or several together
+    /// Applies one edit, or several together
     Edit(Box<edit::EditArgs>),
-    /// Judges files as they are against their text at a revision, or requests without writing; for CI
+    /// Checks files against their text at a revision, or requests without writing; for CI
     Check(Box<check::CheckArgs>),
     /// Lists the edits that were written, the newest first
     Log(history::log::LogArgs),
-    /// Shows one of them in full
+    /// Shows one edit in full
     Show(history::show::ShowArgs),
-    /// Takes an edit back
+    /// Undoes an edit
     Undo(history::undo::UndoArgs),
-    /// Makes an edit again that was taken back
+    /// Redoes an edit that was undone
     Redo(history::undo::UndoArgs),
-    /// Shows what a policy would run, and lets it run once a person agrees
+    /// Shows the commands of a policy, and trusts them once a person agrees
     Trust(trust::TrustCommandArgs),
-    /// Shows the gates that there are, and whether they work on this machine
+    /// Lists the gates, and tests if they work on this machine
     Gates(gates::GatesArgs),
-    /// Shows what the programs of gates keep between their runs, and removes it
+    /// Lists or removes the caches of gate programs
     Cache(cache::Args),
     /// Writes a first policy for a project, or adds the server to a client's configuration
     Init(init::InitArgs),
-    /// Shows on a small project in a temporary folder what lockgate does
+    /// Demonstrates lockgate on a small project in a temporary folder
     Demo(demo::DemoArgs),
-    /// Keeps the database of stored content: its tables, its apps, and all of it as files
+    /// Administers the entity database: tables, apps, export and import
     Store(store::StoreArgs),
-    /// Prints what programs need to know of the interfaces
+    /// Prints the JSON Schemas of the interfaces
     Schema(schema::SchemaArgs),
     /// Prints the completions for a shell
     Completions(completions::CompletionsArgs),

@@ -11,7 +11,7 @@ use crate::gate::adopt_orphans;
 /// The roots of a command.
 #[derive(Debug, clap::Args)]
 pub(super) struct Roots {
-    /// Folder whose files may be edited, again for each further one [default: the project around the current folder]
+    /// Folder whose files may be edited; repeatable [default: the project around the current folder]
     #[arg(long = "root", value_name = "DIR")]
     roots: Vec<PathBuf>,
 }

@@ -106,10 +106,10 @@ impl StoreLocation {
         match &self.store {
             None => given().map(|url| at(&url, STORE)).transpose(),
             Some(Url(url)) if has_password(url) => {
-                let seen = "a password among the arguments is seen by everybody on this machine";
+                let seen = "every user of this machine can see a password in the arguments";
                 Err(Error::new(Code::InvalidInput, seen)
                     .field("--store")
-                    .hint(format!("give the URL by the variable {STORE}")))
+                    .hint(format!("set the URL in the variable {STORE}")))
             }
             Some(Url(url)) => at(url, "--store").map(Some),
         }

@@ -99,7 +99,7 @@ impl HttpApp {
             .as_ref()
             .ok_or_else(|| Refused::new(StatusCode::FORBIDDEN, "token", "this token has no tools"))?;
         if !self.is_open() {
-            let message = "the server is about to end";
+            let message = "the server is stopping";
             return Err(Refused::busy(StatusCode::SERVICE_UNAVAILABLE, "stopping", message));
         }
         let (mut parts, body) = request.into_parts();

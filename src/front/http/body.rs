@@ -32,11 +32,11 @@ pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<By
     if usize::try_from(body.size_hint().lower()).map_or(true, |told| told > most) {
         return Err(large());
     }
-    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "body", "the body did not come in time");
+    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "body", "timed out reading the body");
     match timeout(within, Limited::new(body, most).collect()).await.map_err(late)? {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(trouble) if trouble.is::<LengthLimitError>() => Err(large()),
-        Err(_) => Err(Refused::new(StatusCode::BAD_REQUEST, "body", "the body did not come whole")),
+        Err(_) => Err(Refused::new(StatusCode::BAD_REQUEST, "body", "the body is incomplete")),
     }
 }
 

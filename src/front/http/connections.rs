@@ -44,9 +44,7 @@ impl Connections {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(OTHER_FILES);
         let most = bounds.connections.min(usize::try_from(files).unwrap_or(usize::MAX)).max(FEWEST);
         if most < bounds.connections {
-            tracing::warn!(
-                "no more than {most} connections are taken: the limit of open files (ulimit -n) is low"
-            );
+            tracing::warn!("limited to {most} connections: the limit of open files (ulimit -n) is low");
         }
         Arc::new(Connections { bounds, most, open: Mutex::default(), changed: Notify::new() })
     }

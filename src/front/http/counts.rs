@@ -168,7 +168,7 @@ impl Counts {
         self.sessions.set(whole(sessions));
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
-            tracing::error!("what was counted could not be written");
+            tracing::error!("the metrics could not be encoded");
         }
         text
     }

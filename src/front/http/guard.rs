@@ -28,7 +28,7 @@ pub(super) fn check(
     for asked in host.to_str().ok().into_iter().chain(named) {
         let asked = Host::read(asked).ok_or_else(|| bad("the Host header is not valid"))?;
         if !hosts.iter().any(|host| host.admits(&asked)) {
-            let message = "this server is not called by this Host: `allowed_hosts` names how it is";
+            let message = "this Host is not allowed: add it to `allowed_hosts`";
             return Err(Refused::new(StatusCode::FORBIDDEN, "host", message));
         }
     }
@@ -44,8 +44,7 @@ fn origin(headers: &HeaderMap, sites: &[WebOrigin]) -> Result<Option<HeaderValue
     match origin.to_str().ok().and_then(WebOrigin::read) {
         Some(asked) if sites.iter().any(|site| site.admits(&asked)) => Ok(Some(origin.clone())),
         Some(_) | None => {
-            let message =
-                "pages of this Origin may not call this server: `allowed_origins` names those that may";
+            let message = "this Origin is not allowed: add it to `allowed_origins`";
             Err(Refused::new(StatusCode::FORBIDDEN, "origin", message))
         }
     }

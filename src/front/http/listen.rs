@@ -43,12 +43,12 @@ pub(super) async fn listen(
         };
         match came {
             Ok((stream, from)) => {
-                tracing::debug!(%from, "a client came");
+                tracing::debug!(%from, "a client connected");
                 drop(stream.set_nodelay(true));
                 tokio::spawn(attend(stream, place, service.clone(), closing.clone()));
             }
             Err(trouble) => {
-                tracing::warn!(%trouble, "a client could not be let in");
+                tracing::warn!(%trouble, "a connection could not be accepted");
                 sleep(PAUSE).await;
             }
         }

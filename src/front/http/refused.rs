@@ -35,7 +35,11 @@ impl Refused {
 
     /// Creates the error for a method that is not allowed.
     pub(super) fn method(allowed: &'static str) -> Refused {
-        let refused = Refused::new(StatusCode::METHOD_NOT_ALLOWED, "method", format!("this takes {allowed}"));
+        let refused = Refused::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method",
+            format!("method not allowed: use {allowed}"),
+        );
         Refused { header: Some((ALLOW, allowed)), ..refused }
     }
 

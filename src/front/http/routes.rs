@@ -87,10 +87,7 @@ async fn ready(State(door): Doors) -> Response<Body> {
 }
 
 async fn nowhere(State(door): Doors) -> Response<Body> {
-    refuse(
-        &door,
-        Refused::new(StatusCode::NOT_FOUND, "path", "there is nothing here: the protocol is at /mcp"),
-    )
+    refuse(&door, Refused::new(StatusCode::NOT_FOUND, "path", "not found: the protocol is at /mcp"))
 }
 
 async fn only_get(State(door): Doors) -> Response<Body> {

@@ -88,12 +88,12 @@ impl ToolFilter {
 
     /// Returns a permit for one more request.
     pub(super) fn request(&self) -> Result<OwnedSemaphorePermit, Refused> {
-        one(&self.requests, "requests of this token are worked on; send it again")
+        one(&self.requests, "concurrent requests for this token; retry")
     }
 
     /// Returns a permit for one more stream.
     pub(super) fn stream(&self) -> Result<OwnedSemaphorePermit, Refused> {
-        one(&self.streams, "streams of this token are open")
+        one(&self.streams, "open streams for this token")
     }
 
     /// Rejects a session above the limit.
@@ -101,7 +101,7 @@ impl ToolFilter {
         if self.sessions.sessions.read().await.len() < self.most_sessions {
             return Ok(());
         }
-        let message = "this token has as many sessions as it may: end one, or use a client of 2026-07-28";
+        let message = "too many sessions for this token: end one, or use a client of 2026-07-28";
         Err(Refused::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", message))
     }
 
@@ -122,7 +122,6 @@ impl ToolFilter {
 }
 
 fn one(of: &Arc<Semaphore>, many: &str) -> Result<OwnedSemaphorePermit, Refused> {
-    let busy =
-        |_| Refused::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("as many as may be {many}"));
+    let busy = |_| Refused::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("too many {many}"));
     Arc::clone(of).try_acquire_owned().map_err(busy)
 }

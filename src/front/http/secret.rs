@@ -45,7 +45,7 @@ impl Secret {
         }
         let wanted = "letters, digits and any of -._~+/, with = only at the end";
         let seen = format!("{from} must have {least} to {most} characters: {wanted}");
-        Err(Error::new(Code::InvalidInput, seen).hint("lockgate makes one itself where none is given"))
+        Err(Error::new(Code::InvalidInput, seen).hint("without a token, lockgate creates one"))
     }
 
     /// Returns the token, for output that only its owner reads.

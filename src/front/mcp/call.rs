@@ -237,7 +237,7 @@ async fn render(
 
 /// Returns the answer when rendering failed; a write stays on disk.
 fn undescribed(trouble: &JoinError, shape: &ResponseOptions) -> Answer {
-    let message = format!("the edit has ended, but its report could not be put into words: {trouble}");
+    let message = format!("the edit has ended, but its report could not be rendered: {trouble}");
     let error = Error::new(Code::Internal, message).disk_unknown();
     answer::refusal(&error, shape)
 }

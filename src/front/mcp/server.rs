@@ -43,8 +43,8 @@ const TOLD: &[(&str, &str)] = &[
     ("undo_edit", "undo_edit takes an edit back."),
 ];
 
-const JUDGED: &str = "Send the last `version` as expected_version; line_map tells how line numbers moved. Quality gates judge \
-    an edit before it is written. isError: nothing was written, unless it says that this is not known; mend what it names.";
+const JUDGED: &str = "Send the last `version` as expected_version; line_map shows how line numbers moved. Quality gates judge \
+    an edit before it is written. isError: nothing was written, unless it says that this is not known; fix what it names.";
 
 /// The client that makes the calls.
 #[derive(Debug, Clone, Default)]

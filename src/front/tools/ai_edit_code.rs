@@ -65,7 +65,7 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<AiEdi
 struct AiEditCode {
     /// Absolute, or relative to the first root.
     target_file: String,
-    /// What is to be done, in words.
+    /// The task, in words.
     edit_instruction: String,
     /// First line, from 1; insert goes before it, and to the end without it.
     start_line: Option<i64>,
@@ -79,7 +79,7 @@ struct AiEditCode {
     mode: Option<WireMode>,
     /// The `version` of an earlier answer; the edit is refused if these lines have changed since.
     expected_version: Option<String>,
-    /// Greatest size of the answer in bytes, 8192 unless given.
+    /// Maximum size of the answer in bytes, 8192 unless given.
     max_bytes: Option<i64>,
 }
 

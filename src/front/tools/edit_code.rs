@@ -55,11 +55,11 @@ struct EditCode {
     file_path: String,
     /// The block as you know it, whole lines; not for overwrite_file.
     search_context: Option<String>,
-    /// What stands in its place, or the whole file for overwrite_file.
+    /// The replacement, or the whole file for overwrite_file.
     new_content: String,
     /// single_match (default), replace_all, or overwrite_file, which also creates the file.
     strategy: Option<Strategy>,
-    /// How alike the block must be at least, from 0 to 1; 0.9 unless given.
+    /// Minimum similarity of the block, from 0 to 1; 0.9 unless given.
     #[schemars(range(min = 0.0, max = 1.0))]
     threshold: Option<f64>,
     /// First line in which to look.

@@ -46,7 +46,7 @@ struct EditFile {
     file_path: String,
     /// The text as it stands in the file.
     old_string: String,
-    /// What stands in its place; empty removes it.
+    /// The replacement; empty removes the text.
     new_string: String,
     /// Replace every occurrence.
     #[serde(default)]

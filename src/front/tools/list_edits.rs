@@ -38,7 +38,7 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListE
 struct ListEdits {
     /// Only those of this file or entity.
     path: Option<String>,
-    /// At most so many, 20 unless given.
+    /// Maximum number, 20 unless given.
     #[schemars(range(min = 1, max = 100))]
     max_results: Option<i64>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.

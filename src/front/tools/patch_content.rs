@@ -45,7 +45,7 @@ struct PatchContent {
     path: String,
     /// The text as it stands there.
     old_string: String,
-    /// What stands in its place; empty removes it.
+    /// The replacement; empty removes the text.
     new_string: String,
     /// Look inside this symbol only, as in Class.method.
     within: Option<String>,

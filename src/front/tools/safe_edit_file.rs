@@ -47,7 +47,7 @@ struct SafeEditFile {
     insert_lines: Option<Vec<InsertLines>>,
     /// Text to find, literally unless `regex`; every match is replaced.
     search: Option<String>,
-    /// What stands in its place; with `regex` also \1, \g<name>.
+    /// The replacement; with `regex` also \1, \g<name>.
     replace: Option<String>,
     /// `search` is a pattern of Python's re.
     regex: Option<bool>,
@@ -68,7 +68,7 @@ struct SafeEditFile {
     show_diff: bool,
     /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,
-    /// Greatest size of the answer, 8192 unless given.
+    /// Maximum size of the answer, 8192 unless given.
     max_bytes: Option<i64>,
 }
 

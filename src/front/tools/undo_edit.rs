@@ -17,7 +17,7 @@ use crate::request::{Author, Direction, Revert};
 /// The definition of `undo_edit` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "undo_edit",
-    title: "Take an edit back",
+    title: "Undo an edit",
     toolset: Toolset::Edit,
     effect: Effect::Changes,
     again: Again::Changes,
@@ -28,7 +28,7 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<UndoEdit>);
 
-/// Takes an edit back: the last one, or that of `edit_id`. Later edits of other lines stay.
+/// Undoes an edit: the last one, or that of `edit_id`. Later edits of other lines stay.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UndoEdit {

@@ -39,7 +39,7 @@ fn shown(reading: &ReadLines, most: usize) -> Answer {
         }
         if truncated {
             fields.insert("truncated".to_owned(), Value::Bool(true));
-            text += "truncated: not all of these lines is shown\n";
+            text += "truncated: not all of these lines are shown\n";
         }
     }
     text += &content;

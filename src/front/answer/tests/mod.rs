@@ -258,9 +258,9 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
     ];
     let (listed, text) = warned(report);
     let said = [
-        "syntax gave no answer in time, so the edit was not checked by it",
-        "syntax is broken (the gate panicked), so the edit was not checked by it",
-        "syntax is broken, so the edit was not checked by it",
+        "syntax gave no answer in time, so it did not check the edit",
+        "syntax is broken (the gate panicked), so it did not check the edit",
+        "syntax is broken, so it did not check the edit",
     ];
     assert_eq!(listed, json!(said));
     assert!(said.iter().all(|said| text.contains(&format!("\nwarning: {said}"))), "{text}");

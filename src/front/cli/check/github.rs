@@ -54,7 +54,7 @@ fn required(results: &Results, annotations: &mut String) -> usize {
         .map(|tally| {
             let troubles = tally.troubles.iter().map(|(what, (why, _))| format!("{what}: {why}"));
             let why: Vec<String> = troubles.collect();
-            let message = format!("{} is required and could not look: {}", tally.gate, why.join("; "));
+            let message = format!("{} is required and could not run: {}", tally.gate, why.join("; "));
             *annotations += &format!("::error title={}::{}\n", property(&tally.gate), data(&message));
         })
         .count()

@@ -28,7 +28,7 @@ use crate::error::{Code, Error, ErrorFamily};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Only findings that are new since the base count. Exit codes: 0 nothing that blocks, 1 something that does, or a \
-                  required gate could not look."
+                  required gate could not run."
 )]
 pub(super) struct CheckArgs {
     #[command(flatten)]
@@ -41,11 +41,11 @@ pub(super) struct CheckArgs {
     /// Revision that the files are compared with, as in HEAD~1 or main... [default: HEAD]
     #[arg(long, value_name = "REV")]
     base: Option<String>,
-    /// Judges the request in a file instead, or with `-` on standard input: the JSON of safe_edit_file, or of edit_files;
-    /// again for each further one
+    /// Checks the request in a file instead, or with `-` on standard input: the JSON of safe_edit_file, or of edit_files;
+    /// repeatable
     #[arg(long = "request", value_name = "FILE", conflicts_with_all = ["paths", "base"])]
     requests: Vec<PathBuf>,
-    /// How the results are told
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
     /// Writes the results as SARIF to a file, beside what is printed
@@ -53,7 +53,7 @@ pub(super) struct CheckArgs {
     sarif: Option<PathBuf>,
 }
 
-/// How results are told.
+/// The output formats.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people, with the source line

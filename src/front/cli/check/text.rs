@@ -45,7 +45,7 @@ pub(super) fn summary(results: &Results) -> String {
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
     let mut told = format!("{} judged{against}: {new}", files(results.files.len()));
     if !unasked.is_empty() {
-        told += &format!("; required and not able to look: {}", unasked.join(", "));
+        told += &format!("; required but could not run: {}", unasked.join(", "));
     }
     if old > 0 {
         told += &format!("; {old} old");

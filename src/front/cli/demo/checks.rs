@@ -14,12 +14,12 @@ pub(super) fn hold(
     after: Option<&[u8]>,
 ) -> Result<String, String> {
     if told.status != outcome.status() {
-        return Err(format!("the answer says `{}` where `{}` was due", told.status, outcome.status()));
+        return Err(format!("the answer has status `{}`, expected `{}`", told.status, outcome.status()));
     }
     match outcome {
         DemoOutcome::Written => written(told, before, after),
         DemoOutcome::Refused if told.code.as_deref() != Some("GATE_REFUSED") => {
-            Err(format!("the refusal has the code {:?} where GATE_REFUSED was due", told.code))
+            Err(format!("the rejection has the code {:?}, expected GATE_REFUSED", told.code))
         }
         DemoOutcome::Refused | DemoOutcome::Verified => untouched(before, after),
     }
@@ -31,7 +31,7 @@ fn written(told: &EditAnswer, before: Option<&[u8]>, after: Option<&[u8]>) -> Re
         return Err("the file's bytes are the same as before".to_owned());
     }
     if told.bytes_outside_edit.as_deref() != Some("unchanged") {
-        return Err("the answer does not vouch for the bytes outside of the edit".to_owned());
+        return Err("the answer does not confirm that the bytes outside the edit are unchanged".to_owned());
     }
     let version = told.version.as_deref().unwrap_or_default();
     if !Version::hash(bytes).matches(version) {

@@ -73,8 +73,10 @@ impl DemoClient {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let mut message =
-                self.messages.recv_timeout(left).map_err(|trouble| failed("hear the server", &trouble))?;
+            let mut message = self
+                .messages
+                .recv_timeout(left)
+                .map_err(|trouble| failed("read from the server", &trouble))?;
             if message.get("id") != Some(&id.into()) {
                 continue;
             }
@@ -86,11 +88,11 @@ impl DemoClient {
     }
 
     fn send(&mut self, message: &Value) -> Result<(), Error> {
-        let Some(input) = &mut self.input else { return Err(failed("speak to the server", &"no pipe")) };
+        let Some(input) = &mut self.input else { return Err(failed("write to the server", &"no pipe")) };
         input
             .write_all(format!("{message}\n").as_bytes())
             .and_then(|()| input.flush())
-            .map_err(|trouble| failed("speak to the server", &trouble))
+            .map_err(|trouble| failed("write to the server", &trouble))
     }
 }
 
@@ -129,5 +131,5 @@ fn listen(output: Option<ChildStdout>) -> Receiver<Value> {
 }
 
 fn failed(deed: &str, trouble: &impl std::fmt::Display) -> Error {
-    Error::new(Code::Internal, format!("the tour cannot {deed}: {trouble}"))
+    Error::new(Code::Internal, format!("the demo cannot {deed}: {trouble}"))
 }

@@ -26,7 +26,7 @@ use stops::{DemoOutcome, DemoStep, stops};
 /// The arguments of `lockgate demo`.
 #[derive(Debug, clap::Args)]
 pub(super) struct DemoArgs {
-    /// Keeps the folder, and says where it is
+    /// Keeps the folder, and prints its path
     #[arg(long)]
     keep: bool,
 }
@@ -52,10 +52,7 @@ pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     }
     drop(client);
     if wrong > 0 {
-        return Err(Error::new(
-            Code::Internal,
-            format!("{wrong} of {} stops did not go as told", stops.len()),
-        ));
+        return Err(Error::new(Code::Internal, format!("{wrong} of {} steps failed", stops.len())));
     }
     paint::say(&closing(&project, afterwards))?;
     Ok(ExitCode::SUCCESS)
@@ -76,7 +73,7 @@ fn visit(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Res
         paint::say(&labelled(
             WARNING,
             "unavailable",
-            format!("this machine has no {gate}, so the edit went unjudged by it"),
+            format!("this machine has no {gate}, so it did not check the edit"),
         ))?;
     }
     let due = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
@@ -169,7 +166,7 @@ fn closing(project: &DemoProject, afterwards: Afterwards) -> String {
     ];
     let next = next.map(|(command, about)| format!("  {LABEL}{command:<27}{LABEL:#}{about}\n"));
     format!(
-        "\n{}\nAll calls went as told. {folder}.\n\nWhere to go next:\n{}",
+        "\n{}\nAll calls worked as shown. {folder}.\n\nWhere to go next:\n{}",
         paint(TITLE, "The end"),
         next.concat()
     )

@@ -38,7 +38,7 @@ pub(super) struct EditFlags {
     /// Text to look for
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "replace")]
     search: Option<String>,
-    /// What is to stand in its place
+    /// Replacement for the text of --search
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "search")]
     replace: Option<String>,
     /// Takes --search as a pattern in the syntax of Python's `re`

@@ -17,7 +17,7 @@ pub(super) struct RequestSource {
     /// `entity_type` of replace_content or patch_content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// What happens to the result and to findings; stands above the request's own mode
+    /// Handling of the result and of findings; overrides the request's own mode
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)))]
     mode: Option<String>,
     #[command(flatten)]

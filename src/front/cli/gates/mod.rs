@@ -42,14 +42,14 @@ enum GatesCommand {
         #[command(flatten)]
         of: GateSelection,
     },
-    /// Shows what a gate is, how it is run, and where its program lies
+    /// Shows a gate's definition, its command and the path of its program
     Show {
         /// Name of the gate
         name: String,
         #[command(flatten)]
         of: GateSelection,
     },
-    /// Says what this machine lacks, and whether each gate finds a mistake in a sample project of its own
+    /// Tests if each gate is installed and finds a mistake in a sample project of its own
     #[command(after_help = DOCTOR)]
     Doctor {
         /// Gates to look at [default: those of the policy, and all whose programs are found]
@@ -59,8 +59,8 @@ enum GatesCommand {
         #[command(flatten)]
         word: TrustArgs,
     },
-    /// Has each gate judge its own samples here and now, and compares
-    #[command(after_help = "Ends with 1 when a sample gives something else than its definition says.")]
+    /// Runs each gate on its own samples and compares the findings
+    #[command(after_help = "Exits with 1 if the findings of a sample differ from its definition.")]
     Test {
         /// Gates to test [default: all]
         names: Vec<String>,
@@ -74,7 +74,7 @@ enum GatesCommand {
     },
 }
 
-const DOCTOR: &str = "Ends with 1 when a gate that the policy names, or that is asked for, does not work. A gate without a \
+const DOCTOR: &str = "Exits with 1 if a gate that the policy or the command names does not work. A gate without a \
                       canary is unproven, which is no failure.";
 
 /// Selection of the gates and the output format.

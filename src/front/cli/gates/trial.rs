@@ -78,7 +78,7 @@ fn passes_good_sample(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Resu
     let found = live(gate, sample, &ready, standing, watch).map_err(|silence| silence.why)?;
     match mismatch(sample, &found).and_then(|mismatch| mismatch.unexpected.into_iter().next()) {
         None => Ok(()),
-        Some(finding) => Err(format!("finds fault with its good sample: {}", finding.message)),
+        Some(finding) => Err(format!("reports a finding in its passing sample: {}", finding.message)),
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
             ("exit 3", Some("ended with exit code 3")),
             (
                 "while read -r line; do :; done; echo 'stdin:1:1: [error] x (colons)'; exit 1",
-                Some("finds fault with its good sample: x"),
+                Some("reports a finding in its passing sample: x"),
             ),
         ] {
             let why_not = tried(script, Inside::Allowed, LIMIT).err().map(|failure| failure.why);

@@ -102,7 +102,7 @@ impl ToldEdit {
             text += &file.line();
             text += &match &file.diff {
                 Some(diff) => show::diff(diff),
-                None => labelled(WARNING, "", "its texts were not kept, or are no longer"),
+                None => labelled(WARNING, "", "its texts are not in the journal"),
             };
         }
         text + &self.rest()

@@ -18,7 +18,7 @@ use crate::request::{History, Target};
 pub(in crate::front::cli) struct LogArgs {
     /// Only the edits of this file: relative to the current folder, with --root to the first one, or absolute
     path: Option<String>,
-    /// How many edits to show at most
+    /// Maximum number of edits to show
     #[arg(short = 'n', long = "number", value_name = "N", default_value = "20", value_parser = numbers())]
     number: usize,
     #[command(flatten)]

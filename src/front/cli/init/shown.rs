@@ -171,6 +171,6 @@ pub(super) fn diff(path: &str, before: Option<&str>, after: &str) -> Result<Stri
 
 /// Returns the error for a file that only a person may change.
 pub(super) fn exists(path: &str) -> Error {
-    Error::new(Code::FileExists, format!("{path} is there already, and stays as it is"))
-        .hint("take over by hand what is missing of what is shown, or remove the file first")
+    Error::new(Code::FileExists, format!("{path} already exists and was not changed"))
+        .hint("add the missing parts by hand, or remove the file first")
 }

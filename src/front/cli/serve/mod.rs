@@ -48,10 +48,10 @@ pub(super) struct ServeArgs {
     choice: ToolsetChoice,
     #[command(flatten)]
     word: TrustArgs,
-    /// Whether answers have a structured part beside the text
+    /// Controls the structured part of answers, in addition to the text
     #[arg(long, value_name = "WHEN", default_value = Structured::default().name(), value_parser = structured())]
     structured: Structured,
-    /// Seconds that the client's model may take, where it is asked for code
+    /// Timeout in seconds for code from the client's model
     #[arg(long, value_name = "S", default_value_t = ServerOptions::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
     model_timeout: u64,
     /// Address and port to serve over HTTP, instead of standard input and output, such as 127.0.0.1:8137
@@ -65,7 +65,7 @@ pub(super) struct ServeArgs {
 /// A command that runs instead of the server.
 #[derive(Debug, clap::Subcommand)]
 enum Instead {
-    /// Makes a token for a client of a server with a configuration
+    /// Creates a token for a client of a server with a configuration
     Token(token::TokenArgs),
 }
 

@@ -59,13 +59,12 @@ fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
     let named = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
     match Host::read(&named) {
         Some(host) if !address.is_unspecified() => {
-            tracing::warn!("{address} is reached by other machines, and what they send is not encrypted");
+            tracing::warn!("{address} is reachable from other machines, and the connection is not encrypted");
             Ok(vec![host])
         }
         Some(_) | None => {
-            let seen =
-                format!("{address} is every address of this machine, so nobody knows how clients call it");
-            let hint = "name one address, or give a configuration with `allowed_hosts` by --config";
+            let seen = format!("{address} is a wildcard address, so the host names of clients are unknown");
+            let hint = "bind to one address, or set `allowed_hosts` in a configuration (--config)";
             Err(Error::new(Code::InvalidInput, seen).field("--http").hint(hint))
         }
     }
@@ -101,10 +100,10 @@ pub(super) fn of_configuration(
 fn depot(store: Option<String>, tokens: &[Token]) -> Result<Arc<EntityDatabase>, Error> {
     match (store, stored::given()) {
         (Some(url), _) if stored::has_password(&url) => {
-            let seen = "`store` has a password, and a configuration is no place for secrets";
+            let seen = "`store` has a password, which must not be in a configuration";
             Err(Error::new(Code::InvalidInput, seen)
                 .field("store")
-                .hint(format!("leave `store` out, and give the URL by the variable {}", stored::STORE)))
+                .hint(format!("remove `store`, and set the URL in the variable {}", stored::STORE)))
         }
         (Some(url), _) => absolute(stored::at(&url, "store")?),
         (None, Some(url)) => absolute(stored::at(&url, stored::STORE)?),
@@ -180,7 +179,7 @@ fn read(file: &Path) -> Result<Serving, Error> {
         let seen = format!("{} {why}", paint::visible(&shown));
         return Err(Error::new(Code::PermissionDenied, seen)
             .field("--config")
-            .hint("have it be yours or root's alone to write"));
+            .hint("make it writable only by you or root"));
     }
     Serving::parse(&shown, &fs::read_to_string(file).map_err(cannot)?)
 }

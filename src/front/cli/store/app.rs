@@ -18,11 +18,11 @@ pub(super) struct AppArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum AppCommand {
-    /// Makes an app known, whose files can be stored from then on; its organisation cannot be changed
+    /// Registers an app, so that its files can be stored; its organisation cannot be changed later
     Add {
         /// The app, by what callers give as `app_id`
         id: String,
-        /// Organisation that the app and its files belong to [default: nobody's, everybody reaches them]
+        /// Organisation that the app and its files belong to [default: global]
         #[arg(long, value_name = "ID")]
         organization: Option<String>,
         #[command(flatten)]
@@ -31,7 +31,7 @@ enum AppCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Lists the apps that are known
+    /// Lists the registered apps
     List {
         #[command(flatten)]
         store: StoreLocation,

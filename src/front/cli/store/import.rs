@@ -29,7 +29,7 @@ pub(super) struct ImportArgs {
     /// Replaces what is there with another text; otherwise it stays, and the file is refused
     #[arg(long)]
     replace: bool,
-    /// What happens to the texts and to findings; verify_only shows what would be refused
+    /// Handling of the texts and of findings; verify_only only shows the rejections
     #[arg(long, value_name = "MODE", default_value = Mode::Strict.name())]
     #[arg(value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)))]
     mode: String,
@@ -83,8 +83,7 @@ fn told(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode
         said.push(format!("refused: {}", refused.len()));
     }
     counts.insert("failed".to_owned(), json!(refused));
-    let said =
-        if said.is_empty() { "the folder has nothing to bring in".to_owned() } else { said.join(", ") };
+    let said = if said.is_empty() { "the folder has nothing to import".to_owned() } else { said.join(", ") };
     let code = complain(as_json, failed());
     tell(as_json, &Value::Object(counts), &labelled(DONE, "imported", said))?;
     Ok(code)

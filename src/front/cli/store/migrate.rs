@@ -32,7 +32,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
         },
     );
     if !narrows {
-        let why = "no index narrows searches: the extension pg_trgm is not to be had for this role";
+        let why = "no index narrows searches: the extension pg_trgm is not available to this role";
         text += &labelled(WARNING, "slow", why);
     }
     tell(args.json, &json!({"from": from, "to": to, "narrows": narrows}), &text)?;

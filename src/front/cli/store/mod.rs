@@ -20,7 +20,7 @@ use crate::error::Error;
 /// The arguments of `lockgate store`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "A URL with a password belongs in LOCKGATE_STORE: everybody on a machine sees the arguments of its processes."
+    after_help = "A URL with a password belongs in LOCKGATE_STORE: every user of a machine can see the arguments of its processes."
 )]
 pub(super) struct StoreArgs {
     #[command(subcommand)]
@@ -29,13 +29,13 @@ pub(super) struct StoreArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum StoreCommand {
-    /// Makes the tables of the database, or brings them to this version's; servers do so themselves
+    /// Creates or upgrades the tables of the database; servers do this themselves
     Migrate(migrate::MigrateArgs),
-    /// Brings the files of a folder in, each as an edit: TYPE/APP or ORGANISATION or _global/PATH
+    /// Imports the files of a folder, each as an edit: TYPE/APP or ORGANISATION or _global/PATH
     Import(import::ImportArgs),
     /// Writes all stored content into a new folder, each entity as a file
     Export(export::ExportArgs),
-    /// Says which app is whose
+    /// Registers apps and lists them with their organisations
     App(app::AppArgs),
 }
 

@@ -23,7 +23,7 @@ pub(super) struct TrustCommandArgs {
     verb: Option<TrustCommand>,
     #[command(flatten)]
     roots: Roots,
-    /// Folder or file whose policy is meant, relative to the current folder, with --root to that
+    /// Folder or file of the policy, relative to the current folder, with --root to that
     #[arg(default_value = ".")]
     path: String,
     /// Trusts without asking
@@ -33,22 +33,22 @@ pub(super) struct TrustCommandArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum TrustCommand {
-    /// Says whether a policy is trusted; ends with 0 when its commands may run
+    /// Shows if a policy is trusted; exits with 0 if its commands may run
     Status {
         #[command(flatten)]
         roots: Roots,
-        /// Folder or file whose policy is meant, relative to the current folder, with --root to that
+        /// Folder or file of the policy, relative to the current folder, with --root to that
         #[arg(default_value = ".")]
         path: String,
         /// Prints the policy's commands and whether they may run as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Takes back the trust in a policy, at once and also for servers that run
+    /// Revokes the trust in a policy, immediately and also for running servers
     Revoke {
         #[command(flatten)]
         roots: Roots,
-        /// Folder or file whose policy is meant, relative to the current folder, with --root to that [default: every policy of the root]
+        /// Folder or file of the policy, relative to the current folder, with --root to that [default: every policy of the root]
         path: Option<String>,
     },
 }

@@ -12,7 +12,7 @@ use crate::policy::{CommandSpec, CommandWord, Hole, Policy, Rule, ServerSpec, Un
 /// The warning that applies to every command.
 const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. What they are \
     made to load is theirs to run: plugins, and configuration that is code. Where this machine lets it, lockgate keeps them \
-    in a cage that docs/security.md describes; `lockgate gates doctor` says in which.";
+    in a sandbox that docs/security.md describes; `lockgate gates doctor` shows which one.";
 
 /// Renders the files of the policy and each command with its program and its risk.
 pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
@@ -107,7 +107,7 @@ fn risk(pin: Option<&ResolvedProgram>) -> &'static str {
     match pin {
         None => "do nothing until a program is there, and then be looked at again",
         Some(ResolvedProgram { inside: true, .. }) => {
-            "do all that you can do, and whoever can change the repository decides what"
+            "do all that you can do, and anyone who can change the repository decides what"
         }
         Some(ResolvedProgram { inside: false, .. }) => {
             "do all that you can do, as far as the program itself goes"

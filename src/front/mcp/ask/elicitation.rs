@@ -44,7 +44,7 @@ impl Inquiry {
                 let topic = Topic::Write { about: question.about.clone(), written: written.cloned() };
                 match self.later(WRITE, InputRequest::Elicitation(request), &topic, PATIENCE) {
                     Some(later) => AskOutcome::Later(Box::new(later)),
-                    None => AskOutcome::No(unasked("nothing can be sealed here")),
+                    None => AskOutcome::No(unasked("the server cannot seal the request state")),
                 }
             }
             AskMethod::Request(peer) => {
@@ -67,7 +67,7 @@ pub(super) fn said(returned: &Returned) -> Result<ElicitResult, Error> {
     let response = returned.responses.as_ref().and_then(|responses| responses.get(WRITE)).cloned();
     response.and_then(|response| serde_json::from_value(response).ok()).ok_or_else(|| {
         let seen = format!("`inputResponses` has no answer to `{WRITE}`");
-        Error::new(Code::NotConfirmed, seen).hint("put the question to the person again")
+        Error::new(Code::NotConfirmed, seen).hint("ask the person again")
     })
 }
 

@@ -34,7 +34,7 @@ impl Inquiry {
                 let topic = Topic::Code { version: prompt.version.clone(), prose: prompt.prose };
                 match self.later(CODE, InputRequest::CreateMessage(request), &topic, self.patience) {
                     Some(later) => AskOutcome::Later(Box::new(later)),
-                    None => AskOutcome::No(unwritten("nothing can be sealed here")),
+                    None => AskOutcome::No(unwritten("the server cannot seal the request state")),
                 }
             }
             AskMethod::Request(peer) => {

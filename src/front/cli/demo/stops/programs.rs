@@ -22,8 +22,8 @@ pub(super) fn ruff() -> DemoStep {
 
 pub(super) fn gofmt() -> DemoStep {
     DemoStep {
-        title: "gofmt mends, Go",
-        about: "The indentation is wrong; where the policy says `role: fix`, the draft is mended before it is written.",
+        title: "gofmt fixes, Go",
+        about: "The indentation is wrong; where the policy says `role: fix`, the draft is fixed before it is written.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "pricing/round.go",

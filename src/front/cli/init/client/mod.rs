@@ -73,9 +73,7 @@ fn told(kind: &ClientKind, entry: &Map<String, Value>, before: Option<&str>) -> 
         ));
     }
     if !is_on_path() {
-        outcome
-            .notes
-            .push(format!("there is no {NAME} on the search path, where {} looks for it", kind.name));
+        outcome.notes.push(format!("{NAME} is not on the search path, where {} looks for it", kind.name));
     }
     outcome.next.push((kind.name.to_owned(), kind.next.to_owned()));
     outcome
@@ -91,21 +89,20 @@ fn text_of<'a>(kind: &ClientKind, bytes: &'a [u8]) -> Result<&'a str, Error> {
 fn faulty(kind: &ClientKind, fault: &MergeError) -> Error {
     let (line, column) = fault.at;
     Error::new(Code::InvalidInput, format!("{}:{line}:{column}: {}", kind.path, fault.seen))
-        .hint("mend the file, or add what `--print` shows in an empty folder by hand")
+        .hint("fix the file, or add the output of `--print` in an empty folder by hand")
 }
 
 fn another(kind: &ClientKind, (line, column): (usize, usize)) -> Error {
-    let seen = format!("{}:{line}:{column}: another server `{NAME}` is there", kind.path);
-    Error::new(Code::EditConflict, seen).hint(
-        "leave it as it is, or say --force: what is shown takes the place of those words, all others stay",
-    )
+    let seen = format!("{}:{line}:{column}: another server `{NAME}` exists", kind.path);
+    Error::new(Code::EditConflict, seen)
+        .hint("keep it, or use --force to replace the fields shown; the others stay")
 }
 
 /// Checks that the new text contains the entry.
 fn check(text: &str, wanted: &WantedEntry<'_>) -> Result<(), Error> {
     match merge(text, wanted) {
         Ok(Merged::Same) => Ok(()),
-        other => Err(Error::new(Code::Internal, format!("the text that was made is not right: {other:?}"))),
+        other => Err(Error::new(Code::Internal, format!("the new text is wrong: {other:?}"))),
     }
 }
 

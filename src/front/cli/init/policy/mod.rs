@@ -91,7 +91,7 @@ fn told(project: &ProjectFiles<'_>, choices: &Choices) -> InitOutcome {
     outcome.facts.push(("gates", json!(choices.all().map(fact).collect::<Vec<_>>())));
     let next = |what: &str, why: &str| (what.to_owned(), why.to_owned());
     if choices.taken().next().is_some() {
-        outcome.next.push(next("lockgate gates doctor", "whether each of these tools works on this machine"));
+        outcome.next.push(next("lockgate gates doctor", "tests each of these tools on this machine"));
         outcome
             .next
             .push(next("lockgate trust", "shows the commands, and asks; until then they are skipped"));
@@ -104,7 +104,7 @@ fn told(project: &ProjectFiles<'_>, choices: &Choices) -> InitOutcome {
 fn idle(language: &str, choices: &Choices) -> Option<String> {
     let names: Vec<&str> =
         choices.for_language(language, ToolState::Idle).map(|choice| choice.gate.name.as_str()).collect();
-    if names.is_empty() { None } else { Some(format!("for {language}, unasked for: {}", names.join(", "))) }
+    if names.is_empty() { None } else { Some(format!("for {language}, not proposed: {}", names.join(", "))) }
 }
 
 fn fact(choice: &choice::ToolChoice) -> Value {

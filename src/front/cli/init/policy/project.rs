@@ -125,7 +125,7 @@ impl<'a> ProjectFiles<'a> {
         };
         let path = self.named(name).take(MOST_OPENED.1).find(holds)?;
         let shown = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        Some(format!("{path} speaks of {shown}"))
+        Some(format!("{path} mentions {shown}"))
     }
 
     /// Finds the pre-commit hook of the tool.
