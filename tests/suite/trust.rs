@@ -44,13 +44,13 @@ fn a_word_is_given_once_and_taken_back() {
     let scene = scene();
     withheld(&scene, NEVER);
     let unasked = scene.call(&["trust"]);
-    assert!(unasked.exit == 2 && unasked.stderr.contains("no terminal"), "{}", unasked.stderr);
+    assert!(unasked.exit == 2 && unasked.stderr.contains("not a terminal"), "{}", unasked.stderr);
     withheld(&scene, NEVER);
     scene.trust(".");
     trusted(&scene);
     let again = scene.call(&["trust"]);
     assert!(
-        again.exit == 0 && again.stdout.contains("was trusted before"),
+        again.exit == 0 && again.stdout.contains("is already trusted"),
         "{}{}",
         again.stdout,
         again.stderr

@@ -32,8 +32,8 @@ impl RevertedEdit {
     fn written(self) -> String {
         let edit = self.edit.map_or_else(|| "an edit".to_owned(), |id| id.to_string());
         match self.direction {
-            Direction::Undo => format!("took back {edit}"),
-            Direction::Redo => format!("made {edit} again"),
+            Direction::Undo => format!("undid {edit}"),
+            Direction::Redo => format!("redid {edit}"),
         }
     }
 
@@ -90,7 +90,7 @@ fn list(edits: &[Value], lines: &[String], truncated: bool) -> Answer {
         lines.push("truncated: there are more edits".to_owned());
     }
     if lines.is_empty() {
-        lines.push("no edit is remembered here".to_owned());
+        lines.push("no edits found".to_owned());
     }
     Answer { success: true, json, text: lines.join("\n") }
 }
@@ -167,7 +167,7 @@ fn line(entry: &Entry) -> String {
             (_, None) => "removed ",
             (Some(_), Some(_)) => "",
         };
-        let lost = if change.kept { "" } else { ", cannot be taken back" };
+        let lost = if change.kept { "" } else { ", cannot be undone" };
         let key = change.entity.as_ref();
         format!("{word}{} (+{} -{}{lost})", spelled(&path(&change.path), key), change.added, change.removed)
     });
@@ -181,7 +181,7 @@ fn line(entry: &Entry) -> String {
         (_, None) => String::new(),
         (kind, Some(id)) => format!(", {kind} of {id}"),
     };
-    let undone = if entry.undone { ", taken back" } else { "" };
+    let undone = if entry.undone { ", undone" } else { "" };
     format!("{} {} {by}{of}{undone}: {files}{more}", entry.id, rfc3339(entry.at))
 }
 

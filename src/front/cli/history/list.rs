@@ -71,7 +71,7 @@ impl EditList {
     pub(super) fn shown(&self) -> String {
         let mut text: String = self.edits.iter().map(ToldEdit::in_short).collect();
         if self.edits.is_empty() {
-            text += &labelled(FAINT, "nothing", "no edit is remembered here");
+            text += &labelled(FAINT, "nothing", "no edits found");
         }
         if self.truncated {
             text += &labelled(FAINT, "more", "there are more edits; -n N shows more of them");
@@ -111,7 +111,7 @@ impl ToldEdit {
     fn headline(&self) -> String {
         let by = if self.author.is_empty() { "" } else { " by " };
         let of = self.of.as_ref().map(|id| format!(", {} of {id}", self.kind)).unwrap_or_default();
-        let undone = if self.undone { paint(WARNING, ", taken back") } else { String::new() };
+        let undone = if self.undone { paint(WARNING, ", undone") } else { String::new() };
         let said = format!("{} {}{by}{}{of}", self.at, visible(&self.tool), visible(&self.author));
         labelled(LABEL, &self.edit_id, said + &undone)
     }
@@ -133,7 +133,7 @@ impl ToldFile {
         };
         let (added, removed) =
             (paint(ADDED, format!("+{}", self.added)), paint(REMOVED, format!("-{}", self.removed)));
-        let lost = if self.kept { "" } else { ", its texts are not kept" };
+        let lost = if self.kept { "" } else { ", its texts are not in the journal" };
         labelled(LABEL, "", format!("{word}{} {added} {removed}{lost}", visible(&self.path)))
     }
 }
@@ -162,10 +162,10 @@ mod tests {
         assert_eq!(
             plain(&listed.shown()),
             "7f3a-43   2026-01-02T03:04:05Z undo_edit by x 1, undo of 7f3a-42\n          a\u{241b}.py +1 -2\n\
-             7f3a-42   2026-01-02T03:04:04Z edit_files, taken back\n          created b.py +3 -0, its texts are not kept\n\
+             7f3a-42   2026-01-02T03:04:04Z edit_files, undone\n          created b.py +3 -0, its texts are not in the journal\n\
              more      there are more edits; -n N shows more of them\n"
         );
         let none = EditList::read(&json!({"edits": []})).unwrap();
-        assert_eq!(plain(&none.shown()), "nothing   no edit is remembered here\n");
+        assert_eq!(plain(&none.shown()), "nothing   no edits found\n");
     }
 }

@@ -46,8 +46,8 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
         AppCommand::Add { id, organization, store, json } => {
             let added = depot(&store)?.add_app(&id, organization.as_deref())?;
             let said = match added {
-                Added::New => "is known now",
-                Added::There => "was known before",
+                Added::New => "was registered",
+                Added::There => "was already registered",
             };
             let value = json!({"id": id, "organization": organization, "new": added == Added::New});
             let text =
@@ -62,8 +62,11 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
             };
             let mut text: String = apps.iter().map(line).collect();
             if apps.is_empty() {
-                text =
-                    labelled(FAINT, "nothing", "no app is known; lockgate store app add ID makes one known");
+                text = labelled(
+                    FAINT,
+                    "nothing",
+                    "no app is registered; lockgate store app add ID registers one",
+                );
             }
             tell(json, &json!({"apps": apps.iter().map(value).collect::<Vec<Value>>()}), &text)?;
         }
@@ -72,5 +75,5 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
 }
 
 fn whose(organization: Option<&str>) -> String {
-    organization.map_or_else(|| "nobody's".to_owned(), |id| format!("of organisation {}", visible(id)))
+    organization.map_or_else(|| "global".to_owned(), |id| format!("of organisation {}", visible(id)))
 }

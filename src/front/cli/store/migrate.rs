@@ -26,9 +26,9 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
         DONE,
         "migrated",
         match from {
-            0 => format!("the tables were made, version {to}"),
-            from if from == to => format!("the tables are those of version {to}"),
-            from => format!("the tables were brought from version {from} to {to}"),
+            0 => format!("created the tables, version {to}"),
+            from if from == to => format!("the tables already have version {to}"),
+            from => format!("migrated the tables from version {from} to {to}"),
         },
     );
     if !narrows {

@@ -86,7 +86,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
         paint::say(&labelled(
             DONE,
             "trusted",
-            format!("{told} was trusted before, and nothing has changed"),
+            format!("{told} is already trusted, and nothing has changed"),
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -105,7 +105,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
 fn asked() -> Result<bool, Error> {
     let (input, output) = (io::stdin(), io::stdout());
     if !input.is_terminal() || !output.is_terminal() {
-        let seen = "nobody can be asked: standard input and output are no terminal";
+        let seen = "cannot ask: standard input and output are not a terminal";
         return Err(
             Error::new(Code::InvalidInput, seen).hint("have a person look at the commands, then say --yes")
         );

@@ -47,7 +47,7 @@ fn server(rule: &Rule, server: &ServerSpec, commands: &Commands) -> String {
     let env = server.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
     let with = env.chain(spoken(server)).collect();
     let name = ResolvedPrograms::of_server(&rule.gate.name);
-    run((&name, "The same by a language server that stays."), &quoted(&served(server)), with, commands)
+    run((&name, "The same check by a persistent language server."), &quoted(&served(server)), with, commands)
 }
 
 fn served(server: &ServerSpec) -> Vec<String> {
@@ -70,7 +70,7 @@ fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &C
     }
     text += &match commands.pins.pin(name) {
         Some(pin) => program(pin),
-        None => labelled(WARNING, "program", "none was found, so it cannot run"),
+        None => labelled(WARNING, "program", "not found, so it cannot run"),
     };
     for why in commands.pins.passed_over(name) {
         text += &labelled(LABEL, "seen", visible(why));
@@ -105,7 +105,7 @@ fn program(pin: &ResolvedProgram) -> String {
 /// Describes the risk of a command.
 fn risk(pin: Option<&ResolvedProgram>) -> &'static str {
     match pin {
-        None => "do nothing until a program is there, and then be looked at again",
+        None => "do nothing until a program is found, which needs trust again",
         Some(ResolvedProgram { inside: true, .. }) => {
             "do all that you can do, and anyone who can change the repository decides what"
         }

@@ -21,7 +21,7 @@ use crate::policy::{Canary, Gate, Input, Sample, Shows};
 /// Reason for a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
 /// Reason for a program that finds only the text that does not parse.
-const READS: &str = "parses its canary, but does not find the mistake in it that only its own analysis finds";
+const READS: &str = "parses its canary, but misses the mistake that only its own analysis can find";
 
 /// The test result of one gate.
 struct Checkup {
@@ -68,7 +68,7 @@ impl GateState {
     pub(super) fn why(&self) -> Option<&str> {
         match self {
             GateState::Works => None,
-            GateState::Unproven => Some("it has no canary, so nothing shows that it finds anything"),
+            GateState::Unproven => Some("it has no canary, so nothing proves that it works"),
             GateState::Broken(why)
             | GateState::Unavailable(why)
             | GateState::Untrusted(why)

@@ -36,7 +36,7 @@ fn surroundings(shelf: &GateList) -> String {
             text += &labelled(LABEL, "root", visible(&ruled.commands.root.display().to_string()));
             text += &policy(ruled);
         }
-        None => text += &labelled(LABEL, "root", "none: this folder cannot be one"),
+        None => text += &labelled(LABEL, "root", "none: this folder cannot be a root"),
     }
     text += &isolation(&GateRuntime::default());
     text + &labelled(LABEL, "tested", TESTED)
