@@ -123,21 +123,17 @@ impl Counts {
 
     fn register(&mut self) {
         let registry = &mut self.registry;
-        registry.register("edits", "Targets of edits, by what became of them", self.edits.clone());
-        registry.register("calls", "Calls of tools that were answered", self.calls.clone());
-        registry.register("matches", "Texts that were looked for and found, by the tier", self.tiers.clone());
-        registry.register("gate_runs", "Gates that were asked, by their outcome", self.gates.clone());
-        registry.register("gate_seconds", "How long gates took", self.gate_times.clone());
-        registry.register("lock_wait_seconds", "How long edits that waited did", self.lock_waits.clone());
-        let of_store = "Things that the database of stored content was asked, by what became of them";
+        registry.register("edits", "Targets of edits, by status", self.edits.clone());
+        registry.register("calls", "Answered tool calls", self.calls.clone());
+        registry.register("matches", "Search texts that were found, by match level", self.tiers.clone());
+        registry.register("gate_runs", "Gate runs, by outcome", self.gates.clone());
+        registry.register("gate_seconds", "Duration of gate runs", self.gate_times.clone());
+        registry.register("lock_wait_seconds", "Time that edits waited for locks", self.lock_waits.clone());
+        let of_store = "Operations of the entity database, by outcome";
         registry.register("store_operations", of_store, self.store.clone());
-        registry.register("store_seconds", "How long the database took", self.store_times.clone());
-        registry.register("http_requests", "Requests, by the status of their answer", self.requests.clone());
-        registry.register(
-            "http_refusals",
-            "Requests that were not carried out, by the reason",
-            self.refusals.clone(),
-        );
+        registry.register("store_seconds", "Duration of database operations", self.store_times.clone());
+        registry.register("http_requests", "Requests, by HTTP status", self.requests.clone());
+        registry.register("http_refusals", "Rejected requests, by reason", self.refusals.clone());
         registry.register("http_connections", "Open connections", self.open.clone());
         registry.register(
             "http_sessions",

@@ -48,7 +48,7 @@ impl ProgressSender {
             let step =
                 ProgressNotificationParam::new(token.clone(), done).with_total(total).with_message(gate);
             if let Err(trouble) = self.peer.notify_progress(step).await {
-                tracing::debug!(%trouble, "progress could not be told");
+                tracing::debug!(%trouble, "progress could not be sent");
             }
         }
     }

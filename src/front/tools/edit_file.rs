@@ -36,7 +36,7 @@ const VOICE: ToolProfile = ToolProfile {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditFile>);
 
-/// Replaces `old_string` in a file by `new_string`. It must stand there exactly once, unless `replace_all`; quote a few
+/// Replaces `old_string` in a file by `new_string`. It must occur exactly once, unless `replace_all`; quote a few
 /// whole lines. The project's quality gates judge the result before it is written; a refusal leaves the file as it was
 /// and shows the nearest lines.
 #[derive(Deserialize, JsonSchema)]
@@ -44,7 +44,7 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditF
 struct EditFile {
     /// Absolute, or relative to the first root.
     file_path: String,
-    /// The text as it stands in the file.
+    /// The exact text in the file.
     old_string: String,
     /// The replacement; empty removes the text.
     new_string: String,

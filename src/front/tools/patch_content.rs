@@ -36,14 +36,14 @@ const VOICE: ToolProfile = ToolProfile {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<PatchContent>);
 
-/// Replaces `old_string` by `new_string` in a file or an entity. It must stand there exactly once: quote enough of the
+/// Replaces `old_string` by `new_string` in a file or an entity. It must occur exactly once: quote enough of the
 /// lines around. The project's quality gates judge the result before it is written; a refusal leaves the text as it was.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PatchContent {
     /// A file: absolute, or relative to the first root. An entity: its path.
     path: String,
-    /// The text as it stands there.
+    /// The exact current text.
     old_string: String,
     /// The replacement; empty removes the text.
     new_string: String,

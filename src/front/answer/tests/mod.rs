@@ -295,7 +295,7 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
     assert!(known.text.lines().any(|line| line == "12 findings were there before"), "{}", known.text);
     assert!(!known.text.contains("long known"), "{}", known.text);
     assert_eq!(known.json["findings"].as_array().unwrap().len(), 4, "{}", known.json);
-    // The control: those that count by the baseline are told one by one.
+    // The control: those that count by the baseline are listed one by one.
     let mut report = written(Watch::idle()).await.unwrap();
     report.verdict.findings =
         (2..=13).map(|line| Finding { fresh: false, ..seen(line, "long known") }).collect();

@@ -26,7 +26,7 @@ pub(super) fn hold(
 }
 
 fn written(told: &EditAnswer, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, String> {
-    let Some(bytes) = after else { return Err("there is no file".to_owned()) };
+    let Some(bytes) = after else { return Err("the file does not exist".to_owned()) };
     if before == after {
         return Err("the file's bytes are the same as before".to_owned());
     }
@@ -46,8 +46,8 @@ fn untouched(before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, Stri
         Some(bytes) if before == after => {
             Ok(format!("all {} bytes are the same as before the call", bytes.len()))
         }
-        Some(_) => Err("the file's bytes are not those of before the call".to_owned()),
-        None => Err("the file is gone".to_owned()),
+        Some(_) => Err("the file's bytes differ from those before the call".to_owned()),
+        None => Err("the file does not exist".to_owned()),
     }
 }
 

@@ -45,8 +45,8 @@ pub(super) fn text(shelf: &GateList, gate: &Arc<Gate>) -> String {
 fn served(server: &ServerSpec) -> String {
     let words = [&server.program].into_iter().chain(&server.words);
     let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
-    let instead = if server.fallback.is_some() { "else the command" } else { "no command stands in" };
-    format!("{words}, where one is kept; {instead}")
+    let instead = if server.fallback.is_some() { "else the command" } else { "no fallback command" };
+    format!("{words}, if servers are enabled; {instead}")
 }
 
 fn canary(gate: &Gate) -> String {
@@ -84,7 +84,7 @@ fn told(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> 
     let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
     told.extend(env.map(|setting| ("with", setting)));
     let unconfigured = match &command.unconfigured {
-        Unconfigured::Skip => "; without any it is not asked".to_owned(),
+        Unconfigured::Skip => "; without any it does not run".to_owned(),
         Unconfigured::Words(words) if words.is_empty() => String::new(),
         Unconfigured::Words(words) => format!("; without any: {}", words.join(" ")),
     };

@@ -107,7 +107,7 @@ fn asked() -> Result<bool, Error> {
     if !input.is_terminal() || !output.is_terminal() {
         let seen = "cannot ask: standard input and output are not a terminal";
         return Err(
-            Error::new(Code::InvalidInput, seen).hint("have a person look at the commands, then say --yes")
+            Error::new(Code::InvalidInput, seen).hint("have a person review the commands, then use --yes")
         );
     }
     paint::say("Trust these commands? [y/N] ")?;

@@ -29,7 +29,7 @@ impl Inquiry {
     pub(in crate::front::mcp) async fn model(&self, prompt: &Prompt) -> AskOutcome<ModelCode> {
         let request = CreateMessageRequest::new(params(prompt));
         match &self.model {
-            AskMethod::None => AskOutcome::No(unwritten("this client does not let its model be asked")),
+            AskMethod::None => AskOutcome::No(unwritten("this client does not support sampling")),
             AskMethod::Again => {
                 let topic = Topic::Code { version: prompt.version.clone(), prose: prompt.prose };
                 match self.later(CODE, InputRequest::CreateMessage(request), &topic, self.patience) {

@@ -41,7 +41,7 @@ pub(super) fn gofmt() -> DemoStep {
 pub(super) fn pyright() -> DemoStep {
     DemoStep {
         title: "pyright refuses, Python",
-        about: "`get` without its default may give None: no fault of syntax, but of types. pyright sees the draft in the place of \
+        about: "`get` without its default may give None: a type error, not a syntax error. pyright sees the draft in place of \
                 the file, which is never touched.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({

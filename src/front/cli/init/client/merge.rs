@@ -144,16 +144,14 @@ impl<'a> ConfigText<'a> {
     }
 
     fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, MergeError> {
-        node.as_object().ok_or_else(|| self.fault(node.range().start, format!("{what} is no object")))
+        node.as_object().ok_or_else(|| self.fault(node.range().start, format!("{what} is not an object")))
     }
 
     /// Returns the property with this name; fails if there are two.
     fn only<'n>(&self, object: &'n Object<'a>, name: &str) -> Result<Option<&'n ObjectProp<'a>>, MergeError> {
         let mut named = object.properties.iter().filter(|property| property.name.as_str() == name);
         match (named.next(), named.next()) {
-            (Some(_), Some(second)) => {
-                Err(self.fault(second.range.start, format!("`{name}` stands there twice")))
-            }
+            (Some(_), Some(second)) => Err(self.fault(second.range.start, format!("`{name}` occurs twice"))),
             (first, _) => Ok(first),
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn text(
         text += UNTRIED;
     }
     if let Some(toolsets) = toolsets {
-        text += "\n# What `lockgate serve` offers where it is not told.\n";
+        text += "\n# The toolsets that `lockgate serve` offers by default.\n";
         text += &format!("server: {{ tools: [{}] }}\n", toolsets.replace(',', ", "));
     }
     let counts: Vec<(&str, Option<usize>)> =
@@ -65,9 +65,7 @@ fn language(name: &str, count: Option<usize>, choices: &Choices) -> String {
     let files = match count {
         Some(1) => "  # 1 file".to_owned(),
         Some(count) => format!("  # {count} files"),
-        None => {
-            "  # every language; files in a language with a list of its own are judged by both".to_owned()
-        }
+        None => "  # every language; files in a language with its own list are checked by both".to_owned(),
     };
     let mut text = format!("  {key}:{files}\n");
     for gate in built_in(name) {
