@@ -62,7 +62,7 @@ pub(super) struct CommandWorkspace {
 impl CommandWorkspace {
     /// Opens the workspace.
     ///
-    /// Errors: those of the roots and of [`Stored::over`].
+    /// Errors: those of the roots and of [`EntityArgs::apply`].
     pub(super) fn open(&self, promise: TrustOverride) -> Result<Arc<Workspace>, Error> {
         // This process starts only gate programs.
         adopt_orphans();

@@ -13,7 +13,7 @@ use crate::text::Buffer;
 /// The results of a check.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    /// The folders that [`LocatedFinding::below`] is relative to.
+    /// The folders that [`LocatedFinding::relative_path`] is relative to.
     pub(super) tops: Vec<PathBuf>,
     /// The bases of comparison, one for each root.
     pub(super) bases: Vec<CheckBase>,

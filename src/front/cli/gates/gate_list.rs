@@ -1,7 +1,7 @@
 //! The gates that a policy can name, the paths of their programs, and their permission to run.
 //!
 //! Invariant: a program inside the root, or a command defined by the policy, may run only if the policy names the
-//! gate and a person trusts the policy, or if a person allows it for one command. [`GateList::ready`] is the only way
+//! gate and a person trusts the policy, or if a person allows it for one command. [`GateList::runnable`] is the only way
 //! to a program.
 
 use std::path::PathBuf;

@@ -93,7 +93,7 @@ impl InitOutcome {
 
     /// Prints only the text of a new file, so that the output can be redirected to a file.
     ///
-    /// Errors: those of [`InitOutcome::tell`].
+    /// Errors: those of [`InitOutcome::finish`].
     pub(super) fn print(self) -> Result<ExitCode, Error> {
         match (&self.text, &self.refusal) {
             (Some(text), None) => paint::say_plain(text.as_bytes()).map(|()| ExitCode::SUCCESS),
