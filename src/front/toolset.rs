@@ -11,15 +11,15 @@ use crate::text::nearest;
 /// A named group of MCP tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toolset {
-    /// Editing in all modes.
+    /// Editing files in all modes.
     Edit,
-    /// Reading and searching files.
+    /// Reading, searching and outlining files.
     Look,
     /// Replacing an exactly quoted text.
     Text,
     /// Replacing a block of code that may be quoted inexactly.
     Code,
-    /// Editing by an instruction.
+    /// Editing by an instruction in words.
     Ai,
     /// Files and entities, with the same tools.
     Content,
@@ -64,7 +64,7 @@ pub struct Selection(Vec<Toolset>);
 /// Selects whether a server may write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WriteAccess {
-    /// Offers every selected tool.
+    /// Offers every tool of the selection.
     #[default]
     Write,
     /// Omits the tools that can write.

@@ -7,9 +7,9 @@ use crate::gate::{Finding, GateRun, Outcome, Verdict};
 pub struct FindingLabel<'a> {
     /// Path of the file, if it is not the edited file.
     pub path: Option<&'a str>,
-    /// Line number, from 1.
+    /// Line number of the finding, from 1.
     pub line: usize,
-    /// Column number, from 1.
+    /// Column number of the finding, from 1.
     pub column: usize,
     /// The code of the finding, or its gate.
     pub name: &'a str,

@@ -93,14 +93,14 @@ impl Default for ResponseOptions {
 pub enum DiffWish {
     /// Shows the diff as far as it fits.
     Shown,
-    /// Omits the diff.
+    /// Omits the diff from the answer.
     Left,
 }
 
 /// The forms in which an answer is sent; the limit applies to the sent forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forms {
-    /// JSON and text.
+    /// Sends the JSON and the text.
     Both,
     /// JSON only, for clients that ignore the text.
     Json,
@@ -113,9 +113,9 @@ pub enum Forms {
 pub struct Answer {
     /// True if the request succeeded.
     pub success: bool,
-    /// The JSON form.
+    /// The JSON form, for programs.
     pub json: Value,
-    /// The text form.
+    /// The text form, for readers and models.
     pub text: String,
 }
 
@@ -129,7 +129,7 @@ pub fn answer(result: &Result<Report, Error>, shape: &ResponseOptions) -> Answer
     }
 }
 
-/// Renders a rejection.
+/// Renders the answer to a rejected request.
 pub fn refusal(error: &Error, shape: &ResponseOptions) -> Answer {
     fit::fit(&EditResponse::of_error(error, shape), shape)
 }

@@ -19,9 +19,9 @@ pub struct Offers {
 /// A tool name with its arguments.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// Name of the tool.
+    /// Name of the tool on the wire.
     pub tool: &'static str,
-    /// The arguments as received.
+    /// The arguments as the client sent them.
     pub arguments: JsonObject,
 }
 

@@ -22,7 +22,7 @@ const FILES: usize = 20;
 /// The edit that was undone or redone, and the direction.
 #[derive(Debug, Clone, Copy)]
 pub struct RevertedEdit {
-    /// Undo or redo.
+    /// The direction, undo or redo.
     pub direction: Direction,
     /// Id of the edit, if it is known.
     pub edit: Option<EditId>,

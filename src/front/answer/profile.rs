@@ -53,7 +53,7 @@ pub struct FieldNames {
     pub content: &'static str,
     /// Field for the text to search.
     pub search: &'static str,
-    /// Field for the replacement.
+    /// Field for the text that replaces it.
     pub replace: &'static str,
     /// Field for the first line of the search range.
     pub start: &'static str,

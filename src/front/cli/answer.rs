@@ -63,7 +63,7 @@ pub(super) struct ToldSince {
 /// The lines most similar to the searched text.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldBest {
-    /// First line, from 1.
+    /// First of the lines, from 1.
     pub start_line: usize,
     pub end_line: usize,
     /// Similarity, from 0 to 1.
@@ -91,7 +91,7 @@ pub(super) struct ToldDifference {
 /// A line of the file that matched.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldPlace {
-    /// Line number, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
     /// Text of the line, cut to a maximum length.
     #[serde(default)]
@@ -105,7 +105,7 @@ pub(super) struct ToldFinding {
     /// Path of the file, if it is not the edited file.
     #[serde(default)]
     pub path: Option<String>,
-    /// Line number, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
@@ -127,7 +127,7 @@ pub(super) struct ToldRun {
     pub gate: String,
     /// Outcome, such as `passed`.
     pub outcome: String,
-    /// Duration in milliseconds.
+    /// Duration of the run in milliseconds.
     #[serde(default)]
     pub ms: u64,
     /// Reason of any outcome other than a plain pass.

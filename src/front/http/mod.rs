@@ -49,7 +49,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The configuration of a server.
 pub struct Setup {
-    /// Address to listen on.
+    /// Address on which the server listens.
     pub listen: SocketAddr,
     /// Accepted values of the `Host` header.
     pub hosts: Vec<Host>,
@@ -83,7 +83,7 @@ pub struct Principal {
 pub struct Grants {
     /// The workspace with the files.
     pub workspace: Arc<Workspace>,
-    /// The selected toolsets.
+    /// The toolsets that the client may use.
     pub selection: Selection,
     /// Selects whether the tools may write.
     pub access: WriteAccess,

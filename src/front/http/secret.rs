@@ -13,7 +13,7 @@ const MARK: &str = "lockgate_";
 /// Minimum and maximum length of a token, in characters.
 const LENGTH: (usize, usize) = (24, 512);
 
-/// A bearer token.
+/// A token that authenticates an HTTP client.
 pub struct Secret(String);
 
 impl fmt::Debug for Secret {

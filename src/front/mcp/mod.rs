@@ -63,7 +63,7 @@ impl Structured {
     }
 }
 
-/// Options of a server.
+/// Options of an MCP server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerOptions {
     /// Controls `structuredContent` in answers.

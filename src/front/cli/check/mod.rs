@@ -45,7 +45,7 @@ pub(super) struct CheckArgs {
     /// repeatable
     #[arg(long = "request", value_name = "FILE", conflicts_with_all = ["paths", "base"])]
     requests: Vec<PathBuf>,
-    /// Output format
+    /// Format of the printed results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
     /// Writes the results as SARIF to a file, beside what is printed
@@ -53,7 +53,7 @@ pub(super) struct CheckArgs {
     sarif: Option<PathBuf>,
 }
 
-/// The output formats.
+/// The output formats of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people, with the source line
