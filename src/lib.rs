@@ -1,10 +1,10 @@
-//! lockgate is the place where a coding agent's edit becomes a change on disk.
+//! Applies the edits of coding agents to files and database entities.
 //!
-//! Every edit is **located** exactly or refused with a hint, **judged** by the repository's own quality gates before
-//! anything is written, and **published** atomically. `docs/architecture.md` is the map of the rooms.
+//! Every edit is **located** exactly or rejected with a hint, **checked** by the repository's own quality gates
+//! before anything is written, and **published** atomically. `docs/architecture.md` lists the modules.
 //!
 //! Without the default features this is the engine as a library: [`engine::Workspace`] takes a [`request::Request`]
-//! and gives an [`engine::Report`].
+//! and returns an [`engine::Report`].
 
 pub mod context;
 pub mod edit;

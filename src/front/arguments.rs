@@ -1,8 +1,8 @@
-//! How the arguments of a call are read: held against the very schema that was listed, so that a refusal names the
-//! field at fault, what was expected there and what was found.
+//! Reads the arguments of a tool call and validates them against the listed schema. A rejection names the field at
+//! fault, the expected type and the actual value.
 //!
-//! Lenient where clients differ and the meaning is plain: `null` is absent, an array or object may come as a string of
-//! JSON, and `3.0` is 3. Everything else that the schema does not list is refused.
+//! Differences between clients are accepted where the meaning is clear: `null` counts as absent, an array or object
+//! may be a string of JSON, and `3.0` is read as 3. Everything else outside the schema is rejected.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -11,10 +11,10 @@ use serde_json::{Number, Value};
 use crate::error::{Code, Error};
 use crate::text::nearest;
 
-/// The largest integer that a JSON number with a fraction can be trusted to hold.
+/// The largest integer below which a floating-point JSON number is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Characters of a value that a message quotes.
+/// Maximum characters of a value that a message quotes.
 const QUOTED: usize = 40;
 
 /// Reads a tool's arguments.
@@ -30,7 +30,7 @@ pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> 
     })
 }
 
-/// The integer that a value stands for, when it is one and is not too large.
+/// Returns the value as an integer if it is a whole number in the exact range.
 pub fn integer(value: &Value) -> Option<i64> {
     let number = value.as_number()?;
     let whole = |number: f64| number.fract() == 0.0 && number.abs() <= EXACT;
@@ -48,7 +48,7 @@ fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
         (Some("object" | "array"), Value::String(text)) => fit_text(schema, &text, path),
         (Some("string"), Value::String(text)) => fit_name(schema, text, path),
         (Some("boolean"), value @ Value::Bool(_)) | (None, value) => Ok(value),
-        // A few integers have names: the wire struct knows which.
+        // Some integers have names; the wire struct parses them.
         (Some("integer"), value @ Value::String(_)) => Ok(value),
         (Some("number"), value @ Value::Number(_)) => Ok(value),
         (Some("integer"), value) => match integer(&value) {
@@ -132,7 +132,7 @@ fn unfit(schema: &JsonObject, value: &Value, path: &str) -> Error {
     refuse(path, format!("`{path}` must be {wanted}, found {}", quoted(value)))
 }
 
-/// A value as a message names it: its kind, and the beginning of it.
+/// Describes a value in a message: its type and the start of its text.
 fn quoted(value: &Value) -> String {
     let text = match value {
         Value::Null => return "null".to_owned(),

@@ -1,9 +1,9 @@
-//! How lockgate is called: over MCP and from the command line.
+//! The frontends: MCP and the command line.
 //!
-//! A front turns what was sent into a [`Request`](crate::request::Request) and renders what came of it. It holds no
-//! rule of editing.
+//! A frontend converts its input into a [`Request`](crate::request::Request) and renders the result. It contains no
+//! editing rules.
 //!
-//! Invariant: only this room knows rmcp, clap and the JSON of the wire.
+//! Invariant: only this module uses rmcp, clap and the JSON of the wire.
 
 pub mod answer;
 pub mod arguments;

@@ -1,4 +1,4 @@
-//! An edit turned back or made again, for every front.
+//! Undo and redo, shared by all frontends.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::{Direction, Revert};
 
-/// Carries out a revert, and finds out which edit it was.
+/// Runs a revert and determines which edit it reverted.
 ///
 /// Errors: those of [`Workspace::revert`].
 pub async fn revert(
@@ -27,7 +27,7 @@ pub async fn revert(
     (reverted, turned.unwrap_or(RevertedEdit { direction, edit: named }))
 }
 
-/// What an edit turned: to take back an undo is to make its edit again.
+/// Returns the edit that a revert changed: the undo of an undo is a redo.
 async fn turned(workspace: &Arc<Workspace>, written: EditId) -> Option<RevertedEdit> {
     match workspace.remembered(written.to_string()).await.ok()?.entry.deed.kind {
         EntryKind::Edit => None,

@@ -1,17 +1,16 @@
-//! JSON Schemas as every client understands them: what the wire structs give, with all that some clients stumble over
-//! taken out.
+//! Generates plain JSON Schemas from the wire structs, without features that some clients cannot handle.
 //!
-//! Invariant: a schema from here has no reference, no union, no `null`, no number format and no unknown property.
+//! Invariant: a schema has no reference, no union, no `null`, no number format and no unknown property.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// Words of a schema that no client needs.
+/// Keywords that no client needs.
 const DROPPED: [&str; 4] = ["$schema", "$defs", "title", "format"];
 
-/// The schema of a wire struct; its doc comments are the descriptions.
+/// Returns the schema of a wire struct; its doc comments become the descriptions.
 pub fn input_schema<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>();
@@ -21,7 +20,7 @@ pub fn input_schema<T: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Rewrites a schema, and all schemas within, to the plain form.
+/// Rewrites a schema and all nested schemas to the plain form.
 fn plain(mut node: Map<String, Value>) -> JsonObject {
     for word in DROPPED {
         node.remove(word);
@@ -57,7 +56,7 @@ fn plain(mut node: Map<String, Value>) -> JsonObject {
     node
 }
 
-/// The same schema without words that describe and that may be looked up elsewhere.
+/// Removes descriptions and other keywords that are documented elsewhere.
 pub fn bare(mut node: JsonObject) -> JsonObject {
     for word in ["description", "minimum", "default"] {
         node.remove(word);
@@ -81,7 +80,7 @@ fn replace(schema: &mut Value) {
     }
 }
 
-/// Joins the branches of a union: the one that is not `null`, or the names of an enum.
+/// Merges the branches of a union: the one that is not `null`, or the names of an enum.
 fn join(node: &mut Map<String, Value>, branches: Vec<Value>) {
     let mut branches: Vec<Map<String, Value>> = branches
         .into_iter()
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
     use crate::front::tools::TOOLS;
 
-    /// What is wrong with a schema, wherever in it.
+    /// Returns the problems of a schema, at any depth.
     fn faults(value: &Value, depth: usize) -> Vec<String> {
         let mut faults = Vec::new();
         if let Value::Object(node) = value {

@@ -1,4 +1,5 @@
-//! Which tools a server offers: few by default, because every tool that is listed costs every conversation.
+//! Toolsets: the groups of tools that a server offers. The default is small, because every listed tool costs tokens
+//! in every conversation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,29 +8,29 @@ use super::tools::{Effect, TOOLS, Tool};
 use crate::error::{Code, Error};
 use crate::text::nearest;
 
-/// A family of tools that is offered as a whole.
+/// A named group of MCP tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toolset {
-    /// Editing, in all modes.
+    /// Editing files in all modes.
     Edit,
-    /// Looking at what is there.
+    /// Reading, searching and outlining files.
     Look,
-    /// Replacing a text that is quoted.
+    /// Replacing an exactly quoted text.
     Text,
-    /// Replacing a block of code that is quoted, perhaps with a slip.
+    /// Replacing a block of code that may be quoted inexactly.
     Code,
-    /// Editing by an instruction.
+    /// Editing by an instruction in words.
     Ai,
-    /// Files and what lies in a database, by the same tools.
+    /// Files and entities, with the same tools.
     Content,
-    /// What was edited, and making it again.
+    /// The edit history and redo.
     History,
-    /// What older clients call.
+    /// Deprecated tools for older clients.
     Legacy,
 }
 
 impl Toolset {
-    /// Every toolset, in the order of the documentation.
+    /// All toolsets in the order of the documentation.
     pub const ALL: [Toolset; 8] = [
         Toolset::Edit,
         Toolset::Look,
@@ -41,7 +42,7 @@ impl Toolset {
         Toolset::Legacy,
     ];
 
-    /// The toolset's name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Toolset::Edit => "edit",
@@ -56,17 +57,17 @@ impl Toolset {
     }
 }
 
-/// The toolsets that a server was told to offer.
+/// The toolsets that a server offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection(Vec<Toolset>);
 
-/// Whether a server may write.
+/// Selects whether a server may write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WriteAccess {
-    /// Every selected tool is offered.
+    /// Offers every tool of the selection.
     #[default]
     Write,
-    /// Tools that can write are left out.
+    /// Omits the tools that can write.
     ReadOnly,
 }
 
@@ -77,7 +78,7 @@ impl Default for Selection {
 }
 
 impl fmt::Display for Selection {
-    /// Writes the list that reads as this selection.
+    /// Writes the selection as a list that [`FromStr`] parses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.0.iter().map(|toolset| toolset.name()).collect();
         f.write_str(&names.join(","))
@@ -85,7 +86,7 @@ impl fmt::Display for Selection {
 }
 
 impl Selection {
-    /// The same with this toolset.
+    /// Adds a toolset to the selection.
     #[must_use]
     pub fn with(mut self, toolset: Toolset) -> Selection {
         if !self.names(toolset) {
@@ -94,12 +95,12 @@ impl Selection {
         self
     }
 
-    /// Whether this toolset is one of the selection.
+    /// True if the selection contains this toolset.
     pub fn names(&self, toolset: Toolset) -> bool {
         self.0.contains(&toolset)
     }
 
-    /// The tools of this selection that such an access leaves.
+    /// Returns the tools of this selection that the access allows.
     pub fn tools(&self, access: WriteAccess) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(move |tool| {
             let allowed = match (access, tool.effect) {
@@ -114,7 +115,7 @@ impl Selection {
 impl FromStr for Selection {
     type Err = Error;
 
-    /// Reads a list such as `edit,legacy`; `all` names every toolset.
+    /// Parses a list such as `edit,legacy`; `all` means every toolset.
     fn from_str(list: &str) -> Result<Selection, Error> {
         let mut chosen = Vec::new();
         for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {

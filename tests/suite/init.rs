@@ -69,7 +69,7 @@ fn tools_that_the_project_names_are_proposed_for_their_languages() {
     let text = scene.text("quality.yaml");
     for said in [
         "  python:  # 2 files\n",
-        "# pyproject.toml speaks of tool.mypy",
+        "# pyproject.toml mentions tool.mypy",
         "# web/package.json names the package prettier",
     ] {
         assert!(text.contains(said), "{said}: {text}");

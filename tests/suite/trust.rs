@@ -44,13 +44,13 @@ fn a_word_is_given_once_and_taken_back() {
     let scene = scene();
     withheld(&scene, NEVER);
     let unasked = scene.call(&["trust"]);
-    assert!(unasked.exit == 2 && unasked.stderr.contains("no terminal"), "{}", unasked.stderr);
+    assert!(unasked.exit == 2 && unasked.stderr.contains("not a terminal"), "{}", unasked.stderr);
     withheld(&scene, NEVER);
     scene.trust(".");
     trusted(&scene);
     let again = scene.call(&["trust"]);
     assert!(
-        again.exit == 0 && again.stdout.contains("was trusted before"),
+        again.exit == 0 && again.stdout.contains("is already trusted"),
         "{}{}",
         again.stdout,
         again.stderr
@@ -152,7 +152,7 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
         "with      --plain 'a b' where the project has no configuration of it",
         "program   {SCENE}/root/.venv/bin/own, INSIDE THE REPOSITORY",
         "program   {SCENE}/bin/it",
-        "may       do all that you can do, and whoever can change the repository decides what",
+        "may       do all that you can do, and anyone who can change the repository decides what",
     ] {
         assert!(seen.lines().any(|shown| shown == scene.fill(line)), "{line}\n{seen}");
     }

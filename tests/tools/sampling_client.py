@@ -189,7 +189,7 @@ async def waits_for_no_longer_than_it_was_told_to(mode):
 
 async def asks_no_model_that_is_not_there(mode):
     async with client(mode, None) as (connected, file):
-        unwritten(await call(connected), "does not let its model be asked")
+        unwritten(await call(connected), "does not support sampling")
         same(file.read_text(), FILE)
         done(await call(connected, code_block="b = 20"))
 

@@ -1,7 +1,7 @@
-//! The answer to several edits of one call: what they have in common once, then what each file has of its own.
+//! Renders the answer to several edits of one call: first their common fields, then the fields of each file.
 //!
-//! Invariant: the files share the room that one answer has. Those that need little get all that they need; one that is
-//! not shown at all is counted.
+//! Invariant: the files share the size limit of one answer. Files that need little space are shown in full; a file
+//! that is not shown at all is counted.
 
 use serde_json::{Value, json};
 
@@ -12,16 +12,16 @@ use crate::engine::{Report, Status};
 use crate::error::{Code, Error};
 use crate::text::{Diff, Region};
 
-/// Bytes that are kept free for saying that files are not shown, in both forms.
+/// Bytes reserved, in both forms, for the note that files are not shown.
 const REMARK: usize = 160;
 
-/// Files that a message names.
+/// Maximum number of files that a message names.
 const NAMED: usize = 4;
 
-/// Bytes of a path where there is no room for more about its file.
+/// Maximum bytes of a path when only the path and status of a file fit.
 const SHORT: usize = 60;
 
-/// Renders what became of several edits; `paths` are their files as the caller named them.
+/// Renders the result of several edits; `paths` are their files as the caller named them.
 pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], shape: &ResponseOptions) -> Answer {
     match result {
         Ok(reports) => several(reports, shape, None),
@@ -29,7 +29,6 @@ pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], shape: &Resp
     }
 }
 
-/// A refusal that names the file at fault.
 fn refusal_of_one(error: &Error, paths: &[String], shape: &ResponseOptions) -> Answer {
     let at = error.field.as_deref().and_then(entry);
     let path = at.and_then(|at| paths.get(at));
@@ -40,15 +39,14 @@ fn refusal_of_one(error: &Error, paths: &[String], shape: &ResponseOptions) -> A
     refusal(&error, &ResponseOptions { path: path.cloned(), ..shape.clone() })
 }
 
-/// Which entry the field of a refusal lies in.
+/// Returns the index of the `edits` entry that an error's field belongs to.
 fn entry(field: &str) -> Option<usize> {
     field.strip_prefix("edits[")?.split_once(']')?.0.parse().ok()
 }
 
-/// What is said of an edit that was written, and of one that had been before, where those have names of their own.
+/// The texts for a written edit and for an edit that was already applied, in this order.
 type StatusNames<'a> = [&'a str; 2];
 
-/// Renders several reports.
 pub(super) fn several(reports: &[Report], shape: &ResponseOptions, words: Option<StatusNames<'_>>) -> Answer {
     let made: Vec<(Diff<'_>, Vec<Region>)> =
         reports.iter().map(|report| (report.diff(), report.regions())).collect();
@@ -74,7 +72,7 @@ fn part(mut facts: EditResponse<'_>) -> EditResponse<'_> {
     facts
 }
 
-/// Renders the parts within the room; those that refuse come first, then those that need least.
+/// Renders the parts within `spare` bytes: refused edits first, then the smallest answers.
 fn share(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: usize) -> Vec<Option<Answer>> {
     let within = |facts: &EditResponse<'_>, room: usize| {
         fit::fit(facts, &ResponseOptions { limit: room + fit::ENVELOPE, ..shape.clone() })
@@ -106,12 +104,12 @@ fn share(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: usize) 
     shown
 }
 
-/// What a part costs, with what separates it from the next in both forms.
+/// Returns the size of a part, including the separators in both forms.
 fn cost(answer: &Answer, shape: &ResponseOptions) -> usize {
     fit::size(answer, shape.forms) + 3
 }
 
-/// A part that says no more than what became of the file.
+/// Renders only the status, path and version of a file.
 fn brief(facts: &EditResponse<'_>) -> Answer {
     let (path, status) = (fit::clip(facts.path.unwrap_or_default(), SHORT), facts.status.name());
     let mut json = json!({ "status": status, "path": path });
@@ -121,14 +119,14 @@ fn brief(facts: &EditResponse<'_>) -> Answer {
     Answer { success: facts.success, json, text: format!("{status} {path}") }
 }
 
-/// What several edits have in common.
+/// The fields that the edits have in common.
 struct Head {
     status: Status,
     message: String,
     hint: Option<String>,
     edit_id: Option<String>,
     path: Option<String>,
-    /// Whether the bytes outside of every edit were compared and found the same.
+    /// Set when the bytes outside every edit were compared and are unchanged.
     untouched: bool,
 }
 
@@ -160,7 +158,7 @@ impl Head {
         }
     }
 
-    /// The answer with these parts, of which some may be missing.
+    /// Builds the answer from these parts; `missing` counts the parts that are not shown.
     fn with(&self, files: &[Answer], missing: usize) -> Answer {
         let (success, message) = (self.status.is_success(), fit::clip(&self.message, 1000));
         let code = (!success).then(|| Code::GateRefused.name());
@@ -192,14 +190,14 @@ impl Head {
     }
 }
 
-/// What became of the whole: the first of these that any file has.
+/// Returns the status of the whole call: the first in `order` that any file has.
 fn status(reports: &[Report]) -> Status {
     let order = [Status::Refused, Status::Written, Status::Verified, Status::AlreadyApplied];
     let any = |status: &Status| reports.iter().any(|report| report.status == *status);
     order.into_iter().find(any).unwrap_or(Status::Unchanged)
 }
 
-/// What is said of edits that nothing refused.
+/// Returns the message for edits that were not refused.
 fn done(
     status: Status,
     reports: &[Report],
@@ -228,13 +226,13 @@ fn done(
         }
         Status::AlreadyApplied => match words {
             Some([_, standing]) => format!("{standing}: {named}"),
-            None => format!("{files} have these edits already, nothing was written: {named}"),
+            None => format!("{files} already have these edits, nothing was written: {named}"),
         },
         Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
     }
 }
 
-/// Renders one report of an edit that was taken back or made again.
+/// Renders one report of an undo or redo.
 pub(super) fn one(report: &Report, shape: &ResponseOptions, words: StatusNames<'_>) -> Answer {
     let (diff, regions) = (report.diff(), report.regions());
     let mut facts = EditResponse::of_report(report, &diff, &regions, shape);

@@ -1,4 +1,4 @@
-//! What is told of the key of what lies in a database: the fields by which a further call names it again.
+//! Renders the key of an entity: the fields with which a later call can address it.
 
 use serde_json::{Map, Value};
 
@@ -6,12 +6,12 @@ use super::fit::{clip, escaped};
 use crate::request::{Entity, SearchScope};
 use crate::text::named;
 
-/// Bytes that are shown of an id to a reader.
+/// Maximum bytes of an id in the text form.
 const SHOWN: usize = 200;
-/// An answer that has not so many bytes for a text has no ids.
+/// Ids are omitted when an answer allows fewer bytes than this for a text.
 const LEAST: usize = 90;
 
-/// The parts of a key that stand beside the path.
+/// The parts of an entity key apart from the path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct EntityKeyParts<'a> {
     pub(super) entity_type: Option<&'a str>,
@@ -20,7 +20,7 @@ pub(super) struct EntityKeyParts<'a> {
 }
 
 impl<'a> EntityKeyParts<'a> {
-    /// The key of an entity; of a file there is nothing to say.
+    /// Returns the key of an entity; empty for a file.
     pub(super) fn new(entity: Option<&'a Entity>) -> EntityKeyParts<'a> {
         entity.map_or_else(EntityKeyParts::default, |entity| EntityKeyParts {
             entity_type: Some(entity.kind.name()),
@@ -29,7 +29,7 @@ impl<'a> EntityKeyParts<'a> {
         })
     }
 
-    /// What all that a search or a list finds has in common.
+    /// Returns the parts of the key that all results of a search or list share.
     pub(super) fn of_all(realm: &'a SearchScope) -> EntityKeyParts<'a> {
         match realm {
             SearchScope::Files => EntityKeyParts::default(),
@@ -41,7 +41,7 @@ impl<'a> EntityKeyParts<'a> {
         }
     }
 
-    /// The rest of the key of one that was found.
+    /// Returns the parts of the key that differ between the results of a search or list.
     pub(super) fn of_one(entity: Option<&'a Entity>) -> EntityKeyParts<'a> {
         EntityKeyParts {
             organization_id: entity.and_then(|entity| entity.organization_id.as_deref()),
@@ -49,8 +49,8 @@ impl<'a> EntityKeyParts<'a> {
         }
     }
 
-    /// The fields as they stand on the wire, none of them longer than so many bytes; an id is whole or left out, as a part
-    /// of one would name something else.
+    /// Returns the wire fields, none longer than `bytes`. An id is whole or omitted, because a clipped id would name
+    /// a different entity.
     pub(super) fn fields(self, bytes: usize) -> [(&'static str, Option<Value>); 3] {
         let id = |id: &&str| bytes >= LEAST && escaped(id) <= bytes;
         [
@@ -60,14 +60,14 @@ impl<'a> EntityKeyParts<'a> {
         ]
     }
 
-    /// Puts the fields into an answer.
+    /// Adds the fields to an answer.
     pub(super) fn put(self, fields: &mut Map<String, Value>) {
         let given = self.fields(usize::MAX).into_iter();
         fields.extend(given.filter_map(|(name, value)| Some((name.to_owned(), value?))));
     }
 }
 
-/// What an answer calls a text: a file by its path, an entity by its sort, its path and whose it is.
+/// Returns the display name of a document: the path of a file, or the type, path and owner of an entity.
 pub(super) fn spelled(path: &str, entity: Option<&Entity>) -> String {
     let path = named(path);
     let Some(entity) = entity else { return path.into_owned() };
@@ -77,7 +77,7 @@ pub(super) fn spelled(path: &str, entity: Option<&Entity>) -> String {
     format!("{} {path}{}", entity.kind.name(), owner.collect::<String>())
 }
 
-/// What one of many of a sort is called: by its path, and whose it is where that may differ.
+/// Returns the display name of one search or list result: its path, and its organisation if it has one.
 pub(super) fn found_as(path: &str, entity: Option<&Entity>) -> String {
     let organization = entity.and_then(|entity| entity.organization_id.as_deref());
     let of = organization.map(|id| format!(" of organisation {}", named(&clip(id, SHOWN))));

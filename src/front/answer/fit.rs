@@ -1,22 +1,22 @@
-//! How an answer is cut to its limit: long lists and long texts first, then hunks of the diff.
+//! Cuts an answer to its size limit: long lists and texts first, then hunks of the diff.
 
 use super::hunks::first_hunks;
 use super::response::EditResponse;
 use super::{Answer, DiffWish, Forms, ResponseOptions, json, text};
 use crate::text::DiffCut;
 
-/// Bytes of a JSON-RPC response around the answer's two forms.
+/// Bytes of a JSON-RPC response apart from the two forms of the answer.
 pub(super) const ENVELOPE: usize = 160;
 
-/// How often a diff that came out too large is asked for anew.
+/// Maximum number of times that a diff is rendered again because it was too large.
 const TRIES: usize = 6;
 
-/// The levels at which a proposed call is kept; where it does not fit with these, it would crowd out what explains it.
+/// Number of levels that keep a proposed call. At smaller levels, the call would displace its own explanation.
 const PROPOSING: usize = 6;
 
-/// How much of an answer is kept: entries of each list, and bytes of each text and of each sentence.
+/// The limits of an answer: entries of each list, and bytes of each text and of each sentence.
 ///
-/// A text may be clipped; a sentence, which is what a note is, is whole or left out.
+/// A text may be clipped. A sentence, such as a note, is either whole or omitted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FitLevel {
     pub(super) entries: usize,
@@ -24,7 +24,7 @@ pub(super) struct FitLevel {
     pub(super) sentence: usize,
 }
 
-/// From generous to bare; the last one fits any limit.
+/// The levels from largest to smallest; the last one fits any limit.
 const LEVELS: [FitLevel; 11] = [
     FitLevel { entries: 200, bytes: 1000, sentence: 1000 },
     FitLevel { entries: 60, bytes: 500, sentence: 500 },
@@ -44,13 +44,13 @@ impl FitLevel {
         escaped(sentence) <= self.sentence + 2
     }
 
-    /// A sentence, or the short one where it is too long.
+    /// Returns the sentence, or `short` if the sentence is too long.
     fn sentence(self, sentence: String, short: &str) -> String {
         if self.takes(&sentence) { sentence } else { short.to_owned() }
     }
 }
 
-/// Renders the facts within the limit of the shape.
+/// Renders the response within the limit of the options.
 pub(super) fn fit(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Answer {
     match facts.next.shown.is_empty() {
         true => without_proposal(facts, shape),
@@ -58,7 +58,7 @@ pub(super) fn fit(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Answer {
     }
 }
 
-/// Bytes that the two forms may have together.
+/// Returns the bytes available for the two forms together.
 pub(super) fn room(shape: &ResponseOptions) -> usize {
     shape.limit.saturating_sub(ENVELOPE)
 }
@@ -84,12 +84,12 @@ fn without_proposal(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Answer
             tight = tight.or(Some(bare));
         }
     }
-    // No level leaves room for a good piece of the diff: the most generous one that fits at all is best.
+    // No level leaves enough bytes for the diff: use the largest level that fits at all.
     let [.., last] = LEVELS;
     tight.unwrap_or_else(|| Bare::new(facts, last, shape)).with_diff(room)
 }
 
-/// An answer that has the proposed call as a whole, where one has room for it.
+/// Renders an answer with the whole proposed call, or returns `None` if it does not fit.
 fn with_proposal(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Option<Answer> {
     let (room, copies) = (room(shape), copies(shape.forms));
     facts.next.shown.first().filter(|next| next.to_string().len() * copies <= room)?;
@@ -97,19 +97,19 @@ fn with_proposal(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Option<An
     bare.find(|bare| bare.size <= room).map(|bare| bare.with_diff(room))
 }
 
-/// The same facts without the call that they propose, which is counted as left out.
+/// Removes the proposed call and counts it as omitted.
 fn unproposed<'a>(facts: &EditResponse<'a>) -> EditResponse<'a> {
     let mut facts = facts.clone();
     facts.next.cut(0);
     facts
 }
 
-/// Whether a diff is shown: that of what somebody else changed explains a refusal, and is.
+/// True if a diff is shown. A diff of changes made by others is always shown, because it explains the rejection.
 fn wishes(facts: &EditResponse<'_>, shape: &ResponseOptions) -> bool {
     shape.diff == DiffWish::Shown || facts.since.is_some()
 }
 
-/// As many hunks of the diff as fit into so many bytes.
+/// Renders as many hunks of the diff as fit into `budget` bytes.
 fn piece(facts: &EditResponse<'_>, budget: usize) -> Option<(String, DiffCut)> {
     match facts.since {
         Some(since) => Some(first_hunks(&since.diff, budget)),
@@ -117,11 +117,11 @@ fn piece(facts: &EditResponse<'_>, budget: usize) -> Option<(String, DiffCut)> {
     }
 }
 
-/// The piece of the diff that is shown.
+/// The part of the diff that is shown.
 struct DiffExcerpt {
-    /// The piece, empty when there is none.
+    /// The diff text; empty if no hunk fits.
     diff: String,
-    /// What is missing, in words.
+    /// A note about the missing hunks.
     missing: Option<String>,
 }
 
@@ -153,7 +153,7 @@ impl DiffExcerpt {
     }
 }
 
-/// An answer at one level, before it gets its piece of the diff.
+/// An answer at one level, without its diff.
 struct Bare<'a> {
     facts: EditResponse<'a>,
     level: FitLevel,
@@ -170,7 +170,7 @@ impl<'a> Bare<'a> {
         Bare { facts, level, shape, answer, size }
     }
 
-    /// Gives the diff as much of the room as it can use.
+    /// Adds as much of the diff as fits.
     fn with_diff(self, room: usize) -> Answer {
         let forms = self.shape.forms;
         let Some(spare) = room.checked_sub(self.size).filter(|_| wishes(&self.facts, self.shape)) else {
@@ -187,7 +187,8 @@ impl<'a> Bare<'a> {
             if size <= room {
                 return fuller;
             }
-            // Quoting and the second form cost more than the diff's own bytes: aim for what the next try may cost.
+            // Escaping and the second form cost more than the diff's own bytes, so scale the next budget by the
+            // measured cost.
             budget = shown.diff.len() * spare / (size - self.size).max(1);
         }
         self.answer
@@ -209,7 +210,7 @@ fn compose(
     }
 }
 
-/// Cuts the lists, and counts in a note what was left out.
+/// Cuts the lists, and adds a note that counts the omitted entries.
 fn prune<'a>(facts: &EditResponse<'a>, level: FitLevel) -> EditResponse<'a> {
     let mut pruned = facts.clone();
     let FitLevel { entries, .. } = level;
@@ -250,7 +251,7 @@ fn prune<'a>(facts: &EditResponse<'a>, level: FitLevel) -> EditResponse<'a> {
     pruned
 }
 
-/// Keeps the first entries, and gives the number of the others.
+/// Keeps the first `entries` entries and returns the number of the others.
 fn first<T>(list: &mut &[T], entries: usize) -> usize {
     match list.split_at_checked(entries) {
         Some((first, rest)) => {
@@ -261,7 +262,7 @@ fn first<T>(list: &mut &[T], entries: usize) -> usize {
     }
 }
 
-/// The beginning of a text that needs no more than this many bytes as JSON, marked where it was cut.
+/// Returns a prefix of the text that needs at most `bytes` bytes as JSON, marked with `...` if it was cut.
 pub(super) fn clip(text: &str, bytes: usize) -> String {
     const MARK: &str = "...";
     let mut used = 0;
@@ -277,7 +278,7 @@ pub(super) fn clip(text: &str, bytes: usize) -> String {
     text.to_owned()
 }
 
-/// Bytes of an answer in the forms that are sent.
+/// Returns the bytes of an answer in the forms that are sent.
 pub(super) fn size(answer: &Answer, forms: Forms) -> usize {
     let json = || answer.json.to_string().len();
     match forms {
@@ -287,7 +288,7 @@ pub(super) fn size(answer: &Answer, forms: Forms) -> usize {
     }
 }
 
-/// Bytes of a text as a JSON string.
+/// Returns the bytes of a text as a JSON string.
 pub(super) fn escaped(text: &str) -> usize {
     2 + text.chars().map(cost).sum::<usize>()
 }

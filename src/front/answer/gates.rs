@@ -1,17 +1,17 @@
-//! What there is to say about the gates: each finding in a line, and what became of those that did not look.
+//! Renders gate results: one line for each finding, and notes about gates that did not run.
 
 use crate::gate::{Finding, GateRun, Outcome, Verdict};
 
-/// Where a finding stands and what names it: its code, or else its gate.
+/// The position and label of a finding; the label is its code, or the gate if it has no code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FindingLabel<'a> {
-    /// The file, where that is not the edited one.
+    /// Path of the file, if it is not the edited file.
     pub path: Option<&'a str>,
-    /// Its line, from 1.
+    /// Line number of the finding, from 1.
     pub line: usize,
-    /// Its column, from 1.
+    /// Column number of the finding, from 1.
     pub column: usize,
-    /// What names it.
+    /// The code of the finding, or its gate.
     pub name: &'a str,
 }
 
@@ -26,8 +26,7 @@ impl<'a> From<&'a Finding> for FindingLabel<'a> {
     }
 }
 
-/// The warnings that are said nowhere else: neither at the end of the message, nor by one of the findings that are
-/// shown.
+/// Returns the warnings that neither end the message nor repeat a finding that is shown.
 pub fn unsaid<'a>(
     warnings: &'a [String],
     message: &'a str,
@@ -40,7 +39,7 @@ pub fn unsaid<'a>(
     })
 }
 
-/// How the line begins that tells a finding.
+/// Returns the prefix of the line that describes a finding.
 fn opening(FindingLabel { path, line, column, name }: FindingLabel<'_>) -> String {
     let file = path.map(|path| format!("{path}, ")).unwrap_or_default();
     format!("{file}line {line}, column {column}: {name}: ")
@@ -51,31 +50,31 @@ pub(super) fn line(finding: &Finding) -> String {
     opening(finding.into()) + &finding.message
 }
 
-/// What is to be said of a gate that looked at something and gave no answer.
+/// Returns the warning for a gate that ran without a result.
 pub(super) fn unchecked(run: &GateRun) -> Option<String> {
     let happened = trouble(run).filter(|_| run.outcome != Outcome::Unavailable)?;
-    Some(format!("{} {happened}, so the edit was not checked by it", run.gate))
+    Some(format!("{} {happened}, so it did not check the edit", run.gate))
 }
 
-/// What is to be said of a gate that the edit must not do without.
+/// Returns the error for a gate that the policy requires and that has no result.
 pub(super) fn required(run: &GateRun) -> Option<String> {
     let happened = trouble(run).filter(|_| run.blocking)?;
     Some(format!("{} {happened}, and the policy requires it", run.gate))
 }
 
-/// Why a gate that should have looked has not.
+/// Returns the reason why a gate has no result.
 fn trouble(run: &GateRun) -> Option<String> {
     let because = |what: &str| match &run.why {
         Some(why) => format!("{what} ({why})"),
         None => what.to_owned(),
     };
     match run.outcome {
-        Outcome::Skipped if run.withheld => Some(because("was not asked")),
+        Outcome::Skipped if run.withheld => Some(because("did not run")),
         Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
         Outcome::Unavailable if run.why.as_deref().is_some_and(|why| why.starts_with("a template")) => {
-            Some(because("could not look"))
+            Some(because("could not run"))
         }
-        Outcome::Unavailable => Some(because("is not to be had here")),
+        Outcome::Unavailable => Some(because("is not available here")),
         Outcome::TimedOut => Some(match run.why.as_deref() {
             Some(why) if why.starts_with("no answer in time") => format!("gave {why}"),
             None => "gave no answer in time".to_owned(),
@@ -85,7 +84,7 @@ fn trouble(run: &GateRun) -> Option<String> {
     }
 }
 
-/// What a caller should know of gates that could not be asked, and of those that changed the draft.
+/// Returns notes about gates that could not run and about gates that changed the draft.
 pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     let runs = || verdict.runs.iter();
     let fixed = runs().filter(|run| run.outcome == Outcome::Fixed || run.partial);
@@ -95,7 +94,7 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     let softened: Vec<&GateRun> = runs().filter(|run| run.softened).collect();
     if !softened.is_empty() {
         let verb = if softened.len() == 1 { "only warns" } else { "only warn" };
-        let remedy = "`level: block` in the policy makes the edit be refused";
+        let remedy = "`level: block` in the policy rejects the edit instead";
         notes.push(format!(
             "{} {verb} here, because the edit may be one step of several; {remedy}",
             names(&softened)
@@ -121,12 +120,12 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     }
     if !absent.is_empty() {
         let word = if absent.len() == 1 { "its program is" } else { "their programs are" };
-        notes.push(format!("not checked by {}: {word} not to be had here", names(&absent)));
+        notes.push(format!("not checked by {}: {word} not available here", names(&absent)));
     }
     notes
 }
 
-/// The gates of these runs, as in `a, b and c`.
+/// Joins the names of the gates, as in `a, b and c`.
 fn names(runs: &[&GateRun]) -> String {
     let names: Vec<&str> = runs.iter().map(|run| run.gate.as_str()).collect();
     match names.split_last() {
@@ -171,7 +170,7 @@ mod tests {
             [
                 "gofmt changed 3 lines".to_owned(),
                 format!("not checked by ruff, mypy and black: nobody did; {trust}"),
-                "not checked by go-vet: its program is not to be had here".to_owned(),
+                "not checked by go-vet: its program is not available here".to_owned(),
             ]
         );
         assert!(notes(&Verdict::default()).is_empty());
@@ -179,7 +178,7 @@ mod tests {
         assert_eq!(
             notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new())),
             ["go-build and cargo-check only warn here, because the edit may be one step of several; \
-              `level: block` in the policy makes the edit be refused"]
+              `level: block` in the policy rejects the edit instead"]
         );
     }
 
@@ -190,13 +189,13 @@ mod tests {
             (run("a", Outcome::Skipped, Some("disabled")), None, None),
             (
                 run("a", Outcome::Broken, Some("exit code 2")),
-                Some("a is broken (exit code 2), so the edit was not checked by it"),
+                Some("a is broken (exit code 2), so it did not check the edit"),
                 Some("a is broken (exit code 2), and the policy requires it"),
             ),
             (
                 run("a", Outcome::TimedOut, Some("on the text before the edit: no answer in time")),
                 Some(
-                    "a gave no answer (on the text before the edit: no answer in time), so the edit was not checked by it",
+                    "a gave no answer (on the text before the edit: no answer in time), so it did not check the edit",
                 ),
                 Some(
                     "a gave no answer (on the text before the edit: no answer in time), and the policy requires it",
@@ -205,7 +204,7 @@ mod tests {
             (
                 run("a", Outcome::Unavailable, Some("no a")),
                 None,
-                Some("a is not to be had here (no a), and the policy requires it"),
+                Some("a is not available here (no a), and the policy requires it"),
             ),
         ];
         for (run, warning, refusal) in cases {

@@ -1,13 +1,13 @@
-//! A unified diff that is already written, cut where its hunks begin.
+//! Cuts a rendered unified diff between hunks.
 //!
-//! Invariant: what is shown is a whole diff of the first hunks, or nothing.
+//! Invariant: the result is a valid diff of the first hunks, or empty.
 
 use crate::text::DiffCut;
 
-/// What stands at the beginning of each hunk, and at that of no other line of a diff.
+/// The start of each hunk; no other line of a diff starts like this.
 const OPENING: &str = "\n@@ ";
 
-/// The head of a diff and as many whole hunks as fit into so many bytes; nothing when not even one does.
+/// Returns the head of a diff and as many whole hunks as fit into `most` bytes; empty if the first does not fit.
 pub(super) fn first_hunks(diff: &str, most: usize) -> (String, DiffCut) {
     let starts: Vec<usize> = diff.match_indices(OPENING).map(|(at, _)| at + 1).collect();
     let ends = starts.iter().copied().skip(1).chain([diff.len()]);

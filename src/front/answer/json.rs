@@ -1,4 +1,4 @@
-//! The answer for programs. Empty fields are left out.
+//! Renders the JSON form of an answer. Empty fields are omitted.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::locate::MatchInfo;
 use crate::policy::Isolation;
 use crate::text::Region;
 
-/// Renders the facts; no text is longer than `bytes`, but notes and the diff are put in as they are.
+/// Renders the response; no text is longer than `bytes`, except notes and the diff, which are not cut.
 pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str) -> Map<String, Value> {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
@@ -66,7 +66,7 @@ pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str) -> Map<
     given.collect()
 }
 
-/// An object without its fields that are nothing.
+/// Removes the fields of an object that are null.
 fn without_nothing(value: Value) -> Value {
     match value {
         Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
@@ -145,7 +145,7 @@ fn run(run: &GateRun, bytes: usize) -> Value {
     if let Some(why) = &run.why {
         fields.insert("why".into(), clip(why, bytes).into());
     }
-    // The best goes without saying.
+    // The strongest isolation is the default and is not reported.
     if let Some(isolation) = run.isolation.filter(|isolation| *isolation < Isolation::Bubblewrap) {
         fields.insert("isolation".into(), isolation.name().into());
     }

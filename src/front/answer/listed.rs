@@ -1,8 +1,8 @@
-//! Lists of which a caller is told a part.
+//! Lists that may be shown in part.
 //!
-//! Invariant: whatever a list loses is counted.
+//! Invariant: every omitted entry is counted.
 
-/// The entries that are shown, and how many more there are.
+/// The shown entries and the number of omitted ones.
 #[derive(Debug, Clone)]
 pub(super) struct ShownEntries<T> {
     pub(super) shown: Vec<T>,
@@ -10,18 +10,18 @@ pub(super) struct ShownEntries<T> {
 }
 
 impl<T> ShownEntries<T> {
-    /// A list that is shown as a whole.
+    /// Creates a list without omitted entries.
     pub(super) fn all(shown: Vec<T>) -> ShownEntries<T> {
         ShownEntries { shown, more: 0 }
     }
 
-    /// Keeps no more than the first `entries`.
+    /// Keeps at most the first `entries` entries.
     pub(super) fn cut(&mut self, entries: usize) {
         self.more += self.shown.len().saturating_sub(entries);
         self.shown.truncate(entries);
     }
 
-    /// Keeps those that `fits` takes.
+    /// Keeps the entries for which `fits` returns true.
     pub(super) fn keep(&mut self, fits: impl FnMut(&T) -> bool) {
         let before = self.shown.len();
         self.shown.retain(fits);

@@ -1,4 +1,4 @@
-//! The sentence that comes first: what happened, or why it did not.
+//! The first sentence of an answer: the result of the edit, or the reason of a rejection.
 
 use super::ResponseOptions;
 use super::entity::spelled;
@@ -7,18 +7,18 @@ use crate::error::{Error, ErrorFamily};
 use crate::gate::Finding;
 use crate::text::Diff;
 
-/// The beginning of the message of every refusal after which the file is as it was.
+/// Prefix of the message of every rejection that left the file unchanged.
 pub(super) const NOTHING: &str = "nothing was written: ";
 
-/// What is said of the bytes outside of an edit that left them as they were.
+/// Value of `bytes_outside_edit` when the bytes outside the edit are unchanged.
 pub(super) const UNCHANGED: &str = "unchanged";
 
-/// The beginning of the message where that is not known.
+/// Returns the prefix of the message when the state of the file is unknown.
 pub(super) fn unknown(noun: &str) -> String {
     format!("it is not known whether the {noun} was written: ")
 }
 
-/// What a refusal says, in the words of its tool; with the field at fault, where a request is refused.
+/// Returns the message of an error in the terms of its tool, prefixed with the field at fault.
 pub(super) fn of_error(error: &Error, shape: &ResponseOptions) -> String {
     let own = (shape.voice.refused)(error, shape);
     let said = own.unwrap_or_else(|| error.message.clone());
@@ -30,7 +30,7 @@ pub(super) fn of_error(error: &Error, shape: &ResponseOptions) -> String {
     }
 }
 
-/// What became of the bytes that the request does not speak of.
+/// Returns the value of `bytes_outside_edit`.
 pub(super) fn outside(report: &Report) -> String {
     match report.mended_outside.as_slice() {
         [] => UNCHANGED.to_owned(),
@@ -38,7 +38,7 @@ pub(super) fn outside(report: &Report) -> String {
     }
 }
 
-/// What is said of a call that was carried through to a decision.
+/// Returns the message for an edit that reached a decision.
 pub(super) fn of_report(
     report: &Report,
     diff: &Diff<'_>,
@@ -63,11 +63,11 @@ pub(super) fn of_report(
             format!("verified {path} {counts}{replaced}: strict would write this, nothing was written")
         }
         Status::AlreadyApplied => {
-            format!("{path} has this edit already: it made the present version, nothing was written")
+            format!("{path} already has this edit: it produced the current version, nothing was written")
         }
         Status::Unchanged => match report.warnings.first() {
             Some(warning) => format!("{path} is unchanged: {warning}"),
-            None => format!("{path} is unchanged: the result equals what is there"),
+            None => format!("{path} is unchanged: the result equals the current text"),
         },
         Status::Refused => {
             let first = errors.first().map(String::as_str).unwrap_or_default();
@@ -83,12 +83,12 @@ pub(super) fn of_report(
     }
 }
 
-/// What a message of a refusal says was seen.
+/// Strips the common prefix of rejections from a message.
 pub(super) fn seen(message: &str) -> &str {
     message.strip_prefix(NOTHING).unwrap_or(message)
 }
 
-/// What is said of a decision when it is one of several, and what they have in common is said once.
+/// Returns the message for one edit of several, without the parts that the common message has.
 pub(super) fn of_part(whole: &str) -> &str {
     let without = |text: &'_ str, end: &str| text.strip_suffix(end).map_or(text.len(), str::len);
     let whole = seen(whole);
@@ -96,7 +96,7 @@ pub(super) fn of_part(whole: &str) -> &str {
     whole.get(..end.min(without(whole, ", nothing was written"))).unwrap_or(whole)
 }
 
-/// What an edit did to a file, in short.
+/// Returns a short description of the change to a file.
 pub(super) fn deed(report: &Report, diff: &Diff<'_>) -> String {
     let word = match (report.created, report.removed) {
         (true, _) => "created ",

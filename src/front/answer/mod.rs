@@ -1,8 +1,8 @@
-//! What a caller is told: the same facts as JSON and as text, because some clients show their model only the one and
-//! some only the other.
+//! Renders answers as JSON and as text with the same content, because some clients show their model only one of the
+//! two.
 //!
-//! Invariant: both forms together, as they go over the wire, are no larger than the limit that was asked for. What had
-//! to be left out is counted in `notes`, or at least said there when no number fits.
+//! Invariant: both forms together, as sent, are no larger than the requested limit. `notes` counts the omitted parts,
+//! or at least mentions them if no number fits.
 
 mod batch;
 mod entity;
@@ -36,39 +36,40 @@ pub use next::{Offers, ToolCall};
 pub use past::{RevertedEdit, history, remembered, reverted};
 pub use profile::{ExtraField, FieldNames, ResponseFormat, ToolProfile};
 
-/// How an answer is to look.
+/// Options that control the content and size of an answer.
 #[derive(Debug, Clone)]
 pub struct ResponseOptions {
-    /// Greatest size of the answer in bytes; one of [`Shape::LIMITS`].
+    /// Maximum size of the answer in bytes; must lie within [`ResponseOptions::LIMITS`].
     pub limit: usize,
-    /// Whether the diff is shown.
+    /// Controls whether the diff is shown.
     pub diff: DiffWish,
-    /// In which forms the answer is sent.
+    /// The forms in which the answer is sent.
     pub forms: Forms,
     /// The target as the caller named it, for refusals that know no better.
     pub path: Option<String>,
-    /// The key of the target as the caller named it, where it lies in a database.
+    /// Key of the target as the caller named it, if the target is in a database.
     pub entity: Option<Entity>,
-    /// How many lines the request quotes or gives, for the tools that count these as changed, whatever of them stays.
+    /// Number of lines that the request quotes or supplies. Set for tools that report these as changed, even if some
+    /// stay the same.
     pub quoted_lines: Option<usize>,
-    /// The words of the tool that answers.
+    /// The names and messages of the called tool.
     pub voice: ToolProfile,
-    /// What a refusal may propose to call.
+    /// The calls that a rejection may propose.
     pub offers: Offers,
 }
 
 impl ResponseOptions {
-    /// The path as the caller named it.
+    /// Returns the path as the caller named it.
     pub fn target(&self) -> &str {
         self.path.as_deref().unwrap_or_default()
     }
 
-    /// What the target is, in a word.
+    /// Returns the type of the target, such as `file`.
     pub fn noun(&self) -> &str {
         self.entity.as_ref().map_or(EntityKind::FILE, |entity| entity.kind.name())
     }
 
-    /// The limits that can be asked for.
+    /// The valid range of `limit`, in bytes.
     pub const LIMITS: RangeInclusive<usize> = 1024..=1_048_576;
 }
 
@@ -87,38 +88,38 @@ impl Default for ResponseOptions {
     }
 }
 
-/// Whether the diff is shown.
+/// Controls whether the diff is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffWish {
-    /// It is shown, as far as it fits.
+    /// Shows the diff as far as it fits.
     Shown,
-    /// It is left out.
+    /// Omits the diff from the answer.
     Left,
 }
 
-/// In which forms an answer is sent; the limit covers what is sent.
+/// The forms in which an answer is sent; the limit applies to the sent forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forms {
-    /// As JSON and as text.
+    /// Sends the JSON and the text.
     Both,
-    /// As JSON only.
+    /// JSON only, for clients that ignore the text.
     Json,
-    /// As text only.
+    /// Text only, for clients that ignore the JSON.
     Text,
 }
 
-/// An answer in every form.
+/// An answer in both forms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Whether the caller got what was asked for.
+    /// True if the request succeeded.
     pub success: bool,
-    /// The answer for programs.
+    /// The JSON form, for programs.
     pub json: Value,
-    /// The answer to read.
+    /// The text form, for readers and models.
     pub text: String,
 }
 
-/// Renders what became of a request.
+/// Renders the result of a request.
 pub fn answer(result: &Result<Report, Error>, shape: &ResponseOptions) -> Answer {
     match result {
         Ok(report) => {
@@ -128,7 +129,7 @@ pub fn answer(result: &Result<Report, Error>, shape: &ResponseOptions) -> Answer
     }
 }
 
-/// Renders a refusal.
+/// Renders the answer to a rejected request.
 pub fn refusal(error: &Error, shape: &ResponseOptions) -> Answer {
     fit::fit(&EditResponse::of_error(error, shape), shape)
 }

@@ -1,4 +1,4 @@
-//! The call that a refusal proposes, as the caller can make it.
+//! The call that a rejection proposes, in a form that the caller can send.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
@@ -7,35 +7,34 @@ use super::ResponseOptions;
 use super::entity::EntityKeyParts;
 use crate::error::NextCall;
 
-/// What a refusal may propose to call.
+/// The calls that a rejection may propose.
 #[derive(Debug, Clone, Default)]
 pub struct Offers {
-    /// The call that is answered, where it can be made again with other texts.
+    /// The current call, if it can be repeated with other texts.
     pub again: Option<ToolCall>,
-    /// The tool that reads lines, where it is offered.
+    /// Name of the tool that reads lines, if it is offered.
     pub reader: Option<&'static str>,
 }
 
-/// A call of a tool.
+/// A tool name with its arguments.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// The tool.
+    /// Name of the tool on the wire.
     pub tool: &'static str,
-    /// Its arguments, as they came.
+    /// The arguments as the client sent them.
     pub arguments: JsonObject,
 }
 
-/// A proposal.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ProposedCall {
-    /// A call, with its tool and arguments.
+    /// A tool call as JSON, with its tool and arguments.
     Call(Value),
-    /// What to do, where no tool for it is known.
+    /// A sentence, if no tool for the step is offered.
     Words(String),
 }
 
 impl ProposedCall {
-    /// What a refusal proposes, to a caller who has these tools.
+    /// Converts the next step of a rejection into a call of the offered tools.
     pub(super) fn from_next(next: &NextCall, shape: &ResponseOptions) -> Option<ProposedCall> {
         let Offers { again, reader } = &shape.offers;
         match next {

@@ -1,6 +1,6 @@
-//! The answers about the past: an edit that was turned back or made again, the list of edits, and one of them in full.
+//! Renders undo and redo, the list of edits, and a single edit in full.
 //!
-//! Invariant: what others wrote down (names, paths, tools) is shown without anything that steers.
+//! Invariant: strings from the journal (names, paths, tools) are shown without control characters.
 
 use serde_json::{Map, Value, json};
 
@@ -13,18 +13,18 @@ use crate::gate::clean;
 use crate::request::Direction;
 use crate::text::steers;
 
-/// Bytes that are shown of a name, and of a path.
+/// Maximum bytes of a name and of a path.
 const SHOWN: (usize, usize) = (80, 400);
 
-/// The most files of one edit that a list names.
+/// Maximum number of files of one edit that a list names.
 const FILES: usize = 20;
 
-/// Which edit was turned, and which way.
+/// The edit that was undone or redone, and the direction.
 #[derive(Debug, Clone, Copy)]
 pub struct RevertedEdit {
-    /// Which way.
+    /// The direction, undo or redo.
     pub direction: Direction,
-    /// The edit, where it is known.
+    /// Id of the edit, if it is known.
     pub edit: Option<EditId>,
 }
 
@@ -32,22 +32,22 @@ impl RevertedEdit {
     fn written(self) -> String {
         let edit = self.edit.map_or_else(|| "an edit".to_owned(), |id| id.to_string());
         match self.direction {
-            Direction::Undo => format!("took back {edit}"),
-            Direction::Redo => format!("made {edit} again"),
+            Direction::Undo => format!("undid {edit}"),
+            Direction::Redo => format!("redid {edit}"),
         }
     }
 
-    /// What is said where nothing had to be done.
+    /// Returns the message when nothing had to be done.
     fn standing(self) -> String {
         let edit = self.edit.map_or_else(|| "the edit".to_owned(), |id| id.to_string());
         match self.direction {
-            Direction::Undo => format!("{edit} is taken back already, nothing was written"),
-            Direction::Redo => format!("{edit} has not been taken back, nothing was written"),
+            Direction::Undo => format!("{edit} is already undone, nothing was written"),
+            Direction::Redo => format!("{edit} is not undone, nothing was written"),
         }
     }
 }
 
-/// Renders what became of an edit that was to be taken back, or made again.
+/// Renders the result of an undo or redo.
 pub fn reverted(
     result: &Result<Vec<Report>, Error>,
     turned: RevertedEdit,
@@ -60,7 +60,7 @@ pub fn reverted(
     }
 }
 
-/// Renders a list of edits, of which at most so many are shown.
+/// Renders a list of at most `most` edits.
 pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, shape: &ResponseOptions) -> Answer {
     let entries = match result {
         Ok(entries) => entries,
@@ -90,7 +90,7 @@ fn list(edits: &[Value], lines: &[String], truncated: bool) -> Answer {
         lines.push("truncated: there are more edits".to_owned());
     }
     if lines.is_empty() {
-        lines.push("no edit is remembered here".to_owned());
+        lines.push("no edits found".to_owned());
     }
     Answer { success: true, json, text: lines.join("\n") }
 }
@@ -111,7 +111,7 @@ pub fn remembered(result: &Result<Remembered, Error>, shape: &ResponseOptions) -
                     fields.insert("diff".to_owned(), diff.as_str().into());
                     text = format!("{text}\n{}", diff.trim_end_matches('\n'));
                 }
-                None => text += "\nnote: the texts of a file were not kept, or are no longer",
+                None => text += "\nnote: the texts of a file are not in the journal",
             }
         }
     }
@@ -159,7 +159,7 @@ fn some(text: &str) -> Option<Value> {
     (!text.is_empty()).then(|| text.into())
 }
 
-/// An edit as one line.
+/// Renders an edit as one line.
 fn line(entry: &Entry) -> String {
     let files = entry.changes.iter().take(FILES).map(|change| {
         let word = match (change.before, change.after) {
@@ -167,7 +167,7 @@ fn line(entry: &Entry) -> String {
             (_, None) => "removed ",
             (Some(_), Some(_)) => "",
         };
-        let lost = if change.kept { "" } else { ", cannot be taken back" };
+        let lost = if change.kept { "" } else { ", cannot be undone" };
         let key = change.entity.as_ref();
         format!("{word}{} (+{} -{}{lost})", spelled(&path(&change.path), key), change.added, change.removed)
     });
@@ -181,7 +181,7 @@ fn line(entry: &Entry) -> String {
         (_, None) => String::new(),
         (kind, Some(id)) => format!(", {kind} of {id}"),
     };
-    let undone = if entry.undone { ", taken back" } else { "" };
+    let undone = if entry.undone { ", undone" } else { "" };
     format!("{} {} {by}{of}{undone}: {files}{more}", entry.id, rfc3339(entry.at))
 }
 
@@ -193,12 +193,12 @@ fn kind(entry: &Entry) -> (&'static str, Option<EditId>) {
     }
 }
 
-/// A name that others gave themselves.
+/// Cleans and clips a name that a client gave.
 fn name(text: &str) -> String {
     fit::clip(&clean(text), SHOWN.0)
 }
 
-/// A path, with what steers shown as a character that cannot be seen.
+/// Clips a path and replaces control characters with the replacement character.
 fn path(text: &str) -> String {
     let hidden = |c: char| steers(c) || matches!(c, '\n' | '\t');
     let shown: String =

@@ -1,4 +1,4 @@
-//! In which words a tool speaks: what it calls the fields of a request, what it says of an edit, and the form of its answers.
+//! The names and messages of each tool: field names, success and rejection messages, and the response format.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -7,62 +7,62 @@ use super::ResponseOptions;
 use crate::engine::Report;
 use crate::error::{Code, Error};
 
-/// The words of one tool.
+/// The names and messages of one tool.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolProfile {
-    /// What it calls the fields of a request.
+    /// The tool's names for the fields of a request.
     pub names: FieldNames,
-    /// What it says of an edit that was written; nothing where the plain words do.
+    /// Returns the message of a written edit, or `None` for the default message.
     pub written: fn(&Report) -> Option<String>,
-    /// What it says of a refusal, of the target as the caller named it; nothing where the error's own message does.
+    /// Returns the message of a rejection, or `None` for the error's own message.
     pub refused: fn(&Error, &ResponseOptions) -> Option<String>,
-    /// How its answers differ from the plain form, where they do.
+    /// The response format, if it differs from the default.
     pub dialect: Option<&'static ResponseFormat>,
-    /// What its answers say beside what those of every edit do.
+    /// Additional fields of this tool's answers.
     pub beside: &'static [ExtraField],
 }
 
-/// The form of a tool's answers that its callers know from elsewhere.
+/// A response format that is compatible with another tool's.
 #[derive(Debug)]
 pub struct ResponseFormat {
-    /// The fields of a request that stand in messages and notes, each with the tool's name of it.
+    /// Pairs of a field in messages and notes and the tool's name for it.
     pub fields: &'static [(&'static str, &'static str)],
-    /// Which of the tool's few codes a refusal has; the precise one is told beside it.
+    /// Maps a code to one of the tool's few codes; the original goes into `detail`.
     pub code: fn(Code) -> Code,
-    /// Puts what an answer has for programs into the tool's form.
+    /// Converts the JSON form into the tool's format.
     pub dress: fn(JsonObject) -> JsonObject,
 }
 
-/// A field that some tools' answers have, and most do not.
+/// A field that only some tools return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtraField {
-    /// `error` in a refusal: what was seen, without the words that all messages of refusals have.
+    /// `error` in a rejection: the message without the common prefix.
     Error,
-    /// `created` of every success, also where it is false.
+    /// `created` in every success, even if it is false.
     Created,
-    /// `entity_type`, also where it is `file`.
+    /// `entity_type`, even if it is `file`.
     EntityType,
 }
 
-/// What a tool calls the fields of a request.
+/// A tool's names for the fields of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldNames {
-    /// The file.
+    /// Field for the path of the file.
     pub path: &'static str,
-    /// The whole new text.
+    /// Field for the whole new text.
     pub content: &'static str,
-    /// The text to look for.
+    /// Field for the text to search.
     pub search: &'static str,
-    /// What is to stand in its place.
+    /// Field for the text that replaces it.
     pub replace: &'static str,
-    /// The first line in which to look.
+    /// Field for the first line of the search range.
     pub start: &'static str,
-    /// The last line in which to look.
+    /// Field for the last line of the search range.
     pub end: &'static str,
 }
 
 impl FieldNames {
-    /// The names that the request itself has for them.
+    /// The field names of the request itself.
     pub const PLAIN: FieldNames = FieldNames {
         path: "path",
         content: "content",
@@ -72,7 +72,7 @@ impl FieldNames {
         end: "lines.end",
     };
 
-    /// The tool's name of a field, by the request's.
+    /// Returns the tool's name for a field of the request.
     fn name<'a>(&self, field: &'a str) -> &'a str {
         let plain = FieldNames::PLAIN;
         let pairs = [
@@ -88,7 +88,7 @@ impl FieldNames {
 }
 
 impl ToolProfile {
-    /// The plain words, which name the fields as the request does.
+    /// The default names and messages, with the field names of the request.
     pub const PLAIN: ToolProfile = ToolProfile {
         names: FieldNames::PLAIN,
         written: |_| None,
@@ -97,12 +97,12 @@ impl ToolProfile {
         beside: &[],
     };
 
-    /// Whether its answers have this field.
+    /// True if the tool's answers have this field.
     pub fn says(&self, field: ExtraField) -> bool {
         self.beside.contains(&field)
     }
 
-    /// A refusal of a request, with the field at fault under the name that the caller knows.
+    /// Renames the field at fault, and the fields in the message, to the tool's names.
     pub fn renamed(&self, mut refusal: Error) -> Error {
         refusal.field = refusal.field.map(|field| self.reworded(self.names.name(&field)).into());
         if self.dialect.is_some() {
@@ -111,13 +111,13 @@ impl ToolProfile {
         refusal
     }
 
-    /// A sentence, with the fields of the request under the names that the caller knows.
+    /// Replaces the field names in a sentence with the tool's names.
     pub(super) fn reworded(&self, sentence: &str) -> String {
         let fields = self.dialect.map_or(&[][..], |dialect| dialect.fields);
         fields.iter().fold(sentence.to_owned(), |sentence, (plain, own)| sentence.replace(plain, own))
     }
 
-    /// What an answer has for programs, in the tool's form.
+    /// Converts the JSON form into the tool's format.
     pub(super) fn dressed(&self, fields: JsonObject) -> Value {
         Value::Object(match self.dialect {
             Some(dialect) => (dialect.dress)(fields),
@@ -125,7 +125,7 @@ impl ToolProfile {
         })
     }
 
-    /// The code of a refusal, and the precise one where a caller knows but few.
+    /// Returns the code of a rejection, and the original code if the tool has only a few codes.
     pub(super) fn coded(&self, code: Code) -> (Code, Option<Code>) {
         self.dialect.map_or((code, None), |dialect| ((dialect.code)(code), Some(code)))
     }

@@ -1,4 +1,4 @@
-//! What there is to say about a call, or of one file of several, before it is cut to size.
+//! The content of an answer for one call, or for one file of several, before it is cut to size.
 
 use std::borrow::Cow;
 
@@ -17,25 +17,25 @@ use crate::locate::MatchInfo;
 use crate::request::{Entity, EntityKind};
 use crate::text::{Diff, LineShift, Region};
 
-/// The next step where nothing was found, but a gate that must look could not.
-const UNASKED: &str = "have the gate run here, or ask a person to change the policy";
+/// The hint when there are no findings but a required gate could not run.
+const UNASKED: &str = "make the gate run here, or ask a person to change the policy";
 
-/// Greatest number of findings that are shown, and of those among them that do not count.
+/// Maximum number of findings shown, and of those among them that do not count.
 const FINDINGS: (usize, usize) = (20, 3);
 
-/// What there is to say about a call; lists are empty and options absent where there is nothing to say.
+/// The content of an answer; lists are empty and options absent when there is nothing to report.
 #[derive(Debug, Clone)]
 pub(super) struct EditResponse<'a> {
-    /// Whether this is the whole answer, and not that of one file of several.
+    /// Set for a whole answer, unset for one file of several.
     pub(super) whole: bool,
     pub(super) success: bool,
     pub(super) status: Status,
     pub(super) disk: Disk,
     pub(super) code: Option<Code>,
-    /// The precise code, where the other is one of a few.
+    /// The original code, if `code` is one of a tool's few codes.
     pub(super) detail: Option<Code>,
     pub(super) message: String,
-    /// Whether what was seen is told without the words that all messages of refusals have, too.
+    /// Set when `error` repeats the message without the common prefix.
     pub(super) says_error: bool,
     pub(super) key: EntityKeyParts<'a>,
     pub(super) hint: Option<Cow<'a, str>>,
@@ -45,37 +45,36 @@ pub(super) struct EditResponse<'a> {
     pub(super) version: Option<String>,
     pub(super) previous_version: Option<String>,
     pub(super) changed: bool,
-    /// What became of the bytes outside of the edit, where they were compared.
+    /// The state of the bytes outside the edit, if they were compared.
     pub(super) outside: Option<String>,
     pub(super) diff: Option<&'a Diff<'a>>,
     pub(super) replacements: Option<usize>,
     pub(super) lines_changed: Option<usize>,
-    /// Whether the edit made the file; absent where that goes without saying.
+    /// Set when the edit created the file; absent when the default applies.
     pub(super) created: Option<bool>,
     pub(super) removed: bool,
     pub(super) edit_id: Option<String>,
     pub(super) level: Option<&'static str>,
-    /// What happened to the file since the version that the caller knows.
+    /// The changes to the file since the version that the caller knows.
     pub(super) since: Option<&'a Since>,
     pub(super) places: &'a [EvidenceLine],
-    /// How the text was found.
     pub(super) receipt: Option<MatchInfo>,
-    /// What comes nearest to a text that was not found.
+    /// The most similar lines, if the text was not found.
     pub(super) best: Option<NearestLines<'a>>,
-    /// The call that is proposed; whole, or counted as left out.
+    /// The proposed call; whole, or counted as omitted.
     pub(super) next: ShownEntries<Value>,
     pub(super) regions: &'a [Region],
     pub(super) shifts: &'a [LineShift],
     pub(super) errors: ShownEntries<String>,
     pub(super) warnings: ShownEntries<String>,
     pub(super) findings: ShownEntries<&'a Finding>,
-    /// How many findings do not count, as they were there before.
+    /// Number of findings that do not count because they existed before.
     pub(super) old_findings: usize,
     pub(super) runs: &'a [GateRun],
     pub(super) notes: ShownEntries<String>,
 }
 
-/// The lines that come nearest to what was searched.
+/// The lines that are most similar to the searched text.
 #[derive(Debug, Clone)]
 pub(super) struct NearestLines<'a> {
     pub(super) best: &'a Best,
@@ -89,7 +88,7 @@ impl<'a> NearestLines<'a> {
 }
 
 impl<'a> EditResponse<'a> {
-    /// The facts of a refusal of which nothing is known.
+    /// Returns an empty response for a rejection.
     fn nothing() -> EditResponse<'a> {
         EditResponse {
             whole: true,
@@ -132,7 +131,7 @@ impl<'a> EditResponse<'a> {
         }
     }
 
-    /// The facts of a call that was carried through to a decision.
+    /// Creates the response for a request that reached a decision.
     pub(super) fn of_report(
         report: &'a Report,
         diff: &'a Diff<'a>,
@@ -190,7 +189,7 @@ impl<'a> EditResponse<'a> {
         }
     }
 
-    /// The facts of a call that was stopped.
+    /// Creates the response for an error.
     pub(super) fn of_error(error: &'a Error, shape: &'a ResponseOptions) -> EditResponse<'a> {
         let noun = shape.noun();
         let (start, hint) = match (error.disk, &error.hint) {
@@ -218,14 +217,14 @@ impl<'a> EditResponse<'a> {
         }
     }
 
-    /// The warnings that a reader of the message and of the findings has not met yet.
+    /// Returns the warnings that the message and the findings do not contain.
     pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
         let findings = self.findings.shown.iter().map(|finding| FindingLabel::from(*finding));
         unsaid(&self.warnings.shown, &self.message, findings)
     }
 }
 
-/// The call that a refusal proposes, and the hint, which has the proposal where there is no tool for it.
+/// Returns the proposed call and the hint; a proposal without an offered tool is added to the hint.
 fn proposed<'a>(
     error: &'a Error,
     hint: Cow<'a, str>,
@@ -241,7 +240,7 @@ fn proposed<'a>(
     (ShownEntries::all(next), hint)
 }
 
-/// The parts of a target's key that are told.
+/// Returns the reported parts of a target's key.
 fn key<'a>(entity: Option<&'a Entity>, shape: &ResponseOptions) -> EntityKeyParts<'a> {
     match entity {
         None if shape.voice.says(ExtraField::EntityType) => {
@@ -251,7 +250,7 @@ fn key<'a>(entity: Option<&'a Entity>, shape: &ResponseOptions) -> EntityKeyPart
     }
 }
 
-/// What the line itself warns of, which gates did not look, and the first findings, each as one line.
+/// Returns the report's own warnings, the gates without a result, and the first findings, one line each.
 fn warnings(report: &Report, findings: &[&Finding]) -> ShownEntries<String> {
     let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
     let mut warnings = told(findings);
@@ -259,13 +258,13 @@ fn warnings(report: &Report, findings: &[&Finding]) -> ShownEntries<String> {
     warnings
 }
 
-/// The first findings, each as one line.
+/// Renders the first findings, one line each.
 fn told(findings: &[&Finding]) -> ShownEntries<String> {
     let shown: Vec<String> = findings.iter().take(FINDINGS.0).copied().map(line).collect();
     ShownEntries { more: findings.len() - shown.len(), shown }
 }
 
-/// The findings to show, the gravest first as they come; only the first of those that do not count.
+/// Returns the findings to show, most severe first, with only the first of those that do not count.
 fn shown(findings: &[Finding]) -> ShownEntries<&Finding> {
     let counted = findings.iter().filter(|finding| finding.counts).count();
     let mut shown = ShownEntries::all(findings.iter().collect());
@@ -273,13 +272,13 @@ fn shown(findings: &[Finding]) -> ShownEntries<&Finding> {
     shown
 }
 
-/// Whether the edit made the file, where that does not go without saying.
+/// Returns `created` if the tool reports it always, or if the edit created the file.
 fn created(report: &Report, shape: &ResponseOptions) -> Option<bool> {
     let says = report.status.is_success() && shape.voice.says(ExtraField::Created);
     (says || report.created).then_some(report.created)
 }
 
-/// The lines that were taken away or put in their place, whichever are more.
+/// Returns the number of removed or inserted lines, whichever is larger.
 fn lines_changed(regions: &[Region], shape: &ResponseOptions) -> Option<usize> {
     let touched = regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
     touched.map(|(old, new)| old.max(new).max(shape.quoted_lines.unwrap_or_default()))

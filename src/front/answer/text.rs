@@ -1,4 +1,4 @@
-//! The answer to read: what happened in the first line, then what it rests on.
+//! Renders the text form of an answer: the result in the first line, then the details.
 
 use super::Forms;
 use super::fit::clip;
@@ -10,8 +10,8 @@ use crate::policy::Isolation;
 use crate::request::EntityKind;
 use crate::text::{LineShift, Region};
 
-/// Renders the facts; no text but a note is longer than `bytes`. Beside the JSON, which has the whole diff, only its changes are
-/// shown.
+/// Renders the response; no text except a note is longer than `bytes`. With the JSON form, which has the whole diff,
+/// only the changed lines are shown.
 pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
     let mut lines = vec![clip(&facts.message, bytes)];
     lines.extend(facts.code.map(|code| remedy(code, facts, bytes)));
@@ -57,7 +57,7 @@ fn remedy(code: Code, facts: &EditResponse<'_>, bytes: usize) -> String {
     format!("{}{detail}{hint}", code.name())
 }
 
-/// The version that is on disk, and what was found about the bytes around the edit.
+/// Renders the current version and the state of the bytes outside the edit.
 fn standing(facts: &EditResponse<'_>, bytes: usize) -> Option<String> {
     let outside = facts.outside.as_ref().filter(|_| facts.changed);
     let parts = [
@@ -70,13 +70,13 @@ fn standing(facts: &EditResponse<'_>, bytes: usize) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The version that stands there now, and what was changed since.
+/// Renders the current version and the changes since the expected one.
 fn since_then(noun: &str, version: &str, diff: &str) -> String {
     let colon = if diff.is_empty() { "" } else { ", since the version that was expected:" };
     format!("the {noun} has version {version} now{colon}")
 }
 
-/// How the text was found, where it does not stand there as it was quoted.
+/// Renders the match information, unless the match was exact.
 fn receipt(receipt: MatchInfo) -> Option<String> {
     let MatchInfo { tier, score, candidates, runner_up, .. } = receipt;
     let other =
@@ -87,7 +87,7 @@ fn receipt(receipt: MatchInfo) -> Option<String> {
     (tier != MatchLevel::Exact).then(found)
 }
 
-/// What comes nearest, line by line, and where it first differs.
+/// Renders the most similar lines and the first difference.
 fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Vec<String> {
     let head =
         format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, best.score.percent());
@@ -100,7 +100,7 @@ fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Vec
     std::iter::once(head).chain(numbered).chain(difference).collect()
 }
 
-/// The diff without the names of the file and without the lines that stay.
+/// Returns the diff without file names and context lines.
 fn changes(diff: &str) -> String {
     let hunks = diff.find("\n@@").map_or("", |at| diff.split_at(at + 1).1);
     let changed: Vec<&str> = hunks.split_terminator('\n').filter(|line| !line.starts_with(' ')).collect();
@@ -127,7 +127,7 @@ fn finding(finding: &Finding, bytes: usize) -> String {
     )
 }
 
-/// How many findings do not count, which the JSON has one by one.
+/// Renders the number of findings that do not count; the JSON form lists them.
 fn old_findings(count: usize) -> Option<String> {
     match count {
         0 => None,

@@ -1,13 +1,13 @@
-//! A moment as people and programs write it.
+//! Formats timestamps.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Days of the era that a moment is counted in, which begins on 1 March of the year 0 and has 400 years.
+/// Days in an era of 400 years; eras are counted from 1 March of the year 0.
 const ERA: u64 = 146_097;
-/// Days from the beginning of that era to 1 January 1970.
+/// Days from the beginning of the first era to 1 January 1970.
 const EPOCH: u64 = 719_468;
 
-/// A moment in RFC 3339, in UTC and whole seconds; one before 1970 is the first of 1970.
+/// Formats a timestamp in RFC 3339, in UTC and whole seconds; a time before 1970 becomes 1 January 1970.
 pub(super) fn rfc3339(at: SystemTime) -> String {
     let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (days, seconds) = (seconds / 86_400, seconds % 86_400);
@@ -16,13 +16,14 @@ pub(super) fn rfc3339(at: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Year, month and day of so many days after 1 January 1970: <https://howardhinnant.github.io/date_algorithms.html>.
+/// Returns year, month and day from the days since 1 January 1970:
+/// <https://howardhinnant.github.io/date_algorithms.html>.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + EPOCH;
     let (era, day) = (days / ERA, days % ERA);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day_of_year = day - (365 * year + year / 4 - year / 100);
-    // Months from March on.
+    // Months counted from March.
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
     let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };

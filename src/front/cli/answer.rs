@@ -1,7 +1,6 @@
-//! The parts of an answer that people are told, read from the answer that programs get.
+//! The JSON answer of an edit tool, parsed for display on the command line.
 //!
-//! Invariant: the command line shows nothing that is not in the wire answer, so what an agent sees and what a person
-//! sees cannot differ.
+//! Invariant: the command line shows only content of the wire answer, so agents and people see the same.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,100 +8,92 @@ use serde_json::Value;
 use crate::error::{Code, Error};
 use crate::front::answer::{FindingLabel, unsaid};
 
-/// An answer of an edit tool.
+/// The answer of an edit tool.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct EditAnswer {
-    /// Whether the caller got what was asked for.
+    /// True if the request succeeded.
     pub success: bool,
-    /// What happened to the target.
+    /// The status of the edit, such as `written`.
     pub status: String,
-    /// The code of a refusal.
+    /// Error code of a rejection.
     pub code: Option<String>,
-    /// What happened, in a sentence.
+    /// The result in one sentence.
     pub message: String,
-    /// What to do next.
+    /// The next step after a rejection.
     pub hint: Option<String>,
-    /// The target, relative to its root.
+    /// Path of the target, relative to its root.
     pub path: Option<String>,
-    /// The version that is on disk now.
     pub version: Option<String>,
-    /// The version before.
+    /// The version before the edit.
     pub previous_version: Option<String>,
-    /// The name under which the edit is remembered.
+    /// Id of the edit in the journal.
     pub edit_id: Option<String>,
-    /// What happened to the file since the version that the caller knows.
+    /// The changes to the file since the expected version.
     pub since: Option<ToldSince>,
-    /// What became of each file, where they are several.
+    /// The answer for each file of a batch.
     pub files: Vec<EditAnswer>,
-    /// Whether the new text is on disk.
+    /// True if the new text is on disk.
     pub written: bool,
-    /// Whether the bytes outside of the edit were found to be the same.
+    /// `unchanged` if the bytes outside the edit were compared and are the same.
     pub bytes_outside_edit: Option<String>,
-    /// The unified diff.
+    /// Unified diff of the edit.
     pub diff: Option<String>,
-    /// What comes nearest to a text that was not found.
+    /// The lines most similar to a text that was not found.
     pub best: Option<ToldBest>,
-    /// The call that is proposed.
     pub next: Option<Value>,
-    /// Where a search matched.
     pub match_locations: Vec<ToldPlace>,
-    /// What does not stop the call.
+    /// Warnings that do not block the edit.
     pub validation_warnings: Vec<String>,
-    /// What the gates found.
     pub findings: Vec<ToldFinding>,
-    /// Which gates ran.
     pub gates: Vec<ToldRun>,
-    /// What the caller should know.
     pub notes: Vec<String>,
 }
 
-/// What happened to a file since a version of it.
+/// The changes to a file since an earlier version.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldSince {
-    /// The version that the file has now.
+    /// The current version of the file.
     pub version: String,
-    /// The unified diff, where it is known.
+    /// Unified diff since that version, if known.
     #[serde(default)]
     pub diff: Option<String>,
 }
 
-/// The lines that come nearest to what was searched.
+/// The lines most similar to the searched text.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldBest {
-    /// The first of them, from 1.
+    /// First of the lines, from 1.
     pub start_line: usize,
-    /// The last of them, inclusive.
     pub end_line: usize,
-    /// How alike they are, from 0 to 1.
+    /// Similarity, from 0 to 1.
     pub score: f64,
-    /// The lines.
     #[serde(default)]
     pub lines: Vec<String>,
-    /// Where they first differ from what was searched.
+    /// The first difference from the searched text.
     #[serde(default)]
     pub first_difference: Option<ToldDifference>,
 }
 
-/// Where two texts first differ.
+/// The first difference between two texts.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldDifference {
-    /// The line in the file, from 1.
+    /// Line in the file, from 1.
     pub line: usize,
-    /// The column in it, from 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What the request has there.
+    /// The requested text at this position.
     pub asked: String,
-    /// What the file has there.
+    /// The actual text at this position.
     pub found: String,
 }
 
-/// A line of the file.
+/// A line of the file that matched.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldPlace {
-    /// Its number, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
-    /// Its text, cut.
+    /// Text of the line, cut to a maximum length.
     #[serde(default)]
     pub preview: String,
 }
@@ -110,61 +101,58 @@ pub(super) struct ToldPlace {
 /// A finding of a gate.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldFinding {
-    /// The gate that found it.
     pub gate: String,
-    /// The file, where that is not the edited one.
+    /// Path of the file, if it is not the edited file.
     #[serde(default)]
     pub path: Option<String>,
-    /// Its line, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
-    /// Its column, from 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// The gate's name for this kind of finding.
+    /// The gate's code for this kind of finding.
     #[serde(default)]
     pub code: Option<String>,
-    /// What was found.
     pub message: String,
-    /// Whether the edit brings it.
+    /// Set when the edit introduces the finding.
     #[serde(default)]
     pub new: bool,
-    /// Whether it is of the kind that stops an edit.
+    /// Set when the finding can block an edit.
     #[serde(default)]
     pub blocking: bool,
 }
 
-/// A gate that was asked.
+/// The result of one gate.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ToldRun {
-    /// Its name.
     pub gate: String,
-    /// What came of it.
+    /// Outcome, such as `passed`.
     pub outcome: String,
-    /// How long it took, in milliseconds.
+    /// Duration of the run in milliseconds.
     #[serde(default)]
     pub ms: u64,
-    /// Why it did not simply pass.
+    /// Reason of any outcome other than a plain pass.
     #[serde(default)]
     pub why: Option<String>,
-    /// What its program was kept apart by, where that is not the best.
+    /// Isolation of the gate's program, if it is not the strongest one.
     #[serde(default)]
     pub isolation: Option<String>,
 }
 
 impl EditAnswer {
-    /// Reads the answer of an edit tool.
+    /// Parses the answer of an edit tool.
     ///
-    /// Errors: `INTERNAL` when it is not one.
+    /// Errors: `INTERNAL` when the value is not such an answer.
     pub(super) fn read(answer: &Value) -> Result<EditAnswer, Error> {
         EditAnswer::deserialize(answer)
             .map_err(|trouble| Error::new(Code::Internal, format!("the answer cannot be read: {trouble}")))
     }
 
-    /// What came of a gate, where it was asked.
+    /// Returns the outcome of a gate, if it ran.
     pub(super) fn outcome_of(&self, gate: &str) -> Option<&str> {
         self.gates.iter().find(|run| run.gate == gate).map(|run| run.outcome.as_str())
     }
 
-    /// The warnings that nothing else says: neither the message, nor a finding, which is shown with its source line.
+    /// Returns the warnings that neither the message nor a finding contains.
     pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
         let findings = self.findings.iter().map(|finding| FindingLabel {
             path: finding.path.as_deref(),

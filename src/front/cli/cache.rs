@@ -1,6 +1,6 @@
-//! `lockgate cache`: what the programs of gates keep between their runs, and its removal.
+//! `lockgate cache`: lists and removes the caches of gate programs.
 //!
-//! Invariant: what a gate uses is not removed, and it is said so.
+//! Invariant: a cache in use is not removed, and the output says so.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,10 +26,10 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
-    /// Removes what gates keep for a workspace, or for all
-    #[command(after_help = "Ends with 7 when a gate uses a cache that was to be removed; that one stays.")]
+    /// Removes the caches of a workspace, or all caches
+    #[command(after_help = "Exits with 7 if a gate uses one of the caches; that one stays.")]
     Clear {
-        /// Folder whose workspace is meant, with the workspaces below it [default: the project around the current folder]
+        /// Folder of the workspace; workspaces below it are included [default: the project around the current folder]
         #[arg(long, value_name = "DIR", conflicts_with = "all")]
         workspace: Option<PathBuf>,
         /// Removes the caches of all workspaces
@@ -48,9 +48,9 @@ struct Form {
 }
 
 const BOUNDS: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour, and when this \
-                      command lists them, lockgate removes what is more, beginning with what was used least recently.";
+                      command lists them, lockgate removes the excess, least recently used first.";
 
-/// Shows the caches, or does what the verb says.
+/// Lists the caches or runs the subcommand.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let caches = Caches::for_user();
     match args.verb {
@@ -130,7 +130,7 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
         if text.is_empty() {
             let whose = root
                 .map_or_else(String::new, |root| format!(" for {}", visible(&root.display().to_string())));
-            text = labelled(DONE, "removed", format!("nothing: gates keep nothing{whose}"));
+            text = labelled(DONE, "removed", format!("nothing: gates have no caches{whose}"));
         }
         paint::say(&text)?;
     }
@@ -138,15 +138,15 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
     Ok(if in_use.is_empty() { ExitCode::SUCCESS } else { busy })
 }
 
-/// The root of the workspace that is meant.
+/// Returns the root of the selected workspace.
 ///
-/// Errors: `FILE_NOT_FOUND` for a folder that is named and not there.
+/// Errors: `FILE_NOT_FOUND` when a named folder does not exist.
 fn root(workspace: Option<&Path>) -> Result<PathBuf, Error> {
     let Some(folder) = workspace else { return Ok(ProjectRoot::around(&current_folder()?).root) };
     folder.canonicalize().map_err(|error| {
         Error::new(Code::FileNotFound, format!("{}: {error}", folder.display()))
             .field("--workspace")
-            .hint("name a folder that is there, or clear all caches with --all")
+            .hint("name an existing folder, or clear all caches with --all")
     })
 }
 
@@ -173,12 +173,12 @@ fn name(cached: &Cached) -> String {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// How long ago something was, in the largest unit that fits.
+/// Formats the age of a timestamp in the largest unit that fits.
 fn ago(time: SystemTime) -> String {
     let age = SystemTime::now().duration_since(time).map_or(0, |age| age.as_secs());
     let units = [(24 * 60 * 60, "day"), (60 * 60, "hour"), (60, "minute")];
@@ -191,7 +191,7 @@ fn ago(time: SystemTime) -> String {
     }
 }
 
-/// A number of bytes in the largest unit that fits, with one digit behind the point.
+/// Formats a number of bytes in the largest unit that fits, with one decimal.
 fn bytes(size: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| size >= *unit) {

@@ -1,4 +1,4 @@
-//! `lockgate completions`: what a shell needs to complete the commands.
+//! `lockgate completions`: prints shell completions.
 
 use std::process::ExitCode;
 
@@ -10,13 +10,13 @@ use crate::error::Error;
 /// The arguments of `lockgate completions`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionsArgs {
-    /// Shell that is to complete
+    /// Shell to generate completions for
     shell: Shell,
 }
 
 /// Prints the completions for a shell.
 pub(super) fn run(args: CompletionsArgs, mut command: clap::Command) -> Result<ExitCode, Error> {
-    // Written to memory first: the generator panics on a pipe that was closed.
+    // Render to memory first, because the generator panics on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "lockgate", &mut script);
     paint::say_plain(&script)?;

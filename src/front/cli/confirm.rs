@@ -1,6 +1,6 @@
-//! How the person at a terminal is asked before a write.
+//! Asks for confirmation on a terminal before a write.
 //!
-//! Invariant: only a line that begins with `y` is an agreement, and only one that comes from a terminal.
+//! Invariant: only a line from a terminal that begins with `y` confirms.
 
 use std::io::{self, IsTerminal};
 
@@ -8,8 +8,8 @@ use super::done::CommandOutcome;
 use super::paint;
 use crate::front::answer::ResponseOptions;
 
-/// Does something that may write; where the policy has a person asked, and there is one, asks and does it again. The
-/// deed takes what was agreed to.
+/// Runs an operation that may write. If the policy requires a confirmation and a terminal is available, asks and runs
+/// the operation again with the confirmed text.
 pub(super) fn asking(
     deed: impl Fn(Option<String>) -> (CommandOutcome, ResponseOptions),
 ) -> (CommandOutcome, ResponseOptions) {

@@ -1,4 +1,4 @@
-//! What became of a command that may write: its answer in every form, and its exit code.
+//! The result of a command that may write: its answer in both forms and its exit code.
 
 use std::process::ExitCode;
 
@@ -9,24 +9,22 @@ use crate::engine::Report;
 use crate::error::{Confirmation, Error, ErrorFamily};
 use crate::front::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};
 
-/// What became of a command that may write.
+/// The result of a command that may write.
 #[derive(Debug)]
 pub(super) enum CommandOutcome {
-    /// One edit.
     One(Box<Result<Report, Error>>),
-    /// Several edits, of the files that the caller named so.
+    /// Several edits, with the paths as the caller named them.
     All(Result<Vec<Report>, Error>, Vec<String>),
-    /// An edit taken back, or made again.
     Turned(Result<Vec<Report>, Error>, RevertedEdit),
 }
 
 impl CommandOutcome {
-    /// A refusal before anything was done.
+    /// Creates the result of a request that was rejected before anything was done.
     pub(super) fn refused(refusal: Error) -> CommandOutcome {
         CommandOutcome::One(Box::new(Err(refusal)))
     }
 
-    /// Shows the answer, as programs or as people read it, and gives the exit code.
+    /// Prints the answer as JSON or text and returns the exit code.
     ///
     /// Errors: `IO_FAILED` when standard output fails.
     pub(super) fn tell(&self, shape: ResponseOptions, json: bool) -> Result<ExitCode, Error> {
@@ -38,9 +36,9 @@ impl CommandOutcome {
         Ok(self.exit_code())
     }
 
-    /// A refusal that stopped the line goes to standard error, a report to standard output.
+    /// Prints an error to standard error and a report to standard output.
     fn show(&self, shape: ResponseOptions) -> Result<(), Error> {
-        // A person scrolls; only programs are spared long answers.
+        // A person can scroll; only programs need short answers.
         let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..shape };
         let told = EditAnswer::read(&self.answer(&roomy).json)?;
         match self.reports() {
@@ -71,7 +69,7 @@ impl CommandOutcome {
         }
     }
 
-    /// What a person is to be asked before it is done.
+    /// Returns the confirmation that a person must give first.
     pub(super) fn question(&self) -> Option<&Confirmation> {
         self.reports().err()?.question.as_deref()
     }

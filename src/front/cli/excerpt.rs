@@ -1,21 +1,21 @@
-//! Pieces of a text with their line numbers, so that a finding can be shown where it stands.
+//! Parts of a text with line numbers, used to show the source of a finding.
 
-/// Some consecutive lines of a text.
+/// Consecutive lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Excerpt {
-    /// 1-based number of the first line.
+    /// Number of the first line, from 1.
     pub first_line: usize,
-    /// The lines, each with its end.
+    /// The lines with their line ends.
     pub text: String,
 }
 
 impl Excerpt {
-    /// A whole text.
+    /// Creates an excerpt of a whole text.
     pub(super) fn whole(text: &str) -> Excerpt {
         Excerpt { first_line: 1, text: text.to_owned() }
     }
 
-    /// The new side of each hunk of a unified diff.
+    /// Returns the new side of each hunk of a unified diff.
     pub(super) fn of_diff(diff: &str) -> Vec<Excerpt> {
         let mut excerpts: Vec<Excerpt> = Vec::new();
         for line in diff.split_inclusive('\n') {
@@ -28,9 +28,9 @@ impl Excerpt {
         excerpts
     }
 
-    /// Where a place of the text begins within the excerpt, in bytes; none when the excerpt does not hold that line.
+    /// Returns the byte offset of a position within the excerpt; `None` if the excerpt does not contain the line.
     ///
-    /// `line` and `column` count from 1, columns in characters; a column past the end is the end of the line.
+    /// `line` and `column` start at 1; columns are in characters. A column past the end means the end of the line.
     pub(super) fn offset(&self, line: usize, column: usize) -> Option<usize> {
         let within = line.checked_sub(self.first_line)?;
         let start: usize = self.text.split_inclusive('\n').take(within).map(str::len).sum();
@@ -40,7 +40,7 @@ impl Excerpt {
     }
 }
 
-/// The first line of the new side, when the line is the head of a hunk.
+/// Returns the first line of the new side if the line is a hunk header.
 fn new_start(line: &str) -> Option<usize> {
     let ranges = line.strip_prefix("@@ -")?;
     let (_, new) = ranges.split_once(" +")?;

@@ -1,7 +1,7 @@
-//! The limits under which the process was started: what a command needs of them, and the signal that tells of one.
+//! Checks the process limits that a command needs, and handles the signal for the file size limit.
 //!
-//! tokio panics where it gets no descriptor for signals or no thread for blocking work, so both are tried first. What runs
-//! short later is an error of the call that needed it.
+//! tokio panics without a descriptor for signals or a thread for blocking work, so both are tested first. Later
+//! shortages are errors of the call that needs the resource.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,21 +13,21 @@ use rustix::process::{Resource, Signal, getrlimit};
 
 use crate::error::{Code, Error};
 
-/// Descriptors that must be free before a command begins: for the runtime, the journal with its log, and the folders and
-/// files of an edit.
+/// Number of descriptors that must be free before a command starts: for the runtime, the journal with its log, and
+/// the folders and files of an edit.
 const DESCRIPTORS: usize = 32;
 
-/// Keeps SIGXFSZ from ending the process: a write beyond the limit on the size of files fails with EFBIG instead.
+/// Prevents SIGXFSZ from killing the process: a write beyond the file size limit fails with EFBIG instead.
 ///
-/// The signal is caught and not ignored, so that programs of gates start with its default effect.
+/// The signal is caught and not ignored, so that gate programs start with its default action.
 pub(super) fn catch_file_size_signal() {
-    // Where it cannot be caught, it ends the process as before.
+    // If the signal cannot be caught, it still kills the process.
     let _caught = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
 }
 
-/// Tries whether there are descriptors and so many threads.
+/// Tests that descriptors and `threads` threads are available.
 ///
-/// Errors: `IO_FAILED`, with the limit that was met.
+/// Errors: `IO_FAILED`, with the limit that was reached.
 pub(super) fn check(threads: usize) -> Result<(), Error> {
     check_descriptors()?;
     check_threads(threads)
@@ -39,7 +39,7 @@ fn check_descriptors() -> Result<(), Error> {
         match eventfd(0, EventfdFlags::CLOEXEC) {
             Ok(descriptor) => free.push(descriptor),
             Err(Errno::MFILE | Errno::NFILE) => return Err(too_few_descriptors(free.len())),
-            // Where there are no such descriptors, nothing can be said.
+            // Without eventfd, nothing can be tested.
             Err(_) => return Ok(()),
         }
     }
@@ -59,7 +59,7 @@ fn too_few_descriptors(free: usize) -> Error {
 fn check_threads(threads: usize) -> Result<(), Error> {
     let gate = Mutex::new(());
     thread::scope(|scope| {
-        // Until all were started, each waits for this.
+        // Each thread waits on this lock until all have started.
         let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
         for started in 0..threads {
             let wait = || drop(gate.lock());

@@ -1,7 +1,7 @@
-//! lockgate on the command line: one file for each command, one scheme of colours, one table of exit codes.
+//! The command line: one file for each command, shared styles, and one table of exit codes.
 //!
-//! Invariant: a command only reads arguments, calls the engine or another front, and shows the answer; the exit code
-//! of a refusal is that of its family, whatever the command.
+//! Invariant: a command only reads arguments, calls the engine or another frontend, and prints the answer. The exit
+//! code of a rejection depends only on its error family.
 
 mod answer;
 mod cache;
@@ -48,42 +48,42 @@ struct Cli {
 enum Command {
     /// Serves the tools to an MCP client over standard input and output, or to several over HTTP
     Serve(Box<serve::ServeArgs>),
-    /// Carries out one edit, or several together
+    /// Applies one edit, or several together
     Edit(Box<edit::EditArgs>),
-    /// Judges files as they are against their text at a revision, or requests without writing; for CI
+    /// Checks files against their text at a revision, or requests without writing; for CI
     Check(Box<check::CheckArgs>),
     /// Lists the edits that were written, the newest first
     Log(history::log::LogArgs),
-    /// Shows one of them in full
+    /// Shows one edit in full
     Show(history::show::ShowArgs),
-    /// Takes an edit back
+    /// Undoes an edit
     Undo(history::undo::UndoArgs),
-    /// Makes an edit again that was taken back
+    /// Redoes an edit that was undone
     Redo(history::undo::UndoArgs),
-    /// Shows what a policy would run, and lets it run once a person agrees
+    /// Shows the commands of a policy, and trusts them once a person agrees
     Trust(trust::TrustCommandArgs),
-    /// Shows the gates that there are, and whether they work on this machine
+    /// Lists the gates, and tests if they work on this machine
     Gates(gates::GatesArgs),
-    /// Shows what the programs of gates keep between their runs, and removes it
+    /// Lists or removes the caches of gate programs
     Cache(cache::Args),
     /// Writes a first policy for a project, or adds the server to a client's configuration
     Init(init::InitArgs),
-    /// Shows on a small project in a temporary folder what lockgate does
+    /// Demonstrates lockgate on a small project in a temporary folder
     Demo(demo::DemoArgs),
-    /// Keeps the database of stored content: its tables, its apps, and all of it as files
+    /// Administers the entity database: tables, apps, export and import
     Store(store::StoreArgs),
-    /// Prints what programs need to know of the interfaces
+    /// Prints the JSON Schemas of the interfaces
     Schema(schema::SchemaArgs),
     /// Prints the completions for a shell
     Completions(completions::CompletionsArgs),
 }
 
-/// The executable of this process, whatever became of its file.
+/// The executable of this process, even if its file was replaced.
 const SELF: &str = "/proc/self/exe";
 
-/// Runs the command that the process was started with, and gives its exit code.
+/// Runs the command of this process and returns its exit code.
 ///
-/// Usage errors, `--help` and `--version` end the process here.
+/// Usage errors, `--help` and `--version` exit the process here.
 pub fn run() -> ExitCode {
     gate::close_inherited_on_exec();
     if let Some(code) = gate::parse_for_parent(std::env::args_os().skip(1)) {
@@ -114,14 +114,14 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// What is said of a command that could not do its work at all.
+/// Renders the error of a command.
 fn refused(refusal: &Error) -> String {
     let message = format!("{}: {}", refusal.code.name(), paint::visible(&refusal.message));
     paint::labelled(paint::REFUSED, "refused", message)
         + &paint::labelled(paint::LABEL, "hint", paint::visible(refusal.next_step()))
 }
 
-/// The table of exit codes at the end of the help, drawn from the codes themselves.
+/// Returns the table of exit codes for the help, generated from the error codes.
 fn exit_codes() -> String {
     let mut families: Vec<ErrorFamily> = Code::ALL.iter().map(|code| code.family()).collect();
     families.sort_by_key(|family| family.exit_code());

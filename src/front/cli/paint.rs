@@ -1,7 +1,7 @@
-//! How the command line looks: one scheme of colours for every command, and text from files made harmless.
+//! Terminal output: shared styles, and escaping of text from files.
 //!
-//! Invariant: what comes from a file or a request reaches the terminal through [`visible`] only, so that no text can
-//! steer it; streams that are no terminal get no colour.
+//! Invariant: content of files and requests reaches the terminal only through [`visible`], so that it cannot send
+//! control sequences. Output that is not a terminal has no colours.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -12,26 +12,19 @@ use clap::builder::styling::{AnsiColor, Style, Styles};
 use crate::error::{Code, Error};
 use crate::text::steers;
 
-/// What was asked has happened.
 pub(super) const DONE: Style = AnsiColor::Green.on_default().bold();
-/// What was asked was refused.
 pub(super) const REFUSED: Style = AnsiColor::Red.on_default().bold();
-/// What deserves a look.
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-/// Titles.
 pub(super) const TITLE: Style = Style::new().bold().underline();
-/// Names of things beside them.
 pub(super) const LABEL: Style = Style::new().bold();
-/// What may be passed over.
 pub(super) const FAINT: Style = Style::new().dimmed();
-/// Lines that a diff adds.
+/// Style of added lines in a diff.
 pub(super) const ADDED: Style = AnsiColor::Green.on_default();
-/// Lines that a diff takes away.
+/// Style of removed lines in a diff.
 pub(super) const REMOVED: Style = AnsiColor::Red.on_default();
-/// Where in the file a diff is.
 pub(super) const HUNK: Style = AnsiColor::Cyan.on_default();
 
-/// The scheme in the words of clap, for help and usage errors.
+/// The clap styles for help and usage errors.
 pub(super) const HELP: Styles = Styles::styled()
     .header(TITLE)
     .usage(TITLE)
@@ -41,18 +34,18 @@ pub(super) const HELP: Styles = Styles::styled()
     .invalid(WARNING)
     .error(REFUSED);
 
-/// The text in a style.
+/// Returns the text in a style.
 pub(super) fn paint(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A text that begins with a label, in one column with the others; its further lines are indented.
+/// Returns a line with a label in a fixed-width column; further lines are indented.
 pub(super) fn labelled(style: Style, label: &str, text: impl Display) -> String {
     let text = text.to_string().replace('\n', "\n          ");
     format!("{style}{label:<9}{style:#} {text}\n")
 }
 
-/// The text with every character that could steer a terminal or reorder a line shown as a harmless one.
+/// Replaces characters that could control a terminal or reorder a line.
 ///
 /// Tabs and line ends stay; C0 controls become their Unicode pictures.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
@@ -74,21 +67,21 @@ fn picture(control: char) -> char {
     }
 }
 
-/// Prints to standard output, without colours where that is no terminal.
+/// Prints to standard output, without colours if that is not a terminal.
 ///
-/// A reader that went away is no failure: the rest goes unsaid.
+/// A closed pipe is not an error; the rest is discarded.
 pub(super) fn say(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout();
     heard(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Prints to standard output byte for byte, for programs that read it.
+/// Prints bytes unchanged to standard output, for programs.
 pub(super) fn say_plain(text: &[u8]) -> Result<(), Error> {
     let mut out = io::stdout();
     heard(out.write_all(text).and_then(|()| out.flush()))
 }
 
-/// Prints to standard error; nobody is left to hear of a failure there.
+/// Prints to standard error; errors there cannot be reported.
 pub(super) fn complain(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! The folders that a command may edit in.
+//! The roots of a command.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -8,28 +8,28 @@ use crate::engine::{ProjectRoot, TrustOverride, Workspace};
 use crate::error::{Code, Error};
 use crate::gate::adopt_orphans;
 
-/// The folders that a command may edit in.
+/// The roots of a command.
 #[derive(Debug, clap::Args)]
 pub(super) struct Roots {
-    /// Folder whose files may be edited, again for each further one [default: the project around the current folder]
+    /// Folder whose files may be edited; repeatable [default: the project around the current folder]
     #[arg(long = "root", value_name = "DIR")]
     roots: Vec<PathBuf>,
 }
 
 impl Roots {
-    /// Opens the workspace of these folders; without any, of the project around the current folder.
+    /// Opens the workspace of these roots; without any, of the project around the current folder.
     ///
-    /// Errors: `IO_FAILED` when there is no current folder, and what [`Workspace::open`] refuses.
+    /// Errors: `IO_FAILED` when the current folder does not exist, and those of [`Workspace::open`].
     pub(super) fn open(&self, promise: TrustOverride) -> Result<Arc<Workspace>, Error> {
-        // Whoever opens a workspace here starts no other programs than those of its gates.
+        // This process starts only gate programs.
         adopt_orphans();
         let CommandRoots { roots, base } = self.found()?;
         Workspace::at(&roots).with_base(base).promising(promise).open()
     }
 
-    /// The folders themselves: those that were named, else the project around the current folder.
+    /// Returns the named roots, or else the project around the current folder.
     ///
-    /// Errors: `IO_FAILED` when there is no current folder.
+    /// Errors: `IO_FAILED` when the current folder does not exist.
     pub(super) fn found(&self) -> Result<CommandRoots<'_>, Error> {
         if !self.roots.is_empty() {
             return Ok(CommandRoots { roots: Cow::Borrowed(&self.roots), base: String::new() });
@@ -39,23 +39,22 @@ impl Roots {
     }
 }
 
-/// The folders that a command may edit in, and the folder that its relative paths are relative to.
+/// The roots of a command, and the base of its relative paths.
 pub(super) struct CommandRoots<'a> {
-    /// The folders.
     pub(super) roots: Cow<'a, [PathBuf]>,
-    /// The path of that folder below the first of them; empty for the first itself.
+    /// Path of the base below the first root; empty for the root itself.
     pub(super) base: String,
 }
 
-/// The folder in which the command was started.
+/// Returns the current folder.
 ///
-/// Errors: `IO_FAILED` when it is gone.
+/// Errors: `IO_FAILED` when it does not exist.
 pub(super) fn current_folder() -> Result<PathBuf, Error> {
     std::env::current_dir()
         .map_err(|trouble| Error::new(Code::IoFailed, format!("there is no current folder: {trouble}")))
 }
 
-/// The word of the one who starts a command, for as long as that runs.
+/// The `--trust` flag, which applies to this process only.
 #[derive(Debug, clap::Args)]
 pub(super) struct TrustArgs {
     /// Lets the commands of the policies run as they are now, in this process only; for CI
@@ -64,7 +63,7 @@ pub(super) struct TrustArgs {
 }
 
 impl TrustArgs {
-    /// The promise that this is.
+    /// Returns the override that the flag sets.
     pub(super) fn promise(&self) -> TrustOverride {
         if self.trust { TrustOverride::Process } else { TrustOverride::Recorded }
     }

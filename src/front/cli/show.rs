@@ -1,6 +1,6 @@
-//! An answer as people read it: the diff, what the gates said, and last what came of it.
+//! Renders an answer as text: the diff, the gate results, and finally the outcome.
 //!
-//! The tour and `edit` show their answers through here, so both look alike.
+//! `demo` and `edit` both use this module, so their output looks alike.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::builder::styling::Style;
@@ -9,7 +9,7 @@ use super::answer::{EditAnswer, ToldBest, ToldDifference, ToldFinding, ToldRun, 
 use super::excerpt::Excerpt;
 use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REFUSED, REMOVED, WARNING, labelled, paint, visible};
 
-/// An answer in full, ending with what came of the request; the excerpts are those of its files, in their order.
+/// Renders an answer in full; the excerpts belong to its files, in order.
 pub(super) fn answer(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
     let of_file = |(at, file): (usize, &EditAnswer)| {
         body(file, excerpts.get(at..).map_or(&[][..], |rest| rest.get(..1).unwrap_or_default()))
@@ -19,7 +19,7 @@ pub(super) fn answer(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
     files + &body(told, own) + &outcome(told)
 }
 
-/// What an answer rests on.
+/// Renders the details of an answer.
 fn body(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
     let mut text = String::new();
     if let Some(diff) = &told.diff {
@@ -46,7 +46,7 @@ fn body(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
     text
 }
 
-/// A unified diff in colours.
+/// Renders a unified diff in colours.
 pub(super) fn diff(diff: &str) -> String {
     let mut in_hunk = false;
     diff.lines().fold(String::new(), |text, line| {
@@ -66,7 +66,7 @@ fn style_of(line: &str, in_hunk: bool) -> Style {
     }
 }
 
-/// A finding with the line that it stands on and a caret; without that line where no excerpt holds it.
+/// Renders a finding with its source line and a caret, or without the line if no excerpt contains it.
 pub(super) fn finding(path: &str, finding: &ToldFinding, excerpts: &[Excerpt]) -> String {
     let (path, excerpts) = match &finding.path {
         Some(elsewhere) => (elsewhere.as_str(), &[][..]),
@@ -115,7 +115,7 @@ fn gate(run: &ToldRun) -> String {
     format!("{} {}{why}{apart} {took}", run.gate, paint(style, &run.outcome))
 }
 
-/// The lines that come nearest, each with its number, and where they first differ from what was asked.
+/// Renders the most similar lines with their numbers, and the first difference from the searched text.
 fn best(best: &ToldBest) -> String {
     let percent = (best.score * 100.0).floor();
     let place = format!("lines {} to {}, score {percent}%", best.start_line, best.end_line);

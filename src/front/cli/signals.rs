@@ -1,6 +1,6 @@
-//! What ends a server or an edit from outside: Ctrl-C, and SIGTERM and SIGHUP where there are such things.
+//! Handles Ctrl-C, and SIGTERM and SIGHUP on Unix.
 //!
-//! Invariant: the first signal only asks, the second ends the process at once.
+//! Invariant: the first signal requests an orderly end; the second one exits the process at once.
 
 use std::io;
 
@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, Error};
 
-/// Gives a token that is cancelled by the first signal. Needs a running tokio runtime.
+/// Returns a token that the first signal cancels. Needs a running tokio runtime.
 ///
-/// Errors: `INTERNAL` when the system lets nobody listen.
+/// Errors: `INTERNAL` when signals cannot be handled.
 pub(super) fn stop_asked() -> Result<CancellationToken, Error> {
     let mut signals = Signals::listen()
         .map_err(|trouble| Error::new(Code::Internal, format!("cannot listen for signals: {trouble}")))?;
@@ -25,7 +25,7 @@ pub(super) fn stop_asked() -> Result<CancellationToken, Error> {
     Ok(stop)
 }
 
-/// The signals that ask a process to end.
+/// The signals that end a process.
 #[cfg(unix)]
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
@@ -44,7 +44,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one, and gives its number.
+    /// Waits for the next signal and returns its number.
     async fn next(&mut self) -> i32 {
         tokio::select! {
             _ = self.interrupt.recv() => 2,
@@ -54,7 +54,7 @@ impl Signals {
     }
 }
 
-/// The signals that ask a process to end.
+/// The signals that end a process.
 #[cfg(not(unix))]
 struct Signals;
 
@@ -65,7 +65,7 @@ impl Signals {
         Ok(Signals)
     }
 
-    /// Waits for the next one, and gives its number.
+    /// Waits for the next signal and returns its number.
     async fn next(&mut self) -> i32 {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -1,7 +1,6 @@
-//! Where stored content lies, and whose of it a command reaches.
+//! The database of a command and the organisation whose entities it reaches.
 //!
-//! Invariant: the password in a URL is shown to nobody: neither in a message, nor in a log, nor among the processes of the
-//! machine.
+//! Invariant: the password of a URL is never shown: not in a message, in a log, or in the process list.
 
 use std::env;
 use std::fmt;
@@ -14,10 +13,10 @@ use crate::front::toolset::{Selection, Toolset};
 use crate::gate::adopt_orphans;
 use crate::policy::is_id;
 
-/// The variable that gives the URL of a database instead of `--store`.
+/// The environment variable that contains the URL of a database instead of `--store`.
 pub(super) const STORE: &str = "LOCKGATE_STORE";
 
-/// Where stored content lies.
+/// The database of entities.
 #[derive(Debug, clap::Args)]
 pub(super) struct StoreLocation {
     /// Database of stored content: sqlite:PATH or postgres://... [default: that of LOCKGATE_STORE, else one of the user's own]
@@ -25,7 +24,7 @@ pub(super) struct StoreLocation {
     store: Option<Url>,
 }
 
-/// Where stored content lies, and whose of it is reached.
+/// The database of entities and the reachable organisation.
 #[derive(Debug, clap::Args)]
 pub(super) struct Stored {
     #[command(flatten)]
@@ -35,7 +34,7 @@ pub(super) struct Stored {
     organization: Option<String>,
 }
 
-/// The URL of a database, which may hold a password.
+/// The URL of a database, which may contain a password.
 #[derive(Clone)]
 pub(super) struct Url(String);
 
@@ -51,7 +50,7 @@ impl From<String> for Url {
     }
 }
 
-/// The folders that a command edits in, and the stored content that it reaches.
+/// The roots and the entity database of a command.
 #[derive(Debug, clap::Args)]
 pub(super) struct CommandWorkspace {
     #[command(flatten)]
@@ -61,17 +60,17 @@ pub(super) struct CommandWorkspace {
 }
 
 impl CommandWorkspace {
-    /// Opens the workspace of both.
+    /// Opens the workspace.
     ///
-    /// Errors: those of the folders, and of [`Stored::over`].
+    /// Errors: those of the roots and of [`EntityArgs::apply`].
     pub(super) fn open(&self, promise: TrustOverride) -> Result<Arc<Workspace>, Error> {
-        // Whoever opens a workspace here starts no other programs than those of its gates.
+        // This process starts only gate programs.
         adopt_orphans();
         let CommandRoots { roots, base } = self.roots.found()?;
         self.stored.over(Workspace::at(&roots).with_base(base).promising(promise))?.open()
     }
 
-    /// The toolsets that are offered where nobody names any: what lies in a database is offered where it was asked for.
+    /// Returns the default toolsets; those for entities are included if a database or organisation is given.
     pub(super) fn usual(&self) -> Selection {
         let Stored { store, organization } = &self.stored;
         match (&store.store, organization, given()) {
@@ -82,10 +81,9 @@ impl CommandWorkspace {
 }
 
 impl Stored {
-    /// The same workspace with what was said of stored content.
+    /// Adds the database and the organisation to the options of a workspace.
     ///
-    /// Errors: `INVALID_INPUT` for what is no URL of a database, for a password among the arguments, and for an
-    /// organisation that cannot be one.
+    /// Errors: `INVALID_INPUT` for an invalid database URL, a password in the arguments, or an invalid organisation.
     pub(super) fn over<'a>(&self, opening: Opening<'a>) -> Result<Opening<'a>, Error> {
         let opening = match self.store.named()? {
             Some(depot) => opening.storing(depot),
@@ -101,38 +99,38 @@ impl Stored {
 }
 
 impl StoreLocation {
-    /// The database that was named.
+    /// Returns the database of `--store` or the environment.
     ///
-    /// Errors: `INVALID_INPUT` for what is no URL of one, and for a password among the arguments.
+    /// Errors: `INVALID_INPUT` for an invalid URL, and for a password in the arguments.
     pub(super) fn named(&self) -> Result<Option<Arc<EntityDatabase>>, Error> {
         match &self.store {
             None => given().map(|url| at(&url, STORE)).transpose(),
             Some(Url(url)) if has_password(url) => {
-                let seen = "a password among the arguments is seen by everybody on this machine";
+                let seen = "every user of this machine can see a password in the arguments";
                 Err(Error::new(Code::InvalidInput, seen)
                     .field("--store")
-                    .hint(format!("give the URL by the variable {STORE}")))
+                    .hint(format!("set the URL in the variable {STORE}")))
             }
             Some(Url(url)) => at(url, "--store").map(Some),
         }
     }
 }
 
-/// The database of this URL, which was given by that name.
+/// Returns the database of this URL; `field` is the name of its source.
 ///
 /// Errors: `INVALID_INPUT`.
 pub(super) fn at(url: &str, field: &'static str) -> Result<Arc<EntityDatabase>, Error> {
     EntityDatabase::at(url).map(Arc::new).map_err(|refusal| refusal.field(field))
 }
 
-/// The URL that the environment gives.
+/// Returns the URL from the environment.
 pub(super) fn given() -> Option<String> {
-    // What is no text is no URL either, and is refused as such, not passed over.
+    // A value that is not UTF-8 is rejected as an invalid URL, not ignored.
     let text = env::var_os(STORE).filter(|text| !text.is_empty())?;
     Some(text.into_string().unwrap_or_default())
 }
 
-/// Whether a URL says a password, in any of the two places where it can.
+/// True if a URL contains a password, in the authority or in the query.
 pub(super) fn has_password(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let (authority, _) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
@@ -140,7 +138,7 @@ pub(super) fn has_password(url: &str) -> bool {
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let says = |pair: &str| {
         let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-        // A name that is spelt in signs may be any.
+        // A percent-encoded name may be any name.
         name.contains("pass") || name.contains('%')
     };
     user.contains(':') || query.split(['&', '#']).any(says)

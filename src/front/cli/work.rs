@@ -1,4 +1,4 @@
-//! What a command does with a workspace, from its opening to the end of the work.
+//! Runs the asynchronous work of a command.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::error::{Code, Error};
 use crate::gate::Watch;
 use crate::request::Author;
 
-/// Does the work with a workspace that could be opened; a signal cancels it.
+/// Runs the work with an opened workspace; a signal cancels it.
 ///
 /// Errors: those of opening and of the work.
 pub(super) fn work<T, F: Future<Output = Result<T, Error>>>(
@@ -23,17 +23,17 @@ pub(super) fn work<T, F: Future<Output = Result<T, Error>>>(
     runtime.block_on(work(workspace, Watch::new(stop, None)))
 }
 
-/// Threads of a runtime for work that blocks: one that does it, and one on which a text is parsed meanwhile.
+/// Number of blocking threads of a runtime: one for work, and one on which a text is parsed meanwhile.
 const BLOCKING_THREADS: usize = 2;
 
-/// The number of threads on which a runtime of several threads has its tasks.
+/// Returns the number of worker threads of a multi-threaded runtime.
 pub(super) fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A runtime of that sort with so many worker threads of its own, and the token that a signal to stop cancels.
+/// Builds a runtime with `workers` worker threads, and the token that a signal cancels.
 ///
-/// Errors: `IO_FAILED` where the process may not have the descriptors and threads for it, and `INTERNAL`.
+/// Errors: `IO_FAILED` when the process lacks descriptors or threads, and `INTERNAL`.
 pub(super) fn runtime(mut sort: Builder, workers: usize) -> Result<(Runtime, CancellationToken), Error> {
     limits::check(workers + BLOCKING_THREADS)?;
     if workers > 0 {
@@ -48,7 +48,7 @@ pub(super) fn runtime(mut sort: Builder, workers: usize) -> Result<(Runtime, Can
     Ok((runtime, stop))
 }
 
-/// Who asks for an edit by this command.
+/// Returns the author of edits by this command.
 pub(super) fn author(command: &str) -> Author {
     Author { tool: format!("lockgate {command}"), name: "command line".to_owned(), agreed: None }
 }

@@ -1,4 +1,4 @@
-//! Who may come in, and where to.
+//! Authenticates requests and routes them to the tools of their token.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::scope::{Common, TokenScope, ToolFilter};
 use super::{Setup, guard, secret};
 use crate::policy::{Host, Readers, ServingBounds, WebOrigin};
 
-/// What a server knows of who may call it.
+/// The shared state of an HTTP server.
 pub(super) struct HttpApp {
     hosts: Vec<Host>,
     sites: Vec<WebOrigin>,
@@ -27,7 +27,7 @@ pub(super) struct HttpApp {
     scopes: Vec<TokenScope>,
     pub(super) counts: Arc<Counts>,
     stop: CancellationToken,
-    /// The answers that have not been sent to their end.
+    /// The answers that are still being sent.
     answers: TaskTracker,
 }
 
@@ -56,12 +56,12 @@ impl HttpApp {
         HttpApp { hosts, sites, readers: metrics, bounds, scopes, counts, stop, answers: TaskTracker::new() }
     }
 
-    /// Lets a request on whose head says that it is for this server; gives the page that it comes from.
+    /// Checks the host and origin of a request; returns its `Origin` header.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<Option<HeaderValue>, Refused> {
         guard::check(uri, headers, &self.hosts, &self.sites)
     }
 
-    /// Whether the server takes requests.
+    /// True if the server accepts requests.
     pub(super) fn is_open(&self) -> bool {
         !self.stop.is_cancelled()
     }
@@ -75,12 +75,12 @@ impl HttpApp {
         self.answers.wait().await;
     }
 
-    /// How many sessions there are.
+    /// Returns the number of sessions.
     pub(super) fn sessions(&self) -> usize {
         self.tools().map(ToolFilter::sessions).sum()
     }
 
-    /// Refuses who may not read the metrics.
+    /// Rejects a client that may not read the metrics.
     pub(super) fn check_reader(&self, headers: &HeaderMap) -> Result<(), Refused> {
         match self.readers {
             Readers::All => Ok(()),
@@ -91,7 +91,7 @@ impl HttpApp {
         }
     }
 
-    /// Carries out a request of the protocol.
+    /// Handles a request of the protocol.
     pub(super) async fn enter(&self, request: Request) -> Result<Response<Body>, Refused> {
         let scope = self.scope(request.headers())?;
         let tools = scope
@@ -99,11 +99,11 @@ impl HttpApp {
             .as_ref()
             .ok_or_else(|| Refused::new(StatusCode::FORBIDDEN, "token", "this token has no tools"))?;
         if !self.is_open() {
-            let message = "the server is about to end";
+            let message = "the server is stopping";
             return Err(Refused::busy(StatusCode::SERVICE_UNAVAILABLE, "stopping", message));
         }
         let (mut parts, body) = request.into_parts();
-        // Nobody behind the door has a use for it.
+        // The header is not needed beyond this point.
         parts.headers.remove(AUTHORIZATION);
         match parts.method {
             Method::POST => self.post(tools, parts, body).await,
@@ -114,7 +114,7 @@ impl HttpApp {
             }
             Method::DELETE => {
                 let mut answer = tools.carry_out(parts, Bytes::new()).await;
-                // Clients want to hear that the session has ended, not that it will.
+                // The session has ended at this point, so the status is not 202.
                 if answer.status() == StatusCode::ACCEPTED {
                     *answer.status_mut() = StatusCode::NO_CONTENT;
                 }
@@ -141,7 +141,8 @@ impl HttpApp {
         Ok(answer.map(|body| Body::new(HeldResponse { body, _kept: kept })))
     }
 
-    /// The scope of the token that a request shows. All are compared, so that it takes as long for each.
+    /// Returns the scope of a request's token. All tokens are compared, so that the time does not depend on the
+    /// match.
     fn scope(&self, headers: &HeaderMap) -> Result<&TokenScope, Refused> {
         let shown = guard::shown(headers)?;
         let mut known = None;

@@ -1,4 +1,4 @@
-//! The body of a request, within its limits.
+//! Reads the body of a request within its limits.
 
 use std::time::Duration;
 
@@ -13,36 +13,34 @@ use tokio::time::timeout;
 use super::refused::Refused;
 use crate::front::mcp::{Heard, LARGE, heard};
 
-/// What a body turned out to be.
+/// The kind of a request body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
-    /// It begins a session.
+    /// An `initialize` request, which begins a session.
     Greeting,
-    /// Any other message.
     Message,
-    /// A notification of something that is unknown here.
     Aside,
 }
 
-/// Reads a body of at most so many bytes, in at most that time.
+/// Reads a body of at most `most` bytes within the given time.
 pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<Bytes, Refused> {
     let large = || {
         let message = format!("the body is larger than {most} bytes; nothing was written");
         Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "body", message)
     };
-    // A length that is told beforehand is believed where it is too large.
+    // A declared length above the limit is rejected without reading.
     if usize::try_from(body.size_hint().lower()).map_or(true, |told| told > most) {
         return Err(large());
     }
-    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "body", "the body did not come in time");
+    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "body", "timed out reading the body");
     match timeout(within, Limited::new(body, most).collect()).await.map_err(late)? {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(trouble) if trouble.is::<LengthLimitError>() => Err(large()),
-        Err(_) => Err(Refused::new(StatusCode::BAD_REQUEST, "body", "the body did not come whole")),
+        Err(_) => Err(Refused::new(StatusCode::BAD_REQUEST, "body", "the body is incomplete")),
     }
 }
 
-/// Tells what a body is; a large one is parsed off the reactor.
+/// Determines the kind of a body; a large one is parsed on a blocking thread.
 pub(super) async fn understand(body: &Bytes) -> Result<BodyKind, Refused> {
     if body.len() < LARGE {
         return kind(heard(body));

@@ -1,6 +1,7 @@
-//! What one connection is doing, and since when.
+//! The activity of one connection and its deadlines.
 //!
-//! Invariant: a connection without a request, with half a head, or with an answer that nobody reads, ends by itself.
+//! Invariant: a connection without a request, with an incomplete head, or with an answer that the client does not
+//! read ends by itself.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,34 +11,33 @@ use tokio_util::sync::CancellationToken;
 
 use crate::policy::ServingBounds;
 
-/// The least time between two looks at the clock.
+/// Minimum time between two checks of the deadline.
 const LEAST_TICK: Duration = Duration::from_millis(20);
 
-/// The life of one connection.
+/// The state of one connection.
 #[derive(Debug)]
 pub(super) struct ConnState {
     state: Mutex<ConnActivity>,
     bounds: ServingBounds,
-    /// Cancelled to make room.
+    /// Cancelled to free the slot for another connection.
     pub(super) ended: CancellationToken,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct ConnActivity {
     phase: ConnPhase,
-    /// Since when the client takes nothing of what is sent.
+    /// Start of the time in which the client has not read.
     stuck: Option<Instant>,
-    /// Whether a body may still come that nobody reads.
+    /// Set when an unread body may still arrive.
     unread: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnPhase {
-    /// No request since then.
     Idle(Instant),
-    /// The head of a request began to come then.
+    /// Receiving the head of a request since this time.
     Head(Instant),
-    /// A request is worked on, or its answer is being sent.
+    /// Handling a request or sending its answer.
     Busy,
 }
 
@@ -50,7 +50,6 @@ impl ConnState {
         ConnState { state: Mutex::new(state), bounds, ended: CancellationToken::new() }
     }
 
-    /// Something came from the client.
     pub(super) fn received(&self) {
         let mut state = self.state();
         if let ConnPhase::Idle(_) = state.phase {
@@ -58,29 +57,29 @@ impl ConnState {
         }
     }
 
-    /// Something was to be sent, and the client took it or not.
+    /// Records a write; `taken` is true if the client accepted it.
     pub(super) fn sent(&self, taken: bool) {
         let mut state = self.state();
         state.stuck = if taken { None } else { state.stuck.or_else(|| Some(Instant::now())) };
     }
 
-    /// A request was answered whose body may not have been read.
+    /// Records that the body of an answered request may be unread.
     pub(super) fn leave_unread(&self) {
         self.state().unread = true;
     }
 
-    /// Whether something may still come that nobody reads.
+    /// True if an unread body may still arrive.
     pub(super) fn leaves_unread(&self) -> bool {
         self.state().unread
     }
 
-    /// The head of a request has come.
+    /// Records the complete head of a request.
     pub(super) fn begin(self: &Arc<Self>) -> BusyGuard {
         self.state().phase = ConnPhase::Busy;
         BusyGuard(Arc::clone(self))
     }
 
-    /// Since when there is no whole request; `None` while there is one, or while its answer has not gone.
+    /// Returns the start of the idle time; `None` during a request or while its answer is being sent.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         match *self.state() {
             ConnActivity { phase: ConnPhase::Idle(since) | ConnPhase::Head(since), stuck: None, .. } => {
@@ -90,7 +89,7 @@ impl ConnState {
         }
     }
 
-    /// Waits until the connection has outlived its bounds.
+    /// Waits until the connection exceeds its limits.
     pub(super) async fn overdue(&self) {
         let tick = self.bounds.headers_within.min(self.bounds.read_within).div_f32(4.0).max(LEAST_TICK);
         loop {
@@ -139,7 +138,7 @@ mod tests {
         }))
     }
 
-    /// After how many seconds, from now on, a connection is overdue.
+    /// Returns the seconds until a connection is overdue.
     fn left(life: &ConnState) -> Option<u64> {
         let left = life.due()?.duration_since(Instant::now());
         Some(left.as_secs_f64().round() as u64)

@@ -1,7 +1,6 @@
-//! The connections that are open, no more than a bound: who comes when all places are taken gets that of the connection
-//! that was idle longest.
+//! The open connections, up to a maximum. At the maximum, a new connection replaces the one that was idle longest.
 //!
-//! Invariant: a connection with a request is never ended to make room.
+//! Invariant: a connection with a request is never closed for a new one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,12 +11,11 @@ use tokio::sync::Notify;
 use super::conn_state::ConnState;
 use crate::policy::ServingBounds;
 
-/// Files that are left for what is edited and for the programs of gates.
+/// File descriptors reserved for edited files and gate programs.
 const OTHER_FILES: u64 = 256;
-/// The fewest connections that a server has.
+/// Minimum number of connections of a server.
 const FEWEST: usize = 16;
 
-/// The open connections.
 #[derive(Debug)]
 pub(super) struct Connections {
     bounds: ServingBounds,
@@ -32,7 +30,7 @@ struct OpenConnections {
     last: u64,
 }
 
-/// The place of one connection.
+/// The slot of one connection.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     pub(super) life: Arc<ConnState>,
@@ -41,24 +39,21 @@ pub(super) struct ConnectionSlot {
 }
 
 impl Connections {
-    /// None as yet; no more may come than the bounds and the system's limit of open files allow.
+    /// Creates an empty set, limited by the configuration and the system's limit of open files.
     pub(super) fn new(bounds: ServingBounds) -> Arc<Connections> {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(OTHER_FILES);
         let most = bounds.connections.min(usize::try_from(files).unwrap_or(usize::MAX)).max(FEWEST);
         if most < bounds.connections {
-            tracing::warn!(
-                "no more than {most} connections are taken: the limit of open files (ulimit -n) is low"
-            );
+            tracing::warn!("limited to {most} connections: the limit of open files (ulimit -n) is low");
         }
         Arc::new(Connections { bounds, most, open: Mutex::default(), changed: Notify::new() })
     }
 
-    /// How many there are.
+    /// Returns the number of connections.
     pub(super) fn count(&self) -> usize {
         self.open().lives.len()
     }
 
-    /// Waits until there is a place.
     pub(super) async fn place(self: &Arc<Self>) -> ConnectionSlot {
         loop {
             let changed = self.changed.notified();

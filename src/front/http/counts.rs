@@ -1,7 +1,6 @@
-//! What is counted, and how it is told to Prometheus.
+//! Metrics and their Prometheus format.
 //!
-//! Invariant: how many series there are depends on this program alone: no name that a client or a project makes up is a
-//! label.
+//! Invariant: the number of series depends on this program alone: no name from a client or a project is a label.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +20,9 @@ use crate::error::Error;
 use crate::front::mcp::MetricsSink;
 use crate::policy::Catalogue;
 
-/// Upper bounds of lengths of time, in seconds.
+/// Upper bounds of the duration buckets, in seconds.
 const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-/// What stands for the gates that policies define themselves.
+/// Label of all gates that policies define themselves.
 const OWN: &str = "defined";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -77,7 +76,7 @@ struct Operation {
 
 type Times = Family<GateName, Histogram, fn() -> Histogram>;
 
-/// Everything that is counted.
+/// The metrics of the server.
 pub(super) struct Counts {
     registry: Registry,
     connections: Arc<Connections>,
@@ -100,7 +99,7 @@ fn times() -> Histogram {
 }
 
 impl Counts {
-    /// Nothing as yet.
+    /// Creates the metrics with zero values.
     pub(super) fn new(connections: Arc<Connections>) -> Arc<Counts> {
         let mut counts = Counts {
             registry: Registry::with_prefix("lockgate"),
@@ -124,21 +123,17 @@ impl Counts {
 
     fn register(&mut self) {
         let registry = &mut self.registry;
-        registry.register("edits", "Targets of edits, by what became of them", self.edits.clone());
-        registry.register("calls", "Calls of tools that were answered", self.calls.clone());
-        registry.register("matches", "Texts that were looked for and found, by the tier", self.tiers.clone());
-        registry.register("gate_runs", "Gates that were asked, by their outcome", self.gates.clone());
-        registry.register("gate_seconds", "How long gates took", self.gate_times.clone());
-        registry.register("lock_wait_seconds", "How long edits that waited did", self.lock_waits.clone());
-        let of_store = "Things that the database of stored content was asked, by what became of them";
+        registry.register("edits", "Targets of edits, by status", self.edits.clone());
+        registry.register("calls", "Answered tool calls", self.calls.clone());
+        registry.register("matches", "Search texts that were found, by match level", self.tiers.clone());
+        registry.register("gate_runs", "Gate runs, by outcome", self.gates.clone());
+        registry.register("gate_seconds", "Duration of gate runs", self.gate_times.clone());
+        registry.register("lock_wait_seconds", "Time that edits waited for locks", self.lock_waits.clone());
+        let of_store = "Operations of the entity database, by outcome";
         registry.register("store_operations", of_store, self.store.clone());
-        registry.register("store_seconds", "How long the database took", self.store_times.clone());
-        registry.register("http_requests", "Requests, by the status of their answer", self.requests.clone());
-        registry.register(
-            "http_refusals",
-            "Requests that were not carried out, by the reason",
-            self.refusals.clone(),
-        );
+        registry.register("store_seconds", "Duration of database operations", self.store_times.clone());
+        registry.register("http_requests", "Requests, by HTTP status", self.requests.clone());
+        registry.register("http_refusals", "Rejected requests, by reason", self.refusals.clone());
         registry.register("http_connections", "Open connections", self.open.clone());
         registry.register(
             "http_sessions",
@@ -147,30 +142,29 @@ impl Counts {
         );
     }
 
-    /// The database of stored content was asked something.
+    /// Records an operation of the entity database.
     pub(super) fn stored(&self, operation: &'static str, outcome: &'static str, time: Duration) {
         self.store.get_or_create(&AskLabels { operation, outcome }).inc();
         self.store_times.get_or_create(&Operation { operation }).observe(time.as_secs_f64());
     }
 
-    /// A request was answered.
     pub(super) fn request(&self, status: StatusCode) {
         self.requests.get_or_create(&AnswerLabels { status: status.as_u16() }).inc();
     }
 
-    /// A request was refused before it was one of the protocol.
+    /// Records a request that was rejected before it reached the protocol.
     pub(super) fn refused(&self, reason: &'static str) {
         self.refusals.get_or_create(&Reason { reason }).inc();
     }
 
-    /// All of it, as Prometheus reads it.
+    /// Renders the metrics in the Prometheus text format.
     pub(super) fn text(&self, sessions: usize) -> String {
         let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.open.set(whole(self.connections.count()));
         self.sessions.set(whole(sessions));
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
-            tracing::error!("what was counted could not be written");
+            tracing::error!("the metrics could not be encoded");
         }
         text
     }

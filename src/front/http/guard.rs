@@ -1,9 +1,9 @@
-//! What a request's head says of where it comes from, held against what the server was told.
+//! Checks the head of a request against the configured hosts and origins.
 //!
-//! A page of another site can make a browser on this machine send requests here, under a name that it has made to mean this
-//! machine. `Host` and `Origin` give it away: <https://modelcontextprotocol.io/specification>, "DNS rebinding".
+//! A page of another site can make a local browser send requests here, under a name that resolves to this machine.
+//! The `Host` and `Origin` headers reveal it: <https://modelcontextprotocol.io/specification>, "DNS rebinding".
 //!
-//! Invariant: a head that could be read in two ways is refused.
+//! Invariant: an ambiguous head is rejected.
 
 use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
@@ -12,8 +12,8 @@ use super::refused::Refused;
 use super::secret;
 use crate::policy::{Host, WebOrigin};
 
-/// Lets a request through that is for one of these hosts and comes from no page or one of these sites; gives the header
-/// that names the site.
+/// Accepts a request for one of these hosts that comes from no page or from one of these origins; returns the
+/// `Origin` header.
 pub(super) fn check(
     uri: &Uri,
     headers: &HeaderMap,
@@ -23,12 +23,12 @@ pub(super) fn check(
     let bad = |message| Refused::new(StatusCode::BAD_REQUEST, "host", message);
     let host = only(headers, &HOST).map_err(|()| bad("more than one Host header"))?;
     let host = host.ok_or_else(|| bad("no Host header"))?;
-    // A request line may name a host as well, and would be the one that counts.
+    // A request line may also name a host, which takes precedence.
     let named = uri.authority().map(|authority| authority.as_str());
     for asked in host.to_str().ok().into_iter().chain(named) {
         let asked = Host::read(asked).ok_or_else(|| bad("the Host header is not valid"))?;
         if !hosts.iter().any(|host| host.admits(&asked)) {
-            let message = "this server is not called by this Host: `allowed_hosts` names how it is";
+            let message = "this Host is not allowed: add it to `allowed_hosts`";
             return Err(Refused::new(StatusCode::FORBIDDEN, "host", message));
         }
     }
@@ -44,14 +44,13 @@ fn origin(headers: &HeaderMap, sites: &[WebOrigin]) -> Result<Option<HeaderValue
     match origin.to_str().ok().and_then(WebOrigin::read) {
         Some(asked) if sites.iter().any(|site| site.admits(&asked)) => Ok(Some(origin.clone())),
         Some(_) | None => {
-            let message =
-                "pages of this Origin may not call this server: `allowed_origins` names those that may";
+            let message = "this Origin is not allowed: add it to `allowed_origins`";
             Err(Refused::new(StatusCode::FORBIDDEN, "origin", message))
         }
     }
 }
 
-/// Refuses a body that would have to be decoded first.
+/// Rejects a body with a content encoding.
 pub(super) fn check_encoding(headers: &HeaderMap) -> Result<(), Refused> {
     for value in headers.get_all(CONTENT_ENCODING) {
         let mut codings = value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
@@ -63,7 +62,7 @@ pub(super) fn check_encoding(headers: &HeaderMap) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The hash of the token that a request shows.
+/// Returns the hash of the request's token.
 pub(super) fn shown(headers: &HeaderMap) -> Result<blake3::Hash, Refused> {
     let many = |()| Refused::new(StatusCode::BAD_REQUEST, "token", "more than one Authorization header");
     let missing =
@@ -72,7 +71,7 @@ pub(super) fn shown(headers: &HeaderMap) -> Result<blake3::Hash, Refused> {
     secret::bearer(value.as_bytes()).ok_or_else(missing)
 }
 
-/// The token is none that the server knows.
+/// Returns the error for an unknown token.
 pub(super) fn unknown() -> Refused {
     Refused::unknown(
         "Bearer realm=\"lockgate\", error=\"invalid_token\"",
@@ -80,7 +79,7 @@ pub(super) fn unknown() -> Refused {
     )
 }
 
-/// The one header of that name; an error where there are several.
+/// Returns the only header with this name; fails if there are several.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

@@ -1,11 +1,12 @@
-//! The heads of requests: their lines end with CRLF, and with nothing else.
+//! Rejects request heads whose lines do not end with CRLF.
 //!
-//! A reader that takes a bare LF for the end of a line sees another request than one that does not. A proxy and the server
-//! behind it then disagree about where a request ends, and one client can put a request before that of another (request
-//! smuggling). hyper takes it, as RFC 9112 section 2.2 allows, so the bytes of a head are looked at before it reads them.
+//! A parser that accepts a bare LF as a line end sees other requests than one that does not. A proxy and the server
+//! behind it then disagree about the end of a request, and one client can put a request before that of another
+//! (request smuggling). hyper accepts it, as RFC 9112 section 2.2 allows, so the bytes of a head are checked before
+//! hyper reads them.
 //!
-//! Invariant: nothing after a head is handed on before it is known how its body ends, so that each head is looked at from its
-//! first byte.
+//! Invariant: bytes after a head are passed on only when the end of its body is known, so that each head is checked
+//! from its first byte.
 
 use std::io;
 use std::pin::Pin;
@@ -17,64 +18,62 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::conn_state::ConnState;
 
-/// How much is read at once.
+/// Size of the read buffer.
 const ROOM: usize = 16 * 1024;
-/// What the reader is given in the place of the rest of a head that is refused: it answers 400 and closes.
+/// Replaces the rest of a rejected head; hyper answers it with 400 and closes.
 const MALFORMED: &[u8] = b"\0\r\n\r\n";
 
-/// Whether another request may follow on the connection.
+/// The use of the connection after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeepAlive {
-    /// The end of the body is known.
+    /// Another request may follow, because the end of the body is known.
     May,
-    /// Only the reader of the body finds its end.
+    /// No request may follow, because only the reader of the body finds its end.
     MayNot,
 }
 
-/// How far the bytes of a connection have been handed on.
+/// The parser state of a connection's bytes.
 #[derive(Debug)]
 pub(super) struct Framing(Mutex<HeadPart>);
 
 #[derive(Debug, Clone, Copy)]
 enum HeadPart {
-    /// In a head.
     Head(HeadLines),
-    /// After a head, whose reader has not yet said how the body ends.
+    /// After a head, before the end of its body is known.
     Parsed,
-    /// In a body, of which so many bytes are left.
+    /// Within a body with this many remaining bytes.
     Body(u64),
-    /// In a body after which nothing is read.
+    /// Within a body that is the last thing read.
     Last,
-    /// In a head that is refused.
     Refused,
 }
 
-/// Where in the lines of a head.
+/// The position within the lines of a head.
 #[derive(Debug, Clone, Copy, Default)]
 struct HeadLines {
-    /// Whether there was a line that is not empty; empty ones before it are passed over.
+    /// Set after the first line that is not empty; empty lines before it are skipped.
     has_begun: bool,
-    /// Whether the line has something in it.
+    /// Set when the line is not empty.
     is_filled: bool,
-    /// Whether the last byte was a CR.
+    /// Set when the last byte was a CR.
     is_ending: bool,
 }
 
-/// What a byte of a head is.
+/// The class of a byte within a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Byte {
     Good,
-    /// The last one.
+    /// The last byte of the head.
     Last,
-    /// Part of a line end that is none.
+    /// Part of an invalid line end.
     Bad,
 }
 
-/// How many bytes may be handed on.
+/// The number of bytes to pass on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Admitted {
     Bytes(usize),
-    /// So many, and what follows is refused.
+    /// This many bytes; the rest is rejected.
     Until(usize),
 }
 
@@ -104,7 +103,7 @@ impl Framing {
         Arc::new(Framing(Mutex::new(HeadPart::Head(HeadLines::default()))))
     }
 
-    /// Takes note of how the body of the request ends whose head was read.
+    /// Records the length of the body after a head was parsed.
     pub(super) fn begin(&self, body: &impl Body) -> KeepAlive {
         let (part, next) = match body.size_hint().exact() {
             Some(0) => (HeadPart::Head(HeadLines::default()), KeepAlive::May),
@@ -156,12 +155,12 @@ impl Framing {
     }
 }
 
-/// A stream whose heads are looked at.
+/// A stream that checks request heads.
 pub(super) struct Heads<S> {
     stream: S,
     framing: Arc<Framing>,
     life: Arc<ConnState>,
-    /// What was read and not handed on.
+    /// Bytes that were read but not passed on.
     ahead: Vec<u8>,
     given: usize,
 }
@@ -173,7 +172,7 @@ impl<S> Heads<S> {
 }
 
 impl<S: AsyncRead + Unpin> Heads<S> {
-    /// Reads when all was handed on; false at the end.
+    /// Reads more if all bytes were passed on; returns false at the end.
     fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if self.given < self.ahead.len() {
             return Poll::Ready(Ok(true));
@@ -271,7 +270,7 @@ mod tests {
     use super::*;
     use crate::policy::ServingBounds;
 
-    /// Sends these pieces; gives the paths and bodies of the requests that were carried out, and all that was answered.
+    /// Sends these pieces; returns the paths and bodies of the handled requests, and all responses.
     async fn ask(pieces: &[&[u8]], is_guarded: bool) -> (Vec<String>, String) {
         let (mut client, server) = duplex(1 << 16);
         let (framing, seen) = (Framing::new(), Arc::new(Mutex::new(Vec::new())));
@@ -370,7 +369,7 @@ mod tests {
         assert_eq!(seen.len(), 2, "the control: {seen:?}");
     }
 
-    /// What hyper refuses by itself, or reads in the one safe way.
+    /// Heads that hyper itself rejects or parses in the safe way.
     #[tokio::test]
     async fn heads_that_could_be_read_in_two_ways_are_refused() {
         for head in [

@@ -1,11 +1,11 @@
-//! A body that keeps something until it has been sent, or nobody wants it any more.
+//! A response body that holds a guard until it was sent or dropped.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use hyper::body::{Body, Frame, SizeHint};
 
-/// A body, and what is let go with it.
+/// A body with its guard.
 pub(super) struct HeldResponse<B, K> {
     pub(super) body: B,
     pub(super) _kept: K,

@@ -1,4 +1,4 @@
-//! Clients come, and are attended to until they or the server go.
+//! Accepts and serves connections.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use super::heads::{Framing, Heads, KeepAlive};
 use super::held_response::HeldResponse;
 use super::pace::Paced;
 
-/// How long nobody is let in after the system could not.
+/// Pause after a failed `accept`.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The largest head of a request, in bytes.
+/// Maximum size of a request head, in bytes.
 const HEAD: usize = 32 * 1024;
 
-/// Lets clients in until the server closes.
+/// Accepts connections until `closing` is cancelled.
 pub(super) async fn listen(
     listener: TcpListener,
     connections: Arc<Connections>,
@@ -35,7 +35,7 @@ pub(super) async fn listen(
 ) {
     let service = TowerToHyperService::new(router);
     loop {
-        // Where there is no place, who came waits here, and all others before the door.
+        // Without a free slot, an accepted connection waits here, and others wait in the backlog.
         let next = async { (listener.accept().await, connections.place().await) };
         let (came, place) = tokio::select! {
             next = next => next,
@@ -43,19 +43,18 @@ pub(super) async fn listen(
         };
         match came {
             Ok((stream, from)) => {
-                tracing::debug!(%from, "a client came");
+                tracing::debug!(%from, "a client connected");
                 drop(stream.set_nodelay(true));
                 tokio::spawn(attend(stream, place, service.clone(), closing.clone()));
             }
             Err(trouble) => {
-                tracing::warn!(%trouble, "a client could not be let in");
+                tracing::warn!(%trouble, "a connection could not be accepted");
                 sleep(PAUSE).await;
             }
         }
     }
 }
 
-/// Attends to one client.
 async fn attend(
     stream: TcpStream,
     place: ConnectionSlot,
@@ -81,7 +80,7 @@ async fn attend(
     let stream = Paced::new(stream, Arc::clone(&life));
     let stream = TokioIo::new(Heads::new(stream, Arc::clone(&framing), Arc::clone(&life)));
     let mut builder = Builder::new();
-    // The connection's life has a time of its own for each of its phases.
+    // The connection state has its own timeout for each phase.
     builder.timer(TokioTimer::new()).header_read_timeout(Option::<Duration>::None).max_header_size(HEAD);
     let mut connection = std::pin::pin!(builder.serve_connection(stream, answering));
     let mut told = false;

@@ -1,11 +1,11 @@
-//! Model Context Protocol over HTTP, for several clients, in both forms of its "streamable HTTP": with sessions until
+//! Model Context Protocol over HTTP for several clients, in both forms of "streamable HTTP": with sessions up to
 //! 2025-11-25, without from 2026-07-28 on.
 //!
-//! A request goes through the same doors each time: who is called (`Host`), by which page (`Origin`), with which token, by
-//! which method, with how large a body. Then it is the protocol's, whose side of it rmcp carries out.
+//! Every request passes the same checks: `Host`, `Origin`, token, method, and size of the body. rmcp then handles the
+//! protocol.
 //!
-//! Invariant: nothing is read of a body, and nothing is done, before the token is known; what a caller reaches comes from
-//! its token alone.
+//! Invariant: no body is read and nothing is done before the token is known. The reach of a client depends only on
+//! its token.
 
 mod app;
 mod body;
@@ -42,57 +42,57 @@ use counts::Counts;
 
 pub use secret::Secret;
 
-/// How long, after the grace of running calls, their answers may take to be read.
+/// Time for clients to read their answers, after the grace period of running calls.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-/// How long connections may take to end in order.
+/// Time for connections to close in order.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What a server is told before it listens.
+/// The configuration of a server.
 pub struct Setup {
-    /// Where it listens.
+    /// Address on which the server listens.
     pub listen: SocketAddr,
-    /// By which names it is called.
+    /// Accepted values of the `Host` header.
     pub hosts: Vec<Host>,
-    /// Which web pages may call it.
+    /// Web origins whose pages may call the server.
     pub sites: Vec<WebOrigin>,
-    /// Who may read the metrics.
+    /// The clients that may read the metrics.
     pub metrics: Readers,
-    /// How much and how long.
+    /// Limits of sizes and times.
     pub bounds: ServingBounds,
-    /// How it behaves towards a client.
+    /// Options of the MCP server.
     pub manners: ServerOptions,
-    /// What servers have in common that take turns for the same clients; where there is none, each knows its own questions.
+    /// Secret that servers behind one balancer share; without it, a server can open only its own seals.
     pub seal: Option<Secret>,
-    /// Who may call.
+    /// The clients that may call.
     pub parties: Vec<Principal>,
 }
 
-/// One that may call.
+/// A client that may call.
 pub struct Principal {
-    /// The name that the journal gets, where there is one.
+    /// Name for the journal, if the client has one.
     pub name: Option<Arc<str>>,
-    /// The BLAKE3 of its token.
+    /// BLAKE3 hash of its token.
     pub hash: [u8; 32],
-    /// Whether it may read the metrics.
+    /// Set when the client may read the metrics.
     pub metrics: bool,
-    /// What it reaches; nothing but the metrics where there is none.
+    /// The tools and files of the client; without them, it can only read the metrics.
     pub reach: Option<Grants>,
 }
 
-/// What a caller reaches.
+/// The files and tools of a client.
 pub struct Grants {
-    /// The files.
+    /// The workspace with the files.
     pub workspace: Arc<Workspace>,
-    /// The tools.
+    /// The toolsets that the client may use.
     pub selection: Selection,
-    /// Whether they may write.
+    /// Selects whether the tools may write.
     pub access: WriteAccess,
 }
 
-/// Serves clients over HTTP until `stop` is cancelled and every call has ended; those that run two seconds later are
-/// cancelled. `listening` is told the address once clients can connect.
+/// Serves clients over HTTP until `stop` is cancelled and every call has ended. Calls that still run two seconds
+/// later are cancelled. `listening` gets the address once clients can connect.
 ///
-/// Errors: `IO_FAILED` when the address cannot be listened on.
+/// Errors: `IO_FAILED` when the server cannot listen on the address.
 pub async fn serve(
     setup: Setup,
     stop: CancellationToken,
@@ -113,7 +113,7 @@ pub async fn serve(
     if timeout(GRACE + LAST_ANSWERS, door.idle()).await.is_err() {
         tracing::warn!("the server ends although calls have not been answered");
     }
-    // Streams and sessions have no end of their own.
+    // Streams and sessions do not end by themselves.
     ended.cancel();
     closing.cancel();
     drop(timeout(LAST_WORDS, connections.none()).await);

@@ -1,4 +1,4 @@
-//! A connection's bytes, whose coming and going is noted in its life.
+//! A TCP stream that records its activity in the connection state.
 
 use std::io;
 use std::pin::Pin;
@@ -12,11 +12,11 @@ use tokio::time::{Sleep, sleep};
 
 use super::conn_state::ConnState;
 
-/// How much of what a client still sends is passed over at the end, and for how long: were the connection cut while
-/// something comes, the system would take back the answer, too.
+/// Maximum bytes and time to discard at the end. If the connection closed while data arrives, the system would
+/// discard the answer as well.
 const LINGER: (usize, Duration) = (16 << 20, Duration::from_secs(1));
 
-/// A stream of a client.
+/// The stream of a client.
 pub(super) struct Paced {
     stream: TcpStream,
     life: Arc<ConnState>,
@@ -34,7 +34,7 @@ impl Paced {
         written
     }
 
-    /// Reads what comes until the client ends, or for as long as it is listened to.
+    /// Discards input until the client closes or the limit is reached.
     fn pass_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut room = [0_u8; 8192];
         while self.passed_over < LINGER.0 {

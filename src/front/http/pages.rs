@@ -1,4 +1,4 @@
-//! What browsers want to be told before they let a page call: <https://fetch.spec.whatwg.org>, "CORS protocol".
+//! CORS headers for browsers: <https://fetch.spec.whatwg.org>, "CORS protocol".
 
 use axum::body::Body;
 use axum::http::header::{
@@ -8,16 +8,16 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
-/// What a page may send, beside the protocol's `mcp-` headers.
+/// The headers that a page may send, besides the protocol's `mcp-param-` headers.
 const SENT: &str =
     "authorization, content-type, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name";
 
-/// Whether a request only asks whether another would be let through.
+/// True if a request is a CORS preflight.
 pub(super) fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// The answer to such a request of a page that may call.
+/// Returns the answer to a preflight of an allowed page.
 pub(super) fn preflight(asked: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -32,7 +32,7 @@ pub(super) fn preflight(asked: &HeaderMap) -> Response<Body> {
     response
 }
 
-/// Lets the page that asked read the answer.
+/// Adds the headers that let the page read the answer.
 pub(super) fn mark(response: &mut Response<Body>, page: HeaderValue) {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, page);

@@ -1,4 +1,4 @@
-//! A request that the server does not carry out, and how its sender is told.
+//! HTTP rejections and their responses.
 
 use axum::body::Body;
 use axum::http::header::{
@@ -8,11 +8,10 @@ use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use axum::response::IntoResponse;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
 
-/// Why a request is not carried out.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) status: StatusCode,
-    /// The word under which it is counted.
+    /// The label of the rejection in the metrics.
     pub(super) reason: &'static str,
     code: ErrorCode,
     message: String,
@@ -20,7 +19,7 @@ pub(super) struct Refused {
     header: Option<(HeaderName, &'static str)>,
 }
 
-/// JSON-RPC 2.0: what a server may mean by itself.
+/// JSON-RPC 2.0: an error code that a server may define.
 const SERVER_ERROR: ErrorCode = ErrorCode(-32000);
 
 impl Refused {
@@ -28,19 +27,23 @@ impl Refused {
         Refused { status, reason, code: SERVER_ERROR, message: message.into(), id: None, header: None }
     }
 
-    /// The token is missing, or none that is known.
+    /// Creates the error for a missing or unknown token.
     pub(super) fn unknown(challenge: &'static str, message: &str) -> Refused {
         let refused = Refused::new(StatusCode::UNAUTHORIZED, "token", message);
         Refused { header: Some((WWW_AUTHENTICATE, challenge)), ..refused }
     }
 
-    /// The method is none of these.
+    /// Creates the error for a method that is not allowed.
     pub(super) fn method(allowed: &'static str) -> Refused {
-        let refused = Refused::new(StatusCode::METHOD_NOT_ALLOWED, "method", format!("this takes {allowed}"));
+        let refused = Refused::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method",
+            format!("method not allowed: use {allowed}"),
+        );
         Refused { header: Some((ALLOW, allowed)), ..refused }
     }
 
-    /// The body is encoded in a way that is not decoded here.
+    /// Creates the error for an unsupported content encoding.
     pub(super) fn encoding(coding: &str) -> Refused {
         let message = format!(
             "the Content-Encoding {coding:?} is not supported: send the body without one, or as `identity`"
@@ -49,12 +52,12 @@ impl Refused {
         Refused { header: Some((ACCEPT_ENCODING, "identity")), ..refused }
     }
 
-    /// There is too much to do.
+    /// Creates the error for an overloaded server.
     pub(super) fn busy(status: StatusCode, reason: &'static str, message: impl Into<String>) -> Refused {
         Refused { header: Some((RETRY_AFTER, "1")), ..Refused::new(status, reason, message) }
     }
 
-    /// The body is no message of the protocol.
+    /// Creates the error for a body that is not a message of the protocol.
     pub(super) fn nonsense(error: ErrorData, id: Option<RequestId>) -> Refused {
         let refused = Refused::new(StatusCode::BAD_REQUEST, "message", error.message);
         Refused { code: error.code, id, ..refused }

@@ -1,4 +1,4 @@
-//! Which path leads where.
+//! The routes of the HTTP server.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use super::refused::Refused;
 
 type Doors = State<Arc<HttpApp>>;
 
-/// What OpenMetrics calls itself; Prometheus reads it.
+/// Content type of OpenMetrics, which Prometheus reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Every path that there is.
+/// Returns the router with all paths.
 pub(super) fn router(door: Arc<HttpApp>) -> Router {
     let guarded = Router::new()
         .route("/mcp", any(protocol))
         .route("/metrics", get(metrics).fallback(only_get))
         .fallback(nowhere)
         .layer(from_fn_with_state(Arc::clone(&door), guard));
-    // Whoever asks whether the server is alive may call it by any name, and is told nothing else.
+    // Health checks accept any host name and reveal nothing else.
     Router::new()
         .route("/healthz", get(alive).fallback(only_get))
         .route("/readyz", get(ready).fallback(only_get))
@@ -42,7 +42,7 @@ async fn count(State(door): Doors, request: Request, next: Next) -> Response<Bod
     answer
 }
 
-/// Looks at the head of a request before anybody else does.
+/// Checks the head of a request before anything else.
 async fn guard(State(door): Doors, request: Request, next: Next) -> Response<Body> {
     let page = match door.check(request.uri(), request.headers()) {
         Ok(page) => page,
@@ -87,10 +87,7 @@ async fn ready(State(door): Doors) -> Response<Body> {
 }
 
 async fn nowhere(State(door): Doors) -> Response<Body> {
-    refuse(
-        &door,
-        Refused::new(StatusCode::NOT_FOUND, "path", "there is nothing here: the protocol is at /mcp"),
-    )
+    refuse(&door, Refused::new(StatusCode::NOT_FOUND, "path", "not found: the protocol is at /mcp"))
 }
 
 async fn only_get(State(door): Doors) -> Response<Body> {

@@ -1,6 +1,6 @@
-//! What one token may do: a server of its own, over the files that it reaches.
+//! The permissions of one token: its own MCP server over its workspace.
 //!
-//! Invariant: sessions, questions to a person and what is counted against a limit are those of one token.
+//! Invariant: sessions, questions to a person and limits belong to one token.
 
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ use super::{Grants, Principal, Secret};
 use crate::front::mcp::{Caller, MetricsSink, Server, ServerOptions};
 use crate::policy::ServingBounds;
 
-/// What the key of a token's seal is for.
+/// Purpose of the derived key for a token's seal.
 const SEAL: &str = "lockgate 2026-10 requestState";
 
-/// One that may call.
+/// The permissions of one token.
 pub(super) struct TokenScope {
     pub(super) hash: [u8; 32],
     pub(super) metrics: bool,
     pub(super) tools: Option<ToolFilter>,
 }
 
-/// The tools of one that may call.
+/// The tools of one token, with its limits.
 pub(super) struct ToolFilter {
     server: Server,
     service: StreamableHttpService<Server, LocalSessionManager>,
@@ -38,7 +38,7 @@ pub(super) struct ToolFilter {
     streams: Arc<Semaphore>,
 }
 
-/// What all scopes of a server have in common.
+/// The settings that all tokens of a server share.
 pub(super) struct Common<'a> {
     pub(super) bounds: ServingBounds,
     pub(super) manners: ServerOptions,
@@ -69,7 +69,7 @@ impl ToolFilter {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(common.bounds.session_idle);
         let sessions = Arc::new(sessions);
-        // Host, Origin and the size of the body were looked at before.
+        // Host, origin and body size were checked before.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_max_request_body_bytes(common.bounds.body)
@@ -86,43 +86,42 @@ impl ToolFilter {
         }
     }
 
-    /// The right to have one more request worked on.
+    /// Returns a permit for one more request.
     pub(super) fn request(&self) -> Result<OwnedSemaphorePermit, Refused> {
-        one(&self.requests, "requests of this token are worked on; send it again")
+        one(&self.requests, "concurrent requests for this token; retry")
     }
 
-    /// The right to listen to one more stream.
+    /// Returns a permit for one more stream.
     pub(super) fn stream(&self) -> Result<OwnedSemaphorePermit, Refused> {
-        one(&self.streams, "streams of this token are open")
+        one(&self.streams, "open streams for this token")
     }
 
-    /// Refuses a session more than there may be.
+    /// Rejects a session above the limit.
     pub(super) async fn check_sessions(&self) -> Result<(), Refused> {
         if self.sessions.sessions.read().await.len() < self.most_sessions {
             return Ok(());
         }
-        let message = "this token has as many sessions as it may: end one, or use a client of 2026-07-28";
+        let message = "too many sessions for this token: end one, or use a client of 2026-07-28";
         Err(Refused::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", message))
     }
 
-    /// How many sessions there are.
+    /// Returns the number of sessions.
     pub(super) fn sessions(&self) -> usize {
         self.sessions.sessions.try_read().map_or(0, |sessions| sessions.len())
     }
 
-    /// Carries out a request, as the protocol has it.
+    /// Handles a request of the protocol.
     pub(super) async fn carry_out(&self, parts: Parts, body: Bytes) -> Response<Body> {
         self.service.handle(Request::from_parts(parts, Full::new(body))).await.map(Body::new)
     }
 
-    /// Waits until no call is left that has not been answered.
+    /// Waits until every call was answered.
     pub(super) async fn idle(&self) {
         self.server.idle().await;
     }
 }
 
 fn one(of: &Arc<Semaphore>, many: &str) -> Result<OwnedSemaphorePermit, Refused> {
-    let busy =
-        |_| Refused::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("as many as may be {many}"));
+    let busy = |_| Refused::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("too many {many}"));
     Arc::clone(of).try_acquire_owned().map_err(busy)
 }

@@ -1,6 +1,6 @@
-//! A token: what a client shows to be let in.
+//! Bearer tokens.
 //!
-//! Invariant: it is shown to nobody but who asked for a new one; it is compared by its hash, in constant time.
+//! Invariant: a token is shown only once, to the user who creates it. Tokens are compared by hash in constant time.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::{Code, Error};
 
-/// What tokens of lockgate's own begin with, so that they are found where they should not be.
+/// Prefix of tokens that lockgate creates, so that leaked ones can be found.
 const MARK: &str = "lockgate_";
-/// The shortest token that is taken, in characters, and the longest.
+/// Minimum and maximum length of a token, in characters.
 const LENGTH: (usize, usize) = (24, 512);
 
-/// A token.
+/// A token that authenticates an HTTP client.
 pub struct Secret(String);
 
 impl fmt::Debug for Secret {
@@ -23,9 +23,9 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// A token that nobody knows: 256 random bits.
+    /// Creates a token from 256 random bits.
     ///
-    /// Errors: `INTERNAL` where the system gives no randomness.
+    /// Errors: `INTERNAL` when the system provides no random bytes.
     pub fn fresh() -> Result<Secret, Error> {
         let mut bytes = [0_u8; 32];
         let filled = getrandom(&mut bytes, GetRandomFlags::empty()).is_ok_and(|filled| filled == bytes.len());
@@ -35,9 +35,9 @@ impl Secret {
         Ok(Secret(format!("{MARK}{}", blake3::Hash::from_bytes(bytes).to_hex())))
     }
 
-    /// Takes a token that somebody else has made; `from` says where it stands.
+    /// Validates an existing token; `from` names its source.
     ///
-    /// Errors: `INVALID_INPUT` for one that is short enough to be guessed, or that no header can carry.
+    /// Errors: `INVALID_INPUT` for a token that is too short to be safe, or that is invalid in a header.
     pub fn given(text: &str, from: &str) -> Result<Secret, Error> {
         let (least, most) = LENGTH;
         if (least..=most).contains(&text.len()) && is_token(text.as_bytes()) {
@@ -45,33 +45,33 @@ impl Secret {
         }
         let wanted = "letters, digits and any of -._~+/, with = only at the end";
         let seen = format!("{from} must have {least} to {most} characters: {wanted}");
-        Err(Error::new(Code::InvalidInput, seen).hint("lockgate makes one itself where none is given"))
+        Err(Error::new(Code::InvalidInput, seen).hint("without a token, lockgate creates one"))
     }
 
-    /// The token itself, to be written where only its owner reads it.
+    /// Returns the token, for output that only its owner reads.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// A key that whoever has the secret can make again, of its own for each purpose and each `about`.
+    /// Derives a key for a purpose and `about`; the same secret always gives the same key.
     pub(super) fn key(&self, purpose: &str, about: &[u8; 32]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(purpose);
         hasher.update(about).update(self.0.as_bytes());
         *hasher.finalize().as_bytes()
     }
 
-    /// Its BLAKE3, by which it is known.
+    /// Returns the BLAKE3 hash that identifies the token.
     pub fn hash(&self) -> [u8; 32] {
         *blake3::hash(self.0.as_bytes()).as_bytes()
     }
 }
 
-/// Whether `shown` is the token of that hash; it takes as long whether it is or not.
+/// Compares the hash of a token in constant time.
 pub(super) fn is(hash: &[u8; 32], shown: &blake3::Hash) -> bool {
     blake3::Hash::from_bytes(*hash) == *shown
 }
 
-/// The hash of the token in the value of a header `Authorization: Bearer TOKEN`.
+/// Returns the hash of the token in an `Authorization: Bearer TOKEN` header value.
 pub(super) fn bearer(value: &[u8]) -> Option<blake3::Hash> {
     let (scheme, token) = value.split_at_checked("bearer ".len())?;
     let token = token.trim_ascii();
@@ -79,7 +79,7 @@ pub(super) fn bearer(value: &[u8]) -> Option<blake3::Hash> {
     known.then(|| blake3::hash(token))
 }
 
-/// RFC 6750, `b64token`.
+/// True if the text is a `b64token` of RFC 6750.
 fn is_token(text: &[u8]) -> bool {
     let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(byte);

@@ -1,7 +1,7 @@
-//! One call of a tool, from its arguments to its answer.
+//! Handles one tool call, from its arguments to its answer.
 //!
-//! Invariant: whatever happens, the client is answered; a refusal is an answer with `isError`, so that the model sees
-//! it. What computes runs off the reactor.
+//! Invariant: every call is answered. A rejection is an answer with `isError`, so that the model sees it. CPU-bound
+//! work runs on blocking threads.
 
 use std::sync::Arc;
 
@@ -24,36 +24,35 @@ use crate::front::tools::{Tool, ToolRequest, Unwritten};
 use crate::gate::clean;
 use crate::request::{Author, Target};
 
-/// Characters of a client's name that are written down.
+/// Maximum characters of a client's name in the journal.
 const LONGEST_NAME: usize = 80;
 
-/// What a server gives each call.
+/// The state of a server that each call uses.
 #[derive(Clone)]
 pub(super) struct CallContext {
-    /// The files.
+    /// The workspace with the files.
     pub(super) workspace: Arc<Workspace>,
-    /// How it behaves towards a client.
     pub(super) manners: ServerOptions,
-    /// The tool that reads lines, where it is offered.
+    /// Name of the tool that reads lines, if it is offered.
     pub(super) reader: Option<&'static str>,
-    /// Cancelled when the server is asked to stop.
+    /// Cancelled when the server stops.
     pub(super) stop: CancellationToken,
-    /// What questions are sealed with.
+    /// Seals the questions to the client.
     pub(super) seal: Seal,
-    /// Whose calls these are.
+    /// The client that makes the calls.
     pub(super) caller: Caller,
-    /// Who is told of them.
+    /// Reports the calls to the metrics.
     pub(super) tally: CallMetrics,
-    /// The calls that have not been answered.
+    /// Tracks the calls that are not yet answered.
     pub(super) open: TaskTracker,
 }
 
-/// How often a person is asked about one call, should the file change meanwhile.
+/// Maximum number of times that a person is asked about one call when the file keeps changing.
 const ASKED: usize = 3;
 
 pub(super) type Context = RequestContext<RoleServer>;
 
-/// Carries out one call, and counts it.
+/// Handles one call and counts it.
 pub(super) async fn call(
     tool: &'static Tool,
     mut desk: CallContext,
@@ -69,8 +68,8 @@ pub(super) async fn call(
     answer
 }
 
-/// Carries out one call; the client's model is asked for code that is still to be written, and the person before a write
-/// where the policy says so.
+/// Handles one call. Asks the client's model for missing code, and a person before the write if the policy requires
+/// it.
 async fn carried_out(
     tool: &'static Tool,
     desk: CallContext,
@@ -103,7 +102,7 @@ async fn carried_out(
     }
 }
 
-/// What the call asks, and what came back with it.
+/// Parses the call and verifies the answers that came with it.
 async fn resumed(
     tool: &'static Tool,
     arguments: JsonObject,
@@ -116,7 +115,7 @@ async fn resumed(
     Ok((asked, inquiry.resume(returned, lost)?))
 }
 
-/// What the call asks, with its code where that was still to be written.
+/// Returns the request, with its code if that was missing.
 async fn settled(
     asked: ToolRequest,
     written: Option<ModelCode>,
@@ -145,7 +144,7 @@ async fn settled(
     AskOutcome::Answered((ToolRequest::Edit(Box::new(asked)), Some(written)))
 }
 
-/// Has the client's model write the code, where the edit could be made.
+/// Asks the client's model for code, if the edit is possible at all.
 async fn write_code(unwritten: &Unwritten, inquiry: &Inquiry, desk: &CallContext) -> AskOutcome<ModelCode> {
     let prompt = match desk.workspace.ahead(unwritten.request.clone()).await {
         Ok(reading) => Prompt::new(&unwritten.instruction, &reading),
@@ -157,7 +156,7 @@ async fn write_code(unwritten: &Unwritten, inquiry: &Inquiry, desk: &CallContext
     }
 }
 
-/// Carries out what is asked; where the policy has a person asked, once the person agrees.
+/// Executes the request, after a person's confirmation if the policy requires it.
 async fn agreed_to(
     mut asked: ToolRequest,
     written: Option<ModelCode>,
@@ -190,7 +189,7 @@ async fn refused(shape: ResponseOptions, refusal: Error) -> CallToolResult {
     render(shape, move |shape| answer::refusal(&refusal, shape), false).await
 }
 
-/// Who calls: whose token it is, and as the client names itself.
+/// Returns the author: the name of the token and the name that the client gives itself.
 fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
     let client = context.client_info();
     let name = client.map(|client| clean(&format!("{} {}", client.name, client.version)));
@@ -203,13 +202,13 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
     Author { tool: tool.name.to_owned(), name, agreed: None }
 }
 
-/// The call, where it has a text to look for, which a refusal may correct.
+/// Returns the call if it has a search text, which a rejection may correct.
 fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
     let searches = arguments.contains_key(tool.voice.names.search);
     searches.then(|| ToolCall { tool: tool.name, arguments: arguments.clone() })
 }
 
-/// Puts an answer into words; off the reactor, unless it is short.
+/// Renders an answer; on a blocking thread, unless it is short.
 async fn render(
     shape: ResponseOptions,
     told: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
@@ -236,14 +235,14 @@ async fn render(
     result
 }
 
-/// The answer where the report is lost: what was written stays written.
+/// Returns the answer when rendering failed; a write stays on disk.
 fn undescribed(trouble: &JoinError, shape: &ResponseOptions) -> Answer {
-    let message = format!("the edit has ended, but its report could not be put into words: {trouble}");
+    let message = format!("the edit has ended, but its report could not be rendered: {trouble}");
     let error = Error::new(Code::Internal, message).disk_unknown();
     answer::refusal(&error, shape)
 }
 
-/// The forms in which a client of this protocol version is answered.
+/// Returns the forms of answers for a client's protocol version.
 fn forms(structured: Structured, version: Option<ProtocolVersion>) -> Forms {
     let knows = version.is_none_or(|version| version >= ProtocolVersion::V_2025_06_18);
     match structured {

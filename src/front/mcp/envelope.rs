@@ -1,21 +1,21 @@
-//! The id of a JSON-RPC message, found without parsing the message, so that even one that is too long, or is no JSON
-//! at all, can be answered.
+//! Finds the id of a JSON-RPC message without parsing it, so that a message that is too long or not JSON can be
+//! answered.
 //!
 //! Invariant: memory does not grow with the message.
 
 use rmcp::model::RequestId;
 
-/// Longest id that is looked at; longer ones are as good as none.
+/// Maximum length of an id; longer ones are ignored.
 const LONGEST: usize = 256;
 
-/// Looks for the `id` of a message whose bytes are fed to it piece by piece.
+/// Scans a message for its top-level `id`, chunk by chunk.
 #[derive(Debug, Default)]
 pub(super) struct Envelope {
     depth: usize,
     within: EnvelopePart,
-    /// Bytes of the string or number at the message's own level that was read last.
+    /// Bytes of the last top-level string or number.
     last: Vec<u8>,
-    /// Whether the value that comes next, at the message's own level, is the id.
+    /// Set when the next top-level value is the id.
     awaited: bool,
     found: Option<RequestId>,
 }
@@ -30,7 +30,6 @@ enum EnvelopePart {
 }
 
 impl Envelope {
-    /// Reads on.
     pub(super) fn feed(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
             bytes = rest;
@@ -58,7 +57,7 @@ impl Envelope {
         }
     }
 
-    /// Gives the id that was seen, and is ready for the next message.
+    /// Returns the id and resets the scanner for the next message.
     pub(super) fn take(&mut self) -> Option<RequestId> {
         self.end_scalar();
         std::mem::take(self).found
@@ -116,7 +115,7 @@ impl Envelope {
     }
 }
 
-/// The rest of a text from its next quotation mark or backslash on.
+/// Returns the rest of a text from its next quotation mark or backslash.
 fn skip_text(bytes: &[u8]) -> &[u8] {
     let next = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
     bytes.get(next..).unwrap_or_default()

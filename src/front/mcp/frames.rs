@@ -1,6 +1,6 @@
-//! Where a message ends, and what happens to one that is too long.
+//! Splits the input into lines and skips lines that are too long.
 //!
-//! Invariant: no more than one message's limit is held, however long a line is.
+//! Invariant: memory is limited to one message of the maximum length.
 
 use std::io;
 
@@ -9,19 +9,17 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 use super::envelope::Envelope;
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const PIECE: usize = 64 * 1024;
 
-/// One line of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InputLine {
-    /// A line without its end, and the id it seems to have.
+    /// A line without its end, and its probable id.
     Line(Vec<u8>, Option<RequestId>),
-    /// A line that was longer than the limit and is gone, and the id it seems to have.
+    /// A line above the limit, which was discarded, and its probable id.
     TooLong(Option<RequestId>),
 }
 
-/// The lines of an input.
 #[derive(Debug)]
 pub(super) struct InputLines<R> {
     input: BufReader<R>,
@@ -29,12 +27,12 @@ pub(super) struct InputLines<R> {
 }
 
 impl<R: AsyncRead + Unpin> InputLines<R> {
-    /// Reads lines of at most `limit` bytes.
+    /// Creates a reader of lines of at most `limit` bytes.
     pub(super) fn new(input: R, limit: usize) -> InputLines<R> {
         InputLines { input: BufReader::with_capacity(PIECE, input), limit }
     }
 
-    /// Gives the next line that is not empty; nothing at the end of the input.
+    /// Returns the next line that is not empty; `None` at the end of the input.
     pub(super) async fn next(&mut self) -> io::Result<Option<InputLine>> {
         let mut line = Vec::new();
         let mut length = 0_usize;

@@ -1,4 +1,4 @@
-//! What whoever keeps count is told of the calls.
+//! Reports tool calls to a metrics sink.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,22 +10,22 @@ use crate::error::Error;
 use crate::front::answer::RevertedEdit;
 use crate::gate::Watch;
 
-/// Keeps count of calls.
+/// Receives events about tool calls.
 pub trait MetricsSink: Send + Sync {
-    /// A call of a tool was answered.
+    /// Called when a tool call was answered.
     fn answered(&self, tool: &'static str, success: bool);
 
-    /// A target of an edit has this report.
+    /// Called for each report of an edit.
     fn reported(&self, tool: &'static str, report: &Report);
 
-    /// An edit was refused before there was a report.
+    /// Called when an edit was rejected without a report.
     fn refused(&self, tool: &'static str, refusal: &Error);
 
-    /// A call waited so long for its locks.
+    /// Called with the time that a call waited for its locks.
     fn waited(&self, time: Duration);
 }
 
-/// Tells an ear of the calls of one tool; without an ear, nobody.
+/// Reports the calls of one tool to a sink, if there is one.
 #[derive(Clone, Default)]
 pub(super) struct CallMetrics {
     pub(super) ear: Option<Arc<dyn MetricsSink>>,
@@ -36,7 +36,7 @@ impl CallMetrics {
     pub(super) fn answered(&self, response: &CallToolResponse) {
         let success = match response {
             CallToolResponse::Complete(result) => result.is_error != Some(true),
-            // The same call comes again, and is counted then.
+            // The client repeats this call, and it is counted then.
             _ => return,
         };
         if let Some(ear) = &self.ear {
@@ -55,7 +55,7 @@ impl CallMetrics {
         }
     }
 
-    /// Has the watch over a call tell how long it waited.
+    /// Makes the watch of a call report its lock waits.
     pub(super) fn timing(&self, watch: Watch) -> Watch {
         match self.ear.clone() {
             Some(ear) => watch.timing(Box::new(move |time| ear.waited(time))),
@@ -64,16 +64,16 @@ impl CallMetrics {
     }
 
     fn refused(&self, refusal: &Error) {
-        // A question is not the end of a call.
+        // A question does not end a call.
         if let (Some(ear), None) = (&self.ear, &refusal.question) {
             ear.refused(self.tool, refusal);
         }
     }
 }
 
-/// What an edit came to.
+/// The result of an edit.
 pub(super) trait Edited {
-    /// Its reports, or why there are none.
+    /// Returns the reports, or the reason why there are none.
     fn reports(&self) -> Result<&[Report], &Error>;
 }
 

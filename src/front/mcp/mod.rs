@@ -1,7 +1,7 @@
-//! Model Context Protocol over standard input and output, in every revision that clients speak: those that begin with
-//! `initialize`, and those in which each request stands for itself.
+//! Model Context Protocol over standard input and output, in all supported revisions: those with `initialize`, and
+//! the stateless ones.
 //!
-//! Invariant: nothing lives in a session. Whatever a call needs to know of an earlier one is in its arguments.
+//! Invariant: no state lives in a session. A call that depends on an earlier one gets all data in its arguments.
 
 mod ask;
 mod call;
@@ -37,23 +37,23 @@ pub(super) use reader::{Heard, LARGE, heard};
 pub(super) use server::Caller;
 pub(super) use server::Server;
 
-/// Whether answers have `structuredContent` beside the text.
+/// Controls `structuredContent` in answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Structured {
-    /// For clients whose protocol has it: 2025-06-18 and newer.
+    /// Enabled for protocol versions that support it, 2025-06-18 and newer.
     #[default]
     Auto,
-    /// Always.
+    /// Always enabled, even for older clients.
     On,
-    /// Never.
+    /// Never enabled, only the text is sent.
     Off,
 }
 
 impl Structured {
-    /// Every choice, in the order of the documentation.
+    /// All values in the order of the documentation.
     pub const ALL: [Structured; 3] = [Structured::Auto, Structured::On, Structured::Off];
 
-    /// The choice's name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Structured::Auto => "auto",
@@ -63,17 +63,17 @@ impl Structured {
     }
 }
 
-/// How a server behaves towards its client.
+/// Options of an MCP server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerOptions {
-    /// Whether answers have `structuredContent`.
+    /// Controls `structuredContent` in answers.
     pub structured: Structured,
-    /// How long the client's model may take to write code.
+    /// Timeout of the client's model when it writes code.
     pub patience: Duration,
 }
 
 impl ServerOptions {
-    /// How long the client's model may take, in seconds, where nothing else is said.
+    /// Default timeout of the client's model, in seconds.
     pub const PATIENCE: u64 = 120;
 }
 
@@ -86,15 +86,15 @@ impl Default for ServerOptions {
     }
 }
 
-/// What `tools/list` answers.
+/// Returns the answer to `tools/list`.
 pub fn listed(selection: &Selection, access: WriteAccess) -> Value {
     let mut tools: Vec<_> = selection.tools(access).map(|tool| server::listing(tool, selection)).collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
     json!({ "tools": tools })
 }
 
-/// Serves a client over standard input and output until it hangs up, or `stop` is cancelled, and every edit has ended;
-/// those that run two seconds later are cancelled.
+/// Serves a client over standard input and output until it disconnects or `stop` is cancelled, and every edit has
+/// ended. Edits that still run two seconds later are cancelled.
 ///
 /// Errors: `IO_FAILED` when standard input or output fails.
 pub async fn serve(
@@ -109,7 +109,7 @@ pub async fn serve(
     serve_on(server, Pipe::new(input, output, stop)).await
 }
 
-/// Serves a client over a pipe; what a client may not begin with is passed over.
+/// Serves a client over a pipe; messages that cannot begin a session are skipped.
 async fn serve_on(server: Server, pipe: Pipe) -> Result<(), Error> {
     loop {
         match server.clone().serve(pipe.clone()).await {

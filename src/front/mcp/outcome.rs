@@ -1,4 +1,4 @@
-//! What a call asks is carried out, and watched over until it is done.
+//! Executes the request of a call and watches it until it is done.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use crate::front::tools::{self, AskedAll, Tool, ToolRequest};
 use crate::gate::Watch;
 use crate::request::{History, Revert};
 
-/// What came of a call, to be put into words; or what a person is to be asked first.
+/// The result of a call: a function that renders the answer, or a question for a person.
 pub(super) struct ToolOutcome {
     pub(super) shape: ResponseOptions,
     pub(super) question: Option<Box<Confirmation>>,
     pub(super) told: ToolReply,
-    /// Whether it is put into words sooner than another thread is woken.
+    /// Set when rendering is faster than starting another thread.
     pub(super) is_short: bool,
 }
 
-/// Bytes of texts about which it does not take long to tell.
+/// Maximum bytes of text that are rendered on the reactor.
 const SHORT: usize = 32 << 10;
 
 pub(super) type ToolReply = Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>;
 
-/// Raises the arguments of a call, where it holds up nobody.
+/// Parses the arguments of a call without blocking the reactor.
 pub(super) async fn raised(tool: &'static Tool, arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked = if are_few(&arguments) {
         tokio::spawn(async move { (tool.ask)(arguments) })
@@ -44,7 +44,7 @@ pub(super) async fn raised(tool: &'static Tool, arguments: JsonObject) -> Result
     asked.await.unwrap_or_else(|trouble| Err(broken(&trouble)))
 }
 
-/// Whether arguments are so few and short that they are raised sooner than another thread is woken.
+/// True if parsing the arguments is faster than starting another thread.
 fn are_few(arguments: &JsonObject) -> bool {
     const SHORT: usize = 4096;
     let long = |value: &Value| match value {
@@ -55,7 +55,6 @@ fn are_few(arguments: &JsonObject) -> bool {
     arguments.values().map(long).sum::<usize>() < SHORT
 }
 
-/// Carries out what is asked.
 pub(super) async fn carry(
     asked: ToolRequest,
     shape: ResponseOptions,
@@ -91,7 +90,7 @@ pub(super) async fn carry(
         }
         ToolRequest::History(history) => {
             let (most, workspace) = (history.most, Arc::clone(&desk.workspace));
-            // One more than is shown tells whether there are more.
+            // One more entry than is shown tells if there are more.
             let history = History { most: most + 1, ..history };
             let edits = tokio::spawn(async move { workspace.history(history).await });
             let edits = edits.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
@@ -101,7 +100,7 @@ pub(super) async fn carry(
     }
 }
 
-/// How an answer is to look that the tool has its own wishes for.
+/// Merges the options that a tool sets with those of the call.
 fn told_of(shape: ResponseOptions, wanted: ResponseOptions) -> ResponseOptions {
     let ResponseOptions { forms, path, entity, offers, .. } = shape;
     ResponseOptions { forms, path, entity, offers, ..wanted }
@@ -143,7 +142,7 @@ async fn edit_all(
     }
 }
 
-/// Takes an edit back, or makes it again.
+/// Undoes or redoes an edit.
 async fn turn(revert: Revert, shape: ResponseOptions, desk: &CallContext, context: &Context) -> ToolOutcome {
     let turned =
         write(
@@ -166,12 +165,12 @@ async fn turn(revert: Revert, shape: ResponseOptions, desk: &CallContext, contex
     }
 }
 
-/// What a person is to be asked before the call is carried out.
+/// Returns the question for a person that the call needs first.
 fn question<T>(done: &mut Result<T, Error>) -> Option<Box<Confirmation>> {
     done.as_mut().err()?.question.take()
 }
 
-/// Does something that may write, until it is done.
+/// Runs an operation that may write.
 async fn write<T, F>(
     desk: &CallContext,
     context: &Context,
@@ -187,7 +186,7 @@ where
     done
 }
 
-/// Does something, watched over, until it is done.
+/// Runs an operation with a watch until it is done.
 async fn watched<T, F>(
     desk: &CallContext,
     context: &Context,
@@ -199,7 +198,7 @@ where
 {
     let ended = context.ct.child_token();
     let (watch, progress) = watch(context, ended.clone());
-    // A task of its own: should it fail, this one still answers.
+    // A separate task: this one answers even if it panics.
     let deed = tokio::spawn(deed(Arc::clone(&desk.workspace), desk.tally.timing(watch)));
     let (done, ()) = tokio::select! {
         both = async { tokio::join!(deed, progress.pass_on()) } => both,
@@ -208,10 +207,10 @@ where
     done
 }
 
-/// How long a call may go on once the server is asked to stop: most edits are written by then.
+/// Time for a call to finish after the server is stopped; most edits are written within it.
 pub(in crate::front) const GRACE: Duration = Duration::from_secs(2);
 
-/// Ends a call some time after the server is asked to stop.
+/// Cancels a call some time after the server is stopped.
 async fn pass_to(call: CancellationToken, stop: CancellationToken) -> Infallible {
     stop.cancelled().await;
     tokio::time::sleep(GRACE).await;

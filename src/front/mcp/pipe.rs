@@ -1,7 +1,6 @@
-//! A client at the other end of two streams.
+//! The transport to a client over two streams.
 //!
-//! Invariant: the end of the input is passed on only when every request that was passed on has been answered or
-//! cancelled.
+//! Invariant: the end of the input is passed on only after every request was answered or cancelled.
 
 use std::collections::HashSet;
 use std::io;
@@ -18,13 +17,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::reader::MessageReader;
 
-/// Messages that may wait for the serving loop.
+/// Maximum number of messages in the queue of the server loop.
 const WAITING: usize = 16;
 
-/// Where answers go.
 pub(super) type ResponseSender = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Both streams of a client; clones share them.
+/// The two streams of a client; clones share them.
 #[derive(Clone)]
 pub(super) struct Pipe {
     incoming: Arc<Mutex<mpsc::Receiver<ClientJsonRpcMessage>>>,
@@ -33,8 +31,8 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// Begins to read from a client; the input ends at its own end, or when `stop` is cancelled. Needs a running tokio
-    /// runtime.
+    /// Starts to read from a client. The input ends at its own end, or when `stop` is cancelled. Needs a running
+    /// tokio runtime.
     pub(super) fn new(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
@@ -86,7 +84,7 @@ impl Transport<RoleServer> for Pipe {
     }
 }
 
-/// The requests that have not been answered.
+/// The requests that are not yet answered.
 #[derive(Default)]
 struct PendingRequests {
     ids: Lock<HashSet<RequestId>>,
@@ -129,7 +127,6 @@ impl PendingRequests {
     }
 }
 
-/// Sends one message.
 pub(super) async fn write(output: &Mutex<ResponseSender>, message: &ServerJsonRpcMessage) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');

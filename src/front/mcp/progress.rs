@@ -1,4 +1,4 @@
-//! What a client is told while the gates run.
+//! Sends progress notifications while the gates run.
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::gate::Watch;
 
-/// One step of the gates.
 #[derive(Debug)]
 struct GateStep {
     gate: String,
@@ -15,13 +14,13 @@ struct GateStep {
     total: usize,
 }
 
-/// Passes the gates' steps on to a client that asked for them.
+/// Sends the gates' steps to a client that asked for them.
 pub(super) struct ProgressSender {
     steps: Option<(ProgressToken, mpsc::UnboundedReceiver<GateStep>)>,
     peer: Peer<RoleServer>,
 }
 
-/// The watch over one call: it ends when `ended` is cancelled, and reports when the client gave a token.
+/// Creates the watch of one call. It ends when `ended` is cancelled, and reports progress if the client gave a token.
 pub(super) fn watch(
     context: &RequestContext<RoleServer>,
     ended: CancellationToken,
@@ -32,7 +31,7 @@ pub(super) fn watch(
     };
     let (sender, receiver) = mpsc::unbounded_channel();
     let report = move |gate: &str, done: usize, total: usize| {
-        // A client that is gone misses nothing.
+        // A disconnected client needs no progress.
         drop(sender.send(GateStep { gate: gate.to_owned(), done, total }));
     };
     let watch = Watch::new(ended, Some(Box::new(report)));
@@ -40,7 +39,7 @@ pub(super) fn watch(
 }
 
 impl ProgressSender {
-    /// Passes steps on until the watch is gone.
+    /// Sends steps until the watch is dropped.
     pub(super) async fn pass_on(self) {
         let Some((token, mut steps)) = self.steps else { return };
         while let Some(GateStep { gate, done, total }) = steps.recv().await {
@@ -49,7 +48,7 @@ impl ProgressSender {
             let step =
                 ProgressNotificationParam::new(token.clone(), done).with_total(total).with_message(gate);
             if let Err(trouble) = self.peer.notify_progress(step).await {
-                tracing::debug!(%trouble, "progress could not be told");
+                tracing::debug!(%trouble, "progress could not be sent");
             }
         }
     }

@@ -1,9 +1,9 @@
-//! What a client says, message by message.
+//! Reads the messages of a client.
 //!
-//! Large messages are parsed apart from the reading, so that they hold up no small one behind them. Whatever cannot be
-//! understood is answered, and the next message is read.
+//! Large messages are parsed on another thread, so that small ones behind them are not delayed. Invalid messages are
+//! answered with an error, and reading continues.
 //!
-//! Invariant: at most one large message is being parsed, and none that is not a request overtakes it.
+//! Invariant: at most one large message is being parsed, and only requests may overtake it.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use super::envelope::Envelope;
 use super::frames::{InputLine, InputLines};
 use super::pipe::{ResponseSender, write};
 
-/// Longest message that is read: a file of the default limit, written with the widest escapes, fits.
+/// Maximum length of a message: fits a file of the default limit with the longest escapes.
 const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Messages from this size on are parsed off the reactor.
+/// Messages from this size on are parsed on a blocking thread, in bytes.
 pub(in crate::front) const LARGE: usize = 32 * 1024;
 
-/// Reads messages, passes on those that can be understood and answers the others.
+/// Reads messages, passes on the valid ones, and answers the others.
 #[derive(Clone)]
 pub(super) struct MessageReader {
     sender: mpsc::Sender<ClientJsonRpcMessage>,
@@ -33,17 +33,15 @@ pub(super) struct MessageReader {
     large: Arc<Semaphore>,
 }
 
-/// What a line turned out to be.
+/// The result of parsing a line.
 pub(in crate::front) enum Heard {
-    /// A message to pass on.
     Message(Box<ClientJsonRpcMessage>),
-    /// Nothing that can be carried out; this is answered.
+    /// An invalid message, which is answered with this error.
     Nonsense(ErrorData, Option<RequestId>),
-    /// A notification of something that is unknown here.
     Aside,
 }
 
-/// The fields by which a request is told from a notification.
+/// The fields that distinguish a request from a notification.
 #[derive(Deserialize)]
 struct MessageKind {
     method: Option<IgnoredAny>,
@@ -51,7 +49,7 @@ struct MessageKind {
 }
 
 impl MessageReader {
-    /// A reader that passes messages on to `sender`.
+    /// Creates a reader that passes messages to `sender`.
     pub(super) fn new(
         sender: mpsc::Sender<ClientJsonRpcMessage>,
         output: Arc<Mutex<ResponseSender>>,
@@ -59,7 +57,7 @@ impl MessageReader {
         MessageReader { sender, output, large: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Reads until the input ends or nobody serves any more.
+    /// Reads until the input ends or the server loop has ended.
     pub(super) async fn run(self, input: impl AsyncRead + Send + Unpin) {
         let mut frames = InputLines::new(input, LONGEST);
         loop {
@@ -81,12 +79,12 @@ impl MessageReader {
         }
     }
 
-    /// Passes a message on, or answers it; nothing when nobody serves any more.
+    /// Passes a message on, or answers it; `None` if the server loop has ended.
     async fn pass(&self, heard: Heard) -> Option<()> {
         match heard {
             Heard::Message(message) => {
                 if !matches!(*message, JsonRpcMessage::Request(_)) {
-                    // A cancellation must not overtake the request that it is about.
+                    // A cancellation must not overtake its request.
                     drop(self.large.acquire().await);
                 }
                 self.sender.send(*message).await.ok()
@@ -98,7 +96,7 @@ impl MessageReader {
         }
     }
 
-    /// Parses one large message beside the reading of the next ones.
+    /// Parses one large message while reading continues.
     async fn parse_aside(&self, line: Vec<u8>, id: Option<RequestId>) -> Option<()> {
         let alone = Arc::clone(&self.large).acquire_owned().await.ok()?;
         let reader = self.clone();
@@ -118,7 +116,6 @@ impl MessageReader {
     }
 }
 
-/// What a message is that came by itself.
 #[cfg(feature = "http")]
 pub(in crate::front) fn heard(message: &[u8]) -> Heard {
     let mut envelope = Envelope::default();

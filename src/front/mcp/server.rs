@@ -1,4 +1,4 @@
-//! What the protocol asks of a server: who it is, which tools it has, and to call one.
+//! The MCP server: its identity, its tool list and its tool calls.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::engine::Workspace;
 use crate::front::tools::{Again, Effect, Tool, entity, listed_name, read_content_lines};
 use crate::front::toolset::{Selection, Toolset, WriteAccess};
 
-/// What the agent is told before its first call, of the tools that it has.
+/// Returns the instructions for the agent, limited to the offered tools.
 pub(super) fn instructions(selection: &Selection, access: WriteAccess) -> String {
     let offered = |name: &str| selection.tools(access).any(|tool| tool.name == name);
     let said = TOLD.iter().filter(|(name, _)| offered(name)).map(|(_, said)| *said);
@@ -30,7 +30,7 @@ pub(super) fn instructions(selection: &Selection, access: WriteAccess) -> String
     said.chain(writes.then_some(JUDGED)).collect::<Vec<_>>().join(" ")
 }
 
-/// What is said of a tool, in the order in which an agent works with them.
+/// The instructions for each tool, in the order of an agent's work.
 const TOLD: &[(&str, &str)] = &[
     ("search_content", "Find the place with search_content."),
     ("ai_get_code_context", "ai_get_code_context shows outlines, definitions and references."),
@@ -43,13 +43,13 @@ const TOLD: &[(&str, &str)] = &[
     ("undo_edit", "undo_edit takes an edit back."),
 ];
 
-const JUDGED: &str = "Send the last `version` as expected_version; line_map tells how line numbers moved. Quality gates judge \
-    an edit before it is written. isError: nothing was written, unless it says that this is not known; mend what it names.";
+const JUDGED: &str = "Send the last `version` as expected_version; line_map shows how line numbers moved. Quality gates judge \
+    an edit before it is written. isError: nothing was written, unless it says that this is not known; fix what it names.";
 
-/// Whose calls a server carries out.
+/// The client that makes the calls.
 #[derive(Debug, Clone, Default)]
 pub(in crate::front) struct Caller {
-    /// The name that the journal gets beside that of the client, where it is known by more than what the client says.
+    /// Name for the journal, in addition to the client's own name; set if the client is authenticated.
     pub(in crate::front) name: Option<Arc<str>>,
 }
 
@@ -62,7 +62,7 @@ pub(in crate::front) struct Server {
 }
 
 impl Server {
-    /// The server that offers the tools of this selection, and whose edits end when `stop` is cancelled.
+    /// Creates a server with the selected tools, whose edits end when `stop` is cancelled.
     pub(in crate::front) fn new(
         workspace: Arc<Workspace>,
         selection: &Selection,
@@ -91,7 +91,7 @@ impl Server {
         }
     }
 
-    /// The same for a caller that is known, whose calls are told to `ear`.
+    /// Sets the caller and the metrics sink.
     #[cfg(feature = "http")]
     pub(in crate::front) fn told(mut self, caller: Caller, ear: Arc<dyn super::MetricsSink>) -> Server {
         self.desk.caller = caller;
@@ -99,14 +99,14 @@ impl Server {
         self
     }
 
-    /// The same with a seal that other servers have as well: what one of them asks, each may be told the answer of.
+    /// Sets a seal that is shared with other servers, so that each can verify the others' questions.
     #[cfg(feature = "http")]
     pub(in crate::front) fn sharing(mut self, seal: [u8; 32]) -> Server {
         self.desk.seal = Seal::shared(seal);
         self
     }
 
-    /// Waits until no call is left that has not been answered.
+    /// Waits until every call was answered.
     #[cfg(feature = "http")]
     pub(in crate::front) async fn idle(&self) {
         self.desk.open.close();
@@ -145,9 +145,9 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // Since then a session is not begun any more.
+        // Later protocol versions have no `initialize`.
         let stateless = context.meta.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28);
-        // A known method arrives here when its parameters have the wrong form.
+        // A known method arrives here when its parameters are invalid.
         match request.method.as_str() {
             "tools/call" => {
                 Err(ErrorData::invalid_params("params must have a name, and arguments as an object", None))
@@ -166,10 +166,10 @@ fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
     ErrorData::new(model::ErrorCode::METHOD_NOT_FOUND, method, None)
 }
 
-/// The tool as it is listed beside the others of a selection.
+/// Returns the listing of a tool within a selection.
 ///
-/// What lies in a database is edited by the tools of `content`. Where these are not offered, the fields that name it are
-/// understood, and not listed: each would cost every conversation.
+/// Entities are edited by the tools of `content`. If these are not offered, the fields that address entities are
+/// accepted but not listed, because each listed field costs tokens in every conversation.
 pub(super) fn listing(tool: &'static Tool, selection: &Selection) -> model::Tool {
     let mut schema = (tool.schema)();
     if !selection.names(Toolset::Content)

@@ -1,4 +1,4 @@
-//! A client in the same process, over a pipe.
+//! Tests with a client in the same process, over a pipe.
 
 mod told;
 
@@ -14,7 +14,6 @@ use super::server::{Server, instructions};
 use super::*;
 use crate::front::tools::TOOLS;
 
-/// A client in the same process.
 struct Client {
     input: WriteHalf<DuplexStream>,
     output: BufReader<ReadHalf<DuplexStream>>,
@@ -71,7 +70,7 @@ impl Client {
     }
 }
 
-/// What a request carries that stands for itself.
+/// Returns the `_meta` of a stateless request.
 fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

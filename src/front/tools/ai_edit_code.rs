@@ -1,4 +1,4 @@
-//! `ai_edit_code`: an edit that is told in words; its code comes with the call, or the client's model is asked for it.
+//! `ai_edit_code`: edits by an instruction; the code is part of the call or comes from the client's model.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ use crate::request::{
     Author, EditType, Expect, GateOptions, InsertPoint, Instructed, InstructionFields, Request, Target,
 };
 
-/// The tool's row in the list of tools.
+/// The definition of `ai_edit_code` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "ai_edit_code",
     title: "Edit code by an instruction",
@@ -30,7 +30,7 @@ pub const TOOL: Tool = Tool {
     ask,
 };
 
-/// An older name, which is answered and not listed.
+/// An older name that is accepted but not listed.
 pub(super) const OLD_NAME: &str = "ai_code_editing.edit_file";
 
 const VOICE: ToolProfile = ToolProfile {
@@ -65,7 +65,7 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<AiEdi
 struct AiEditCode {
     /// Absolute, or relative to the first root.
     target_file: String,
-    /// What is to be done, in words.
+    /// The task, in words.
     edit_instruction: String,
     /// First line, from 1; insert goes before it, and to the end without it.
     start_line: Option<i64>,
@@ -79,7 +79,7 @@ struct AiEditCode {
     mode: Option<WireMode>,
     /// The `version` of an earlier answer; the edit is refused if these lines have changed since.
     expected_version: Option<String>,
-    /// Greatest size of the answer in bytes, 8192 unless given.
+    /// Maximum size of the answer in bytes, 8192 unless given.
     max_bytes: Option<i64>,
 }
 
@@ -130,14 +130,15 @@ fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     })
 }
 
-/// What stands for code that is still to be written.
+/// Placeholder for code that is still missing.
 const BLANK: &str = "\n";
 
 fn written(_: &Report) -> Option<String> {
     Some("File updated successfully.".to_owned())
 }
 
-/// What other input could mend is `INVALID_INPUT`; what only a person or the machine can is `PERMISSION_DENIED`.
+/// Maps a code to one of four: errors that other input could fix become `INVALID_INPUT`, those that only a person or
+/// the machine can fix become `PERMISSION_DENIED`.
 fn few(code: Code) -> Code {
     match (code, code.family()) {
         (Code::FileNotFound, _) => Code::FileNotFound,
@@ -149,7 +150,8 @@ fn few(code: Code) -> Code {
     }
 }
 
-/// `status` is whether it went well, and `outcome` what became of the file; a failure has its message as `error`, too.
+/// Converts an answer: `status` is success or failure, `outcome` is the status of the edit, and a failure repeats its
+/// message as `error`.
 fn dress(mut fields: JsonObject) -> JsonObject {
     let success = fields.get("success") == Some(&Value::Bool(true));
     let mut take = |name: &str| fields.shift_remove(name);

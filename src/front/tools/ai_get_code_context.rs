@@ -1,4 +1,4 @@
-//! `ai_get_code_context`: what the code says of a file, a symbol, or some words.
+//! `ai_get_code_context`: returns the outline of a file, the uses of a symbol, or symbols that match words.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{ContextFields, ReadRequest};
 
-/// The tool's row in the list of tools.
+/// The definition of `ai_get_code_context` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "ai_get_code_context",
     title: "Get the context of code",

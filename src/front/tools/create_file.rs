@@ -1,4 +1,4 @@
-//! `create_file`, for clients that still call it.
+//! `create_file`: a deprecated tool for older clients.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Expect, GateOptions, Mode, Request, Target};
 
-/// The tool's row in the list of tools.
+/// The definition of `create_file` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "create_file",
     title: "Create a file (deprecated)",

@@ -1,4 +1,4 @@
-//! `delete_content`: a file, or what lies in a database, taken away.
+//! `delete_content`: deletes a file or an entity.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Expect, GateOptions, Mode, Request};
 
-/// The tool's row in the list of tools.
+/// The definition of `delete_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "delete_content",
     title: "Delete a file",

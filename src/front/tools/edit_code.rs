@@ -1,4 +1,4 @@
-//! `edit_code`: a block of code for another, also where it is quoted with a slip.
+//! `edit_code`: replaces a block of code, even if it is quoted inexactly.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, LikenessFields, Request, Target};
 
-/// The tool's row in the list of tools.
+/// The definition of `edit_code` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "edit_code",
     title: "Replace a block of code",
@@ -55,11 +55,11 @@ struct EditCode {
     file_path: String,
     /// The block as you know it, whole lines; not for overwrite_file.
     search_context: Option<String>,
-    /// What stands in its place, or the whole file for overwrite_file.
+    /// The replacement, or the whole file for overwrite_file.
     new_content: String,
     /// single_match (default), replace_all, or overwrite_file, which also creates the file.
     strategy: Option<Strategy>,
-    /// How alike the block must be at least, from 0 to 1; 0.9 unless given.
+    /// Minimum similarity of the block, from 0 to 1; 0.9 unless given.
     #[schemars(range(min = 0.0, max = 1.0))]
     threshold: Option<f64>,
     /// First line in which to look.
@@ -93,10 +93,10 @@ enum Similar {
     Any,
 }
 
-/// The least score where none is given.
+/// The default minimum score.
 const THRESHOLD: f64 = 0.9;
 
-/// An older name of `single_match`, which is not listed.
+/// An older name of `single_match` that is accepted but not listed.
 const OLD_NAME: &str = "replace_block";
 
 fn ask(mut arguments: JsonObject) -> Result<ToolRequest, Error> {

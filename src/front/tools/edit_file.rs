@@ -1,4 +1,4 @@
-//! `edit_file`: one text of a file for another, quoted as it stands there.
+//! `edit_file`: replaces an exactly quoted text in a file.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, Request, Target};
 
-/// The tool's row in the list of tools.
+/// The definition of `edit_file` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "edit_file",
     title: "Replace a text in a file",
@@ -36,7 +36,7 @@ const VOICE: ToolProfile = ToolProfile {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditFile>);
 
-/// Replaces `old_string` in a file by `new_string`. It must stand there exactly once, unless `replace_all`; quote a few
+/// Replaces `old_string` in a file by `new_string`. It must occur exactly once, unless `replace_all`; quote a few
 /// whole lines. The project's quality gates judge the result before it is written; a refusal leaves the file as it was
 /// and shows the nearest lines.
 #[derive(Deserialize, JsonSchema)]
@@ -44,9 +44,9 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditF
 struct EditFile {
     /// Absolute, or relative to the first root.
     file_path: String,
-    /// The text as it stands in the file.
+    /// The exact text in the file.
     old_string: String,
-    /// What stands in its place; empty removes it.
+    /// The replacement; empty removes the text.
     new_string: String,
     /// Replace every occurrence.
     #[serde(default)]

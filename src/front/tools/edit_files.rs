@@ -1,6 +1,6 @@
-//! `edit_files`: several files, all or none.
+//! `edit_files`: edits several files, all or none.
 //!
-//! Invariant: an entry is read by `safe_edit_file`, whose fields it has, so that both mean the same by them.
+//! Invariant: `safe_edit_file` parses each entry, so fields of the same name mean the same.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::Request;
 
-/// The tool's row in the list of tools.
+/// The definition of `edit_files` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "edit_files",
     title: "Edit several files",
@@ -28,10 +28,10 @@ pub const TOOL: Tool = Tool {
     ask: |arguments| asked(arguments).map(|asked| ToolRequest::EditAll(Box::new(asked))),
 };
 
-/// The most edits of one call.
+/// Maximum number of edits in one call.
 const MOST: usize = 100;
 
-/// Fields of `safe_edit_file` that are said once for all files.
+/// Fields of `safe_edit_file` that are given once for all files.
 const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditFiles>);
@@ -51,7 +51,7 @@ struct EditFiles {
     max_bytes: Option<i64>,
 }
 
-/// The arguments of one call of `safe_edit_file`, without those that are said once.
+/// The arguments of one `safe_edit_file` call, without the common fields.
 #[derive(Deserialize)]
 struct FileEditArgs(JsonObject);
 
@@ -69,9 +69,9 @@ impl JsonSchema for FileEditArgs {
     }
 }
 
-/// Turns the arguments of a call into the edits that they ask for.
+/// Parses the arguments of a call into edits.
 ///
-/// Errors: what the fields themselves refuse, with their path as in `edits[2].line_edits[0].end_line`.
+/// Errors: those of the fields, with a path such as `edits[2].line_edits[0].end_line`.
 pub fn asked(arguments: JsonObject) -> Result<AskedAll, Error> {
     let asked: EditFiles = arguments::read(&SCHEMA, arguments)?;
     let message = match asked.edits.len() {
@@ -100,7 +100,7 @@ pub fn asked(arguments: JsonObject) -> Result<AskedAll, Error> {
     Ok(AskedAll { paths: requests.iter().map(path).collect(), requests, shape })
 }
 
-/// The refusal of an entry, with its field as the caller of the whole knows it.
+/// Prefixes the field of a rejection with the index of its entry.
 fn within(at: usize, mut refusal: Error) -> Error {
     let below = refusal.field.map(|field| format!(".{field}")).unwrap_or_default();
     refusal.field = Some(format!("edits[{at}]{below}").into());

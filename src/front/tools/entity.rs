@@ -1,9 +1,9 @@
-//! The fields by which some tools name what lies in a database, as each of them lists them.
+//! The fields with which some tools address an entity.
 
 use crate::error::{Code, Error};
 use crate::request::{EntityFields, SearchScope, Target};
 
-/// The fields as they came.
+/// Collects the fields of a call.
 pub(super) const fn fields(
     entity_type: Option<String>,
     app_id: Option<String>,
@@ -12,9 +12,9 @@ pub(super) const fn fields(
     EntityFields { entity_type, app_id, organization_id }
 }
 
-/// What these fields name, where they come without a path, too.
+/// Returns the target of these fields; the path is optional for files.
 ///
-/// Errors: those of [`EntityFields::raise`], and `INVALID_INPUT` where they need a path and there is none.
+/// Errors: those of [`EntityFields::raise`], and `INVALID_INPUT` for an entity without a path.
 pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Option<Target>, Error> {
     if let Some(path) = path {
         return fields.raise(path).map(Some);
@@ -28,7 +28,7 @@ pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Optio
     }
 }
 
-/// The names of these fields, which a server that offers files alone accepts and does not list.
+/// Names of the fields; a server without entity tools accepts them but does not list them.
 pub(in crate::front) const FIELDS: [&str; 3] = ["entity_type", "app_id", "organization_id"];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `get_content`: a whole text.
+//! `get_content`: reads a whole text.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::ReadRequest;
 
-/// The tool's row in the list of tools.
+/// The definition of `get_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "get_content",
     title: "Read a file",

@@ -1,4 +1,4 @@
-//! `list_content`: which texts there are.
+//! `list_content`: lists files or entities.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{ListFields, ReadRequest};
 
-/// The tool's row in the list of tools.
+/// The definition of `list_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "list_content",
     title: "List files",

@@ -1,4 +1,4 @@
-//! `list_edits`: what was edited, the newest first.
+//! `list_edits`: lists the edits, newest first.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::History;
 
-/// The tool's row in the list of tools.
+/// The definition of `list_edits` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "list_edits",
     title: "List edits",
@@ -26,7 +26,7 @@ pub const TOOL: Tool = Tool {
     ask,
 };
 
-/// Edits that are listed where nothing is said, and at most.
+/// Default and maximum number of listed edits.
 const SHOWN: (i64, i64) = (20, 100);
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListEdits>);
@@ -38,7 +38,7 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListE
 struct ListEdits {
     /// Only those of this file or entity.
     path: Option<String>,
-    /// At most so many, 20 unless given.
+    /// Maximum number, 20 unless given.
     #[schemars(range(min = 1, max = 100))]
     max_results: Option<i64>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.

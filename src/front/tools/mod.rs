@@ -1,7 +1,7 @@
-//! The tools: one file each, and one row here.
+//! The MCP tools: one file and one row of [`TOOLS`] each.
 //!
-//! Invariant: a tool is a wire struct, whose doc comments are what the agent reads, its conversion to what the engine
-//! is asked, and its words for what came of it. It decides nothing about the edit.
+//! Invariant: a tool consists of a wire struct, whose doc comments are the agent's documentation, its conversion to a
+//! request, and its messages. It makes no decision about the edit.
 
 pub mod ai_edit_code;
 pub mod ai_get_code_context;
@@ -31,7 +31,7 @@ use super::toolset::Toolset;
 use crate::error::Error;
 use crate::request::{Author, Expect, History, Instruction, Mode, ReadRequest, Request, Revert, Target};
 
-/// Every tool, in the order of the documentation.
+/// All tools in the order of the documentation.
 pub const TOOLS: &[Tool] = &[
     safe_edit_file::TOOL,
     edit_files::TOOL,
@@ -52,71 +52,71 @@ pub const TOOLS: &[Tool] = &[
     create_file::TOOL,
 ];
 
-/// The name under which a tool is listed, where it is called by an older one.
+/// Returns the listed name of a tool that may be called by an older name.
 pub fn listed_name(name: &str) -> &str {
     if name == ai_edit_code::OLD_NAME { ai_edit_code::TOOL.name } else { name }
 }
 
-/// A tool as it is listed and called.
+/// The definition of a tool.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
-    /// Its name for people.
+    /// Display name for people.
     pub title: &'static str,
-    /// The toolset that it is offered with.
+    /// Toolset that contains the tool.
     pub toolset: Toolset,
-    /// What a call does to files.
+    /// Effect of a call on files.
     pub effect: Effect,
-    /// What the same call does a second time.
+    /// Effect of repeating the same call.
     pub again: Again,
-    /// The words in which it speaks.
+    /// Names and messages of the tool.
     pub voice: ToolProfile,
-    /// The schema of its arguments; the description at its root is the tool's.
+    /// Returns the schema of the arguments; the description at its root is the tool's.
     pub schema: fn() -> JsonObject,
-    /// Turns the arguments of a call into what the engine is asked.
+    /// Parses the arguments of a call.
     pub ask: fn(JsonObject) -> Result<ToolRequest, Error>,
 }
 
-/// What a tool's call does to files.
+/// The effect of a tool's call on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It shows what is there.
+    /// Reads only, without any change.
     Looks,
-    /// It adds files and leaves those that are there alone.
+    /// Adds files without changing existing ones.
     Adds,
-    /// It changes what is there.
+    /// Changes existing files.
     Changes,
 }
 
-/// What the same call does a second time.
+/// The effect of repeating the same call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
-    /// Nothing more.
+    /// Nothing changes further.
     Nothing,
-    /// It may change the file again.
+    /// The file may change again.
     Changes,
 }
 
-/// What one call asks.
+/// The parsed request of one call.
 #[derive(Debug, Clone)]
 pub enum ToolRequest {
-    /// An edit.
+    /// One edit of one target.
     Edit(Box<EditCall>),
-    /// An edit whose code is still to be written.
+    /// An edit without its code.
     Unwritten(Box<Unwritten>),
     /// Several edits, all or none.
     EditAll(Box<AskedAll>),
-    /// An edit taken back, or made again.
+    /// An undo or redo.
     Revert(Revert),
-    /// A look at lines.
+    /// A read of files or entities.
     Look(ReadRequest),
-    /// A look at what was edited.
+    /// A read of the edit history.
     History(History),
 }
 
 impl ToolRequest {
-    /// What one text it is about, where that is said.
+    /// Returns the single target of the request, if it names one.
     pub fn target(&self) -> Option<&Target> {
         match self {
             ToolRequest::Edit(asked) => Some(&asked.request.target),
@@ -131,7 +131,7 @@ impl ToolRequest {
         }
     }
 
-    /// The same, asked by somebody.
+    /// Sets the author of the request.
     #[must_use]
     pub fn by(mut self, author: &Author) -> ToolRequest {
         match &mut self {
@@ -147,46 +147,46 @@ impl ToolRequest {
     }
 }
 
-/// An edit, and how its answer is to look.
+/// An edit with the options of its answer.
 #[derive(Debug, Clone)]
 pub struct EditCall {
-    /// The edit.
+    /// The request of the edit.
     pub request: Request,
-    /// The answer's form.
+    /// Options of the answer.
     pub shape: ResponseOptions,
 }
 
-/// An edit whose code is still to be written, and how its answer is to look.
+/// An edit without its code, with the options of its answer.
 #[derive(Debug, Clone)]
 pub struct Unwritten {
-    /// The edit, in which a blank line stands for the code.
+    /// The edit, with a blank line in place of the code.
     pub request: Request,
-    /// What the code is to be written by.
+    /// The instruction for the code.
     pub instruction: Instruction,
-    /// The answer's form.
+    /// Options of the answer.
     pub shape: ResponseOptions,
 }
 
 impl Unwritten {
-    /// The edit with its code, which was written for this version of the file.
+    /// Returns the edit with its code, which was written for this version of the file.
     pub fn written(self, code: String, version: String) -> EditCall {
         let (edit, expect) = (self.instruction.spot.edit(code), Expect::Version(version));
         EditCall { request: Request { edit, expect, ..self.request }, shape: self.shape }
     }
 }
 
-/// Several edits, and how their answer is to look.
+/// Several edits with the options of their answer.
 #[derive(Debug, Clone)]
 pub struct AskedAll {
-    /// The edits, in the order of the call.
+    /// The requests in the order of the call.
     pub requests: Vec<Request>,
-    /// Their files as the caller named them.
+    /// The paths as the caller named them.
     pub paths: Vec<String>,
-    /// The answer's form.
+    /// Options of the answer.
     pub shape: ResponseOptions,
 }
 
-/// The modes as every edit tool lists them.
+/// The modes on the wire.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum WireMode {
@@ -207,7 +207,7 @@ impl WireMode {
 
 #[cfg(test)]
 impl ToolRequest {
-    /// The edit that a test asked for.
+    /// Returns the edit of a test request.
     fn into_edit(self) -> EditCall {
         match self {
             ToolRequest::Edit(asked) => *asked,
@@ -218,7 +218,7 @@ impl ToolRequest {
 
 #[cfg(test)]
 impl EditCall {
-    /// The search that a test asked for.
+    /// Returns the search of a test request.
     fn into_search(self) -> crate::edit::Search {
         match self.request.edit {
             crate::edit::Edit::Search(search) => search,

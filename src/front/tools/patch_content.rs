@@ -1,4 +1,4 @@
-//! `patch_content`: one text for another, of a file or of what lies in a database.
+//! `patch_content`: replaces one text in a file or an entity.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, BlockFields, Expect, GateOptions, Mode, Request};
 
-/// The tool's row in the list of tools.
+/// The definition of `patch_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "patch_content",
     title: "Replace a unique text",
@@ -36,16 +36,16 @@ const VOICE: ToolProfile = ToolProfile {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<PatchContent>);
 
-/// Replaces `old_string` by `new_string` in a file or an entity. It must stand there exactly once: quote enough of the
+/// Replaces `old_string` by `new_string` in a file or an entity. It must occur exactly once: quote enough of the
 /// lines around. The project's quality gates judge the result before it is written; a refusal leaves the text as it was.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PatchContent {
     /// A file: absolute, or relative to the first root. An entity: its path.
     path: String,
-    /// The text as it stands there.
+    /// The exact current text.
     old_string: String,
-    /// What stands in its place; empty removes it.
+    /// The replacement; empty removes the text.
     new_string: String,
     /// Look inside this symbol only, as in Class.method.
     within: Option<String>,

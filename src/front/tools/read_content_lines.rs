@@ -1,4 +1,4 @@
-//! `read_content_lines`: some lines of a file with their numbers.
+//! `read_content_lines`: reads lines of a file with their numbers.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{LineFields, ReadRequest};
 
-/// The tool's row in the list of tools.
+/// The definition of `read_content_lines` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "read_content_lines",
     title: "Read lines of a file",

@@ -1,4 +1,4 @@
-//! `redo_edit`: an edit that was taken back, made again.
+//! `redo_edit`: redoes an edit that was undone.
 
 use std::sync::LazyLock;
 
@@ -14,10 +14,10 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Direction, Revert};
 
-/// The tool's row in the list of tools.
+/// The definition of `redo_edit` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "redo_edit",
-    title: "Make an edit again",
+    title: "Redo an edit",
     toolset: Toolset::History,
     effect: Effect::Changes,
     again: Again::Changes,
@@ -28,8 +28,8 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<RedoEdit>);
 
-/// Makes an edit again that undo_edit took back: the last such one, or that of `edit_id`. Refused where the same lines
-/// have changed since.
+/// Redoes an edit that was undone: the last such one, or that of `edit_id`. Refused if the same lines have changed
+/// since.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RedoEdit {

@@ -1,4 +1,4 @@
-//! `replace_content`: all of a text, of a file or of what lies in a database.
+//! `replace_content`: replaces the whole text of a file or an entity.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Expect, GateOptions, Mode, Request};
 
-/// The tool's row in the list of tools.
+/// The definition of `replace_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "replace_content",
     title: "Write a whole text",

@@ -1,4 +1,4 @@
-//! `safe_edit_file`: one file, in one of the four modes.
+//! `safe_edit_file`: edits one file in one of the four modes.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ use crate::request::{
     Author, Expect, Fields, Flagged, GateOptions, InsertFields, LineEditFields, Request, Target, WindowFields,
 };
 
-/// The tool's row in the list of tools.
+/// The definition of `safe_edit_file` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "safe_edit_file",
     title: "Edit a file",
@@ -47,7 +47,7 @@ struct SafeEditFile {
     insert_lines: Option<Vec<InsertLines>>,
     /// Text to find, literally unless `regex`; every match is replaced.
     search: Option<String>,
-    /// What stands in its place; with `regex` also \1, \g<name>.
+    /// The replacement; with `regex` also \1, \g<name>.
     replace: Option<String>,
     /// `search` is a pattern of Python's re.
     regex: Option<bool>,
@@ -68,7 +68,7 @@ struct SafeEditFile {
     show_diff: bool,
     /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,
-    /// Greatest size of the answer, 8192 unless given.
+    /// Maximum size of the answer, 8192 unless given.
     max_bytes: Option<i64>,
 }
 
@@ -101,7 +101,7 @@ struct LineArg {
     end: i64,
 }
 
-/// Listed as an integer, because many clients take one type only; names are understood as well.
+/// Listed as an integer, because many clients accept only one type; names are accepted as well.
 struct SearchFlags(Flagged);
 
 impl JsonSchema for SearchFlags {
@@ -129,9 +129,9 @@ pub(super) const fn shown() -> bool {
     true
 }
 
-/// Turns the arguments of a call into the edit that they ask for.
+/// Parses the arguments of a call into an edit.
 ///
-/// Errors: what the fields themselves refuse, before any file is looked at.
+/// Errors: those of the fields, before any file is read.
 pub fn asked(arguments: JsonObject) -> Result<EditCall, Error> {
     let asked: SafeEditFile = arguments::read(&SCHEMA, arguments)?;
     let shape = ResponseOptions {

@@ -1,4 +1,4 @@
-//! `search_content`: the lines that a pattern matches.
+//! `search_content`: finds the lines that match a pattern.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{ReadRequest, SearchFields};
 
-/// The tool's row in the list of tools.
+/// The definition of `search_content` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "search_content",
     title: "Search files",

@@ -1,4 +1,4 @@
-//! `undo_edit`: an edit taken back.
+//! `undo_edit`: undoes an edit.
 
 use std::sync::LazyLock;
 
@@ -14,10 +14,10 @@ use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Direction, Revert};
 
-/// The tool's row in the list of tools.
+/// The definition of `undo_edit` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "undo_edit",
-    title: "Take an edit back",
+    title: "Undo an edit",
     toolset: Toolset::Edit,
     effect: Effect::Changes,
     again: Again::Changes,
@@ -28,7 +28,7 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<UndoEdit>);
 
-/// Takes an edit back: the last one, or that of `edit_id`. Later edits of other lines stay.
+/// Undoes an edit: the last one, or that of `edit_id`. Later edits of other lines stay.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UndoEdit {

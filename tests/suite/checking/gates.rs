@@ -81,8 +81,8 @@ fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
         assert_eq!(invocation["executionSuccessful"], false);
         assert_eq!(invocation["toolExecutionNotifications"][0]["level"], "error");
         let told = check(&strict, &["--trust", "--format", "github"], 1).stdout;
-        assert!(told.starts_with("::error title=it::it is required and could not look"), "{told}");
-        assert!(check(&strict, &["--trust"], 1).stdout.contains("required and not able to look: it"));
+        assert!(told.starts_with("::error title=it::it is required and could not run"), "{told}");
+        assert!(check(&strict, &["--trust"], 1).stdout.contains("required but could not run: it"));
     }
 }
 

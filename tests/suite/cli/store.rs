@@ -192,7 +192,7 @@ fn an_export_writes_into_a_new_folder_only() {
     scene.run(&["store", "export", "empty"], 0);
     assert_eq!(
         scene.run(&["store", "import", "empty"], 0).stdout,
-        "imported  the folder has nothing to bring in\n"
+        "imported  the folder has nothing to import\n"
     );
 }
 

@@ -147,7 +147,7 @@ fn the_doctor_tries_every_text_of_a_canary() {
         (
             "append: \"bad\\n\", finds: worse, text: \"bad\\n\"",
             "broken",
-            "parses its canary, but does not find the mistake",
+            "parses its canary, but misses the mistake",
         ),
         ("append: \"x\\n\", finds: bad, text: \"y\\n\"", "broken", "tried: a mistake behind a draft"),
     ] {

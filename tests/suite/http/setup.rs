@@ -56,7 +56,7 @@ fn refused(home: &Path, root: &Path, arguments: &[&str], exit: i32, said: &str) 
 fn addresses_that_nobody_vouched_for_are_refused() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for address in ["0.0.0.0:0", "[::]:0"] {
-        refused(home.path(), root.path(), &["serve", "--http", address], 2, "every address of this machine");
+        refused(home.path(), root.path(), &["serve", "--http", address], 2, "wildcard address");
     }
     for address in ["localhost:0", "8137", "127.0.0.1", "evil"] {
         refused(home.path(), root.path(), &["serve", "--http", address], 2, "--http");

@@ -54,12 +54,12 @@ fn what_is_no_configuration_is_refused_at_once() {
         (&b"{\"a\": \"\xff\"}"[..], "NOT_TEXT", "not UTF-8"),
         (b"\xff\xfe{\0}\0", "NOT_TEXT", "not UTF-8"),
         (b"\0\0\0", "INVALID_INPUT", ".mcp.json:1:1: "),
-        (b"{\n  \"mcpServers\": [1]\n}", "INVALID_INPUT", ".mcp.json:2:17: `mcpServers` is no object"),
-        (b"{\"mcpServers\": null}", "INVALID_INPUT", "is no object"),
+        (b"{\n  \"mcpServers\": [1]\n}", "INVALID_INPUT", ".mcp.json:2:17: `mcpServers` is not an object"),
+        (b"{\"mcpServers\": null}", "INVALID_INPUT", "is not an object"),
         (b"{\"mcpServers\": {}, \"mcpServers\": {}}", "INVALID_INPUT", "stands there twice"),
         (b"{\"mcpServers\": {\"lockgate\": {}, \"lockgate\": {}}}", "INVALID_INPUT", "stands there twice"),
-        (b"{\"mcpServers\": {\"lockgate\": 7}}", "INVALID_INPUT", "is no object"),
-        (b"[]", "INVALID_INPUT", "is no object"),
+        (b"{\"mcpServers\": {\"lockgate\": 7}}", "INVALID_INPUT", "is not an object"),
+        (b"[]", "INVALID_INPUT", "is not an object"),
         (b"{\"a\": 1} x", "INVALID_INPUT", ".mcp.json:1:10: "),
     ] {
         let scene = Scene::new(&[]);

@@ -51,7 +51,7 @@ fn only_a_tool_that_passes_its_trial_is_proposed() {
         (Some(PASSES_ALL), Some("finds nothing in its canary")),
         (
             Some(REFUSES_ALL),
-            Some("finds fault with its good sample: x; next: `lockgate gates test yamllint`"),
+            Some("reports a finding in its passing sample: x; next: `lockgate gates test yamllint`"),
         ),
         (
             Some(FAILS),

@@ -1,7 +1,7 @@
-//! The answer of a look at what the code says.
+//! Renders the answer of `ai_get_code_context`.
 //!
-//! Invariant: neither form is larger than was asked for; should what was counted on the way not suffice, the least
-//! relevant goes first, and the answer says so.
+//! Invariant: neither form exceeds the requested size. If the estimated size was too small, the least relevant
+//! entries are removed first and `truncated` is set.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,6 @@ use super::Answer;
 use crate::context::{FolderSummary, TargetFile};
 use crate::engine::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 
-/// Renders what the code says.
 pub(super) fn context(told: &CodeContext) -> Answer {
     let mut json = json(told);
     while json.to_string().len() > told.room && shorten(&mut json) {
@@ -101,7 +100,7 @@ fn folder(folder: &FolderSummary) -> Value {
     json!({"path": path, "files": folder.files, "languages": languages})
 }
 
-/// Takes out the least relevant entry; false where there is none.
+/// Removes the least relevant entry; returns false if none is left.
 fn shorten(json: &mut Value) -> bool {
     const LISTS: [&str; 8] =
         ["uses", "folders", "important", "references", "symbols", "outline", "definitions", "notes"];
@@ -114,7 +113,7 @@ fn shorten(json: &mut Value) -> bool {
     if fields.remove("versions").is_some() {
         return true;
     }
-    // A name so long that it fits into no answer is known to whoever gave it.
+    // The caller already knows its own path, so a path that does not fit may be cut.
     match fields.get_mut("path") {
         Some(Value::String(path)) if path.chars().count() > 80 => {
             *path = path.chars().take(79).chain(['…']).collect();

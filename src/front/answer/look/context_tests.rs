@@ -9,7 +9,7 @@ use super::*;
 use crate::context::{ContextQuery, Index, SourceSizes, VersionedText, answer, project, reading};
 use crate::text::{Version, named};
 
-/// Files with names and texts that take more room than they seem to.
+/// Returns files whose names and texts need more bytes as JSON than their length suggests.
 fn world(seed: &[(String, String)]) -> BTreeMap<String, String> {
     let long = "n".repeat(240);
     let mut files: BTreeMap<String, String> = BTreeMap::new();
@@ -77,7 +77,7 @@ proptest! {
         let files = world(&seed);
         let told = ask(&files, wish, tokens);
         let counted = json(&told).to_string().len();
-        // Only what an answer must have in any case may be more than there is room for.
+        // Only mandatory fields may exceed the size.
         prop_assert!(counted <= tokens * 4 || tokens <= 300, "{counted} of {}", tokens * 4);
         let answer = context(&told);
         let whole = answer.json.to_string();

@@ -1,10 +1,10 @@
-//! What the code says, to read: the same facts as those for programs.
+//! Renders a code context as text, with the same content as the JSON form.
 
 use serde_json::{Map, Value};
 
 use crate::text::named;
 
-/// Writes an answer down in at most so many bytes.
+/// Renders an answer in at most `room` bytes.
 pub(super) fn text(json: &Value, room: usize) -> String {
     let empty = Map::new();
     let fields = json.as_object().unwrap_or(&empty);
@@ -36,7 +36,6 @@ pub(super) fn text(json: &Value, room: usize) -> String {
     fit(lines, room)
 }
 
-/// As many lines as fit.
 fn fit(lines: Vec<String>, room: usize) -> String {
     let mut text = String::new();
     for line in lines {
@@ -51,7 +50,7 @@ fn fit(lines: Vec<String>, room: usize) -> String {
     text
 }
 
-/// A symbol or a reference.
+/// Renders a symbol or a reference.
 fn entry(entry: &Value) -> Vec<String> {
     let path = match field(entry, "path") {
         path if path.is_empty() => path,

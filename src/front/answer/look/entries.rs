@@ -1,4 +1,4 @@
-//! The answer of a list: one row for each text.
+//! Renders the answer of a list: one row for each file or entity.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,6 @@ use super::Answer;
 use crate::engine::{Entries, ListedText};
 use crate::request::{EntityKind, SearchScope};
 
-/// Renders which texts there are.
 pub(super) fn entries(found: &Entries) -> Answer {
     let Entries { realm, entries, truncated, notes } = found;
     let rows: Vec<Value> = entries.iter().map(row).collect();

@@ -1,7 +1,7 @@
-//! The answer of a look: the lines, each with its number.
+//! Renders the answer of a read: the lines, each with its number.
 //!
-//! Invariant: what is shown is whole lines from the first one on, unless a single line is longer than all that may be
-//! shown; `truncated` says that something was left out, and only then.
+//! Invariant: the result is whole lines from the first one on, unless a single line exceeds the maximum. `truncated`
+//! is set only if something was omitted.
 
 use serde_json::{Value, json};
 
@@ -10,17 +10,15 @@ use super::Answer;
 use crate::engine::ReadLines;
 use crate::text::named;
 
-/// The most characters of lines and their numbers that are shown.
+/// Maximum characters of the lines with their numbers.
 const MOST: usize = 100_000;
 
-/// The lines that are shown.
 struct ShownLines {
     content: String,
     end_line: usize,
     truncated: bool,
 }
 
-/// Renders lines.
 pub(super) fn lines(reading: &ReadLines) -> Answer {
     shown(reading, MOST)
 }
@@ -41,14 +39,14 @@ fn shown(reading: &ReadLines, most: usize) -> Answer {
         }
         if truncated {
             fields.insert("truncated".to_owned(), Value::Bool(true));
-            text += "truncated: not all of these lines is shown\n";
+            text += "truncated: not all of these lines are shown\n";
         }
     }
     text += &content;
     Answer { success: true, json, text }
 }
 
-/// As many of the lines as fit.
+/// Takes as many of the lines as fit.
 fn cut(reading: &ReadLines, most: usize) -> ShownLines {
     let lines = reading.text.lines();
     let (mut content, mut used, mut end_line) = (String::new(), 0, reading.start_line.saturating_sub(1));

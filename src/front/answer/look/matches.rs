@@ -1,4 +1,5 @@
-//! The answer of a search: the matches with the lines around them, as `grep` shows them to a reader.
+//! Renders the answer of a search: the matches and their context lines; the text form looks like the output of
+//! `grep`.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +7,6 @@ use super::super::entity::{EntityKeyParts, found_as};
 use super::Answer;
 use crate::engine::{LineMatch, Matches, NumberedLine};
 
-/// Renders what a search found.
 pub(super) fn matches(found: &Matches) -> Answer {
     let Matches { realm, found: shown, total, truncated, notes } = found;
     let matches: Vec<Value> = shown.iter().map(one).collect();
@@ -54,7 +54,7 @@ fn readable(found: &Matches) -> String {
     found.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
     let mut rows = found.found.iter().peekable();
     let mut last: Option<&LineMatch> = None;
-    // The last line that was shown of the file: what two matches have in common is shown once.
+    // The last line of the file that was shown: lines that two matches share are shown once.
     let mut done = 0;
     while let Some(one) = rows.next() {
         if last.is_none_or(|last| !is_same(last, one)) {
@@ -76,7 +76,7 @@ fn readable(found: &Matches) -> String {
     text
 }
 
-/// Whether two matches are of one text.
+/// True if two matches are in the same document.
 fn is_same(one: &LineMatch, other: &LineMatch) -> bool {
     (&one.path, &one.entity) == (&other.path, &other.entity)
 }

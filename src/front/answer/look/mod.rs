@@ -1,4 +1,4 @@
-//! The answers of looks: one file for each thing that there is to see.
+//! Renders the answers of read requests; one file for each kind.
 
 mod context;
 mod context_text;
@@ -11,7 +11,7 @@ use super::{Answer, ResponseOptions, refusal};
 use crate::engine::ReadResponse;
 use crate::error::Error;
 
-/// Renders what became of a look.
+/// Renders the result of a read request.
 pub fn look(seen: &Result<ReadResponse, Error>, shape: &ResponseOptions) -> Answer {
     match seen {
         Ok(ReadResponse::Lines(reading)) => lines::lines(reading),

@@ -1,7 +1,7 @@
-//! The answer of a look at a whole text: the text as it is, but for its line ends.
+//! Renders the answer of a read of a whole text, with normalized line ends.
 //!
-//! Invariant: what is shown is whole lines from the first one on, unless a single line is longer than all that may be
-//! shown; `truncated` says that something was left out, and only then.
+//! Invariant: the result is whole lines from the first one on, unless a single line exceeds the maximum. `truncated`
+//! is set only if something was omitted.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,9 @@ use super::Answer;
 use crate::engine::ReadLines;
 use crate::text::named;
 
-/// The most characters of the text that are shown.
+/// Maximum characters of the text.
 const MOST: usize = 100_000;
 
-/// Renders a whole text.
 pub(super) fn whole(reading: &ReadLines) -> Answer {
     shown(reading, MOST)
 }
@@ -44,7 +43,7 @@ fn shown(reading: &ReadLines, most: usize) -> Answer {
     Answer { success: true, json, text: readable }
 }
 
-/// As many whole lines as have so many characters; the beginning of the first, where that is longer.
+/// Returns as many whole lines as fit into `most` characters, or a prefix of the first line if that is longer.
 fn cut(text: &str, most: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(most) else { return text };
     let whole = text.get(..end).unwrap_or_default();

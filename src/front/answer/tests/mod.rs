@@ -47,8 +47,8 @@ proptest! {
     }
 }
 
-/// Found by chance once in thousands of runs: everything is told, each text needs all its bytes, and the limit is the
-/// smallest that can be asked for.
+/// Found by chance once in thousands of runs: every field is set, each text needs all its bytes, and the limit is the
+/// smallest that a caller can request.
 #[test]
 fn the_smallest_answer_has_room_for_every_field() {
     let longest = "a".repeat(28);
@@ -71,7 +71,7 @@ fn the_smallest_answer_has_room_for_every_field() {
     }
 }
 
-/// The control: without the levels and hunks of `fit`, the same facts are too large.
+/// The control: without the levels and hunks of `fit`, the same response is too large.
 #[test]
 fn unbounded_facts_would_break_the_limit() {
     let place = EvidenceLine { line: 1, preview: "x".repeat(60), symbol: None };
@@ -258,9 +258,9 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
     ];
     let (listed, text) = warned(report);
     let said = [
-        "syntax gave no answer in time, so the edit was not checked by it",
-        "syntax is broken (the gate panicked), so the edit was not checked by it",
-        "syntax is broken, so the edit was not checked by it",
+        "syntax gave no answer in time, so it did not check the edit",
+        "syntax is broken (the gate panicked), so it did not check the edit",
+        "syntax is broken, so it did not check the edit",
     ];
     assert_eq!(listed, json!(said));
     assert!(said.iter().all(|said| text.contains(&format!("\nwarning: {said}"))), "{text}");
@@ -295,7 +295,7 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
     assert!(known.text.lines().any(|line| line == "12 findings were there before"), "{}", known.text);
     assert!(!known.text.contains("long known"), "{}", known.text);
     assert_eq!(known.json["findings"].as_array().unwrap().len(), 4, "{}", known.json);
-    // The control: those that count by the baseline are told one by one.
+    // The control: those that count by the baseline are listed one by one.
     let mut report = written(Watch::idle()).await.unwrap();
     report.verdict.findings =
         (2..=13).map(|line| Finding { fresh: false, ..seen(line, "long known") }).collect();

@@ -1,4 +1,4 @@
-//! What a refusal shows of the place that comes nearest, and the call that it proposes.
+//! Tests of the most similar lines and the proposed call in a rejection.
 
 use super::*;
 
@@ -21,7 +21,7 @@ proptest! {
     }
 }
 
-/// The nearest lines of a refusal, and how they differ from what was asked.
+/// Returns the most similar lines, and their first difference.
 fn nearest() -> Best {
     let difference = Difference { line: 51, column: 19, asked: "string)".into(), found: "[]byte)".into() };
     Best {

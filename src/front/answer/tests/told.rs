@@ -1,4 +1,4 @@
-//! Whatever an answer may have to tell, made up at random.
+//! Random content for answers.
 
 use super::*;
 use crate::error::{Best, Difference, Score};
@@ -7,7 +7,7 @@ use crate::front::answer::response::NearestLines;
 use crate::locate::{MatchInfo, MatchLevel};
 use crate::text::{Buffer, Change, Diff, Hints, LineShift, Plan, Region, diff};
 
-/// A text with edits spread over it, and what is to be said about them.
+/// A text with several edits, and the content of the answer about them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     pub(super) before: String,
@@ -136,7 +136,6 @@ pub(super) fn next() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A receipt with the longest of every part.
 fn receipt() -> MatchInfo {
     let score = Score::from_distance(1, 3);
     MatchInfo { tier: MatchLevel::Wrapping, score, candidates: usize::MAX, runner_up: Some(score), line: 1 }

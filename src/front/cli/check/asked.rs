@@ -1,4 +1,4 @@
-//! Requests that are judged and not carried out: the results are what `verify_only` says of them.
+//! Checks requests without applying them: the results are those of `verify_only`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,15 +13,15 @@ use crate::front::cli::work::{author, work};
 use crate::front::tools::{ToolRequest, edit_files, safe_edit_file};
 use crate::request::{Mode, Request};
 
-/// What one request asks.
+/// The content of one `--request`: a single edit or a batch.
 enum Together {
     One(Box<Request>),
     All(Vec<Request>),
 }
 
-/// Judges the requests, each by itself.
+/// Checks the requests independently.
 ///
-/// Errors: what stops the first of them that is stopped.
+/// Errors: that of the first request that fails.
 pub(super) fn judge(roots: &Roots, promise: TrustOverride, sources: &[PathBuf]) -> Result<Results, Error> {
     let asked =
         sources.iter().map(|source| asked(source.as_path())).collect::<Result<Vec<Together>, Error>>()?;
@@ -45,7 +45,7 @@ fn asked(source: &Path) -> Result<Together, Error> {
     match (tool.ask)(arguments)?.by(&author("check")) {
         ToolRequest::Edit(asked) => Ok(Together::One(Box::new(asked.request))),
         ToolRequest::EditAll(all) => Ok(Together::All(all.requests)),
-        // Neither tool asks for anything else.
+        // These tools create only edit requests.
         ToolRequest::Unwritten(_)
         | ToolRequest::Revert(_)
         | ToolRequest::Look(_)

@@ -1,19 +1,19 @@
-//! The results as annotations of GitHub Actions.
+//! Formats check results as GitHub Actions annotations.
 //!
-//! A runner reads commands in what a step prints: lines that begin with `::`, and `##[` anywhere. So no text from outside
-//! begins a line, and what stands in an annotation is escaped as the runner's own toolkit does.
+//! A runner executes commands in the output of a step: lines that begin with `::`, and `##[` anywhere. Text from
+//! outside therefore never starts a line, and annotations are escaped as in the runner's own toolkit.
 //!
-//! Invariant: a line is either an annotation that was made here, or holds nothing that a runner would obey.
+//! Invariant: a line is either an annotation made here, or contains no runner command.
 
 use super::results::{LocatedFinding, Results};
 use super::text::summary;
 use crate::error::Error;
 use crate::front::cli::paint::visible;
 
-/// The most annotations of one sort that GitHub shows for a step.
+/// Maximum number of annotations of one kind that GitHub shows for a step.
 const MOST: usize = 10;
 
-/// The annotations, the gravest first; then what they leave out, and the end of it.
+/// Renders the annotations, most severe first, then the omitted findings and the summary.
 pub(super) fn told(results: &Results) -> String {
     let (mut annotations, mut rest) = (String::new(), String::new());
     let (mut errors, mut warnings) = (required(results, &mut annotations), 0);
@@ -41,20 +41,20 @@ pub(super) fn told(results: &Results) -> String {
     annotations + &rest + &plain(&format!("lockgate: {}", summary(results)))
 }
 
-/// A refusal, as an annotation.
+/// Renders a rejection as an annotation.
 pub(super) fn refusal(refusal: &Error) -> String {
     let message = format!("{}: {}; {}", refusal.code.name(), refusal.message, refusal.next_step());
     format!("::error title=lockgate::{}\n", data(&message))
 }
 
-/// Annotations of required gates that could not look, and how many these are.
+/// Adds annotations for required gates that could not run, and returns their number.
 fn required(results: &Results, annotations: &mut String) -> usize {
     let blocking = results.gates.iter().filter(|tally| tally.blocking).take(MOST);
     blocking
         .map(|tally| {
             let troubles = tally.troubles.iter().map(|(what, (why, _))| format!("{what}: {why}"));
             let why: Vec<String> = troubles.collect();
-            let message = format!("{} is required and could not look: {}", tally.gate, why.join("; "));
+            let message = format!("{} is required and could not run: {}", tally.gate, why.join("; "));
             *annotations += &format!("::error title={}::{}\n", property(&tally.gate), data(&message));
         })
         .count()
@@ -79,18 +79,18 @@ fn place(found: &LocatedFinding) -> String {
     format!("{}:{}:{}: {}{code}: {}", found.below, it.line, it.column, it.gate, it.message)
 }
 
-/// A line that no runner obeys; it begins with words of lockgate's own.
+/// Renders a line without runner commands; it begins with lockgate's own text.
 fn plain(text: &str) -> String {
     let line = visible(text).replace(['\n', '\r'], " ").replace("##[", "# #[");
     format!("{line}\n")
 }
 
-/// The text after the second `::`.
+/// Escapes the text after the second `::`.
 fn data(text: &str) -> String {
     visible(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A value between `=` and `,`.
+/// Escapes a value between `=` and `,`.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! The results as one document for programs.
+//! Formats check results as one JSON document.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::results::{GateTotals, LocatedFinding, Results};
 use crate::engine::CheckBase;
 use crate::error::Error;
 
-/// The document, with an end of line.
+/// Renders the document with a final line end.
 pub(super) fn document(results: &Results) -> String {
     let (blocking, counted, old) = results.numbers();
     let files: Vec<Value> = results
@@ -31,7 +31,7 @@ pub(super) fn document(results: &Results) -> String {
     format!("{document}\n")
 }
 
-/// A refusal, as a document.
+/// Renders a rejection as a document.
 pub(super) fn refusal(refusal: &Error) -> String {
     let document = json!({"success": false, "status": "refused", "code": refusal.code.name(),
         "message": refusal.message, "hint": refusal.next_step(), "field": refusal.field});
@@ -64,7 +64,7 @@ fn gate(tally: &GateTotals) -> Value {
         "blocking": tally.blocking.then_some(true)}))
 }
 
-/// An object without its fields that are nothing.
+/// Removes the fields of an object that are null.
 fn without_nothing(value: Value) -> Value {
     match value {
         Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),

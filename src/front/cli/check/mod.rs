@@ -1,7 +1,7 @@
-//! `lockgate check`: files as they are, or requests that are not carried out, judged for people, for programs and for CI.
+//! `lockgate check`: checks files, or requests without applying them, for people, programs and CI.
 //!
-//! Invariant: nothing is written but the file that `--sarif` names; whatever the format, the exit code is that of the
-//! findings, or of the refusal's family.
+//! Invariant: only the file of `--sarif` is written. In every format, the exit code depends on the findings or on the
+//! family of the error.
 
 mod asked;
 mod github;
@@ -28,7 +28,7 @@ use crate::error::{Code, Error, ErrorFamily};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Only findings that are new since the base count. Exit codes: 0 nothing that blocks, 1 something that does, or a \
-                  required gate could not look."
+                  required gate could not run."
 )]
 pub(super) struct CheckArgs {
     #[command(flatten)]
@@ -41,11 +41,11 @@ pub(super) struct CheckArgs {
     /// Revision that the files are compared with, as in HEAD~1 or main... [default: HEAD]
     #[arg(long, value_name = "REV")]
     base: Option<String>,
-    /// Judges the request in a file instead, or with `-` on standard input: the JSON of safe_edit_file, or of edit_files;
-    /// again for each further one
+    /// Checks the request in a file instead, or with `-` on standard input: the JSON of safe_edit_file, or of edit_files;
+    /// repeatable
     #[arg(long = "request", value_name = "FILE", conflicts_with_all = ["paths", "base"])]
     requests: Vec<PathBuf>,
-    /// How the results are told
+    /// Format of the printed results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
     /// Writes the results as SARIF to a file, beside what is printed
@@ -53,7 +53,7 @@ pub(super) struct CheckArgs {
     sarif: Option<PathBuf>,
 }
 
-/// How results are told.
+/// The output formats of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people, with the source line
@@ -67,11 +67,11 @@ enum Format {
     Github,
 }
 
-/// Judges what is asked, and tells the results.
+/// Runs the check and prints the results.
 pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
     let CheckArgs { roots, word, paths, base, requests, format, sarif } = args;
     let paths_given = !paths.is_empty();
-    // A name that is no text belongs to no file that could be judged.
+    // A name that is not UTF-8 cannot be checked.
     let (paths, unreadable) = texts(paths);
     let results = if requests.is_empty() {
         let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
@@ -120,7 +120,7 @@ fn tell(results: &Results, format: Format, sarif: Option<PathBuf>) -> Result<Exi
     Ok(if results.refuses() { ExitCode::from(ErrorFamily::Gate.exit_code()) } else { ExitCode::SUCCESS })
 }
 
-/// Tells of a refusal in the format that is read; people hear of it on standard error.
+/// Prints a rejection in the selected format; the text format leaves it to standard error.
 fn refuse(refusal: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
     if let Some(file) = sarif {
         write(&file, &sarif::refusal(&refusal)?)?;

@@ -1,4 +1,4 @@
-//! How far a check is, on a terminal.
+//! Progress display of a check on a terminal.
 
 use std::io::IsTerminal as _;
 
@@ -7,11 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::front::cli::paint::visible;
 use crate::gate;
 
-/// A bar on standard error, where that is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 pub(super) struct CheckProgress(Option<ProgressBar>);
 
 impl CheckProgress {
-    /// Begins to show how far the work is.
     pub(super) fn new() -> CheckProgress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(0);
@@ -21,7 +20,7 @@ impl CheckProgress {
         CheckProgress(bar)
     }
 
-    /// What hears of the work; nothing where nobody looks.
+    /// Returns the progress callback; `None` without a terminal.
     pub(super) fn heard(&self) -> Option<gate::ProgressFn> {
         let bar = self.0.clone()?;
         Some(Box::new(move |path, done, total| {
@@ -31,7 +30,6 @@ impl CheckProgress {
         }))
     }
 
-    /// Takes the bar away.
     pub(super) fn end(self) {
         if let Some(bar) = self.0 {
             bar.finish_and_clear();

@@ -1,6 +1,6 @@
-//! What a check found, in the one form from which every format is told.
+//! The results of a check, in the form that all output formats use.
 //!
-//! Invariant: the findings are in the order of their gravity, then of their places, whatever the format.
+//! Invariant: findings are sorted by severity, then by position, in every format.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,74 +10,69 @@ use crate::engine::{Audit, AuditRoot, ChangeKind, CheckBase, Checked, Report};
 use crate::gate::{Finding, GateRun, Outcome, clean};
 use crate::text::Buffer;
 
-/// What a check found.
+/// The results of a check.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    /// What the paths in `Spot::uri` are relative to.
+    /// The folders that [`LocatedFinding::relative_path`] is relative to.
     pub(super) tops: Vec<PathBuf>,
-    /// What was compared with, each with its root where there are several.
+    /// The bases of comparison, one for each root.
     pub(super) bases: Vec<CheckBase>,
-    /// The files that were judged.
     pub(super) files: Vec<Judged>,
-    /// What was found, the gravest first.
+    /// The findings, most severe first.
     pub(super) findings: Vec<LocatedFinding>,
-    /// What became of each gate, in the order of their names.
+    /// The totals of each gate, by name.
     pub(super) gates: Vec<GateTotals>,
-    /// How many files are as they were, and how many are there no more.
+    /// The numbers of unchanged and of deleted files.
     pub(super) unchanged: usize,
     pub(super) deleted: usize,
-    /// What could not be judged, and why.
+    /// The files that could not be checked, each with the reason.
     pub(super) passed_over: Vec<(String, String)>,
-    /// What the reader should know.
     pub(super) notes: Vec<String>,
 }
 
-/// A file that was judged.
 #[derive(Debug)]
 pub(super) struct Judged {
-    /// Its path as a caller would name it.
+    /// Path of the file, as a caller would name it.
     pub(super) path: String,
-    /// What happened to it, in a word.
+    /// Kind of change, such as `added`.
     pub(super) change: &'static str,
-    /// The name that it had.
+    /// The previous path of a renamed file.
     pub(super) from: Option<String>,
     text: Buffer,
 }
 
-/// A finding, and the file that it is about.
+/// A finding with the path of its file.
 #[derive(Debug)]
 pub(super) struct LocatedFinding {
-    /// The file as a caller would name it.
+    /// Path of the file, as a caller would name it.
     pub(super) path: String,
-    /// The number of the top that `uri` is relative to; absent where it is absolute.
+    /// Index into [`Results::tops`]; absent for an absolute path.
     pub(super) top: Option<usize>,
-    /// The file's path below that top.
+    /// Path of the file, relative to that folder.
     pub(super) below: String,
-    /// What was found.
     pub(super) finding: Finding,
-    /// The judged file whose text it stands in, by its place in the list.
+    /// Index of the checked file that contains the finding.
     file: Option<usize>,
 }
 
-/// What became of one gate over all files.
+/// The totals of one gate over all files.
 #[derive(Debug, Default)]
 pub(super) struct GateTotals {
-    /// The gate's name.
     pub(super) gate: String,
-    /// How often it came to each outcome.
+    /// Number of runs by outcome.
     pub(super) outcomes: BTreeMap<&'static str, usize>,
-    /// How long it took for all files, in milliseconds.
+    /// Duration for all files, in milliseconds.
     pub(super) ms: u64,
-    /// The troubles in which it did not look: what happened, the first reason, how often.
+    /// Failures by kind, each with the first reason and the number of runs.
     pub(super) troubles: BTreeMap<&'static str, (String, usize)>,
-    /// Whether it could not look somewhere where the policy requires that it does.
+    /// Set when the policy requires the gate and it could not run for a file.
     pub(super) blocking: bool,
-    /// Whether it was not asked because nobody has allowed its program to run.
+    /// Set when the gate did not run because its program is not trusted.
     pub(super) withheld: bool,
 }
 
 impl Results {
-    /// The results of an audit; `unreadable` are paths that are no text.
+    /// Collects the results of an audit; `unreadable` are paths that are not UTF-8.
     pub(super) fn of_audit(audit: Audit, unreadable: Vec<String>) -> Results {
         let Audit { grounds, files, unchanged, deleted, passed_over } = audit;
         let mut results = Results { unchanged, deleted, ..Results::default() };
@@ -98,7 +93,7 @@ impl Results {
         results.ordered()
     }
 
-    /// The results of requests that were judged.
+    /// Collects the results of checked requests.
     pub(super) fn of_reports(reports: Vec<Report>) -> Results {
         let mut results = Results::default();
         for report in reports {
@@ -116,30 +111,30 @@ impl Results {
         results.ordered()
     }
 
-    /// Whether something was found that blocks, or a required gate could not look.
+    /// True if a finding blocks or a required gate could not run.
     pub(super) fn refuses(&self) -> bool {
         self.findings.iter().any(|found| found.finding.blocking)
             || self.gates.iter().any(|gate| gate.blocking)
     }
 
-    /// The findings that count.
+    /// Returns the findings that count.
     pub(super) fn counted(&self) -> impl Iterator<Item = &LocatedFinding> {
         self.findings.iter().filter(|found| found.finding.counts)
     }
 
-    /// How many findings block, how many others count, and how many were there before.
+    /// Returns the numbers of blocking findings, of other findings that count, and of findings that existed before.
     pub(super) fn numbers(&self) -> (usize, usize, usize) {
         let blocking = self.findings.iter().filter(|found| found.finding.blocking).count();
         let counted = self.counted().filter(|found| !found.finding.blocking).count();
         (blocking, counted, self.findings.len() - blocking - counted)
     }
 
-    /// The text that a finding stands in, where it was judged.
+    /// Returns the text of the file that contains a finding, if it was checked.
     pub(super) fn text(&self, found: &LocatedFinding) -> Option<&Buffer> {
         Some(&self.files.get(found.file?)?.text)
     }
 
-    /// How many files were passed over, by the reason.
+    /// Returns the number of skipped files for each reason.
     pub(super) fn passed_over_by_reason(&self) -> BTreeMap<&str, usize> {
         let mut reasons = BTreeMap::new();
         for (_, why) in &self.passed_over {
@@ -212,7 +207,7 @@ impl LocatedFinding {
     }
 }
 
-/// What is to be said of a ground that gives nothing to compare with.
+/// Returns a note for a root without a base of comparison.
 fn note(ground: &AuditRoot) -> Option<String> {
     match ground.base {
         CheckBase::Revision(..) => None,

@@ -1,4 +1,4 @@
-//! The results for people: each finding with the line that it stands on, then what is to be known, then the end of it.
+//! Formats check results as text: each finding with its source line, then notes, then the summary.
 
 use super::results::{GateTotals, LocatedFinding, Results};
 use crate::engine::CheckBase;
@@ -7,13 +7,12 @@ use crate::front::cli::excerpt::Excerpt;
 use crate::front::cli::paint::{DONE, LABEL, REFUSED, WARNING, labelled, visible};
 use crate::front::cli::show;
 
-/// The most findings that are shown.
+/// Maximum number of findings shown.
 const MOST: usize = 200;
 
-/// The longest line that is shown below a finding, in bytes.
+/// Maximum length of a source line shown below a finding, in bytes.
 const LONGEST_LINE: usize = 1000;
 
-/// The results in full.
 pub(super) fn told(results: &Results) -> String {
     let mut text: String = results.counted().take(MOST).map(|found| finding(results, found)).collect();
     let more = results.counted().count().saturating_sub(MOST);
@@ -31,7 +30,7 @@ pub(super) fn told(results: &Results) -> String {
     text + &labelled(style, label, summary(results))
 }
 
-/// What came of it, in a sentence.
+/// Renders the summary in one sentence.
 pub(super) fn summary(results: &Results) -> String {
     let (blocking, counted, old) = results.numbers();
     let base: Vec<String> = results.bases.iter().filter_map(base).collect();
@@ -46,7 +45,7 @@ pub(super) fn summary(results: &Results) -> String {
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
     let mut told = format!("{} judged{against}: {new}", files(results.files.len()));
     if !unasked.is_empty() {
-        told += &format!("; required and not able to look: {}", unasked.join(", "));
+        told += &format!("; required but could not run: {}", unasked.join(", "));
     }
     if old > 0 {
         told += &format!("; {old} old");
@@ -85,12 +84,12 @@ fn finding(results: &Results, found: &LocatedFinding) -> String {
     show::finding(&one_line(&found.path), &told, excerpt.as_slice())
 }
 
-/// A path that stays on its line.
+/// Replaces line ends in a path.
 fn one_line(path: &str) -> String {
     path.replace('\n', "\u{240a}")
 }
 
-/// What became of a gate that could not look everywhere.
+/// Renders the failures of a gate that could not run for all files.
 fn gate(tally: &GateTotals) -> String {
     let style = if tally.blocking { REFUSED } else { WARNING };
     let told = |(happened, (why, count)): (&&str, &(String, usize))| {

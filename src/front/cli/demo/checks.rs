@@ -1,12 +1,12 @@
-//! What was promised at a stop of the tour, held against the bytes on disk.
+//! Compares the answers of the demo with the bytes on disk.
 
 use super::stops::DemoOutcome;
 use crate::front::cli::answer::EditAnswer;
 use crate::text::Version;
 
-/// Holds an answer against the outcome that was announced and the bytes before and after the call.
+/// Checks an answer against the expected outcome and the bytes before and after the call.
 ///
-/// Gives what was seen; as an error, what is not as told.
+/// Returns a description of the result. Errors: a description of the difference.
 pub(super) fn hold(
     outcome: DemoOutcome,
     told: &EditAnswer,
@@ -14,24 +14,24 @@ pub(super) fn hold(
     after: Option<&[u8]>,
 ) -> Result<String, String> {
     if told.status != outcome.status() {
-        return Err(format!("the answer says `{}` where `{}` was due", told.status, outcome.status()));
+        return Err(format!("the answer has status `{}`, expected `{}`", told.status, outcome.status()));
     }
     match outcome {
         DemoOutcome::Written => written(told, before, after),
         DemoOutcome::Refused if told.code.as_deref() != Some("GATE_REFUSED") => {
-            Err(format!("the refusal has the code {:?} where GATE_REFUSED was due", told.code))
+            Err(format!("the rejection has the code {:?}, expected GATE_REFUSED", told.code))
         }
         DemoOutcome::Refused | DemoOutcome::Verified => untouched(before, after),
     }
 }
 
 fn written(told: &EditAnswer, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, String> {
-    let Some(bytes) = after else { return Err("there is no file".to_owned()) };
+    let Some(bytes) = after else { return Err("the file does not exist".to_owned()) };
     if before == after {
         return Err("the file's bytes are the same as before".to_owned());
     }
     if told.bytes_outside_edit.as_deref() != Some("unchanged") {
-        return Err("the answer does not vouch for the bytes outside of the edit".to_owned());
+        return Err("the answer does not confirm that the bytes outside the edit are unchanged".to_owned());
     }
     let version = told.version.as_deref().unwrap_or_default();
     if !Version::hash(bytes).matches(version) {
@@ -46,8 +46,8 @@ fn untouched(before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, Stri
         Some(bytes) if before == after => {
             Ok(format!("all {} bytes are the same as before the call", bytes.len()))
         }
-        Some(_) => Err("the file's bytes are not those of before the call".to_owned()),
-        None => Err("the file is gone".to_owned()),
+        Some(_) => Err("the file's bytes differ from those before the call".to_owned()),
+        None => Err("the file does not exist".to_owned()),
     }
 }
 

@@ -1,6 +1,6 @@
-//! The smallest MCP client: JSON-RPC lines over the pipes of a server that it starts.
+//! A minimal MCP client: JSON-RPC lines over the pipes of a server that it starts.
 //!
-//! Invariant: an answer is waited for only so long, and the server never outlives its client.
+//! Invariant: every wait for an answer has a timeout, and the server never outlives the client.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -13,14 +13,13 @@ use serde_json::{Value, json};
 
 use crate::error::{Code, Error};
 
-/// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// How long the server may take to end once its input is closed.
+/// Time for the server to exit after its input is closed.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// The revision of the protocol that the client speaks.
+/// Protocol revision of the client.
 const PROTOCOL: &str = "2025-11-25";
 
-/// A client with the server that it started.
+/// A client and the server that it started.
 pub(super) struct DemoClient {
     server: Child,
     input: Option<ChildStdin>,
@@ -29,7 +28,8 @@ pub(super) struct DemoClient {
 }
 
 impl DemoClient {
-    /// Starts this very program as a server of a folder, perhaps with another for its records, and shakes hands with it.
+    /// Starts this executable as a server for a folder, with an optional state folder, and initializes the
+    /// connection.
     ///
     /// Errors: `INTERNAL`.
     pub(super) fn start(root: &Path, own: Option<&Path>) -> Result<DemoClient, Error> {
@@ -37,7 +37,7 @@ impl DemoClient {
         let mut server = Command::new(program)
             .args(["serve", "--trust", "--tools", "all", "--root"])
             .arg(root)
-            // What it remembers of a folder that will be gone is of no use to anybody.
+            // The journal of a temporary folder is useless afterwards.
             .envs(own.map(|own| ("XDG_STATE_HOME", own)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -55,10 +55,9 @@ impl DemoClient {
         Ok(client)
     }
 
-    /// Calls a tool, and gives the structured part of its answer.
+    /// Calls a tool and returns the structured content of its answer.
     ///
-    /// Errors: `INTERNAL` when the server answers with an error of the protocol, with no structured part, or not at
-    /// all.
+    /// Errors: `INTERNAL` for a protocol error, an answer without structured content, or no answer.
     pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Error> {
         let mut result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         match result.get_mut("structuredContent") {
@@ -74,8 +73,10 @@ impl DemoClient {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let mut message =
-                self.messages.recv_timeout(left).map_err(|trouble| failed("hear the server", &trouble))?;
+            let mut message = self
+                .messages
+                .recv_timeout(left)
+                .map_err(|trouble| failed("read from the server", &trouble))?;
             if message.get("id") != Some(&id.into()) {
                 continue;
             }
@@ -87,11 +88,11 @@ impl DemoClient {
     }
 
     fn send(&mut self, message: &Value) -> Result<(), Error> {
-        let Some(input) = &mut self.input else { return Err(failed("speak to the server", &"no pipe")) };
+        let Some(input) = &mut self.input else { return Err(failed("write to the server", &"no pipe")) };
         input
             .write_all(format!("{message}\n").as_bytes())
             .and_then(|()| input.flush())
-            .map_err(|trouble| failed("speak to the server", &trouble))
+            .map_err(|trouble| failed("write to the server", &trouble))
     }
 }
 
@@ -105,13 +106,13 @@ impl Drop for DemoClient {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        // It may have ended by itself meanwhile; either way it is waited for.
+        // The server may have exited meanwhile; wait for it in both cases.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
 }
 
-/// Reads messages on a thread of its own, so that waiting for one can end; it ends with the server's output.
+/// Reads messages on a separate thread, so that waits can time out. The thread ends with the server's output.
 fn listen(output: Option<ChildStdout>) -> Receiver<Value> {
     let (sender, messages) = channel();
     if let Some(output) = output {
@@ -123,12 +124,12 @@ fn listen(output: Option<ChildStdout>) -> Receiver<Value> {
                 }
             }
         };
-        // Where no thread can be had, the server seems to have ended.
+        // If no thread can be started, the closed channel looks like a server that exited.
         let _started = thread::Builder::new().spawn(read);
     }
     messages
 }
 
 fn failed(deed: &str, trouble: &impl std::fmt::Display) -> Error {
-    Error::new(Code::Internal, format!("the tour cannot {deed}: {trouble}"))
+    Error::new(Code::Internal, format!("the demo cannot {deed}: {trouble}"))
 }

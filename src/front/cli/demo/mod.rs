@@ -1,7 +1,7 @@
-//! `lockgate demo`: the tour. Real edits of a real project by a real server, each held against what it promised.
+//! `lockgate demo`: a tour that makes real edits of a sample project with a real server and verifies each result.
 //!
-//! Invariant: what the tour says of the disk it has read from the disk; should anything differ from what was told, it
-//! says so and fails.
+//! Invariant: statements about the disk come from the disk. A difference from the answer is reported and makes the
+//! demo fail.
 
 mod checks;
 mod client;
@@ -26,14 +26,14 @@ use stops::{DemoOutcome, DemoStep, stops};
 /// The arguments of `lockgate demo`.
 #[derive(Debug, clap::Args)]
 pub(super) struct DemoArgs {
-    /// Keeps the folder, and says where it is
+    /// Keeps the folder, and prints its path
     #[arg(long)]
     keep: bool,
 }
 
-/// Takes the tour.
+/// Runs the demo.
 ///
-/// Errors: `INTERNAL` when anything did not happen as told, `IO_FAILED` when the folder cannot be made.
+/// Errors: `INTERNAL` when a result differs from the answer, `IO_FAILED` when the folder cannot be created.
 pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     let afterwards = if args.keep { Afterwards::Keep } else { Afterwards::Remove };
     let project = DemoProject::lay_out(afterwards)?;
@@ -52,16 +52,13 @@ pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     }
     drop(client);
     if wrong > 0 {
-        return Err(Error::new(
-            Code::Internal,
-            format!("{wrong} of {} stops did not go as told", stops.len()),
-        ));
+        return Err(Error::new(Code::Internal, format!("{wrong} of {} steps failed", stops.len())));
     }
     paint::say(&closing(&project, afterwards))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the call of a stop, shows the answer, and says whether the disk agrees with it.
+/// Makes the call of a step, prints the answer, and returns true if the disk agrees with it.
 fn visit(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Result<bool, Error> {
     let mut paths: Vec<&str> = DemoProject::files().collect();
     paths.push(stop.path());
@@ -76,7 +73,7 @@ fn visit(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Res
         paint::say(&labelled(
             WARNING,
             "unavailable",
-            format!("this machine has no {gate}, so the edit went unjudged by it"),
+            format!("this machine has no {gate}, so it did not check the edit"),
         ))?;
     }
     let due = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
@@ -93,7 +90,7 @@ fn visit(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Res
     Ok(right)
 }
 
-/// What is told of each file, with what is said once for all.
+/// Returns the answer for each file, with the common fields added.
 fn files(told: EditAnswer, only: &str) -> Vec<(String, EditAnswer)> {
     if told.files.is_empty() {
         return vec![(only.to_owned(), told)];
@@ -130,7 +127,7 @@ fn heading(stop: &DemoStep, number: usize, of: usize) -> String {
     text + "\n"
 }
 
-/// An argument by the path of its field, texts of several lines as a block.
+/// Prints an argument with the path of its field; multi-line texts are printed as a block.
 fn argument(text: &mut String, name: &str, value: &Value) {
     match value {
         Value::Array(items) => {
@@ -169,7 +166,7 @@ fn closing(project: &DemoProject, afterwards: Afterwards) -> String {
     ];
     let next = next.map(|(command, about)| format!("  {LABEL}{command:<27}{LABEL:#}{about}\n"));
     format!(
-        "\n{}\nAll calls went as told. {folder}.\n\nWhere to go next:\n{}",
+        "\n{}\nAll calls worked as shown. {folder}.\n\nWhere to go next:\n{}",
         paint(TITLE, "The end"),
         next.concat()
     )

@@ -1,7 +1,7 @@
-//! A small project in a temporary folder, for the tour to edit.
+//! The sample project of the demo, in a temporary folder.
 //!
-//! Invariant: nothing outside of the new folder is touched, and unless it is to be kept, or the process is killed, the
-//! folder is gone afterwards.
+//! Invariant: nothing outside the new folder is changed. The folder is removed afterwards unless it is to be kept or
+//! the process is killed.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Code, Error};
 
-/// The project's files: path and text.
+/// The files of the project: path and text.
 const FILES: [(&str, &str); 8] = [
     ("README.md", include_str!("project/README.md")),
     ("cmd/stockd/main.go", include_str!("project/cmd/stockd/main.go")),
@@ -22,16 +22,14 @@ const FILES: [(&str, &str); 8] = [
     ("stock/inventory.py", include_str!("project/stock/inventory.py")),
 ];
 
-/// What becomes of the folder after the tour.
+/// Selects whether the folder is removed after the demo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Afterwards {
-    /// It is removed.
     Remove,
-    /// It stays.
     Keep,
 }
 
-/// A project in a folder of its own.
+/// A sample project in its own folder.
 #[derive(Debug)]
 #[must_use = "the folder is removed when this is dropped"]
 pub(super) struct DemoProject {
@@ -40,7 +38,7 @@ pub(super) struct DemoProject {
 }
 
 impl DemoProject {
-    /// Lays the project out in a new temporary folder.
+    /// Creates the project in a new temporary folder.
     ///
     /// Errors: `IO_FAILED`.
     pub(super) fn lay_out(afterwards: Afterwards) -> Result<DemoProject, Error> {
@@ -52,17 +50,17 @@ impl DemoProject {
         Ok(project)
     }
 
-    /// The project's folder.
+    /// Returns the folder of the project.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The files that the project begins with.
+    /// Returns the initial files of the project.
     pub(super) fn files() -> impl Iterator<Item = &'static str> {
         FILES.iter().map(|(path, _)| *path)
     }
 
-    /// The bytes of a file as they are on disk; nothing when there is no file.
+    /// Reads the bytes of a file; `None` if it does not exist.
     ///
     /// Errors: `IO_FAILED`.
     pub(super) fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
@@ -83,7 +81,7 @@ impl DemoProject {
 }
 
 impl DemoProject {
-    /// The folder in which lockgate keeps what it remembers of a project that is removed afterwards.
+    /// Returns the state folder for a project that is removed afterwards.
     pub(super) fn own(&self) -> PathBuf {
         self.root.with_extension("own")
     }
@@ -93,7 +91,7 @@ impl Drop for DemoProject {
     fn drop(&mut self) {
         match self.afterwards {
             Afterwards::Keep => {}
-            // Nobody is left to be told: the folder lies where the system cleans up.
+            // Errors cannot be reported here; the folder lies where the system cleans up.
             Afterwards::Remove => {
                 drop(fs::remove_dir_all(&self.root));
                 drop(fs::remove_dir_all(self.own()));
@@ -102,7 +100,7 @@ impl Drop for DemoProject {
     }
 }
 
-/// Makes a folder that was not there before and that only its owner may enter.
+/// Creates a new folder that only its owner can access.
 fn new_folder() -> io::Result<PathBuf> {
     let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let root = std::env::temp_dir().join(format!("lockgate-demo-{}-{moment}", std::process::id()));

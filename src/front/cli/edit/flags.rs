@@ -1,4 +1,4 @@
-//! The fields of a request as flags.
+//! The command-line flags that describe one edit.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::source::read_text;
 use crate::error::Error;
 
-/// The fields of a request as flags: one edit of one file.
+/// The flags that describe one edit of one file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Request as flags")]
 #[command(group = ArgGroup::new("edit").required(true).args(["file", "content", "content_from", "new_content", "search"]))]
@@ -38,7 +38,7 @@ pub(super) struct EditFlags {
     /// Text to look for
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "replace")]
     search: Option<String>,
-    /// What is to stand in its place
+    /// Replacement for the text of --search
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "search")]
     replace: Option<String>,
     /// Takes --search as a pattern in the syntax of Python's `re`
@@ -62,7 +62,7 @@ pub(super) struct EditFlags {
 }
 
 impl EditFlags {
-    /// The flags as the JSON of a request.
+    /// Converts the flags to the JSON of a request.
     ///
     /// Errors: `INVALID_INPUT` when `--content-from` cannot be read.
     pub(super) fn into_object(self) -> Result<Map<String, Value>, Error> {
@@ -108,7 +108,7 @@ fn expecting(mut edit: Value, expect: Option<String>) -> Value {
     Value::Array(vec![edit])
 }
 
-/// Python's integer stays a number; anything else is taken for names.
+/// Converts `--flags`: an integer stays a number, other text is a list of names.
 fn flags_value(flags: String) -> Value {
     flags.parse::<i64>().map_or_else(|_| Value::from(flags), Value::from)
 }

@@ -1,7 +1,7 @@
-//! `lockgate edit`: one edit from the command line, or several together.
+//! `lockgate edit`: applies one edit, or several together.
 //!
-//! Invariant: whatever way the request is given, it becomes the JSON of `safe_edit_file` or `edit_files` and goes through
-//! that tool's own extractor; the exit code tells what became of the edit even when nobody reads the output.
+//! Invariant: every request becomes the JSON of `safe_edit_file` or `edit_files` and uses the parser of that tool.
+//! The exit code reports the result.
 
 mod flags;
 mod source;
@@ -42,7 +42,7 @@ pub(super) struct EditArgs {
     asked: source::RequestSource,
 }
 
-/// Carries out what is asked and shows what became of it.
+/// Applies the request and prints the result.
 pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
     let (done, shape) = match args.asked.into_object() {
         Ok(arguments) => {
@@ -53,7 +53,7 @@ pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
     done.tell(shape, args.json)
 }
 
-/// The tool whose JSON a request is.
+/// Returns the tool whose JSON format the request has.
 fn tool_of(arguments: &Map<String, Value>) -> &'static Tool {
     let has = |name: &str| arguments.contains_key(name);
     match (has("edits"), has("entity_type"), has("old_string")) {
@@ -64,7 +64,7 @@ fn tool_of(arguments: &Map<String, Value>) -> &'static Tool {
     }
 }
 
-/// Carries out what is asked, and says how its answer is to look.
+/// Applies the request; returns the result and the options of its answer.
 fn carry(
     place: &CommandWorkspace,
     promise: TrustOverride,
@@ -93,7 +93,7 @@ fn carry(
             });
             (CommandOutcome::All(edited, paths), shape)
         }
-        // Neither tool asks for anything else.
+        // These tools create only edit requests.
         Ok(
             ToolRequest::Unwritten(_)
             | ToolRequest::Revert(_)

@@ -1,4 +1,4 @@
-//! The request of `lockgate edit`, from JSON or from flags.
+//! Reads the request of `lockgate edit` from JSON or from flags.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use super::flags::EditFlags;
 use crate::error::{Code, Error};
 use crate::request::Mode;
 
-/// The request, in one of the two ways to give it.
+/// The request, as JSON or as flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct RequestSource {
     /// Reads the request from a file, or with `-` from standard input: the JSON of safe_edit_file, of edit_files, or with
     /// `entity_type` of replace_content or patch_content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// What happens to the result and to findings; stands above the request's own mode
+    /// Handling of the result and of findings; overrides the request's own mode
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)))]
     mode: Option<String>,
     #[command(flatten)]
@@ -25,9 +25,9 @@ pub(super) struct RequestSource {
 }
 
 impl RequestSource {
-    /// The request as the JSON that the MCP tool would get.
+    /// Returns the request as the JSON of the MCP tool.
     ///
-    /// Errors: `INVALID_INPUT` when a file cannot be read or holds no JSON object.
+    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a JSON object.
     pub(super) fn into_object(self) -> Result<Map<String, Value>, Error> {
         let mut object = match &self.file {
             Some(source) => parse_request(source, "--file")?,
@@ -40,9 +40,9 @@ impl RequestSource {
     }
 }
 
-/// The text of a file, or of standard input for `-`.
+/// Reads the text of a file, or of standard input for `-`.
 ///
-/// Errors: `INVALID_INPUT` that names the flag.
+/// Errors: `INVALID_INPUT` with the name of the flag.
 pub(super) fn read_text(source: &Path, flag: &str) -> Result<String, Error> {
     let read = if source == Path::new("-") {
         let mut text = String::new();
@@ -55,9 +55,9 @@ pub(super) fn read_text(source: &Path, flag: &str) -> Result<String, Error> {
     })
 }
 
-/// The request in a file, or on standard input for `-`.
+/// Parses the request in a file, or on standard input for `-`.
 ///
-/// Errors: `INVALID_INPUT` that names the flag, when it cannot be read or holds no JSON object.
+/// Errors: `INVALID_INPUT` with the name of the flag, when the source cannot be read or is not a JSON object.
 pub(in crate::front::cli) fn parse_request(source: &Path, flag: &str) -> Result<Map<String, Value>, Error> {
     serde_json::from_str(&read_text(source, flag)?).map_err(|trouble| {
         Error::new(Code::InvalidInput, format!("the request is no JSON object: {trouble}")).field(flag)

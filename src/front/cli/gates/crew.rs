@@ -1,4 +1,4 @@
-//! Work that is done side by side, as much at one time as the machine has cores, and told in order.
+//! Runs work in parallel, one thread for each core, with results in order.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Does the work for each item, and hands each result on as soon as all before it are there.
+/// Runs `work` for each item and passes each result to `each` in the order of the items.
 pub(super) fn side_by_side<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -18,7 +18,7 @@ pub(super) fn side_by_side<T: Sync, R: Send>(
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(at) else { break };
-            // Who asked waits until all have ended.
+            // The receiver lives until all workers have ended.
             let _ = sender.send((at, work(item)));
         }
     };
@@ -31,7 +31,7 @@ pub(super) fn side_by_side<T: Sync, R: Send>(
             started += usize::from(thread::Builder::new().spawn_scoped(scope, move || hand(sender)).is_ok());
         }
         if started == 0 {
-            // Where no thread can be had, all is done before the first is told.
+            // Without threads, all work is done before the first result is passed on.
             hand(sender);
         } else {
             drop(sender);

@@ -1,8 +1,8 @@
-//! The gates that a policy can name, where their programs lie, and which of them may run.
+//! The gates that a policy can name, the paths of their programs, and their permission to run.
 //!
-//! Invariant: a program inside the root, and a command that the policy itself defines, may run only where the policy
-//! names the gate and a person trusts the policy, or where a person allows it for one command: [`Shelf::ready`] is the one
-//! way to a program.
+//! Invariant: a program inside the root, or a command defined by the policy, may run only if the policy names the
+//! gate and a person trusts the policy, or if a person allows it for one command. [`GateList::runnable`] is the only way
+//! to a program.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,47 +16,45 @@ use crate::text::nearest;
 
 /// The gates that a policy can name.
 pub(in crate::front::cli) struct GateList {
-    /// Those of the catalogue, in its order, then those that the policy defines.
+    /// The gates of the catalogue in order, then those that the policy defines.
     pub(super) gates: Vec<Arc<Gate>>,
-    /// The policy of the root, where there is a root.
+    /// The policy of the root, if there is a root.
     pub(super) ruled: Option<Ruled>,
     pins: ResolvedPrograms,
-    /// Where programs keep what they know of samples.
+    /// The cache of programs for samples.
     cache: Option<Cache>,
-    /// When a program inside the root may run.
+    /// Permission of programs inside the root.
     inside: Inside,
 }
 
-/// When a program inside the root may run.
+/// Permission of programs inside the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::front::cli) enum Inside {
-    /// Where the policy names its gate and a person trusts the policy.
+    /// Allowed if the policy names the gate and a person trusts the policy.
     Policy,
-    /// Always: a person allowed it for this command.
+    /// Always allowed, by a person and for this command only.
     Allowed,
-    /// Never.
     Refused,
 }
 
-/// A root and its policy.
 pub(super) struct Ruled {
     pub(super) policy: Arc<Policy>,
     pub(super) commands: Commands,
-    /// Why its commands may not run; nothing when they may.
+    /// Reason why the commands may not run; `None` if they may.
     pub(super) withheld: Option<String>,
 }
 
-/// Why a gate's program is not run.
+/// Reason why a gate's program does not run.
 #[derive(Debug)]
 pub(super) enum NotRun {
-    /// It is not on this machine; what was tried.
+    /// It is not on this machine; lists the paths that were tried.
     Unavailable(String),
-    /// It is the repository's, and nobody trusts that.
+    /// It belongs to the repository, which is not trusted.
     Untrusted(String),
 }
 
 impl NotRun {
-    /// What was tried, or what nobody trusts.
+    /// Returns the reason as text.
     pub(super) fn why(&self) -> &str {
         match self {
             NotRun::Unavailable(why) | NotRun::Untrusted(why) => why,
@@ -65,7 +63,8 @@ impl NotRun {
 }
 
 impl GateList {
-    /// Takes what the policy of a root says; without one, that which rules the current folder, if that can be edited.
+    /// Loads the policy of a root; without a root, that of the project around the current folder, if it can be a
+    /// root.
     ///
     /// Errors: those of opening a root, and `POLICY_INVALID`.
     pub(super) fn open(root: Option<PathBuf>, promise: TrustOverride) -> Result<GateList, Error> {
@@ -86,7 +85,7 @@ impl GateList {
         Ok(GateList { gates, ruled, pins, cache, inside: Inside::Policy })
     }
 
-    /// Takes the gates of the catalogue as a policy for this workspace would find them that is still to be written.
+    /// Returns the gates of the catalogue for a workspace that has no policy yet.
     pub(in crate::front::cli) fn before_policy(workspace: &Workspace, inside: Inside) -> GateList {
         let gates = Catalogue::embedded().gates().to_vec();
         let roots = [workspace.top()];
@@ -98,9 +97,9 @@ impl GateList {
         GateList { gates, ruled: None, pins, cache: workspace.sample_cache(), inside }
     }
 
-    /// The gate of this name.
+    /// Returns the gate with this name.
     ///
-    /// Errors: `INVALID_INPUT`, with the name that was likely meant.
+    /// Errors: `INVALID_INPUT`, with the closest name as a suggestion.
     pub(super) fn find(&self, name: &str) -> Result<&Arc<Gate>, Error> {
         self.gates.iter().find(|gate| gate.name == name).ok_or_else(|| {
             let close = nearest(name, self.gates.iter().map(|gate| gate.name.as_str()));
@@ -110,34 +109,34 @@ impl GateList {
         })
     }
 
-    /// The gates of these names.
+    /// Returns the gates with these names.
     ///
-    /// Errors: as [`Shelf::find`] has them.
+    /// Errors: those of [`GateList::find`].
     pub(super) fn all(&self, names: &[String]) -> Result<Vec<&Arc<Gate>>, Error> {
         names.iter().map(|name| self.find(name)).collect()
     }
 
-    /// Whether the policy has this gate run a program.
+    /// True if the policy enables this gate and it runs a program.
     pub(super) fn is_named(&self, gate: &Gate) -> bool {
         self.named_pins(gate).is_some()
     }
 
-    /// Whether the policy defines the gate itself.
+    /// True if the policy defines the gate itself.
     pub(super) fn is_own(&self, gate: &Gate) -> bool {
         Catalogue::embedded().find(&gate.name).is_none()
     }
 
-    /// Where the gate's program lies.
+    /// Returns the resolved program of the gate.
     pub(in crate::front::cli) fn pin(&self, gate: &Gate) -> Option<&ResolvedProgram> {
         self.pins_of(gate).pin(&pinned_as(gate))
     }
 
-    /// What was passed over in the search for it.
+    /// Returns the paths that were skipped in the search for the program.
     pub(super) fn passed_over(&self, gate: &Gate) -> &[String] {
         self.pins_of(gate).passed_over(&pinned_as(gate))
     }
 
-    /// The gate's program, when it is there and may run, kept apart as the policy requires.
+    /// Returns the gate's program with its isolation, if it exists and may run.
     pub(super) fn ready(&self, gate: &Gate) -> Result<Installed<'_>, NotRun> {
         let pins = self.pins_of(gate);
         let name = pinned_as(gate);
@@ -157,7 +156,7 @@ impl GateList {
         })
     }
 
-    /// Whether a person trusts what the repository has to say of a gate.
+    /// Checks that a person trusts the repository's program or command for a gate.
     fn trusted(&self, gate: &Gate, pin: &ResolvedProgram) -> Result<(), NotRun> {
         match self.inside {
             Inside::Policy => {}
@@ -176,7 +175,7 @@ impl GateList {
         }
     }
 
-    /// For a gate that the policy names, what a person was shown.
+    /// Returns the programs that were shown to a person, for a gate that the policy names.
     fn pins_of(&self, gate: &Gate) -> &ResolvedPrograms {
         self.named_pins(gate).unwrap_or(&self.pins)
     }
@@ -188,7 +187,7 @@ impl GateList {
     }
 }
 
-/// The name under which the program is kept that shows whether a gate is here: its command's, else its server's.
+/// Returns the key of the gate's program: that of its command, or else of its server.
 fn pinned_as(gate: &Gate) -> String {
     if gate.command().is_none() && gate.server().is_some() {
         ResolvedPrograms::of_server(&gate.name)
@@ -206,7 +205,8 @@ impl Ruled {
     }
 }
 
-/// The workspace of the project around the current folder; none where that is refused as a root, such as the home folder.
+/// Returns the workspace of the project around the current folder; `None` if it cannot be a root, such as the home
+/// folder.
 fn here(promise: TrustOverride) -> Result<Option<Arc<Workspace>>, Error> {
     let Ok(here) = current_folder() else { return Ok(None) };
     let ProjectRoot { root, base } = ProjectRoot::around(&here);

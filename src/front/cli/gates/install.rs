@@ -1,13 +1,13 @@
-//! How a program is installed, from the package URLs of its definition.
+//! Returns install commands from the package URLs of a gate definition.
 //!
-//! Invariant: a command line that is shown for copying holds nothing that a shell would take for more than a word.
+//! Invariant: a printed command contains only plain words for a shell.
 
-/// The commands and remarks by which a program can be had, the best first.
+/// Returns the install commands and remarks, best first.
 pub(in crate::front::cli) fn hints(purls: &[String]) -> Vec<String> {
     purls.iter().map(|purl| command(purl).unwrap_or_else(|| purl.clone())).collect()
 }
 
-/// The command for a package URL: <https://github.com/package-url/purl-spec>
+/// Returns the command for a package URL: <https://github.com/package-url/purl-spec>.
 fn command(purl: &str) -> Option<String> {
     let (kind, rest) = purl.strip_prefix("pkg:")?.split_once('/')?;
     let rest = rest.split(['?', '#']).next()?;
@@ -30,7 +30,7 @@ fn command(purl: &str) -> Option<String> {
     }
 }
 
-/// Whether a shell takes this for one plain word that is no option.
+/// True if a shell reads the text as one plain word that is not an option.
 fn is_word(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._/@+-".contains(c);
     !text.is_empty() && !text.starts_with('-') && text.chars().all(plain)

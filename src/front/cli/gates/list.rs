@@ -1,6 +1,6 @@
-//! The gates in a table, one row for each.
+//! Lists the gates in a table, one row for each.
 //!
-//! Invariant: a row has at most [`WIDTH`] characters; what does not fit is cut, and its end marked.
+//! Invariant: a row has at most [`WIDTH`] characters; longer cells are cut and marked.
 
 use clap::builder::styling::Style;
 use serde_json::{Value, json};
@@ -11,18 +11,17 @@ use crate::front::cli::trust::shown::visible;
 use crate::gate::ResolvedProgram;
 use crate::policy::{Gate, GateKind, Languages, Role, languages};
 
-/// The characters of a row.
+/// Maximum width of a row, in characters.
 const WIDTH: usize = 100;
-/// Those of a cell with languages: more of them are counted.
+/// Width of the languages cell; longer lists are replaced by a count.
 const LANGUAGES: usize = 12;
-/// Those of the other cells, but for the last, which takes what is left.
+/// Widths of the other cells; the last cell takes the rest.
 const KIND: usize = 7;
 const ROLE: usize = 5;
 const PROGRAM: usize = 8;
-/// Those of a name; a policy may give longer ones.
+/// Width of the name cell; a policy may define longer names.
 const NAMES: std::ops::RangeInclusive<usize> = 4..=24;
 
-/// One row for each gate.
 pub(super) fn text(shelf: &GateList) -> String {
     let longest = shelf.gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
     let name = longest.clamp(*NAMES.start(), *NAMES.end());
@@ -55,7 +54,7 @@ fn cut(word: &str, width: usize) -> String {
     word.chars().take(width.saturating_sub(1)).chain(['\u{2026}']).collect()
 }
 
-/// How a gate is run.
+/// Returns the kind of a gate as a word.
 pub(super) fn kind(gate: &Gate) -> &'static str {
     match gate.kind {
         GateKind::Syntax => "syntax",
@@ -66,7 +65,7 @@ pub(super) fn kind(gate: &Gate) -> &'static str {
     }
 }
 
-/// What a gate does with a draft.
+/// Returns the role of a gate as a word.
 pub(super) fn role(role: Role) -> &'static str {
     match role {
         Role::Check => "check",
@@ -74,7 +73,7 @@ pub(super) fn role(role: Role) -> &'static str {
     }
 }
 
-/// The languages that a gate judges, by name.
+/// Returns the names of the languages that a gate checks.
 pub(super) fn language_names(gate: &Gate) -> Vec<&str> {
     match &gate.languages {
         Languages::Every => vec!["*"],
@@ -101,12 +100,12 @@ fn program(shelf: &GateList, gate: &Gate) -> (&'static str, Style) {
     }
 }
 
-/// The same for programs.
+/// Renders the same content as JSON.
 pub(super) fn json(shelf: &GateList) -> Value {
     json!({ "gates": shelf.gates.iter().map(|gate| entry(shelf, gate)).collect::<Vec<_>>() })
 }
 
-/// What programs are told of each gate.
+/// Renders one gate as JSON.
 pub(super) fn entry(shelf: &GateList, gate: &Gate) -> Value {
     let pin = shelf.pin(gate);
     json!({
@@ -124,7 +123,7 @@ pub(super) fn entry(shelf: &GateList, gate: &Gate) -> Value {
     })
 }
 
-/// Where a program lies, for people.
+/// Renders the path of a program as text.
 pub(super) fn place(pin: &ResolvedProgram) -> String {
     let (program, real) = (pin.program.display().to_string(), pin.real.display().to_string());
     let real = if program == real { String::new() } else { format!(", which is {real}") };

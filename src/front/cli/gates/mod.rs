@@ -1,7 +1,7 @@
-//! `lockgate gates`: what gates there are, what they are, and whether they work on this machine.
+//! `lockgate gates`: lists, shows and tests the gates.
 //!
-//! Invariant: nothing of a repository is run, but what a person has trusted; programs are given texts of their own
-//! definitions, in temporary folders, and never a file of the project.
+//! Invariant: nothing of a repository runs unless a person trusts it. Programs get texts of their own definitions in
+//! temporary folders, never a file of the project.
 
 mod crew;
 mod doctor;
@@ -42,14 +42,14 @@ enum GatesCommand {
         #[command(flatten)]
         of: GateSelection,
     },
-    /// Shows what a gate is, how it is run, and where its program lies
+    /// Shows a gate's definition, its command and the path of its program
     Show {
         /// Name of the gate
         name: String,
         #[command(flatten)]
         of: GateSelection,
     },
-    /// Says what this machine lacks, and whether each gate finds a mistake in a sample project of its own
+    /// Tests if each gate is installed and finds a mistake in a sample project of its own
     #[command(after_help = DOCTOR)]
     Doctor {
         /// Gates to look at [default: those of the policy, and all whose programs are found]
@@ -59,8 +59,8 @@ enum GatesCommand {
         #[command(flatten)]
         word: TrustArgs,
     },
-    /// Has each gate judge its own samples here and now, and compares
-    #[command(after_help = "Ends with 1 when a sample gives something else than its definition says.")]
+    /// Runs each gate on its own samples and compares the findings
+    #[command(after_help = "Exits with 1 if the findings of a sample differ from its definition.")]
     Test {
         /// Gates to test [default: all]
         names: Vec<String>,
@@ -74,10 +74,10 @@ enum GatesCommand {
     },
 }
 
-const DOCTOR: &str = "Ends with 1 when a gate that the policy names, or that is asked for, does not work. A gate without a \
+const DOCTOR: &str = "Exits with 1 if a gate that the policy or the command names does not work. A gate without a \
                       canary is unproven, which is no failure.";
 
-/// Which gates, and how they are shown.
+/// Selection of the gates and the output format.
 #[derive(Debug, clap::Args)]
 struct GateSelection {
     /// Folder whose policy may define gates of its own [default: the current folder, in the project around it]
@@ -88,7 +88,6 @@ struct GateSelection {
     json: bool,
 }
 
-/// Does what the verb says.
 pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
     match args.verb.unwrap_or(GatesCommand::List { of: args.of }) {
         GatesCommand::List { of } => {
@@ -128,9 +127,9 @@ fn say_json(value: &serde_json::Value) -> Result<(), Error> {
     paint::say_plain(format!("{value:#}\n").as_bytes())
 }
 
-/// Does work that a signal ends, and the programs with it. The work says whether all is well.
+/// Runs work that a signal cancels together with its programs. The work returns true on success.
 fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode, Error> {
-    // One thread listens for signals while the work goes on.
+    // One thread handles signals during the work.
     let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
     let watch = Watch::new(stop, None);
     let well = work(&watch)?;
@@ -141,5 +140,5 @@ fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode,
     })
 }
 
-/// The exit code after a signal, as shells have it.
+/// The exit code after SIGINT, as in shells.
 pub(super) const INTERRUPTED: u8 = 130;

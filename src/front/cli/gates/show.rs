@@ -1,4 +1,4 @@
-//! One gate, with all that there is to know of it.
+//! Renders the details of one gate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::policy::{
     Stream, Unconfigured, languages,
 };
 
-/// All that there is to know of a gate, for people.
+/// Renders the details of a gate as text.
 pub(super) fn text(shelf: &GateList, gate: &Arc<Gate>) -> String {
     let mut text = format!("{} {}\n", paint(TITLE, visible(&gate.name)), visible(&gate.about));
     let mut say = |label: &str, told: String| text += &labelled(LABEL, label, visible(&told));
@@ -41,12 +41,12 @@ pub(super) fn text(shelf: &GateList, gate: &Arc<Gate>) -> String {
     text
 }
 
-/// The words of a server, and what stands in for it.
+/// Renders the command line of a server and its fallback.
 fn served(server: &ServerSpec) -> String {
     let words = [&server.program].into_iter().chain(&server.words);
     let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
-    let instead = if server.fallback.is_some() { "else the command" } else { "no command stands in" };
-    format!("{words}, where one is kept; {instead}")
+    let instead = if server.fallback.is_some() { "else the command" } else { "no fallback command" };
+    format!("{words}, if servers are enabled; {instead}")
 }
 
 fn canary(gate: &Gate) -> String {
@@ -56,7 +56,7 @@ fn canary(gate: &Gate) -> String {
     }
 }
 
-/// Where the program lies, and what was passed over on the way to it.
+/// Renders the path of the program and the paths that were tried.
 fn program(shelf: &GateList, gate: &Gate) -> String {
     let mut text = match shelf.pin(gate) {
         Some(pin) => labelled(DONE, "program", list::place(pin)),
@@ -72,7 +72,7 @@ fn program(shelf: &GateList, gate: &Gate) -> String {
     text
 }
 
-/// What a command is, by its parts; those that say nothing are left out.
+/// Returns the parts of a command, without empty ones.
 fn told(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> {
     let output = format!("{}, from {}, columns in {}", form(command), stream(command), columns(command));
     let mut told = vec![
@@ -84,7 +84,7 @@ fn told(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> 
     let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
     told.extend(env.map(|setting| ("with", setting)));
     let unconfigured = match &command.unconfigured {
-        Unconfigured::Skip => "; without any it is not asked".to_owned(),
+        Unconfigured::Skip => "; without any it does not run".to_owned(),
         Unconfigured::Words(words) if words.is_empty() => String::new(),
         Unconfigured::Words(words) => format!("; without any: {}", words.join(" ")),
     };
@@ -95,7 +95,7 @@ fn told(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> 
     told
 }
 
-/// The rule that shows where the words stand that a policy adds.
+/// Returns a rule that marks the position of the policy's extra arguments.
 fn open(gate: &Arc<Gate>) -> Rule {
     Rule { args: vec!["{args}".to_owned()], ..Rule::plain(Arc::clone(gate)) }
 }
@@ -152,7 +152,7 @@ fn scope(command: &CommandSpec) -> &'static str {
     }
 }
 
-/// A time as a policy writes it.
+/// Formats a duration as in a policy.
 fn lasting(time: Duration) -> String {
     match time.as_millis() {
         whole if whole % 1000 == 0 => format!("{}s", whole / 1000),
@@ -160,7 +160,7 @@ fn lasting(time: Duration) -> String {
     }
 }
 
-/// What the policy says of the gate, for each list of languages that names it in its own way.
+/// Returns the policy's settings of the gate, one for each group of languages with equal settings.
 fn settings(ruled: &Ruled, gate: &Gate) -> Vec<String> {
     let of = |rules: Vec<&Rule>| rules.into_iter().find(|rule| rule.gate.name == gate.name).map(setting);
     let every = of(ruled.policy.rules_for(None));
@@ -176,7 +176,7 @@ fn settings(ruled: &Ruled, gate: &Gate) -> Vec<String> {
     told
 }
 
-/// What an entry says, in the words of a policy.
+/// Formats an entry as in a policy.
 fn setting(rule: &Rule) -> String {
     let on = match rule.on {
         Profiles { edit: true, check: true } => None,
@@ -200,7 +200,7 @@ fn setting(rule: &Rule) -> String {
     said.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The same for programs.
+/// Renders the same content as JSON.
 pub(super) fn json(shelf: &GateList, gate: &Arc<Gate>) -> Value {
     let mut entry = list::entry(shelf, gate);
     let settings = shelf.ruled.as_ref().map(|ruled| settings(ruled, gate));

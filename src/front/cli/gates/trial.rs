@@ -1,7 +1,7 @@
-//! The trial of gates that a policy is about to name: what the doctor tries, and the gate's first good sample.
+//! Trials of gates that a new policy would name: the canary and the first passing sample of each gate.
 //!
-//! A gate passes that finds the mistake in its canary and finds nothing in a text in which nothing is wrong. Both lie in a
-//! temporary project of the gate's own samples, as for the doctor, so no file of the project is given to a program.
+//! A gate passes if it finds the mistake in its canary and finds nothing in the sample. Both lie in a temporary
+//! project of the gate's own samples, so no program gets a file of the project.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,20 +13,19 @@ use super::install;
 use crate::gate::{DiskState, Watch, live, mismatch};
 use crate::policy::Gate;
 
-/// How long all trials of a command may take together.
+/// Time limit for all trials of a command together.
 pub(in crate::front::cli) const LIMIT: Duration = Duration::from_secs(60);
 
-/// Why a gate did not pass its trial.
+/// The failure of a gate's trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::front::cli) struct Failure {
-    /// The reason.
     pub(in crate::front::cli) why: String,
-    /// The next step that a person can take.
+    /// The next step for a person.
     pub(in crate::front::cli) next: String,
 }
 
-/// Tries the gates side by side, and gives for each, in the same order, why it did not pass. A gate whose trial has not
-/// ended after `limit`, counted from the start of all, did not pass.
+/// Tries the gates in parallel and returns their results in the same order. A gate fails if its trial has not ended
+/// within `limit`, counted from the start of all trials.
 pub(in crate::front::cli) fn trials(
     shelf: &GateList,
     gates: &[Arc<Gate>],
@@ -55,7 +54,7 @@ fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failur
         GateState::Works | GateState::Unproven => {}
         GateState::Broken(_) => return failed(why, inspect(gate, version.as_deref())),
         GateState::Unavailable(_) => {
-            // The program itself is there, so something else is not: a sandbox, a language server, what it depends on.
+            // The program exists, so something else is missing: a sandbox, a language server, or a dependency.
             return failed(why, format!("`lockgate gates show {}` says what it needs", gate.name));
         }
         GateState::Untrusted(_) => return failed(why, "`lockgate init --trust` tries it".to_owned()),
@@ -69,9 +68,9 @@ fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failur
     }
 }
 
-/// Has the gate judge its first good sample.
+/// Runs the gate on its first sample without findings.
 ///
-/// Errors: what it finds there, or why it gives no answer.
+/// Errors: the unexpected finding, or the reason why the gate gave no result.
 fn passes_good_sample(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), String> {
     let Some(sample) = gate.samples.iter().find(|sample| sample.finds.is_empty()) else { return Ok(()) };
     let ready = shelf.ready(gate).map_err(|held| held.why().to_owned())?;
@@ -79,7 +78,7 @@ fn passes_good_sample(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Resu
     let found = live(gate, sample, &ready, standing, watch).map_err(|silence| silence.why)?;
     match mismatch(sample, &found).and_then(|mismatch| mismatch.unexpected.into_iter().next()) {
         None => Ok(()),
-        Some(finding) => Err(format!("finds fault with its good sample: {}", finding.message)),
+        Some(finding) => Err(format!("reports a finding in its passing sample: {}", finding.message)),
     }
 }
 
@@ -90,7 +89,7 @@ fn late(gate: &Gate, limit: Duration) -> Failure {
     }
 }
 
-/// Where to look, and which versions to compare.
+/// Returns the next step: where to find details, and which versions to compare.
 fn inspect(gate: &Gate, version: Option<&str>) -> String {
     let name = &gate.name;
     let mut next = format!("`lockgate gates test {name}` shows more");
@@ -156,7 +155,7 @@ mod tests {
             ("exit 3", Some("ended with exit code 3")),
             (
                 "while read -r line; do :; done; echo 'stdin:1:1: [error] x (colons)'; exit 1",
-                Some("finds fault with its good sample: x"),
+                Some("reports a finding in its passing sample: x"),
             ),
         ] {
             let why_not = tried(script, Inside::Allowed, LIMIT).err().map(|failure| failure.why);

@@ -1,4 +1,4 @@
-//! Remembered edits as people read them, from the answers that programs get.
+//! Renders journal entries as text, from the JSON answers.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,7 +7,6 @@ use crate::error::{Code, Error};
 use crate::front::cli::paint::{ADDED, FAINT, LABEL, REMOVED, WARNING, labelled, paint, visible};
 use crate::front::cli::show;
 
-/// A list of edits.
 #[derive(Debug, Deserialize)]
 pub(super) struct EditList {
     edits: Vec<ToldEdit>,
@@ -15,7 +14,7 @@ pub(super) struct EditList {
     truncated: bool,
 }
 
-/// An edit.
+/// An edit in the journal.
 #[derive(Debug, Deserialize)]
 pub(super) struct ToldEdit {
     edit_id: String,
@@ -35,7 +34,7 @@ pub(super) struct ToldEdit {
     more_files: usize,
 }
 
-/// What an edit did to one file.
+/// The change of an edit to one file.
 #[derive(Debug, Deserialize)]
 struct ToldFile {
     path: String,
@@ -61,18 +60,18 @@ fn read<T: for<'a> Deserialize<'a>>(answer: &Value) -> Result<T, Error> {
 }
 
 impl EditList {
-    /// Reads the answer of `list_edits`.
+    /// Parses the answer of `list_edits`.
     ///
-    /// Errors: `INTERNAL` when it is not one.
+    /// Errors: `INTERNAL` when the value is not such an answer.
     pub(super) fn read(answer: &Value) -> Result<EditList, Error> {
         read(answer)
     }
 
-    /// The edits, each with its files.
+    /// Renders the edits, each with its files.
     pub(super) fn shown(&self) -> String {
         let mut text: String = self.edits.iter().map(ToldEdit::in_short).collect();
         if self.edits.is_empty() {
-            text += &labelled(FAINT, "nothing", "no edit is remembered here");
+            text += &labelled(FAINT, "nothing", "no edits found");
         }
         if self.truncated {
             text += &labelled(FAINT, "more", "there are more edits; -n N shows more of them");
@@ -82,9 +81,9 @@ impl EditList {
 }
 
 impl ToldEdit {
-    /// Reads one edit.
+    /// Parses one edit.
     ///
-    /// Errors: `INTERNAL` when it is none.
+    /// Errors: `INTERNAL` when the value is not an edit.
     pub(super) fn read(answer: &Value) -> Result<ToldEdit, Error> {
         read(answer)
     }
@@ -93,7 +92,7 @@ impl ToldEdit {
         self.headline() + &self.files.iter().map(ToldFile::line).collect::<String>() + &self.rest()
     }
 
-    /// The edit with the diffs of its files.
+    /// Renders the edit with the diffs of its files.
     pub(super) fn in_full(&self) -> String {
         let mut text = self.headline();
         if !self.gates.is_empty() {
@@ -103,7 +102,7 @@ impl ToldEdit {
             text += &file.line();
             text += &match &file.diff {
                 Some(diff) => show::diff(diff),
-                None => labelled(WARNING, "", "its texts were not kept, or are no longer"),
+                None => labelled(WARNING, "", "its texts are not in the journal"),
             };
         }
         text + &self.rest()
@@ -112,7 +111,7 @@ impl ToldEdit {
     fn headline(&self) -> String {
         let by = if self.author.is_empty() { "" } else { " by " };
         let of = self.of.as_ref().map(|id| format!(", {} of {id}", self.kind)).unwrap_or_default();
-        let undone = if self.undone { paint(WARNING, ", taken back") } else { String::new() };
+        let undone = if self.undone { paint(WARNING, ", undone") } else { String::new() };
         let said = format!("{} {}{by}{}{of}", self.at, visible(&self.tool), visible(&self.author));
         labelled(LABEL, &self.edit_id, said + &undone)
     }
@@ -134,7 +133,7 @@ impl ToldFile {
         };
         let (added, removed) =
             (paint(ADDED, format!("+{}", self.added)), paint(REMOVED, format!("-{}", self.removed)));
-        let lost = if self.kept { "" } else { ", its texts are not kept" };
+        let lost = if self.kept { "" } else { ", its texts are not in the journal" };
         labelled(LABEL, "", format!("{word}{} {added} {removed}{lost}", visible(&self.path)))
     }
 }
@@ -163,10 +162,10 @@ mod tests {
         assert_eq!(
             plain(&listed.shown()),
             "7f3a-43   2026-01-02T03:04:05Z undo_edit by x 1, undo of 7f3a-42\n          a\u{241b}.py +1 -2\n\
-             7f3a-42   2026-01-02T03:04:04Z edit_files, taken back\n          created b.py +3 -0, its texts are not kept\n\
+             7f3a-42   2026-01-02T03:04:04Z edit_files, undone\n          created b.py +3 -0, its texts are not in the journal\n\
              more      there are more edits; -n N shows more of them\n"
         );
         let none = EditList::read(&json!({"edits": []})).unwrap();
-        assert_eq!(plain(&none.shown()), "nothing   no edit is remembered here\n");
+        assert_eq!(plain(&none.shown()), "nothing   no edits found\n");
     }
 }

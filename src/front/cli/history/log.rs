@@ -1,4 +1,4 @@
-//! `lockgate log`: what was edited, the newest first.
+//! `lockgate log`: lists the edits, newest first.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ use crate::request::{History, Target};
 pub(in crate::front::cli) struct LogArgs {
     /// Only the edits of this file: relative to the current folder, with --root to the first one, or absolute
     path: Option<String>,
-    /// How many edits to show at most
+    /// Maximum number of edits to show
     #[arg(short = 'n', long = "number", value_name = "N", default_value = "20", value_parser = numbers())]
     number: usize,
     #[command(flatten)]
@@ -28,12 +28,12 @@ pub(in crate::front::cli) struct LogArgs {
     json: bool,
 }
 
-/// One less than is listed at once: one more than is shown tells whether there are more.
+/// Returns the parser of `-n`. The maximum is one less than a list may have, because one extra edit shows if there
+/// are more.
 fn numbers() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..u64::try_from(History::MOST).unwrap_or(u64::MAX))
 }
 
-/// Lists edits.
 pub(in crate::front::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
     let LogArgs { path, number, place, json } = args;
     let which = History { of: path.map(Target::File), most: number + 1 };

@@ -1,4 +1,4 @@
-//! `lockgate log`, `show`, `undo` and `redo`: the past from the command line.
+//! `lockgate log`, `show`, `undo` and `redo`: the history on the command line.
 
 mod list;
 pub(super) mod log;

@@ -1,4 +1,4 @@
-//! `lockgate undo` and `lockgate redo`: an edit taken back, or made again.
+//! `lockgate undo` and `lockgate redo`: undo an edit, or redo it.
 
 use std::process::ExitCode;
 
@@ -29,7 +29,7 @@ pub(in crate::front::cli) struct UndoArgs {
     json: bool,
 }
 
-/// Turns an edit, and shows what became of it.
+/// Undoes or redoes an edit and prints the result.
 pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result<ExitCode, Error> {
     let UndoArgs { id, path, place, word, json } = args;
     let name = match direction {

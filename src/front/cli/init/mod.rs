@@ -1,7 +1,7 @@
-//! `lockgate init`: a first policy for a project, and the server in a client's configuration.
+//! `lockgate init`: writes a first policy for a project, or adds the server to a client's configuration.
 //!
-//! Invariant: nothing of the project is run unless a person says `--trust`; what is there is never overwritten, and nothing is written through a link or
-//! outside of the root. No tool of an agent leads here.
+//! Invariant: no program of the project runs without `--trust`. Existing files are never overwritten, and nothing is
+//! written through a link or outside the root. No tool of an agent runs this command.
 
 mod client;
 mod policy;
@@ -55,30 +55,26 @@ pub(super) struct InitArgs {
     json: bool,
 }
 
-/// Whether a file is written.
+/// Selects whether a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writing {
-    /// It is.
     Write,
-    /// It is only shown.
     Show,
 }
 
-/// What becomes of another server of the same name.
+/// The handling of an existing server with the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Force {
-    /// It stays.
     Keep,
-    /// Its command is changed.
     Change,
 }
 
-/// How tools show that they work before they are proposed.
+/// The kind of trial before a tool is proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trial {
-    /// They are tried; those inside the project as this says.
+    /// Tools are tried; the value sets the permission of programs inside the project.
     Held(Inside),
-    /// They are not tried.
+    /// Tools are proposed without a trial.
     Omitted,
 }
 
@@ -98,7 +94,7 @@ pub(super) fn run(args: InitArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(refusal.code.family().exit_code()))
 }
 
-/// Carries the command out; gives nothing where a signal ended it.
+/// Runs the command; returns `None` if a signal cancelled it.
 fn begin(args: InitArgs) -> Result<Option<InitOutcome>, Error> {
     let toolsets = args.tools.as_deref().map(toolsets).transpose()?;
     let writing = if args.print { Writing::Show } else { Writing::Write };
@@ -117,9 +113,9 @@ fn begin(args: InitArgs) -> Result<Option<InitOutcome>, Error> {
     }
 }
 
-/// The list of toolsets without blanks.
+/// Returns the list of toolsets without blanks.
 ///
-/// Errors: `INVALID_INPUT` for one that is not known.
+/// Errors: `INVALID_INPUT` for an unknown toolset.
 fn toolsets(list: &str) -> Result<String, Error> {
     list.parse::<Selection>().map_err(|refusal| refusal.field("--tools"))?;
     let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());

@@ -1,4 +1,4 @@
-//! What became of `lockgate init`, for people and for programs.
+//! Renders the result of `lockgate init` as text and JSON.
 
 use std::process::ExitCode;
 
@@ -10,16 +10,15 @@ use crate::front::cli::show;
 use crate::text::diff::unified;
 use crate::text::{Buffer, Hints};
 
-/// What became of the file.
+/// The status of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileStatus {
-    /// It is there now.
     Written,
-    /// It said so already.
+    /// It already had the content.
     Unchanged,
-    /// It was shown, and not written.
+    /// It was shown but not written.
     Proposed,
-    /// It stays as it is; why is told beside it.
+    /// It was not changed; the error gives the reason.
     Refused,
 }
 
@@ -34,28 +33,28 @@ impl FileStatus {
     }
 }
 
-/// What became of the command.
+/// The result of the command.
 #[derive(Debug)]
 pub(super) struct InitOutcome {
     pub(super) status: FileStatus,
     pub(super) path: &'static str,
     pub(super) message: String,
-    /// What is different in the file, or would be.
+    /// The diff of an existing file.
     pub(super) diff: Option<String>,
-    /// All of the file, where it is new.
+    /// The whole text of a new file.
     pub(super) text: Option<String>,
-    /// What was found, for people.
+    /// Findings about the project, for the text form.
     pub(super) found: Vec<String>,
-    /// What programs are told beside the rest.
+    /// Additional fields of the JSON form.
     pub(super) facts: Vec<(&'static str, Value)>,
     pub(super) notes: Vec<String>,
-    /// What a person does then: a command or a program, and what for.
+    /// Next steps for a person: a command or program, and its purpose.
     pub(super) next: Vec<(String, String)>,
     refusal: Option<Error>,
 }
 
 impl InitOutcome {
-    /// An outcome of which nothing else is known yet.
+    /// Creates an outcome without details.
     pub(super) fn new(status: FileStatus, path: &'static str) -> InitOutcome {
         InitOutcome {
             status,
@@ -71,7 +70,7 @@ impl InitOutcome {
         }
     }
 
-    /// Says that the file stays as it is, and why.
+    /// Marks the file as unchanged, with the reason.
     pub(super) fn refuse(&mut self, refusal: Error) {
         self.status = FileStatus::Refused;
         self.message.clone_from(&refusal.message);
@@ -79,9 +78,9 @@ impl InitOutcome {
         self.refusal = Some(refusal);
     }
 
-    /// Tells it, and gives the exit code.
+    /// Prints the outcome and returns the exit code.
     ///
-    /// Errors: the refusal itself, when people are told, and `IO_FAILED`.
+    /// Errors: the rejection itself in the text form, and `IO_FAILED`.
     pub(super) fn tell(self, json: bool) -> Result<ExitCode, Error> {
         if json {
             paint::say_plain(format!("{:#}\n", self.json()).as_bytes())?;
@@ -92,9 +91,9 @@ impl InitOutcome {
         self.refusal.map_or(Ok(ExitCode::SUCCESS), Err)
     }
 
-    /// Shows what would be written: all of a new file and nothing else, so that it can be sent to one.
+    /// Prints only the text of a new file, so that the output can be redirected to a file.
     ///
-    /// Errors: as [`Outcome::tell`] has them.
+    /// Errors: those of [`InitOutcome::finish`].
     pub(super) fn print(self) -> Result<ExitCode, Error> {
         match (&self.text, &self.refusal) {
             (Some(text), None) => paint::say_plain(text.as_bytes()).map(|()| ExitCode::SUCCESS),
@@ -102,7 +101,7 @@ impl InitOutcome {
         }
     }
 
-    /// For people; a refusal is told where all refusals are.
+    /// Renders the text form; a rejection is printed with other errors.
     fn text(&self) -> String {
         let mut text: String =
             self.found.iter().map(|found| labelled(LABEL, "found", visible(found))).collect();
@@ -137,7 +136,7 @@ fn refused(refusal: &Error) -> [(String, Value); 2] {
     [("code".to_owned(), json!(refusal.code.name())), ("hint".to_owned(), json!(refusal.next_step()))]
 }
 
-/// What programs are told of a refusal before anything could be shown.
+/// Renders a rejection that happened before there was an outcome.
 pub(super) fn refusal(refusal: &Error) -> Value {
     let [code, hint] = refused(refusal);
     let more = [
@@ -147,7 +146,7 @@ pub(super) fn refusal(refusal: &Error) -> Value {
     Value::Object(more.into_iter().chain([code, hint]).collect())
 }
 
-/// The lines of a policy, its comments fainter than the rest.
+/// Renders a policy with dimmed comments.
 fn policy(text: &str) -> String {
     let line = |line: &str| {
         let line = visible(line);
@@ -157,7 +156,7 @@ fn policy(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// The difference between a file and what is to be made of it.
+/// Returns the diff between a file and its new text.
 ///
 /// Errors: those of reading a text.
 pub(super) fn diff(path: &str, before: Option<&str>, after: &str) -> Result<String, Error> {
@@ -170,8 +169,8 @@ pub(super) fn diff(path: &str, before: Option<&str>, after: &str) -> Result<Stri
     Ok(unified(path, before.as_ref(), &after, &plan).render(usize::MAX).0)
 }
 
-/// What nobody but a person may do.
+/// Returns the error for a file that only a person may change.
 pub(super) fn exists(path: &str) -> Error {
-    Error::new(Code::FileExists, format!("{path} is there already, and stays as it is"))
-        .hint("take over by hand what is missing of what is shown, or remove the file first")
+    Error::new(Code::FileExists, format!("{path} already exists and was not changed"))
+        .hint("add the missing parts by hand, or remove the file first")
 }

@@ -1,4 +1,4 @@
-//! `lockgate schema`: the interfaces as JSON Schemas.
+//! `lockgate schema`: prints the interfaces as JSON Schemas.
 
 mod policy;
 

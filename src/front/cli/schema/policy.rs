@@ -1,19 +1,19 @@
-//! The JSON Schema of a policy file, drawn from the table of its keys.
+//! Generates the JSON Schema of a policy file from the table of its keys.
 //!
-//! Invariant: what the reader of policies takes passes the schema. Not all that passes is taken: a schema cannot say that
-//! a tool stands once in a list, or how large `10MiB` is.
+//! Invariant: every valid policy matches the schema. The reverse does not hold: a schema cannot require unique tools
+//! in a list or limit the value of `10MiB`.
 
 use serde_json::{Map, Value, json};
 
 use crate::policy::{Absent, Catalogue, Range, Setting, ValueShape, languages, settings};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-/// Where the gates of a language are described, once for all languages.
+/// Name of the shared definition of a language's gates.
 const GATES: &str = "gates";
-/// The names that a policy may give to gates of its own.
+/// Pattern of the names that a policy may give to its own gates.
 const OWN_NAME: &str = "^[a-z0-9][a-z0-9_-]{0,63}$";
 
-/// Gives the schema of a policy file.
+/// Returns the schema of a policy file.
 pub(super) fn schema() -> Value {
     let mut shared = Map::new();
     let mut schema = with(
@@ -26,7 +26,7 @@ pub(super) fn schema() -> Value {
         }),
         object(&[settings()], &mut shared),
     );
-    // An empty file says nothing, and is a policy.
+    // An empty file is a valid policy.
     schema = with(schema, json!({ "type": ["object", "null"] }));
     with(schema, json!({ "$defs": shared }))
 }
@@ -54,7 +54,7 @@ fn property(setting: &Setting, shared: &mut Map<String, Value>) -> Value {
     }
 }
 
-/// A default as a value; lists of words are written without quotes in the table.
+/// Parses a default value; the table writes lists of words without quotes.
 fn written(default: &str) -> Value {
     let words = default.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match (serde_json::from_str(default), words) {
@@ -104,7 +104,7 @@ fn duration(range: &Range, units: &str, example: &str) -> Value {
     if range.least > 0 { text } else { json!({ "anyOf": [text, { "const": 0 }] }) }
 }
 
-/// The gates of the catalogue by name, and any name that `define` may give.
+/// Returns the schema of a tool name: a gate of the catalogue or any name that `define` may use.
 fn tool() -> Value {
     let known = Catalogue::embedded().gates().iter();
     let named = known.map(|gate| json!({ "const": gate.name, "description": gate.about }));
@@ -124,7 +124,7 @@ fn by_language(item: &ValueShape, shared: &mut Map<String, Value>) -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// A schema with more words, which take the place of the same ones.
+/// Adds keys to a schema, replacing existing ones.
 fn with(schema: Value, more: Value) -> Value {
     match (schema, more) {
         (Value::Object(mut schema), Value::Object(more)) => {

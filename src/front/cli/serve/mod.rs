@@ -1,4 +1,4 @@
-//! `lockgate serve`: the tools for MCP clients, over standard input and output, or over HTTP.
+//! `lockgate serve`: serves the tools to MCP clients over standard input and output or HTTP.
 
 mod several;
 mod token;
@@ -24,10 +24,10 @@ use crate::front::http::{self, Grants, Setup};
 use crate::front::mcp::{self, ServerOptions, Structured};
 use crate::front::toolset::{Selection, WriteAccess};
 
-/// The variable that says what is logged, and what is logged without it.
+/// The environment variable of the log filter, and the default filter.
 const LOG: (&str, &str) = ("LOCKGATE_LOG", "warn");
 
-/// How long a signal leaves to what nobody waits for any more, such as an edit that was cancelled.
+/// Time after a signal for work that no client waits for, such as a cancelled edit.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// The arguments of `lockgate serve`.
@@ -48,10 +48,10 @@ pub(super) struct ServeArgs {
     choice: ToolsetChoice,
     #[command(flatten)]
     word: TrustArgs,
-    /// Whether answers have a structured part beside the text
+    /// Controls the structured part of answers, in addition to the text
     #[arg(long, value_name = "WHEN", default_value = Structured::default().name(), value_parser = structured())]
     structured: Structured,
-    /// Seconds that the client's model may take, where it is asked for code
+    /// Timeout in seconds for code from the client's model
     #[arg(long, value_name = "S", default_value_t = ServerOptions::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
     model_timeout: u64,
     /// Address and port to serve over HTTP, instead of standard input and output, such as 127.0.0.1:8137
@@ -62,14 +62,14 @@ pub(super) struct ServeArgs {
     config: Option<PathBuf>,
 }
 
-/// What is done instead of serving.
+/// A command that runs instead of the server.
 #[derive(Debug, clap::Subcommand)]
 enum Instead {
-    /// Makes a token for a client of a server with a configuration
+    /// Creates a token for a client of a server with a configuration
     Token(token::TokenArgs),
 }
 
-/// Which tools are offered.
+/// The selection of tools.
 #[derive(Debug, clap::Args)]
 pub(super) struct ToolsetChoice {
     /// Toolsets to offer, separated by commas, or `all` [default: those of the policy, else `edit,look`]
@@ -81,21 +81,21 @@ pub(super) struct ToolsetChoice {
 }
 
 impl ToolsetChoice {
-    /// The toolsets that were named, if any were.
+    /// Returns the toolsets of `--tools`, if given.
     ///
-    /// Errors: `INVALID_INPUT` for a toolset that is not known.
+    /// Errors: `INVALID_INPUT` for an unknown toolset.
     pub(super) fn named(&self) -> Result<Option<Selection>, Error> {
         self.tools.as_deref().map(str::parse).transpose()
     }
 
-    /// Whether the tools may write.
+    /// Returns the write access of the tools.
     pub(super) fn access(&self) -> WriteAccess {
         if self.read_only { WriteAccess::ReadOnly } else { WriteAccess::Write }
     }
 }
 
-/// Serves until the client hangs up, or a signal asks to end; edits that run are ended and answered, and cancelled where
-/// they take longer than two seconds after a signal.
+/// Serves until the client disconnects or a signal arrives. Running edits finish and are answered; after a signal,
+/// they are cancelled if they take longer than two seconds.
 pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
     if let Some(Instead::Token(args)) = &args.instead {
         return token::run(args);
@@ -119,7 +119,7 @@ pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
     let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
     let served = runtime.block_on(mcp::serve(workspace, selection, access, manners, stop.clone()));
     if stop.is_cancelled() {
-        // Where standard input is read by a thread of its own, that thread waits for a client that says nothing.
+        // A thread that reads standard input may still wait for a silent client.
         runtime.shutdown_timeout(LAST_WORK);
     }
     served.map(|()| ExitCode::SUCCESS)
@@ -133,9 +133,9 @@ fn over_http(setup: Setup) -> Result<ExitCode, Error> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
-/// The toolsets that the policy at the top of the first root names, else the usual ones.
+/// Returns the toolsets of the policy at the top of the first root, or else the default.
 ///
-/// A policy that is not valid stops no server: it refuses each edit, and a person can correct it meanwhile.
+/// An invalid policy does not stop the server: each edit is rejected until a person corrects it.
 fn of_policy(workspace: &Workspace, usual: Selection) -> Selection {
     let named = workspace.policy_at_top().and_then(|policy| match &policy.toolsets {
         Some(toolsets) => toolsets.join(",").parse().map(Some),
@@ -149,7 +149,7 @@ fn of_policy(workspace: &Workspace, usual: Selection) -> Selection {
         .unwrap_or(usual)
 }
 
-/// Standard output belongs to the protocol.
+/// Initializes logging to standard error; standard output belongs to the protocol.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_env(LOG.0).unwrap_or_else(|_| EnvFilter::new(LOG.1));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false).init();

@@ -1,4 +1,4 @@
-//! What a server over HTTP is told: by the command line for one user, by a configuration for several clients.
+//! The setup of an HTTP server: from flags for one user, or from a configuration for several clients.
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -17,12 +17,12 @@ use crate::front::toolset::{Selection, Toolset, WriteAccess};
 use crate::gate::adopt_orphans;
 use crate::policy::{Host, Readers, Serving, ServingBounds, Token, WebOrigin};
 
-/// The name of the secret that clients of a server without a configuration show.
+/// Name of the stored secret for the clients of a server without a configuration.
 const SECRET: &str = "http-token";
-/// The bits that let others write.
+/// Mode bits that let other users write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// A server for one user: one token, which is made where none is given.
+/// Returns the setup for one user: one token, which is created if none is given.
 pub(super) fn of_one(listen: SocketAddr, reach: Grants, manners: ServerOptions) -> Result<Setup, Error> {
     let hosts = hosts(listen)?;
     let secret = match token::given()? {
@@ -35,7 +35,7 @@ pub(super) fn of_one(listen: SocketAddr, reach: Grants, manners: ServerOptions) 
             Secret::given(&secret, &path)?
         }
     };
-    // Pages of this machine's own may call, if they have the token: the protocol's inspector is one.
+    // Local pages with the token may call, such as the MCP inspector.
     let sites = if listen.ip().is_loopback() { WebOrigin::own() } else { Vec::new() };
     let party = Principal { name: None, hash: secret.hash(), metrics: true, reach: Some(reach) };
     Ok(Setup {
@@ -50,7 +50,7 @@ pub(super) fn of_one(listen: SocketAddr, reach: Grants, manners: ServerOptions) 
     })
 }
 
-/// The names by which a server is called that was told no more than its address.
+/// Returns the host names of a server that is configured only by its address.
 fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
     let address = listen.ip();
     if address.is_loopback() {
@@ -59,25 +59,24 @@ fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
     let named = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
     match Host::read(&named) {
         Some(host) if !address.is_unspecified() => {
-            tracing::warn!("{address} is reached by other machines, and what they send is not encrypted");
+            tracing::warn!("{address} is reachable from other machines, and the connection is not encrypted");
             Ok(vec![host])
         }
         Some(_) | None => {
-            let seen =
-                format!("{address} is every address of this machine, so nobody knows how clients call it");
-            let hint = "name one address, or give a configuration with `allowed_hosts` by --config";
+            let seen = format!("{address} is a wildcard address, so the host names of clients are unknown");
+            let hint = "bind to one address, or set `allowed_hosts` in a configuration (--config)";
             Err(Error::new(Code::InvalidInput, seen).field("--http").hint(hint))
         }
     }
 }
 
-/// A server for several clients, as its configuration says.
+/// Returns the setup for several clients from a configuration file.
 pub(super) fn of_configuration(
     file: &Path,
     promise: TrustOverride,
     manners: ServerOptions,
 ) -> Result<Setup, Error> {
-    // Whoever opens a workspace here starts no other programs than those of its gates.
+    // This process starts only gate programs.
     adopt_orphans();
     let Serving { listen, hosts, sites, metrics, bounds, store, tokens } = read(file)?;
     let depot = depot(store, &tokens)?;
@@ -97,14 +96,14 @@ pub(super) fn of_configuration(
     Ok(Setup { listen, hosts, sites, metrics, bounds, manners, seal: token::seal()?, parties })
 }
 
-/// The stored content that all tokens of a server share.
+/// Returns the database that all tokens of a server share.
 fn depot(store: Option<String>, tokens: &[Token]) -> Result<Arc<EntityDatabase>, Error> {
     match (store, stored::given()) {
         (Some(url), _) if stored::has_password(&url) => {
-            let seen = "`store` has a password, and a configuration is no place for secrets";
+            let seen = "`store` has a password, which must not be in a configuration";
             Err(Error::new(Code::InvalidInput, seen)
                 .field("store")
-                .hint(format!("leave `store` out, and give the URL by the variable {}", stored::STORE)))
+                .hint(format!("remove `store`, and set the URL in the variable {}", stored::STORE)))
         }
         (Some(url), _) => absolute(stored::at(&url, "store")?),
         (None, Some(url)) => absolute(stored::at(&url, stored::STORE)?),
@@ -115,7 +114,7 @@ fn depot(store: Option<String>, tokens: &[Token]) -> Result<Arc<EntityDatabase>,
     }
 }
 
-/// Passes a database that is the same one wherever the server is started.
+/// Checks that the database does not depend on the folder in which the server is started.
 fn absolute(depot: Arc<EntityDatabase>) -> Result<Arc<EntityDatabase>, Error> {
     if depot.file().is_some_and(Path::is_relative) {
         let seen = "the path of `sqlite:` must be absolute where a configuration is served";
@@ -124,7 +123,7 @@ fn absolute(depot: Arc<EntityDatabase>) -> Result<Arc<EntityDatabase>, Error> {
     Ok(depot)
 }
 
-/// The workspaces of a server: one for each list of roots and organisation, whatever the number of their tokens.
+/// The open workspaces of a server: one for each list of roots and organisation, shared by their tokens.
 struct Workspaces {
     promise: TrustOverride,
     depot: Arc<EntityDatabase>,
@@ -132,7 +131,7 @@ struct Workspaces {
 }
 
 impl Workspaces {
-    /// What a token reaches.
+    /// Returns the grants of a token.
     fn reach(&mut self, token: &Token) -> Result<Option<Grants>, Error> {
         if token.roots.is_empty() && token.organization.is_none() {
             return Ok(None);
@@ -168,7 +167,7 @@ impl Workspaces {
     }
 }
 
-/// Reads a configuration that nobody else can have written.
+/// Reads a configuration that no other user can have written.
 fn read(file: &Path) -> Result<Serving, Error> {
     let shown = file.display().to_string();
     let cannot = |trouble| {
@@ -180,12 +179,12 @@ fn read(file: &Path) -> Result<Serving, Error> {
         let seen = format!("{} {why}", paint::visible(&shown));
         return Err(Error::new(Code::PermissionDenied, seen)
             .field("--config")
-            .hint("have it be yours or root's alone to write"));
+            .hint("make it writable only by you or root"));
     }
     Serving::parse(&shown, &fs::read_to_string(file).map_err(cannot)?)
 }
 
-/// Why somebody else may have written a file.
+/// Returns the reason why another user may have written a file.
 fn doubt(found: &Metadata) -> Option<String> {
     let (owner, own) = (found.uid(), rustix::process::geteuid().as_raw());
     if !found.is_file() {

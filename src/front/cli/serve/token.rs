@@ -1,4 +1,4 @@
-//! `lockgate serve token`: a token for one more client of a server with a configuration.
+//! `lockgate serve token`: creates a token for a client of a server with a configuration.
 
 use std::env;
 use std::process::ExitCode;
@@ -8,10 +8,10 @@ use crate::front::cli::paint;
 use crate::front::http::Secret;
 use crate::policy::Token;
 
-/// The variable that gives a token instead of a file.
+/// The environment variable that contains the token instead of a file.
 pub(super) const TOKEN: &str = "LOCKGATE_TOKEN";
 
-/// The variable that gives the secret of servers that take turns.
+/// The environment variable of the secret that servers behind one balancer share.
 const SEAL: &str = "LOCKGATE_SEAL";
 
 /// The arguments of `lockgate serve token`.
@@ -21,8 +21,8 @@ pub(super) struct TokenArgs {
     name: String,
 }
 
-/// Prints what the configuration is told of a token, and a new token itself to standard error, so that it is not written down
-/// with the rest; one that the environment gives is known already.
+/// Prints the configuration entry of a token, and a new token to standard error, so that the token is not saved with
+/// the entry. A token from the environment is not printed.
 pub(super) fn run(args: &TokenArgs) -> Result<ExitCode, Error> {
     let name = &args.name;
     if !Token::is_name(name) {
@@ -42,12 +42,12 @@ pub(super) fn run(args: &TokenArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The token that the environment gives.
+/// Returns the token from the environment.
 pub(super) fn given() -> Result<Option<Secret>, Error> {
     secret(TOKEN)
 }
 
-/// What servers that take turns have in common, as the environment gives it.
+/// Returns the secret that servers behind one balancer share, from the environment.
 pub(super) fn seal() -> Result<Option<Secret>, Error> {
     secret(SEAL)
 }

@@ -1,4 +1,4 @@
-//! `lockgate store app`: which app is whose.
+//! `lockgate store app`: registers apps and their organisations.
 
 use std::process::ExitCode;
 
@@ -18,11 +18,11 @@ pub(super) struct AppArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum AppCommand {
-    /// Makes an app known, whose files can be stored from then on; its organisation cannot be changed
+    /// Registers an app, so that its files can be stored; its organisation cannot be changed later
     Add {
         /// The app, by what callers give as `app_id`
         id: String,
-        /// Organisation that the app and its files belong to [default: nobody's, everybody reaches them]
+        /// Organisation that the app and its files belong to [default: global]
         #[arg(long, value_name = "ID")]
         organization: Option<String>,
         #[command(flatten)]
@@ -31,7 +31,7 @@ enum AppCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Lists the apps that are known
+    /// Lists the registered apps
     List {
         #[command(flatten)]
         store: StoreLocation,
@@ -41,14 +41,13 @@ enum AppCommand {
     },
 }
 
-/// Does what the verb says.
 pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
     match args.verb {
         AppCommand::Add { id, organization, store, json } => {
             let added = depot(&store)?.add_app(&id, organization.as_deref())?;
             let said = match added {
-                Added::New => "is known now",
-                Added::There => "was known before",
+                Added::New => "was registered",
+                Added::There => "was already registered",
             };
             let value = json!({"id": id, "organization": organization, "new": added == Added::New});
             let text =
@@ -63,8 +62,11 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
             };
             let mut text: String = apps.iter().map(line).collect();
             if apps.is_empty() {
-                text =
-                    labelled(FAINT, "nothing", "no app is known; lockgate store app add ID makes one known");
+                text = labelled(
+                    FAINT,
+                    "nothing",
+                    "no app is registered; lockgate store app add ID registers one",
+                );
             }
             tell(json, &json!({"apps": apps.iter().map(value).collect::<Vec<Value>>()}), &text)?;
         }
@@ -73,5 +75,5 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
 }
 
 fn whose(organization: Option<&str>) -> String {
-    organization.map_or_else(|| "nobody's".to_owned(), |id| format!("of organisation {}", visible(id)))
+    organization.map_or_else(|| "global".to_owned(), |id| format!("of organisation {}", visible(id)))
 }

@@ -1,4 +1,4 @@
-//! `lockgate store export`: all stored content as files of a folder.
+//! `lockgate store export`: exports all entities into the files of a folder.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ pub(super) struct ExportArgs {
     json: bool,
 }
 
-/// Exports, and says how much.
+/// Exports and prints the counts.
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
     let Exported { entities, apps, failed } = depot(&args.store)?.export(&args.dir)?;
     let each = || failed.iter().map(|(name, why)| (name.as_str(), why));

@@ -1,4 +1,4 @@
-//! `lockgate store import`: the files of a folder as edits.
+//! `lockgate store import`: imports the files of a folder as edits.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ pub(super) struct ImportArgs {
     /// Replaces what is there with another text; otherwise it stays, and the file is refused
     #[arg(long)]
     replace: bool,
-    /// What happens to the texts and to findings; verify_only shows what would be refused
+    /// Handling of the texts and of findings; verify_only only shows the rejections
     #[arg(long, value_name = "MODE", default_value = Mode::Strict.name())]
     #[arg(value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)))]
     mode: String,
@@ -43,12 +43,12 @@ pub(super) struct ImportArgs {
     json: bool,
 }
 
-/// Imports, and says what became of each file.
+/// Imports and prints the result of each file.
 pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
     adopt_orphans();
     let ImportArgs { dir, store, replace, mode, root, word, json } = args;
     let (depot, mode) = (depot(&store)?, Mode::named(&mode).unwrap_or_default());
-    // Nothing is written where that was not asked for: apps neither.
+    // `verify_only` writes nothing, not even apps.
     let apps = if mode == Mode::VerifyOnly { Vec::new() } else { depot.bring_apps(&dir)? };
     let roots: Vec<PathBuf> = root.into_iter().collect();
     let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(&roots) };
@@ -83,8 +83,7 @@ fn told(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode
         said.push(format!("refused: {}", refused.len()));
     }
     counts.insert("failed".to_owned(), json!(refused));
-    let said =
-        if said.is_empty() { "the folder has nothing to bring in".to_owned() } else { said.join(", ") };
+    let said = if said.is_empty() { "the folder has nothing to import".to_owned() } else { said.join(", ") };
     let code = complain(as_json, failed());
     tell(as_json, &Value::Object(counts), &labelled(DONE, "imported", said))?;
     Ok(code)

@@ -1,4 +1,4 @@
-//! `lockgate store migrate`: the tables of the database.
+//! `lockgate store migrate`: migrates the tables of the database.
 
 use std::process::ExitCode;
 
@@ -19,20 +19,20 @@ pub(super) struct MigrateArgs {
     json: bool,
 }
 
-/// Migrates, and says from which version to which.
+/// Migrates and prints the old and new version.
 pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
     let Migrated { from, to, narrows } = depot(&args.store)?.migrate()?;
     let mut text = labelled(
         DONE,
         "migrated",
         match from {
-            0 => format!("the tables were made, version {to}"),
-            from if from == to => format!("the tables are those of version {to}"),
-            from => format!("the tables were brought from version {from} to {to}"),
+            0 => format!("created the tables, version {to}"),
+            from if from == to => format!("the tables already have version {to}"),
+            from => format!("migrated the tables from version {from} to {to}"),
         },
     );
     if !narrows {
-        let why = "no index narrows searches: the extension pg_trgm is not to be had for this role";
+        let why = "no index narrows searches: the extension pg_trgm is not available to this role";
         text += &labelled(WARNING, "slow", why);
     }
     tell(args.json, &json!({"from": from, "to": to, "narrows": narrows}), &text)?;

@@ -1,6 +1,6 @@
-//! `lockgate store`: what only a person does with stored content, which is about everybody's.
+//! `lockgate store`: administers the entities of all users.
 //!
-//! Invariant: no tool of an agent leads here.
+//! Invariant: no tool of an agent runs these commands.
 
 mod app;
 mod export;
@@ -20,7 +20,7 @@ use crate::error::Error;
 /// The arguments of `lockgate store`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "A URL with a password belongs in LOCKGATE_STORE: everybody on a machine sees the arguments of its processes."
+    after_help = "A URL with a password belongs in LOCKGATE_STORE: every user of a machine can see the arguments of its processes."
 )]
 pub(super) struct StoreArgs {
     #[command(subcommand)]
@@ -29,17 +29,16 @@ pub(super) struct StoreArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum StoreCommand {
-    /// Makes the tables of the database, or brings them to this version's; servers do so themselves
+    /// Creates or upgrades the tables of the database; servers do this themselves
     Migrate(migrate::MigrateArgs),
-    /// Brings the files of a folder in, each as an edit: TYPE/APP or ORGANISATION or _global/PATH
+    /// Imports the files of a folder, each as an edit: TYPE/APP or ORGANISATION or _global/PATH
     Import(import::ImportArgs),
     /// Writes all stored content into a new folder, each entity as a file
     Export(export::ExportArgs),
-    /// Says which app is whose
+    /// Registers apps and lists them with their organisations
     App(app::AppArgs),
 }
 
-/// Does what the verb says.
 pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
     match args.verb {
         StoreCommand::Migrate(args) => migrate::run(&args),
@@ -49,23 +48,23 @@ pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
     }
 }
 
-/// The database that was named, else that of the user.
+/// Returns the database of `--store`, or else the user's own.
 fn depot(store: &StoreLocation) -> Result<Arc<EntityDatabase>, Error> {
     Ok(store.named()?.unwrap_or_else(|| Workspace::own_depot(&[])))
 }
 
-/// Says what was done, as programs or as people read it.
+/// Prints the result as JSON or text.
 fn tell(json: bool, value: &Value, text: &str) -> Result<(), Error> {
     if json { paint::say_plain(format!("{value}\n").as_bytes()) } else { paint::say(text) }
 }
 
-/// What was refused, for programs.
+/// Renders the rejected files as JSON.
 fn failures<'a>(failed: impl Iterator<Item = (&'a str, &'a Error)>) -> Vec<Value> {
     let failure = |(name, why): (&str, &Error)| json!({"file": name, "code": why.code.name(), "message": why.message, "hint": why.next_step()});
     failed.map(failure).collect()
 }
 
-/// Tells a person what was refused, and gives the exit code for it: that of the first.
+/// Prints the rejected files as text and returns the exit code of the first one.
 fn complain<'a>(json: bool, failed: impl Iterator<Item = (&'a str, &'a Error)>) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for (at, (name, why)) in failed.enumerate() {

@@ -1,6 +1,6 @@
-//! `lockgate trust`: a person looks at what a policy would run, and allows it.
+//! `lockgate trust`: shows the commands of a policy to a person, who allows them.
 //!
-//! Invariant: what is written down is what was shown; no tool of an agent leads here.
+//! Invariant: the record contains exactly the commands that were shown. No tool of an agent runs this command.
 
 pub(super) mod shown;
 
@@ -23,7 +23,7 @@ pub(super) struct TrustCommandArgs {
     verb: Option<TrustCommand>,
     #[command(flatten)]
     roots: Roots,
-    /// Folder or file whose policy is meant, relative to the current folder, with --root to that
+    /// Folder or file of the policy, relative to the current folder, with --root to that
     #[arg(default_value = ".")]
     path: String,
     /// Trusts without asking
@@ -33,27 +33,27 @@ pub(super) struct TrustCommandArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum TrustCommand {
-    /// Says whether a policy is trusted; ends with 0 when its commands may run
+    /// Shows if a policy is trusted; exits with 0 if its commands may run
     Status {
         #[command(flatten)]
         roots: Roots,
-        /// Folder or file whose policy is meant, relative to the current folder, with --root to that
+        /// Folder or file of the policy, relative to the current folder, with --root to that
         #[arg(default_value = ".")]
         path: String,
         /// Prints the policy's commands and whether they may run as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Takes back the trust in a policy, at once and also for servers that run
+    /// Revokes the trust in a policy, immediately and also for running servers
     Revoke {
         #[command(flatten)]
         roots: Roots,
-        /// Folder or file whose policy is meant, relative to the current folder, with --root to that [default: every policy of the root]
+        /// Folder or file of the policy, relative to the current folder, with --root to that [default: every policy of the root]
         path: Option<String>,
     },
 }
 
-/// Shows what a policy would run, and asks; or does what the verb says.
+/// Shows the commands of a policy and asks for trust, or runs the subcommand.
 pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
     match args.verb {
         None => trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, args.yes),
@@ -86,7 +86,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
         paint::say(&labelled(
             DONE,
             "trusted",
-            format!("{told} was trusted before, and nothing has changed"),
+            format!("{told} is already trusted, and nothing has changed"),
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -101,13 +101,13 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
 
 /// Asks the person at the terminal.
 ///
-/// Errors: `INVALID_INPUT` where there is none.
+/// Errors: `INVALID_INPUT` without a terminal.
 fn asked() -> Result<bool, Error> {
     let (input, output) = (io::stdin(), io::stdout());
     if !input.is_terminal() || !output.is_terminal() {
-        let seen = "nobody can be asked: standard input and output are no terminal";
+        let seen = "cannot ask: standard input and output are not a terminal";
         return Err(
-            Error::new(Code::InvalidInput, seen).hint("have a person look at the commands, then say --yes")
+            Error::new(Code::InvalidInput, seen).hint("have a person review the commands, then use --yes")
         );
     }
     paint::say("Trust these commands? [y/N] ")?;

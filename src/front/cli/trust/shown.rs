@@ -1,6 +1,6 @@
-//! What a policy would run, for a person who is to decide on it, and for programs.
+//! Renders the commands of a policy as text for a person's decision and as JSON.
 //!
-//! Invariant: everything that the policy and the disk say is made visible; nothing that would run is left out.
+//! Invariant: content of the policy and the disk is escaped, and every command that would run is listed.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ use crate::front::cli::paint::{self, LABEL, TITLE, WARNING, labelled, paint};
 use crate::gate::{ResolvedProgram, ResolvedPrograms};
 use crate::policy::{CommandSpec, CommandWord, Hole, Policy, Rule, ServerSpec, Unconfigured, WordPart};
 
-/// What is true of every command.
+/// The warning that applies to every command.
 const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. What they are \
     made to load is theirs to run: plugins, and configuration that is code. Where this machine lets it, lockgate keeps them \
-    in a cage that docs/security.md describes; `lockgate gates doctor` says in which.";
+    in a sandbox that docs/security.md describes; `lockgate gates doctor` shows which one.";
 
-/// The policy's files and each of its commands, with the program and what that may do.
+/// Renders the files of the policy and each command with its program and its risk.
 pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
     let root = commands.root.display().to_string();
     let mut text = labelled(LABEL, "root", visible(&root));
@@ -42,26 +42,26 @@ fn command(rule: &Rule, command: &CommandSpec, commands: &Commands) -> String {
     run((&rule.gate.name, &rule.gate.about), &line(command, rule), with, commands)
 }
 
-/// The server that stays, beside the command: it has a program of its own.
+/// Renders the language server, which has its own program.
 fn server(rule: &Rule, server: &ServerSpec, commands: &Commands) -> String {
     let env = server.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
     let with = env.chain(spoken(server)).collect();
     let name = ResolvedPrograms::of_server(&rule.gate.name);
-    run((&name, "The same by a language server that stays."), &quoted(&served(server)), with, commands)
+    run((&name, "The same check by a persistent language server."), &quoted(&served(server)), with, commands)
 }
 
 fn served(server: &ServerSpec) -> Vec<String> {
     [&server.program].into_iter().chain(&server.words).cloned().collect()
 }
 
-/// What a server is told beside its words and variables.
+/// Returns the options and settings that a server receives.
 fn spoken(server: &ServerSpec) -> Vec<String> {
     let told = [("options", &server.options), ("settings", &server.settings)].into_iter();
     let told = told.filter(|(_, value)| value.as_object().is_none_or(|map| !map.is_empty()));
     told.map(|(name, value)| format!("{name} {value}")).collect()
 }
 
-/// A program under its name, with its words and what it is given beside them.
+/// Renders a program with its arguments and further inputs.
 fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &Commands) -> String {
     let mut text = format!("\n{} {}\n", paint(TITLE, visible(name)), visible(about));
     text += &labelled(LABEL, "runs", visible(words));
@@ -70,7 +70,7 @@ fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &C
     }
     text += &match commands.pins.pin(name) {
         Some(pin) => program(pin),
-        None => labelled(WARNING, "program", "none was found, so it cannot run"),
+        None => labelled(WARNING, "program", "not found, so it cannot run"),
     };
     for why in commands.pins.passed_over(name) {
         text += &labelled(LABEL, "seen", visible(why));
@@ -78,7 +78,7 @@ fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &C
     text + &labelled(LABEL, "may", risk(commands.pins.pin(name)))
 }
 
-/// What a command is given beside its words and variables.
+/// Returns the further inputs of a command.
 fn extras(command: &CommandSpec) -> Vec<String> {
     let folders = command.path.iter().map(|folder| format!("{} before its search path", word(folder)));
     let mut extras: Vec<String> = folders.collect();
@@ -102,12 +102,12 @@ fn program(pin: &ResolvedProgram) -> String {
     labelled(style, "program", visible(&format!("{program}{real}{inside}")))
 }
 
-/// What a command may do to the one who trusts it, in a sentence.
+/// Describes the risk of a command.
 fn risk(pin: Option<&ResolvedProgram>) -> &'static str {
     match pin {
-        None => "do nothing until a program is there, and then be looked at again",
+        None => "do nothing until a program is found, which needs trust again",
         Some(ResolvedProgram { inside: true, .. }) => {
-            "do all that you can do, and whoever can change the repository decides what"
+            "do all that you can do, and anyone who can change the repository decides what"
         }
         Some(ResolvedProgram { inside: false, .. }) => {
             "do all that you can do, as far as the program itself goes"
@@ -115,12 +115,12 @@ fn risk(pin: Option<&ResolvedProgram>) -> &'static str {
     }
 }
 
-/// The words as they are started, in quotes where a shell would want them.
+/// Returns the command line, quoted for a shell.
 pub(in crate::front::cli) fn line(command: &CommandSpec, rule: &Rule) -> String {
     quoted(&words(command, rule))
 }
 
-/// Words with quotes where a shell would want them.
+/// Joins words, quoted for a shell.
 fn quoted(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
         let plain = |c: char| c.is_alphanumeric() || "-_./={}:,+%@".contains(c);
@@ -133,7 +133,7 @@ fn quoted(words: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// The words as they are started.
+/// Returns the words of the command line.
 pub(in crate::front::cli) fn words(command: &CommandSpec, rule: &Rule) -> Vec<String> {
     let mut words = vec![command.program.clone()];
     for template in &command.words {
@@ -149,7 +149,7 @@ pub(in crate::front::cli) fn words(command: &CommandSpec, rule: &Rule) -> Vec<St
     words
 }
 
-/// A word with what is filled in named in braces.
+/// Returns a word with its placeholders in braces.
 pub(in crate::front::cli) fn word(template: &CommandWord) -> String {
     let piece = |piece: &WordPart| match piece {
         WordPart::Text(text) => text.clone(),
@@ -176,12 +176,12 @@ fn name(hole: Hole) -> &'static str {
     }
 }
 
-/// A text on one line, whatever it holds: what a policy says must not look like what lockgate says.
+/// Escapes a text and puts it on one line, so that content of a policy cannot imitate lockgate's output.
 pub(in crate::front::cli) fn visible(text: &str) -> String {
     paint::visible(text).replace('\n', "\u{240a}").replace('\t', "\u{2409}")
 }
 
-/// The same for programs, and whether the commands may run.
+/// Renders the same content as JSON, with the trust state.
 pub(super) fn json(policy: &Policy, commands: &Commands, why: Option<&str>) -> Value {
     let entry = |name: &str, words: Vec<String>, env: &[(String, CommandWord)], with: Vec<String>| {
         let pin = commands.pins.pin(name);

@@ -1,11 +1,12 @@
-//! The code in what a model says: the inside of its one fenced block, or all of it where nothing is fenced.
+//! Extracts code from a model's answer: the content of its single fenced block, or the whole text without fences.
 
-/// The most bytes of code that are taken from a model.
+/// Maximum bytes of code that are accepted from a model.
 pub(super) const LONGEST: usize = 64 * 1024;
 
-/// The code in an answer; in prose, which may have fenced blocks of its own, a block must be all of the answer.
+/// Extracts the code of an answer. For prose files, which may contain fenced blocks, a block must be the whole
+/// answer.
 ///
-/// Errors: why the answer is not certain to be code and nothing else, in words.
+/// Errors: the reason why the answer may not be exactly the code.
 pub(super) fn code_in(answer: &str, prose: bool) -> Result<String, String> {
     let code = match blocks(answer)?.as_slice() {
         [] => whole(answer),
@@ -24,7 +25,6 @@ pub(super) fn code_in(answer: &str, prose: bool) -> Result<String, String> {
     }
 }
 
-/// A fenced block of an answer.
 struct CodeFence<'a> {
     before: &'a str,
     inside: &'a str,
@@ -37,16 +37,16 @@ impl CodeFence<'_> {
     }
 }
 
-/// What begins and ends a block: so many of these characters, or more.
+/// A code fence: its character and minimum length.
 #[derive(Clone, Copy)]
 struct Fence {
     mark: char,
     length: usize,
 }
 
-/// The fenced blocks of an answer.
+/// Returns the fenced blocks of an answer.
 ///
-/// Errors: where one does not end.
+/// Errors: an unclosed block.
 fn blocks(answer: &str) -> Result<Vec<CodeFence<'_>>, String> {
     let (mut found, mut open, mut at) = (Vec::new(), None, 0);
     for line in answer.split_inclusive('\n') {
@@ -72,7 +72,8 @@ fn blocks(answer: &str) -> Result<Vec<CodeFence<'_>>, String> {
     }
 }
 
-/// The fence with which a line begins a block. Tildes underline headings, too: they are one only around all of the answer.
+/// Returns the opening fence of a line. Tildes also underline headings, so they count only at the start of the
+/// answer.
 fn opening(line: &str, first: bool) -> Option<Fence> {
     let (fence, rest) = run(line)?;
     let opens = match fence.mark {
@@ -88,17 +89,17 @@ fn closes(line: &str, open: Fence) -> bool {
     })
 }
 
-/// The fence at the beginning of a line, and what follows it.
+/// Returns the fence at the start of a line and the rest of the line.
 fn run(line: &str) -> Option<(Fence, &str)> {
     let bare = line.trim_start_matches(' ');
     let mark = bare.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
     let rest = bare.trim_start_matches(mark);
     let length = bare.len() - rest.len();
-    // Further in, it is a line of code.
+    // With more indentation, it is a line of code.
     (line.len() - bare.len() < 4 && length >= 3).then_some((Fence { mark, length }, rest))
 }
 
-/// An answer without the blank lines around it; the indentation of its first line is code.
+/// Removes blank lines around an answer; the indentation of its first line is kept as code.
 fn whole(answer: &str) -> String {
     let end = answer.trim_end();
     let blank = end.len() - end.trim_start().len();

@@ -1,6 +1,6 @@
-//! A person is asked before a write.
+//! Asks a person for confirmation before a write.
 //!
-//! Invariant: only `accept` is an agreement, and it is one to the write that the question named.
+//! Invariant: only `accept` confirms, and only the write that the question named.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use rmcp::service::{RequestContext, RoleServer};
 use super::{AskMethod, AskOutcome, Inquiry, ModelCode, Returned, Topic};
 use crate::error::{Code, Confirmation, Error};
 
-/// How long a person may think about it.
+/// Time for a person to answer.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// The name of the question among those of one answer.
+/// Key of the question in `inputResponses`.
 const WRITE: &str = "write";
 
-/// How the person behind the client of a call can be asked.
+/// Returns the method of asking the person at the client.
 pub(super) fn way(context: &RequestContext<RoleServer>) -> AskMethod {
     let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
-    // A client that names no form of it has the first one: https://modelcontextprotocol.io/specification
+    // A client that names no form supports the first one: https://modelcontextprotocol.io/specification
     AskMethod::from_context(
         context,
         elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none()),
@@ -30,7 +30,7 @@ pub(super) fn way(context: &RequestContext<RoleServer>) -> AskMethod {
 }
 
 impl Inquiry {
-    /// Asks the person about a write, for which the client's model may have written the code.
+    /// Asks the person about a write; `written` is the code if the client's model wrote it.
     pub(in crate::front::mcp) async fn person(
         &self,
         question: &Confirmation,
@@ -44,7 +44,7 @@ impl Inquiry {
                 let topic = Topic::Write { about: question.about.clone(), written: written.cloned() };
                 match self.later(WRITE, InputRequest::Elicitation(request), &topic, PATIENCE) {
                     Some(later) => AskOutcome::Later(Box::new(later)),
-                    None => AskOutcome::No(unasked("nothing can be sealed here")),
+                    None => AskOutcome::No(unasked("the server cannot seal the request state")),
                 }
             }
             AskMethod::Request(peer) => {
@@ -60,18 +60,18 @@ impl Inquiry {
     }
 }
 
-/// What the person said, by what came back with the call.
+/// Returns the person's answer from the repeated call.
 ///
-/// Errors: `NOT_CONFIRMED` where the question has no answer.
+/// Errors: `NOT_CONFIRMED` without an answer.
 pub(super) fn said(returned: &Returned) -> Result<ElicitResult, Error> {
     let response = returned.responses.as_ref().and_then(|responses| responses.get(WRITE)).cloned();
     response.and_then(|response| serde_json::from_value(response).ok()).ok_or_else(|| {
         let seen = format!("`inputResponses` has no answer to `{WRITE}`");
-        Error::new(Code::NotConfirmed, seen).hint("put the question to the person again")
+        Error::new(Code::NotConfirmed, seen).hint("ask the person again")
     })
 }
 
-/// Refuses whatever is no agreement.
+/// Rejects every answer other than `accept`.
 pub(super) fn agreed(said: &ElicitResult) -> Result<(), Error> {
     let seen = match said.action {
         ElicitationAction::Accept => return Ok(()),
@@ -86,7 +86,7 @@ fn params(question: &Confirmation) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: question.text.clone(),
-        // To agree is all that is asked for.
+        // The form has no fields; accepting it is the confirmation.
         requested_schema: ElicitationSchema::new(BTreeMap::new()),
     }
 }

@@ -1,11 +1,11 @@
-//! How somebody behind a client is asked about a call: a person before a write, or the client's model for code; in the form
-//! that the client's protocol has.
+//! Asks a person for confirmation before a write, or the client's model for code, in the form of the client's
+//! protocol version.
 //!
-//! Until 2025-11-25 a server sends a request of its own and waits, but not for ever. From 2026-07-28 on it sends nothing
-//! by itself: the call is answered with `InputRequiredResult`, and the client sends the call again with the answer and the
-//! state that it was given, which is sealed: it holds for the very call that it was given for, once, and for a time.
+//! Up to 2025-11-25, the server sends a request and waits with a timeout. From 2026-07-28 on, it sends no requests:
+//! the call is answered with `InputRequiredResult`, and the client repeats the call with the answer and a sealed
+//! state. The state is valid for the same call, once, and for a limited time.
 //!
-//! Invariant: an answer counts for the question that was asked, and for nothing else.
+//! Invariant: an answer is valid only for the question that was asked.
 
 mod code;
 mod elicitation;
@@ -29,59 +29,57 @@ pub(super) use prompt::Prompt;
 pub(super) use seal::{Asking, ModelCode, Seal};
 use seal::{Lost, Topic};
 
-/// What a client sent with a call that it was asked about.
+/// The client's answers to earlier questions about a call.
 #[derive(Debug, Default)]
 pub(super) struct Returned {
     pub(super) responses: Option<InputResponses>,
     pub(super) state: Option<String>,
 }
 
-/// How somebody behind a client can be asked.
+/// The method of asking through a client.
 #[derive(Debug)]
 pub(super) enum AskMethod {
-    /// Not at all.
+    /// The client offers no method.
     None,
-    /// By a request of the server's own.
+    /// A request of the server.
     Request(Box<Peer<RoleServer>>),
-    /// By an answer that asks for the call to be sent again.
+    /// An answer that asks the client to repeat the call.
     Again,
 }
 
-/// What came of asking.
 pub(super) enum AskOutcome<T> {
-    /// There is an answer.
     Answered(T),
-    /// The call is answered with this, and comes again.
+    /// The call is answered with this, and the client repeats it.
     Later(Box<InputRequiredResult>),
-    /// There is none; why.
+    /// No answer; with the reason.
     No(Error),
 }
 
-/// What came back with a call.
+/// The verified answer that came with a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Resumed {
-    /// Nothing: it comes for the first time.
+    /// No answer: this is the first attempt.
     Fresh,
-    /// The code that the client's model wrote.
+    /// Code from the client's model.
     Code(ModelCode),
-    /// A person's agreement to the write of this name, and the code that is to be written.
+    /// A person's confirmation of the write with this name, and the code to write.
     Agreed(String, Option<ModelCode>),
 }
 
-/// One call, about which its client may be asked.
+/// A call with the methods of asking about it.
 pub(super) struct Inquiry {
     call: Asking,
     person: AskMethod,
     model: AskMethod,
     seal: Seal,
-    /// How long the client's model may take.
+    /// Timeout of the client's model.
     patience: Duration,
     cancelled: CancellationToken,
     stopped: CancellationToken,
 }
 
 impl AskMethod {
-    /// How somebody can be asked by a client that offers it, or does not.
+    /// Selects the method by protocol version; `offered` is true if the client supports the question.
     fn from_context(context: &RequestContext<RoleServer>, offered: bool) -> AskMethod {
         match context.protocol_version() {
             _ if !offered => AskMethod::None,
@@ -90,7 +88,7 @@ impl AskMethod {
         }
     }
 
-    /// Whether it leads to anybody.
+    /// True if a question can be asked.
     const fn can_ask(&self) -> bool {
         match self {
             AskMethod::None => false,
@@ -100,7 +98,7 @@ impl AskMethod {
 }
 
 impl Inquiry {
-    /// Takes a call as its client sent it.
+    /// Creates the inquiry for a call.
     pub(super) fn new(
         tool: &str,
         arguments: &JsonObject,
@@ -120,15 +118,15 @@ impl Inquiry {
         }
     }
 
-    /// Whether a person can be asked.
+    /// True if a person can be asked.
     pub(super) const fn reaches_a_person(&self) -> bool {
         self.person.can_ask()
     }
 
-    /// What came back with the call; each state is taken once.
+    /// Verifies the answer that came with the call; each state is accepted once.
     ///
-    /// Errors: `lost` for a state that is not of this call, or is too old; `NOT_CONFIRMED` where a person did not agree;
-    /// `CODE_BLOCK_REQUIRED` where the model gave no code that can be used.
+    /// Errors: `lost` for a state of another call or an expired one; `NOT_CONFIRMED` when a person did not confirm;
+    /// `CODE_BLOCK_REQUIRED` when the model gave no usable code.
     pub(super) fn resume(&self, returned: &Returned, lost: Code) -> Result<Resumed, Error> {
         let Some(state) = &returned.state else { return Ok(Resumed::Fresh) };
         let again = |seen: &str| Error::new(lost, seen).hint("send the call again without `requestState`");
@@ -156,7 +154,7 @@ impl Inquiry {
         }
     }
 
-    /// The answer that has the client ask, and send the call again.
+    /// Returns the answer that asks the client for input and a repeated call.
     fn later(
         &self,
         name: &str,
@@ -169,7 +167,7 @@ impl Inquiry {
         Some(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
-    /// Sends the client a request, and gives its answer, or says in words why there is none.
+    /// Sends a request to the client and returns its answer, or the reason why there is none.
     async fn put(
         &self,
         peer: &Peer<RoleServer>,
@@ -183,14 +181,14 @@ impl Inquiry {
             answer = sent.await_response() => answer.map_err(|trouble| told(&trouble)),
             why = self.ended() => {
                 let cancelled = CancelledNotificationParam::new(Some(id), Some(why.to_owned()));
-                // A client that is gone asks nobody any more.
+                // A disconnected client needs no notification.
                 drop(peer.notify_cancelled(cancelled).await);
                 Err(why.to_owned())
             }
         }
     }
 
-    /// Waits until nobody wants the answer any more, and says why.
+    /// Waits until the answer is no longer needed, and returns the reason.
     async fn ended(&self) -> &'static str {
         tokio::select! {
             () = self.cancelled.cancelled() => "the call was cancelled",
@@ -199,7 +197,7 @@ impl Inquiry {
     }
 }
 
-/// Why a client gave no answer, in words; its own are not taken at their word.
+/// Describes why a client gave no answer; the client's own message is sanitized.
 fn told(trouble: &ServiceError) -> String {
     match trouble {
         ServiceError::Timeout { timeout } => format!("there was no answer within {} s", timeout.as_secs()),

@@ -1,6 +1,6 @@
-//! The client's model is asked for code.
+//! Asks the client's model for code.
 //!
-//! Invariant: what is not certain to be all of the code, and nothing but the code, is refused.
+//! Invariant: an answer is rejected unless it is certainly all of the code and only code.
 #![expect(deprecated, reason = "sampling leaves the protocol one day, and is what clients have until then")]
 
 use rmcp::model::{
@@ -13,12 +13,12 @@ use super::code::code_in;
 use super::{AskMethod, AskOutcome, Inquiry, ModelCode, Prompt, Returned, Topic};
 use crate::error::{Code, Error};
 
-/// The most tokens that the model is asked for.
+/// Maximum tokens of the model's answer.
 const TOKENS: u32 = 16_384;
-/// The name of the question among those of one answer.
+/// Key of the question in `inputResponses`.
 const CODE: &str = "code";
 
-/// How the model of the client of a call can be asked.
+/// Returns the method of asking the client's model.
 pub(super) fn way(context: &RequestContext<RoleServer>) -> AskMethod {
     let samples = context.client_capabilities().and_then(|capabilities| capabilities.sampling);
     AskMethod::from_context(context, samples.is_some())
@@ -29,12 +29,12 @@ impl Inquiry {
     pub(in crate::front::mcp) async fn model(&self, prompt: &Prompt) -> AskOutcome<ModelCode> {
         let request = CreateMessageRequest::new(params(prompt));
         match &self.model {
-            AskMethod::None => AskOutcome::No(unwritten("this client does not let its model be asked")),
+            AskMethod::None => AskOutcome::No(unwritten("this client does not support sampling")),
             AskMethod::Again => {
                 let topic = Topic::Code { version: prompt.version.clone(), prose: prompt.prose };
                 match self.later(CODE, InputRequest::CreateMessage(request), &topic, self.patience) {
                     Some(later) => AskOutcome::Later(Box::new(later)),
-                    None => AskOutcome::No(unwritten("nothing can be sealed here")),
+                    None => AskOutcome::No(unwritten("the server cannot seal the request state")),
                 }
             }
             AskMethod::Request(peer) => {
@@ -52,9 +52,9 @@ impl Inquiry {
     }
 }
 
-/// What the model said, by what came back with the call.
+/// Returns the model's answer from the repeated call.
 ///
-/// Errors: `CODE_BLOCK_REQUIRED` where the question has no answer.
+/// Errors: `CODE_BLOCK_REQUIRED` without an answer.
 pub(super) fn said(returned: &Returned) -> Result<CreateMessageResult, Error> {
     let response = returned.responses.as_ref().and_then(|responses| responses.get(CODE)).cloned();
     response
@@ -62,9 +62,9 @@ pub(super) fn said(returned: &Returned) -> Result<CreateMessageResult, Error> {
         .ok_or_else(|| unwritten(&format!("`inputResponses` has no message as the answer to `{CODE}`")))
 }
 
-/// The code of an answer.
+/// Extracts the code of an answer.
 ///
-/// Errors: `CODE_BLOCK_REQUIRED` where it is not certain to be all of the code, and nothing else.
+/// Errors: `CODE_BLOCK_REQUIRED` unless the answer is certainly all of the code and only code.
 pub(super) fn code(said: CreateMessageResult, prose: bool) -> Result<String, Error> {
     if said.stop_reason.as_deref().is_some_and(cuts) {
         return Err(unwritten("its answer was cut before it ended"));
@@ -82,7 +82,7 @@ pub(super) fn code(said: CreateMessageResult, prose: bool) -> Result<String, Err
     code_in(&text, prose).map_err(|why| unwritten(&why))
 }
 
-/// Whether a model that stopped for this reason had more to say; clients pass on what their provider calls it.
+/// True if this stop reason means an incomplete answer; clients pass on their provider's terms.
 fn cuts(reason: &str) -> bool {
     let plain: String = reason.chars().filter(char::is_ascii_alphanumeric).collect();
     [
@@ -103,7 +103,7 @@ fn params(prompt: &Prompt) -> CreateMessageRequestParams {
     CreateMessageRequestParams::new(vec![message], TOKENS).with_system_prompt(prompt.system)
 }
 
-/// Why there is no code.
+/// Returns the error for missing code.
 fn unwritten(why: &str) -> Error {
     let seen = format!("there is no code_block, and the client's model wrote none: {why}");
     Error::new(Code::CodeBlockRequired, seen)

@@ -1,7 +1,7 @@
-//! What a client is given to bring back, and nobody else can make: a question's topic under a seal.
+//! Seals the topic of a question into a state that the client returns.
 //!
-//! Invariant: what a seal opens was sealed by this server or by one that has its key, for the same call, and not longer ago
-//! than it may be. It is no secret: whoever holds it can read it.
+//! Invariant: an opened state was sealed by this server, or by one with the same key, for the same call and within
+//! its lifetime. The content is signed, not encrypted: the client can read it.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,52 +15,51 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::Version;
 
-/// The most answered states that are remembered; each is worth nothing after some minutes.
+/// Maximum number of answered states that are remembered; each expires after some minutes.
 const MOST_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
-/// What a server keeps to know its own questions again.
+/// The key and the used states of a server.
 #[derive(Clone)]
 pub(in crate::front::mcp) struct Seal {
     codec: Option<Arc<RequestStateCodec>>,
-    /// How many states there were: each has a number, so that no two are the same.
+    /// Counter that makes every state unique.
     given: Arc<AtomicU64>,
-    /// The states that were answered: each holds for one answer.
+    /// The answered states; each is valid for one answer.
     answered: Arc<Mutex<LruCache<Version, ()>>>,
 }
 
-/// What was asked.
+/// The topic of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Topic {
-    /// Whether this write may be made, by its name; with the code that the client's model wrote for it.
+    /// The confirmation of the write with this name, with the code if the client's model wrote it.
     Write { about: String, written: Option<ModelCode> },
-    /// The code for this version of a file, and whether that is prose.
+    /// The code for this version of a file; `prose` is set for a prose file.
     Code { version: String, prose: bool },
 }
 
-/// Code that the client's model wrote.
+/// Code from the client's model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::front::mcp) struct ModelCode {
-    /// The code.
+    /// The text of the code.
     pub(in crate::front::mcp) code: String,
     /// The version of the file that the model was shown.
     pub(in crate::front::mcp) version: String,
 }
 
-/// Why a state opens nothing.
+/// The reason why a state cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lost {
-    /// It is not of this server, or of another call.
+    /// It belongs to another server or another call.
     Strange,
-    /// It was given too long ago.
     Old,
 }
 
-/// The call that a question is about: what a seal is bound to.
+/// The call of a question, to which its seal is bound.
 #[derive(Debug, Default)]
 pub(in crate::front::mcp) struct Asking(Vec<u8>);
 
 impl Asking {
-    /// Takes the tool and all its arguments.
+    /// Creates the binding from the tool and all its arguments.
     pub(in crate::front::mcp) fn new(tool: &str, arguments: &JsonObject) -> Asking {
         let arguments = serde_json::to_vec(arguments).unwrap_or_default();
         Asking([tool.as_bytes(), b"\0", Version::hash(&arguments).hex().as_bytes()].concat())
@@ -68,33 +67,33 @@ impl Asking {
 }
 
 impl Seal {
-    /// A seal that nobody else has; without one, where the system gives no randomness, nobody can be asked that way.
+    /// Creates a seal with a random key; without random bytes, it can seal nothing.
     pub(in crate::front::mcp) fn new() -> Seal {
         let key = random::<{ RequestStateCodec::MIN_KEY_LENGTH }>();
         Seal::from_codec(key.and_then(|key| RequestStateCodec::try_new(key).ok()))
     }
 
-    /// A seal that several servers have, so that one of them knows what another has asked.
+    /// Creates a seal with a shared key, so that servers can open each other's states.
     #[cfg(feature = "http")]
     pub(in crate::front::mcp) fn shared(key: [u8; RequestStateCodec::MIN_KEY_LENGTH]) -> Seal {
         Seal::from_codec(RequestStateCodec::try_new(key).ok())
     }
 
     fn from_codec(codec: Option<RequestStateCodec>) -> Seal {
-        // Not from nothing on: servers that share a seal would give the same states.
+        // Start at a random number: servers that share a key would otherwise create equal states.
         let first = random().map(u64::from_le_bytes).unwrap_or_default();
         let answered = Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED)));
         Seal { codec: codec.map(Arc::new), given: Arc::new(AtomicU64::new(first)), answered }
     }
 
-    /// Seals a topic for a call and a time.
+    /// Seals a topic for a call with a lifetime.
     pub(super) fn seal(&self, topic: &Topic, call: &Asking, patience: Duration) -> Option<String> {
         let options = SealOptions::new().associated_data(&call.0).ttl(patience);
         let number = self.given.fetch_add(1, Ordering::Relaxed);
         Some(self.codec.as_ref()?.seal_with(&serde_json::to_vec(&(number, topic)).ok()?, &options))
     }
 
-    /// Opens what was sealed for the same call.
+    /// Opens a state that was sealed for the same call.
     pub(super) fn open(&self, state: &str, call: &Asking) -> Result<Topic, Lost> {
         let codec = self.codec.as_ref().ok_or(Lost::Strange)?;
         match codec.open_with(state, &call.0) {
@@ -107,14 +106,14 @@ impl Seal {
         }
     }
 
-    /// Whether a state is answered for the first time; it was from here on.
+    /// Marks a state as answered; returns true the first time.
     pub(super) fn spend(&self, state: &str) -> bool {
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         answered.put(Version::hash(state.as_bytes()), ()).is_none()
     }
 }
 
-/// Random bytes, where the system gives any.
+/// Returns random bytes, if the system provides them.
 fn random<const N: usize>() -> Option<[u8; N]> {
     let mut bytes = [0_u8; N];
     getrandom(&mut bytes, GetRandomFlags::empty()).is_ok_and(|filled| filled == N).then_some(bytes)

@@ -111,7 +111,7 @@ async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
     let written = ModelCode { code: "y\n".into(), version: prompt().version };
     assert_eq!(call.resume(&said, lost), Ok(Resumed::Code(written.clone())));
     assert_eq!(code(call.resume(&said, lost)), Some(lost), "once");
-    // A person who agrees then agrees to that code.
+    // The person's confirmation then applies to that code.
     let state = asked_of_the_person(&call, Some(&written)).await;
     let yes = returned(&state, "write", &json!({ "action": "accept" }));
     assert_eq!(call.resume(&yes, lost), Ok(Resumed::Agreed("a1b2".into(), Some(written))));

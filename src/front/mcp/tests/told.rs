@@ -1,4 +1,4 @@
-//! What clients are told of the tools before they call one.
+//! Tests of the tool list and the instructions.
 
 use super::*;
 use crate::front::tools::Tool;

@@ -1,7 +1,7 @@
-//! The results as SARIF 2.1.0: one run, whose rules are the gates and their codes.
+//! Formats check results as SARIF 2.1.0: one run, whose rules are the gates and their codes.
 //!
-//! Invariant: what is written is valid by the OASIS schema, whatever files are called and gates say: paths are percent-encoded
-//! by their bytes, and relative to the top of the repository.
+//! Invariant: the output is valid by the OASIS schema for all file names and messages. Paths are percent-encoded by
+//! bytes and relative to the top of the repository.
 
 mod model;
 
@@ -20,12 +20,12 @@ use crate::text::Version;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The name of the fingerprint, with the version of how it is made.
+/// Name and version of the fingerprint.
 const FINGERPRINT: &str = "lockgateFinding/v1";
 
-/// The results as a document, with an end of line.
+/// Renders the results as a document with a final line end.
 ///
-/// Errors: `INTERNAL`, should it not be written.
+/// Errors: `INTERNAL` when the document cannot be serialized.
 pub(super) fn document(results: &Results) -> Result<String, Error> {
     let names: Vec<String> = results.counted().map(|found| rule_name(&found.finding)).collect();
     let mut rules: Vec<&String> = names.iter().collect();
@@ -61,7 +61,7 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
     written(&SarifLog::new(run(rules, entries, invocation, bases(&results.tops))))
 }
 
-/// A refusal, as a document of a run that did not succeed.
+/// Renders a rejection as a document of a failed run.
 ///
 /// Errors: those of [`document`].
 pub(super) fn refusal(refusal: &Error) -> Result<String, Error> {
@@ -141,7 +141,7 @@ fn entry(
     }
 }
 
-/// What blocks is an error, and nothing else is.
+/// Returns the level of a finding; only blocking findings are errors.
 fn level(finding: &Finding) -> SarifLevel {
     match (finding.blocking, finding.severity) {
         (true, _) => SarifLevel::Error,
@@ -150,12 +150,13 @@ fn level(finding: &Finding) -> SarifLevel {
     }
 }
 
-/// The column in UTF-16, from that in characters.
+/// Converts a column in characters to a column in UTF-16 units.
 fn utf16_column(line: &str, column: usize) -> usize {
     line.chars().take(column.saturating_sub(1)).map(char::len_utf16).sum::<usize>() + 1
 }
 
-/// What stays the same when lines move: file, gate, code, words without numbers, the line's text, and which of several.
+/// Returns a fingerprint that does not depend on line numbers: a hash of path, gate, code, message without digits,
+/// text of the line, and an index among equal ones.
 fn fingerprint(found: &LocatedFinding, line: &str, seen: &mut HashMap<String, usize>) -> String {
     let it = &found.finding;
     let words: String = it.message.chars().filter(|c| !c.is_ascii_digit()).collect();
@@ -173,7 +174,7 @@ fn base_name(top: usize) -> String {
     }
 }
 
-/// The folders that paths are relative to; where requests were judged there is none to name.
+/// Returns the folders that paths are relative to; empty for checked requests.
 fn bases(tops: &[std::path::PathBuf]) -> BTreeMap<String, UriBase> {
     tops.iter().enumerate().map(|(at, top)| (base_name(at), UriBase { uri: folder_uri(top) })).collect()
 }
@@ -188,7 +189,7 @@ fn uri(found: &LocatedFinding) -> String {
     if found.top.is_none() { format!("file://{path}") } else { path }
 }
 
-/// A path as a part of a URI, byte by byte.
+/// Percent-encodes a path, byte by byte.
 fn encoded(path: &[u8]) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(byte);
     let one = |byte: &u8| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };

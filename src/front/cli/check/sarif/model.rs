@@ -1,10 +1,10 @@
-//! As much of the model of SARIF 2.1.0 as is written here.
+//! The subset of the SARIF 2.1.0 object model that lockgate writes.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// A log file of one run.
+/// A log file with one run.
 #[derive(Debug, Serialize)]
 pub(super) struct SarifLog {
     #[serde(rename = "$schema")]
@@ -14,13 +14,13 @@ pub(super) struct SarifLog {
 }
 
 impl SarifLog {
-    /// The log of a run.
+    /// Creates a log of one run.
     pub(super) fn new(run: SarifRun) -> SarifLog {
         SarifLog { schema: super::SCHEMA, version: "2.1.0", runs: [run] }
     }
 }
 
-/// What one run found.
+/// The results of one run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SarifRun {
@@ -32,13 +32,13 @@ pub(super) struct SarifRun {
     pub(super) results: Vec<ResultEntry>,
 }
 
-/// Who looked.
+/// The tool that produced the run.
 #[derive(Debug, Serialize)]
 pub(super) struct SarifTool {
     pub(super) driver: Driver,
 }
 
-/// The program, and what it looks for.
+/// The program and its rules.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Driver {
@@ -47,7 +47,7 @@ pub(super) struct Driver {
     pub(super) rules: Vec<SarifRule>,
 }
 
-/// A gate, or one of its codes.
+/// A gate, or one code of a gate.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SarifRule {
@@ -57,7 +57,7 @@ pub(super) struct SarifRule {
     pub(super) help: SarifMessage,
 }
 
-/// How the run went.
+/// The execution of the run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Invocation {
@@ -65,14 +65,14 @@ pub(super) struct Invocation {
     pub(super) tool_execution_notifications: Vec<Notification>,
 }
 
-/// What is to be known of the run itself.
+/// A message about the run itself.
 #[derive(Debug, Serialize)]
 pub(super) struct Notification {
     pub(super) level: SarifLevel,
     pub(super) message: SarifMessage,
 }
 
-/// How grave it is.
+/// The severity of a result or notification.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SarifLevel {
@@ -81,20 +81,17 @@ pub(super) enum SarifLevel {
     Note,
 }
 
-/// A text for people.
 #[derive(Debug, Serialize)]
 pub(super) struct SarifMessage {
     pub(super) text: String,
 }
 
 impl SarifMessage {
-    /// This text.
     pub(super) fn new(text: &str) -> SarifMessage {
         SarifMessage { text: text.to_owned() }
     }
 }
 
-/// A finding.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ResultEntry {
@@ -107,14 +104,13 @@ pub(super) struct ResultEntry {
     pub(super) baseline_state: &'static str,
 }
 
-/// Where it is.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Location {
     pub(super) physical_location: Physical,
 }
 
-/// The same, in a file.
+/// The position within a file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Physical {
@@ -122,7 +118,6 @@ pub(super) struct Physical {
     pub(super) region: SarifRegion,
 }
 
-/// A file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Artifact {
@@ -131,13 +126,13 @@ pub(super) struct Artifact {
     pub(super) uri_base_id: Option<String>,
 }
 
-/// A folder that files are relative to.
+/// A folder that file URIs are relative to.
 #[derive(Debug, Serialize)]
 pub(super) struct UriBase {
     pub(super) uri: String,
 }
 
-/// A place in a file.
+/// A position within a file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SarifRegion {

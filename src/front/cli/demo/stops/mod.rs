@@ -1,4 +1,4 @@
-//! The stops of the tour: what is asked at each, and what has to come of it.
+//! The steps of the demo, each with its call and expected outcome.
 
 mod modes;
 mod past;
@@ -6,19 +6,19 @@ mod programs;
 
 use serde_json::Value;
 
-/// What has to come of a stop.
+/// The expected outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DemoOutcome {
     /// The new text is on disk.
     Written,
-    /// A gate refused it, and the file's bytes are the same.
+    /// A gate blocks the edit, and the file is unchanged.
     Refused,
-    /// It was only shown, and the file's bytes are the same.
+    /// The edit is only verified, and the file is unchanged.
     Verified,
 }
 
 impl DemoOutcome {
-    /// The status of the answer on the wire.
+    /// Returns the status of the answer on the wire.
     pub(super) const fn status(self) -> &'static str {
         match self {
             DemoOutcome::Written => "written",
@@ -28,32 +28,29 @@ impl DemoOutcome {
     }
 }
 
-/// One call of a tool.
+/// One tool call of the demo.
 #[derive(Debug)]
 pub(super) struct DemoStep {
-    /// What the stop shows.
     pub title: &'static str,
-    /// What the agent has in mind.
+    /// The intention of the agent.
     pub about: &'static str,
-    /// The tool that is called.
     pub tool: &'static str,
-    /// The call's arguments.
     pub arguments: Value,
-    /// What has to come of it.
+    /// Expected outcome of the call.
     pub outcome: DemoOutcome,
-    /// The gate that the stop is about, where it runs a program that this machine may lack.
+    /// The gate of this step, if it runs a program that may not be installed.
     pub gate: Option<&'static str>,
 }
 
 impl DemoStep {
-    /// The file that the call is about, where it is one.
+    /// Returns the file of the call; empty if it has none.
     pub(super) fn path(&self) -> &str {
         self.arguments.get("path").and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-/// The tour: the four modes of editing, a quote that is not exact, a refusal, a look ahead, three gates that run programs, and
-/// two files that are edited together and taken back.
+/// Returns the steps: the edit modes, an inexact search text, a blocked edit, a verification, three gates that run
+/// programs, and a batch with its undo.
 pub(super) fn stops() -> Vec<DemoStep> {
     let modes =
         [modes::search(), modes::misquoted(), modes::line_edits(), modes::insert_lines(), modes::content()];

@@ -1,4 +1,4 @@
-//! The stops in the four modes of editing, judged by what is compiled in.
+//! The steps for the edit modes, checked by the built-in gates.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::front::tools::safe_edit_file;
 pub(super) fn search() -> DemoStep {
     DemoStep {
         title: "search and replace, Go",
-        about: "Raise both time-outs, whatever their names, with one pattern in Python's syntax.",
+        about: "Raise both timeouts with one pattern in Python's syntax.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "cmd/stockd/main.go",
@@ -24,7 +24,7 @@ pub(super) fn search() -> DemoStep {
 pub(super) fn misquoted() -> DemoStep {
     DemoStep {
         title: "a misquoted block, Go",
-        about: "Log who asks for what is not there. The quote has line numbers and blanks for tabs; the file has tabs.",
+        about: "Log requests for unknown items. The quoted text has line numbers and spaces; the file has tabs.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "cmd/stockd/main.go",
@@ -48,7 +48,7 @@ pub(super) fn misquoted() -> DemoStep {
 pub(super) fn line_edits() -> DemoStep {
     DemoStep {
         title: "line edits, Python",
-        about: "Refuse to ship more than there is. `expect` says what the agent believes stands on that line.",
+        about: "Refuse to ship more than there is. `expect` is the line that the agent expects there.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "stock/inventory.py",
@@ -71,7 +71,7 @@ pub(super) fn line_edits() -> DemoStep {
 pub(super) fn insert_lines() -> DemoStep {
     DemoStep {
         title: "insert lines, Markdown",
-        about: "Write the new rule down before the section that begins on line 11.",
+        about: "Describe the new rule before the section that begins on line 11.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "README.md",
@@ -89,7 +89,7 @@ pub(super) fn insert_lines() -> DemoStep {
 pub(super) fn content() -> DemoStep {
     DemoStep {
         title: "content, Python",
-        about: "Make a file that is not there yet, with its folder.",
+        about: "Create a new file and its folder.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "tests/test_inventory.py",
@@ -132,7 +132,7 @@ pub(super) fn refused() -> DemoStep {
 
 pub(super) fn verified() -> DemoStep {
     DemoStep {
-        title: "a look ahead, Go",
+        title: "a verification, Go",
         about: "Would this rename pass the gates? `verify_only` answers as `strict` would, and writes nothing.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({

@@ -1,4 +1,4 @@
-//! The stops about several files, and about the past.
+//! The steps for a batch and its undo.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::front::tools::{edit_files, undo_edit};
 pub(super) fn batch() -> DemoStep {
     DemoStep {
         title: "several files, all or none",
-        about: "A field gets another name, in the code and in what is said of it. Both drafts are judged before either is written.",
+        about: "Rename a field in the code and in its documentation. Both drafts are checked before either is written.",
         tool: edit_files::TOOL.name,
         arguments: json!({
             "edits": [
@@ -23,8 +23,8 @@ pub(super) fn batch() -> DemoStep {
 
 pub(super) fn undo() -> DemoStep {
     DemoStep {
-        title: "an edit is taken back",
-        about: "The old name was better. The last edit of README.md is taken back, in all files that it changed; those before it stay.",
+        title: "an edit is undone",
+        about: "The old name was better. The last edit of README.md is undone in all files that it changed; earlier edits stay.",
         tool: undo_edit::TOOL.name,
         arguments: json!({ "path": "README.md" }),
         outcome: DemoOutcome::Written,

@@ -1,4 +1,4 @@
-//! The stops at which a program of the policy judges, or mends.
+//! The steps in which a program of the policy checks or fixes the draft.
 
 use serde_json::json;
 
@@ -22,8 +22,8 @@ pub(super) fn ruff() -> DemoStep {
 
 pub(super) fn gofmt() -> DemoStep {
     DemoStep {
-        title: "gofmt mends, Go",
-        about: "The indentation is wrong; where the policy says `role: fix`, the draft is mended before it is written.",
+        title: "gofmt fixes, Go",
+        about: "The indentation is wrong; where the policy says `role: fix`, the draft is fixed before it is written.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "pricing/round.go",
@@ -41,7 +41,7 @@ pub(super) fn gofmt() -> DemoStep {
 pub(super) fn pyright() -> DemoStep {
     DemoStep {
         title: "pyright refuses, Python",
-        about: "`get` without its default may give None: no fault of syntax, but of types. pyright sees the draft in the place of \
+        about: "`get` without its default may give None: a type error, not a syntax error. pyright sees the draft in place of \
                 the file, which is never touched.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({

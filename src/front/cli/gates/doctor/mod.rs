@@ -1,8 +1,8 @@
-//! `lockgate gates doctor`: whether the gates work on this machine.
+//! `lockgate gates doctor`: tests if the gates work on this machine.
 //!
-//! A program works that finds the mistake in its canary. It is given the same texts of it, one after another, as for a
-//! draft, and kept apart as the policy requires, in a temporary project that holds nothing but what the gate's own first
-//! good sample has, so that no code and no configuration of a repository is loaded.
+//! A program works if it finds the mistake in its canary. It runs on the canary texts as it would on a draft, with
+//! the isolation of the policy, in a temporary project with only the files of the gate's first passing sample. No
+//! code or configuration of a repository is loaded.
 
 mod shown;
 
@@ -18,38 +18,38 @@ use crate::front::cli::paint;
 use crate::gate::{DiskState, Finding, Installed, NoAnswer, Outcome, Watch, canaries, live, version};
 use crate::policy::{Canary, Gate, Input, Sample, Shows};
 
-/// What is wrong with a program that finds nothing where it must.
+/// Reason for a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
-/// What is wrong with one that finds the text that does not parse, and not the mistake.
-const READS: &str = "parses its canary, but does not find the mistake in it that only its own analysis finds";
+/// Reason for a program that finds only the text that does not parse.
+const READS: &str = "parses its canary, but misses the mistake that only its own analysis can find";
 
-/// What came of looking at one gate.
+/// The test result of one gate.
 struct Checkup {
     name: String,
-    /// Whether the policy names it, or the caller does, so that it has to work.
+    /// Set when the policy or the caller names the gate, so that it has to work.
     wanted: bool,
     program: Option<String>,
     version: Option<String>,
     state: GateState,
     ms: u64,
-    /// How its program is installed.
+    /// Commands that install the program.
     install: Vec<String>,
 }
 
-/// How a gate does.
+/// The state of a gate on this machine.
 #[derive(Debug)]
 pub(super) enum GateState {
-    /// It finds something in its canary, or needs no program.
+    /// It finds a mistake in its canary, or needs no program.
     Works,
-    /// Nothing shows that it finds anything.
+    /// It has no canary, so nothing proves that it finds anything.
     Unproven,
-    /// It does not work; why.
+    /// It does not work; with the reason.
     Broken(String),
-    /// Its program is not here, or may not run here; why.
+    /// Its program is not installed or may not run; with the reason.
     Unavailable(String),
-    /// Its program was not run, because nobody trusts it; why.
+    /// Its program was not run because it is not trusted; with the reason.
     Untrusted(String),
-    /// It looks at nothing without a configuration; what it says.
+    /// It checks nothing without a configuration file; with its message.
     Unconfigured(String),
 }
 
@@ -68,7 +68,7 @@ impl GateState {
     pub(super) fn why(&self) -> Option<&str> {
         match self {
             GateState::Works => None,
-            GateState::Unproven => Some("it has no canary, so nothing shows that it finds anything"),
+            GateState::Unproven => Some("it has no canary, so nothing proves that it works"),
             GateState::Broken(why)
             | GateState::Unavailable(why)
             | GateState::Untrusted(why)
@@ -76,7 +76,7 @@ impl GateState {
         }
     }
 
-    /// Whether nothing is known to be wrong.
+    /// True if no problem is known.
     fn is_well(&self) -> bool {
         match self {
             GateState::Works | GateState::Unproven => true,
@@ -88,7 +88,7 @@ impl GateState {
     }
 }
 
-/// Looks at the gates, tells, and says whether all work that have to.
+/// Tests the gates, prints the results, and returns true if all required gates work.
 pub(super) fn run(shelf: &GateList, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
     let patients = patients(shelf, names)?;
     let mut checkups = Vec::new();
@@ -109,7 +109,7 @@ fn are_well(checkups: &[Checkup]) -> bool {
     checkups.iter().filter(|checkup| checkup.wanted).all(|checkup| checkup.state.is_well())
 }
 
-/// The gates that are looked at: those that are asked for, else those of the policy and those whose programs are here.
+/// Returns the gates to test: the named ones, or those of the policy and those whose programs are installed.
 fn patients<'a>(shelf: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
     let asked: BTreeSet<&str> = shelf.all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
     let is_due = |gate: &&Arc<Gate>| {
@@ -137,7 +137,7 @@ fn checkup(shelf: &GateList, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Ch
     }
 }
 
-/// The version of a gate's program, and how it does.
+/// Returns the version of a gate's program and the state of the gate.
 pub(super) fn examined(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, GateState) {
     let ready = match shelf.ready(gate) {
         Ok(ready) => ready,
@@ -154,7 +154,7 @@ pub(super) fn examined(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Op
     }
 }
 
-/// Gives the gate each text of its canary, in each of the ways in which it is given drafts.
+/// Runs the gate on each canary text, with each way in which it receives drafts.
 fn tried(gate: &Arc<Gate>, ready: &Installed<'_>, watch: &Watch) -> GateState {
     let texts = canaries(gate);
     let Some(canary) = gate.canary.as_ref().filter(|_| !texts.is_empty()) else { return GateState::Unproven };
@@ -163,7 +163,7 @@ fn tried(gate: &Arc<Gate>, ready: &Installed<'_>, watch: &Watch) -> GateState {
     states.find(|state| !matches!(state, GateState::Works)).unwrap_or(GateState::Works)
 }
 
-/// Tries one text of the canary after another, as for a draft, until one is found.
+/// Tries the canary texts in order until the gate finds one.
 fn shown(
     gate: &Arc<Gate>,
     canary: &Canary,
@@ -200,7 +200,7 @@ fn shown(
     }))
 }
 
-/// What it means that a gate gave no answer about its canary.
+/// Returns the state for a gate that gave no result for its canary.
 fn silent(NoAnswer { outcome, why }: NoAnswer) -> GateState {
     match outcome {
         Outcome::Skipped => GateState::Unconfigured(why),
@@ -211,7 +211,7 @@ fn silent(NoAnswer { outcome, why }: NoAnswer) -> GateState {
     }
 }
 
-/// The ways in which a gate is given drafts: only on standard input it is one, whatever is on disk.
+/// Returns the disk states to test; a gate that reads standard input needs only one.
 pub(super) fn standings(gate: &Gate) -> &'static [DiskState] {
     match gate.command().map(|command| command.input) {
         Some(Input::Stdin) => &[DiskState::Empty],

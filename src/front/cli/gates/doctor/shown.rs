@@ -1,4 +1,4 @@
-//! How the gates do, for people and for programs.
+//! Renders the results of `lockgate gates doctor` as text and JSON.
 
 use clap::builder::styling::Style;
 use serde_json::{Value, json};
@@ -10,11 +10,11 @@ use crate::front::cli::trust::shown::visible;
 use crate::gate::GateRuntime;
 use crate::policy::Isolation;
 
-/// Says what the states are about.
+/// The scope of the test.
 const TESTED: &str =
     "each program in a sample project of its gate; not your files, nor your project's configuration of it";
 
-/// The root, each gate with what is wrong with it, and what it comes to.
+/// Renders the root, each gate with its problem, and the summary.
 pub(super) fn text(shelf: &GateList, checkups: &[Checkup]) -> String {
     let mut text = surroundings(shelf);
     let widest = |width: fn(&Checkup) -> usize| checkups.iter().map(width).max().unwrap_or_default();
@@ -36,13 +36,13 @@ fn surroundings(shelf: &GateList) -> String {
             text += &labelled(LABEL, "root", visible(&ruled.commands.root.display().to_string()));
             text += &policy(ruled);
         }
-        None => text += &labelled(LABEL, "root", "none: this folder cannot be one"),
+        None => text += &labelled(LABEL, "root", "none: this folder cannot be a root"),
     }
     text += &isolation(&GateRuntime::default());
     text + &labelled(LABEL, "tested", TESTED)
 }
 
-/// What programs are kept apart by, and why not better.
+/// Renders the isolation of programs and the reason why it is not stronger.
 fn isolation(workshop: &GateRuntime) -> String {
     let level = workshop.isolation();
     let means = match level {
@@ -94,7 +94,7 @@ fn style(state: &GateState) -> Style {
     }
 }
 
-/// How many of those work that have to, in a sentence.
+/// Renders the number of required gates that work.
 fn sum(checkups: &[Checkup]) -> String {
     let wanted: Vec<&Checkup> = checkups.iter().filter(|checkup| checkup.wanted).collect();
     let ill: Vec<String> = wanted
@@ -112,7 +112,7 @@ fn sum(checkups: &[Checkup]) -> String {
     }
 }
 
-/// The same for programs.
+/// Renders the same content as JSON.
 pub(super) fn json(shelf: &GateList, checkups: &[Checkup]) -> Value {
     let gate = |checkup: &Checkup| {
         json!({

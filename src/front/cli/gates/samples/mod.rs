@@ -1,7 +1,7 @@
-//! `lockgate gates test`: every sample of a gate, judged by the gate itself here and now.
+//! `lockgate gates test`: runs each gate on its own samples.
 //!
-//! A sample says what its gate finds in a text. Recorded outputs keep that promise in lockgate's own tests; here the
-//! real programs do, in the versions that this machine has.
+//! A sample lists the expected findings of its gate. lockgate's own tests verify them with recorded outputs; this
+//! command runs the installed programs.
 
 mod shown;
 
@@ -19,46 +19,45 @@ use crate::gate::{
 };
 use crate::policy::{Gate, Sample};
 
-/// What came of one gate.
+/// The test result of one gate.
 struct Tested {
     name: String,
     trials: Vec<Trial>,
-    /// Why its program was not run.
+    /// Reason why its program did not run.
     held: Option<NotRun>,
-    /// How its program is installed.
+    /// Commands that install the program.
     install: Vec<String>,
 }
 
-/// What came of one sample.
+/// The result of one sample.
 struct Trial {
-    /// Its place among the gate's samples, from 1.
+    /// Number of the sample in the gate's definition, from 1.
     number: usize,
     path: String,
     standing: Option<DiskState>,
-    /// How many findings the sample says.
+    /// Number of findings that the sample expects.
     finds: usize,
     said: SampleReply,
     ms: u64,
 }
 
-/// What a gate says of its sample.
+/// The comparison of a gate's findings with its sample.
 enum SampleReply {
-    /// What the sample says.
+    /// The findings are as expected.
     Agrees,
-    /// Something else.
     Differs(Mismatch),
-    /// Nothing; why.
+    /// The gate gave no result; with the reason.
     Nothing(String),
 }
 
-/// How the whole gate did.
+/// The result of a gate over all samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SampleOutcome {
     Passed,
     Failed,
     Unavailable,
     Untrusted,
-    /// It has no samples.
+    /// The gate has no samples.
     Untested,
 }
 
@@ -75,7 +74,7 @@ impl Tested {
     }
 }
 
-/// Tests the gates, tells of each as soon as it has ended, and says whether all did as they should.
+/// Tests the gates, prints each result when it is ready, and returns true on success.
 pub(super) fn run(
     shelf: &GateList,
     names: &[String],
@@ -127,7 +126,7 @@ fn tested(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Tested {
             return Tested { name, trials: Vec::new(), held: Some(held), install };
         }
     };
-    // The program is there, so that there is nothing to install, whatever keeps it from running.
+    // The program exists, so no install hint is needed even if it cannot run.
     match by_program(gate, standings(gate), &ready, watch) {
         Ok(trials) => Tested { name, trials, held: None, install: Vec::new() },
         Err(why) => {
@@ -141,9 +140,9 @@ fn in_process(gate: &Arc<Gate>) -> Vec<Trial> {
     samples.map(|(at, sample)| trial(at, sample, None, || inside(gate, sample))).collect()
 }
 
-/// The samples judged by a program in each of the ways in which it is given drafts.
+/// Runs a program on the samples, with each way in which it receives drafts.
 ///
-/// Errors: why it may not run here at all.
+/// Errors: the reason why it cannot run at all.
 fn by_program(
     gate: &Arc<Gate>,
     standings: &[DiskState],

@@ -1,4 +1,4 @@
-//! What came of the samples, for people and for programs.
+//! Renders the results of `lockgate gates test` as text and JSON.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::front::cli::trust::shown::visible;
 use crate::gate::{DiskState, Finding, Mismatch};
 use crate::policy::Expected;
 
-/// Says what the outcomes are about.
+/// The scope of the test.
 const TESTED: &str =
     "tested: the samples of each definition; not your files, nor your project's configuration";
-/// The characters of the longest name of an outcome.
+/// Width of the longest outcome name, in characters.
 const WIDEST: usize = 11;
 
-/// One gate with what is wrong with it; names have so many characters.
+/// Renders one gate with its problems; `width` is the width of the name.
 pub(super) fn gate(tested: &Tested, width: usize) -> String {
     let outcome = tested.outcome();
     let name = paint(LABEL, format!("{:<width$}", visible(&tested.name)));
@@ -61,7 +61,7 @@ fn note(text: &str) -> String {
     format!("    {}\n", visible(text))
 }
 
-/// How many texts it was given: a sample is one for each way in which it is.
+/// Renders the number of runs; a sample may run in two disk states.
 fn counted(trials: &[Trial]) -> String {
     match trials.len() {
         0 => "no samples".to_owned(),
@@ -70,7 +70,7 @@ fn counted(trials: &[Trial]) -> String {
     }
 }
 
-/// A sample that gives something else: what it says in red, what was found in green.
+/// Renders a sample that differs: missing findings in red, unexpected ones in green.
 fn trial(trial: &Trial) -> String {
     let title = format!("sample {}: {}{}", trial.number, trial.path, stands(trial.standing));
     match &trial.said {
@@ -110,7 +110,6 @@ fn place(place: &str, parts: [Option<String>; 3]) -> String {
     [Some(place.to_owned())].into_iter().chain(parts).flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// What it comes to, in a sentence.
 pub(super) fn sum(all: &[Tested], well: bool, took: Duration) -> String {
     let named = |outcome: SampleOutcome| {
         let names: Vec<String> = all
@@ -138,7 +137,7 @@ pub(super) fn sum(all: &[Tested], well: bool, took: Duration) -> String {
     format!("\n{}", labelled(style, label, told))
 }
 
-/// The same for programs.
+/// Renders the same content as JSON.
 pub(super) fn json(all: &[Tested], well: bool) -> Value {
     let gate = |tested: &Tested| {
         json!({

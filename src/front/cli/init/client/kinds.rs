@@ -1,6 +1,6 @@
-//! The clients that are known: where each keeps its servers for a project, in which form, and what it wants next.
+//! The supported MCP clients: path and format of their project configuration, and the next step for a person.
 //!
-//! docs/init.md says where each form was found.
+//! docs/init.md lists the source of each format.
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
@@ -20,27 +20,26 @@ pub(in crate::front::cli::init) enum Client {
     Gemini,
 }
 
-/// What a client's documentation says of its configuration.
+/// The configuration format of a client, from its documentation.
 #[derive(Debug)]
 pub(super) struct ClientKind {
-    /// Its name for people.
+    /// Display name of the client.
     pub(super) name: &'static str,
-    /// The file, relative to the project's folder.
+    /// Path of the file, relative to the project's folder.
     pub(super) path: &'static str,
-    /// The property that has the servers.
+    /// The property that contains the servers.
     pub(super) key: &'static str,
-    /// How the project's folder is named in a server's words.
+    /// The value that stands for the project's folder in a server's arguments.
     pub(super) root: &'static str,
-    /// Whether an entry names its transport.
+    /// Set when an entry names its transport.
     pub(super) typed: bool,
-    /// Whether the file may have comments and trailing commas.
+    /// Set when the file may have comments and trailing commas.
     pub(super) lenient: bool,
-    /// What a person does then.
+    /// The next step for a person.
     pub(super) next: &'static str,
 }
 
 impl Client {
-    /// What is known of it.
     pub(super) fn kind(self) -> ClientKind {
         match self {
             Client::Claude => CLAUDE,
@@ -103,7 +102,6 @@ const GEMINI: ClientKind = ClientKind {
 };
 
 impl ClientKind {
-    /// What is said of the server in its configuration.
     pub(super) fn entry(&self, toolsets: Option<&str>) -> Map<String, Value> {
         let mut entry = Map::new();
         if self.typed {

@@ -1,22 +1,20 @@
-//! How a text of JSON is laid out, and how a value is written so that it looks like what stands around it.
+//! Detects the layout of a JSON text and formats values to match it.
 
 use serde_json::Value;
 
-/// The indentation of a text that shows none.
+/// Indentation for a text that has none.
 const PLAIN: &str = "  ";
 
-/// How a text is laid out.
+/// The layout of a text.
 #[derive(Debug)]
 pub(super) struct TextLayout<'a> {
     text: &'a str,
-    /// The end of its lines.
     pub(super) line_end: &'static str,
-    /// What one more level is indented by.
     unit: &'a str,
 }
 
 impl<'a> TextLayout<'a> {
-    /// Looks at a text.
+    /// Detects the layout of a text.
     pub(super) fn detect(text: &'a str) -> TextLayout<'a> {
         let first = text.split_inclusive('\n').next().unwrap_or_default();
         let line_end = if first.ends_with("\r\n") { "\r\n" } else { "\n" };
@@ -24,12 +22,12 @@ impl<'a> TextLayout<'a> {
         TextLayout { text, line_end, unit: indented.unwrap_or(PLAIN) }
     }
 
-    /// The blanks that the line of a place begins with.
+    /// Returns the indentation of the line at an offset.
     pub(super) fn indentation(&self, at: usize) -> &'a str {
         blanks_before(self.text.get(self.line_start(at)..).unwrap_or_default())
     }
 
-    /// The blanks before a place, where nothing else stands before it in its line.
+    /// Returns the blanks before an offset if the line has nothing else before it.
     pub(super) fn alone(&self, at: usize) -> Option<&'a str> {
         let before = self.text.get(self.line_start(at)..at)?;
         (blanks_before(before) == before).then_some(before)
@@ -40,12 +38,13 @@ impl<'a> TextLayout<'a> {
         before.rfind(['\n', '\r']).map_or(0, |end| end + 1)
     }
 
-    /// One level more than `base`; `sample` is the indentation of what stands at that level, where anything does.
+    /// Returns the indentation one level below `base`; `sample` is the indentation of an existing property at that
+    /// level.
     pub(super) fn deeper(&self, base: &str, sample: Option<&str>) -> String {
         sample.map_or_else(|| format!("{base}{}", self.unit), str::to_owned)
     }
 
-    /// Writes a value over several lines, the first of which is indented by `indent` already.
+    /// Formats a value over several lines; `indent` is the indentation of its first line.
     pub(super) fn spread(&self, value: &Value, indent: &str) -> String {
         let Some(fields) = value.as_object().filter(|fields| !fields.is_empty()) else { return flat(value) };
         let inner = format!("{indent}{}", self.unit);
@@ -57,7 +56,7 @@ impl<'a> TextLayout<'a> {
     }
 }
 
-/// Writes a value in one line.
+/// Formats a value on one line.
 pub(super) fn flat(value: &Value) -> String {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -71,7 +70,7 @@ pub(super) fn flat(value: &Value) -> String {
     }
 }
 
-/// Writes the name of a property.
+/// Formats the name of a property.
 pub(super) fn quoted(name: &str) -> String {
     Value::from(name).to_string()
 }

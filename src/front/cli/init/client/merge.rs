@@ -1,7 +1,7 @@
-//! One server more in a client's configuration: what stands there stays to the byte, and only the entry is put in.
+//! Adds a server to a client's configuration without changing other bytes.
 //!
-//! Invariant: pure; the text that is given back has the entry, and what is left of it without the entry is the text before,
-//! but for a comma and blanks between two braces.
+//! Invariant: pure. The result contains the entry; without the entry it equals the original text, except for a comma
+//! and blanks between two braces.
 
 use std::ops::Range;
 
@@ -13,41 +13,37 @@ use serde_json::{Map, Value, json};
 
 use super::layout::{TextLayout, flat, quoted};
 
-/// What some editors begin a text with.
+/// The byte order mark that some editors write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// What is to stand in a configuration.
+/// The entry to add to a configuration.
 #[derive(Debug)]
 pub(super) struct WantedEntry<'a> {
-    /// The property that has the servers.
+    /// The property that contains the servers.
     pub(super) key: &'a str,
-    /// The name of the server.
     pub(super) name: &'a str,
-    /// What is said of it.
     pub(super) entry: &'a Map<String, Value>,
 }
 
-/// What becomes of a configuration.
+/// The result of a merge.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Merged {
-    /// It says so already.
+    /// The configuration already has the entry.
     Same,
-    /// It has not, and this text does.
+    /// The new text, in a configuration without a server of that name.
     Added(String),
-    /// It says something else of a server of that name, at this line and column; this text has what is wanted in its place.
+    /// The new text, in a configuration with a different server of that name at this line and column.
     Instead(String, (usize, usize)),
 }
 
-/// Why nothing can be put into a text, and where, by line and column.
+/// The reason why a text cannot be merged, with line and column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MergeError {
-    /// What was seen.
     pub(super) seen: String,
-    /// Where.
+    /// Line and column, from 1.
     pub(super) at: (usize, usize),
 }
 
-/// Puts the entry into a text.
 pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<Merged, MergeError> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let page = ConfigText::read(body)?;
@@ -73,14 +69,14 @@ pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<Merged, Merg
     })
 }
 
-/// Whether a text has what strict JSON does not: comments, or a comma behind the last of several.
+/// True if a text has features outside strict JSON: comments or trailing commas.
 pub(super) fn is_lenient(text: &str) -> bool {
     let strict = ParseOptions { allow_comments: false, allow_trailing_commas: false, ..options() };
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     parse_to_ast(body, &CollectOptions::default(), &strict).is_err()
 }
 
-/// JSON with comments and trailing commas, and nothing else.
+/// Returns the options for JSON with comments and trailing commas.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -96,7 +92,6 @@ fn options() -> ParseOptions {
     }
 }
 
-/// New text for a span.
 #[derive(Debug)]
 struct ConfigSplice {
     span: Range<usize>,
@@ -109,7 +104,7 @@ impl ConfigSplice {
     }
 }
 
-/// Makes the changes, of which those at one place keep their order.
+/// Applies the splices; those at the same offset keep their order.
 fn applied(body: &str, mut splices: Vec<ConfigSplice>) -> String {
     splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
     let (mut text, mut done) = (String::with_capacity(body.len()), 0);
@@ -121,7 +116,6 @@ fn applied(body: &str, mut splices: Vec<ConfigSplice>) -> String {
     text + body.get(done..).unwrap_or_default()
 }
 
-/// A text that was read.
 struct ConfigText<'a> {
     body: &'a str,
     layout: TextLayout<'a>,
@@ -138,7 +132,7 @@ impl<'a> ConfigText<'a> {
         Ok(ConfigText { body, layout: TextLayout::detect(body), parsed })
     }
 
-    /// The line and the column of a place, from 1.
+    /// Returns the line and column of an offset, from 1.
     fn place(&self, at: usize) -> (usize, usize) {
         let before = self.body.get(..at).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -150,21 +144,19 @@ impl<'a> ConfigText<'a> {
     }
 
     fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, MergeError> {
-        node.as_object().ok_or_else(|| self.fault(node.range().start, format!("{what} is no object")))
+        node.as_object().ok_or_else(|| self.fault(node.range().start, format!("{what} is not an object")))
     }
 
-    /// The one property of this name, where there is one.
+    /// Returns the property with this name; fails if there are two.
     fn only<'n>(&self, object: &'n Object<'a>, name: &str) -> Result<Option<&'n ObjectProp<'a>>, MergeError> {
         let mut named = object.properties.iter().filter(|property| property.name.as_str() == name);
         match (named.next(), named.next()) {
-            (Some(_), Some(second)) => {
-                Err(self.fault(second.range.start, format!("`{name}` stands there twice")))
-            }
+            (Some(_), Some(second)) => Err(self.fault(second.range.start, format!("`{name}` occurs twice"))),
             (first, _) => Ok(first),
         }
     }
 
-    /// All of a text that has no value yet, to be put behind what it has.
+    /// Returns the whole content for a text that has no value yet, to append to it.
     fn whole(&self, wanted: &WantedEntry<'_>) -> String {
         let value = json!({ wanted.key: { wanted.name: wanted.entry } });
         let open = !self.body.is_empty() && !self.body.ends_with(['\n', '\r']);
@@ -172,7 +164,7 @@ impl<'a> ConfigText<'a> {
         format!("{begin}{}{}", self.layout.spread(&value, ""), self.layout.line_end)
     }
 
-    /// Has each field of the entry said in the server that is there; the other fields stay.
+    /// Sets each field of the entry in the existing server; other fields stay.
     fn amend(
         &self,
         server: &Object<'a>,
@@ -198,7 +190,7 @@ impl<'a> ConfigText<'a> {
         self.insert_all(object, &[(name, value)])
     }
 
-    /// Puts properties behind all that stands in an object.
+    /// Inserts properties at the end of an object.
     fn insert_all(&self, object: &Object<'a>, fields: &[(&str, &Value)]) -> Vec<ConfigSplice> {
         if fields.is_empty() {
             return Vec::new();
@@ -224,7 +216,7 @@ impl<'a> ConfigText<'a> {
             format!("{line_end}{indent}{}: {}", quoted(name), self.layout.spread(value, &indent))
         };
         let mut text = fields.iter().map(field).collect::<Vec<_>>().join(",") + after;
-        // The brace gets a line of its own where it has none; blanks before it would trail.
+        // Put the brace on its own line; blanks before it would become trailing blanks.
         let is_open = blanks.contains(['\n', '\r']);
         if !is_open {
             text += &format!("{line_end}{base}");
@@ -234,13 +226,13 @@ impl<'a> ConfigText<'a> {
     }
 }
 
-/// What stands at the end of an object.
+/// The end of an object.
 struct ObjectEnd {
-    /// The end of the last property.
+    /// End offset of the last property.
     last: Option<usize>,
     has_comma: bool,
     in_line_comment: bool,
-    /// The end of the last thing before the brace: a property, a comma, a comment, or the other brace.
+    /// End offset of the last token before the closing brace: a property, a comma, a comment, or the opening brace.
     tail: usize,
 }
 
@@ -260,7 +252,7 @@ impl ObjectEnd {
         }
     }
 
-    /// The comma that the last property needs before another one.
+    /// Returns the comma that the last property needs before another one.
     fn comma(&self) -> Option<ConfigSplice> {
         self.last.filter(|_| !self.has_comma).map(|end| ConfigSplice::at(end, ","))
     }
@@ -271,7 +263,7 @@ fn span(node: &Node<'_>) -> Range<usize> {
     range.start..range.end
 }
 
-/// Whether a value is what is wanted, which is made of texts and lists alone.
+/// True if a value equals the wanted one, which consists of strings and arrays only.
 fn is(node: &Node<'_>, wanted: &Value) -> bool {
     match (node, wanted) {
         (Node::StringLit(there), Value::String(text)) => there.value == *text,

@@ -1,7 +1,6 @@
-//! `lockgate init --client`: the server in a client's configuration of the project.
+//! `lockgate init --client`: adds the server to a client's configuration of the project.
 //!
-//! Invariant: what a person or another program wrote there stays as it is, to the byte; a file that cannot be understood is
-//! left alone.
+//! Invariant: other content of the file stays unchanged, byte for byte. A file that cannot be parsed is not written.
 
 mod kinds;
 mod layout;
@@ -21,10 +20,10 @@ use super::{Force, Writing};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
 
-/// The server's name in a configuration, and the program's on the search path.
+/// Name of the server in a configuration, and of the program on the search path.
 const NAME: &str = "lockgate";
 
-/// Adds the server to the configuration, and says what became of it.
+/// Adds the server to the configuration and returns the result.
 pub(super) fn run(
     workspace: &Workspace,
     client: Client,
@@ -63,7 +62,7 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// What is said in any case.
+/// Creates the outcome with its common parts.
 fn told(kind: &ClientKind, entry: &Map<String, Value>, before: Option<&str>) -> InitOutcome {
     let mut outcome = InitOutcome::new(FileStatus::Unchanged, kind.path);
     outcome.facts = vec![("client", json!(kind.name)), ("server", json!(NAME)), ("entry", json!(entry))];
@@ -74,9 +73,7 @@ fn told(kind: &ClientKind, entry: &Map<String, Value>, before: Option<&str>) -> 
         ));
     }
     if !is_on_path() {
-        outcome
-            .notes
-            .push(format!("there is no {NAME} on the search path, where {} looks for it", kind.name));
+        outcome.notes.push(format!("{NAME} is not on the search path, where {} looks for it", kind.name));
     }
     outcome.next.push((kind.name.to_owned(), kind.next.to_owned()));
     outcome
@@ -92,25 +89,24 @@ fn text_of<'a>(kind: &ClientKind, bytes: &'a [u8]) -> Result<&'a str, Error> {
 fn faulty(kind: &ClientKind, fault: &MergeError) -> Error {
     let (line, column) = fault.at;
     Error::new(Code::InvalidInput, format!("{}:{line}:{column}: {}", kind.path, fault.seen))
-        .hint("mend the file, or add what `--print` shows in an empty folder by hand")
+        .hint("fix the file, or add the output of `--print` in an empty folder by hand")
 }
 
 fn another(kind: &ClientKind, (line, column): (usize, usize)) -> Error {
-    let seen = format!("{}:{line}:{column}: another server `{NAME}` is there", kind.path);
-    Error::new(Code::EditConflict, seen).hint(
-        "leave it as it is, or say --force: what is shown takes the place of those words, all others stay",
-    )
+    let seen = format!("{}:{line}:{column}: another server `{NAME}` exists", kind.path);
+    Error::new(Code::EditConflict, seen)
+        .hint("keep it, or use --force to replace the fields shown; the others stay")
 }
 
-/// Refuses a text that does not say what it was to say.
+/// Checks that the new text contains the entry.
 fn check(text: &str, wanted: &WantedEntry<'_>) -> Result<(), Error> {
     match merge(text, wanted) {
         Ok(Merged::Same) => Ok(()),
-        other => Err(Error::new(Code::Internal, format!("the text that was made is not right: {other:?}"))),
+        other => Err(Error::new(Code::Internal, format!("the new text is wrong: {other:?}"))),
     }
 }
 
-/// Whether the client will find the program.
+/// True if the program is on the search path.
 fn is_on_path() -> bool {
     let path = crate::gate::search_path();
     std::env::split_paths(&path).any(|folder: std::path::PathBuf| folder.join(Path::new(NAME)).is_file())

@@ -1,7 +1,7 @@
-//! Which gates are proposed for which language, and why.
+//! Selects the gates that are proposed for each language.
 //!
-//! Invariant: a gate is proposed only where its program was found and passed its trial, and where the project names it or it is the first for its
-//! purpose that needs no naming.
+//! Invariant: a gate is proposed only if its program was found and passed its trial, and if the project names it or
+//! it is the first one for its purpose that needs no sign of use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,47 +12,46 @@ use crate::front::cli::gates::gate_list::GateList;
 use crate::front::cli::gates::trial::Failure;
 use crate::policy::{Catalogue, Gate, Languages, language_named};
 
-/// The key of what is about every language.
+/// The policy key for all languages.
 pub(super) const EVERY: &str = "*";
 
-/// What is made of a tool.
+/// The state of a tool in a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolState {
-    /// It is proposed.
     Taken,
-    /// It would be, but it did not pass its trial.
+    /// It would be proposed but failed its trial.
     Failed,
-    /// The project names it, and its program is not here.
+    /// The project names it, but its program is not installed.
     Missing,
-    /// Its program is here, and nothing asks for it.
+    /// Its program is installed, but nothing asks for it.
     Idle,
 }
 
 /// A tool for a language.
 #[derive(Debug)]
 pub(super) struct ToolChoice {
-    /// The language, or every one.
+    /// The language, or [`EVERY`].
     pub(super) language: &'static str,
-    /// The tool.
+    /// The gate of the tool.
     pub(super) gate: Arc<Gate>,
-    /// What it is for.
+    /// The purpose of the tool.
     pub(super) purpose: ToolPurpose,
-    /// What is made of it.
+    /// The state of the tool.
     pub(super) state: ToolState,
-    /// Why.
+    /// The reason for the state.
     pub(super) why: String,
-    /// Why it did not pass its trial, where it did not.
+    /// The failure of its trial, if it failed.
     pub(super) failure: Option<Failure>,
 }
 
-/// All of them, by language, in the order in which they are to run.
+/// All choices by language, in the order in which the gates run.
 #[derive(Debug)]
 pub(super) struct Choices(Vec<ToolChoice>);
 
-/// What came of the trials so far, by the name of the gate.
+/// The trial results by the name of the gate.
 type Results = BTreeMap<String, Result<(), Failure>>;
 
-/// A tool with what was found of it.
+/// A tool with the signs of its use.
 struct CheckedTool<'a> {
     known: &'a KnownTool,
     gate: &'a Arc<Gate>,
@@ -61,8 +60,8 @@ struct CheckedTool<'a> {
 }
 
 impl Choices {
-    /// Chooses for the languages of a project among the tools that pass their trial. Only those are tried that would be
-    /// proposed, and where one fails, the one that comes then.
+    /// Selects tools that pass their trial. Only tools that would be proposed are tried; if one fails, the next one
+    /// is tried.
     pub(super) fn tried(
         project: &ProjectFiles<'_>,
         shelf: &GateList,
@@ -99,17 +98,15 @@ impl Choices {
         Choices(all)
     }
 
-    /// All of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &ToolChoice> {
         self.0.iter()
     }
 
-    /// Those that are proposed.
     pub(super) fn taken(&self) -> impl Iterator<Item = &ToolChoice> {
         self.0.iter().filter(|choice| choice.state == ToolState::Taken)
     }
 
-    /// Those of a language in one state.
+    /// Returns the choices of a language in one state.
     pub(super) fn for_language<'c>(
         &'c self,
         language: &'c str,
@@ -160,7 +157,7 @@ fn choose(
     }
 }
 
-/// Whether a tool may be proposed where nothing names it.
+/// True if a tool may be proposed without a sign of use.
 fn may_come(tool: &CheckedTool<'_>, project: &ProjectFiles<'_>) -> bool {
     match tool.known.uninvited {
         Uninvited::Never => false,

@@ -1,52 +1,45 @@
-//! What is known of each tool of the catalogue beside its definition: what it is for, and how a project shows that its team
-//! uses it.
+//! The purpose of each tool of the catalogue, and the signs of its use in a project.
 //!
 //! Invariant: every gate of the catalogue that runs a program has one row.
 
-/// What a tool is for. Of those for one purpose, one is enough where a project shows no choice.
+/// The purpose of a tool. Only one tool for a purpose is proposed if a project shows no choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolPurpose {
-    /// Its output is the text as it should be.
     Format,
-    /// It orders imports, or adds and drops them.
+    /// Sorts, adds or removes imports.
     Imports,
-    /// It finds faults of one file.
+    /// Finds problems in one file.
     Lint,
-    /// It understands the whole program.
     Types,
-    /// It finds what is dangerous.
     Security,
-    /// It finds misspelt words.
     Spelling,
 }
 
-/// Whether a tool is proposed though nothing in the project names it.
+/// The condition for a proposal without a sign of use in the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Uninvited {
-    /// It has too many opinions, or does nothing without a configuration.
+    /// Never, because it is opinionated or does nothing without a configuration.
     Never,
-    /// The language has no other, or it has few false alarms.
+    /// Always, because the language has no other tool or it has few false alarms.
     Always,
-    /// It needs such a file, and no more; a folder ends in a slash.
+    /// If this file exists; a folder ends in a slash.
     With(&'static str),
 }
 
-/// One row.
+/// A row of the table of tools.
 #[derive(Debug)]
 pub(super) struct KnownTool {
-    /// The gate.
     pub(super) gate: &'static str,
-    /// What it is for.
     pub(super) purpose: ToolPurpose,
-    /// Whether it is proposed uninvited.
+    /// Condition for a proposal without a sign of use.
     pub(super) uninvited: Uninvited,
-    /// The name that its own configuration bears, in small letters and digits; empty where that says nothing.
+    /// The name that its own configuration contains, in lower-case letters and digits; empty if that shows nothing.
     pub(super) bears: &'static str,
-    /// Further signs: a file, a file and a text in it (`file#text`), or a hook of pre-commit (`hook:id`).
+    /// Further signs: a file, a file with a text in it (`file#text`), or a pre-commit hook (`hook:id`).
     pub(super) signs: &'static [&'static str],
 }
 
-/// Gates that take long: an edit does not wait for them, a check does.
+/// Slow gates, which run in checks but not in edits.
 pub(super) const SLOW: [&str; 2] = ["clippy", "golangci-lint"];
 
 const fn row(
@@ -62,7 +55,7 @@ const fn row(
 use ToolPurpose::{Format, Imports, Lint, Security, Spelling, Types};
 use Uninvited::{Always, Never, With};
 
-/// The rows; of several for one purpose, the first that is here is the one that is proposed uninvited.
+/// The table of tools; among installed tools with the same purpose, the first one is proposed without a sign of use.
 pub(super) const KNOWN: &[KnownTool] = &[
     row("ruff-imports", Imports, Never, "", &[]),
     row("isort", Imports, Never, "isort", &[]),

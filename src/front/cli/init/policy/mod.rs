@@ -1,6 +1,6 @@
-//! `lockgate init`: a policy for the languages of a project and the tools that are found.
+//! `lockgate init`: writes a policy for the languages and installed tools of a project.
 //!
-//! Invariant: what is written is a policy that lockgate reads, which is tried before; nothing that stands there is touched.
+//! Invariant: the text is a valid policy, which is checked before it is written. Existing files are never changed.
 
 mod choice;
 mod known;
@@ -25,12 +25,12 @@ use crate::front::cli::work::runtime;
 use crate::gate::Watch;
 use crate::policy::{Gate, Policy};
 
-/// Where the policy is written.
+/// Path of the new policy.
 const PATH: &str = "quality.yaml";
-/// Where another one would rule, or stand beside it.
+/// Paths of existing policies that would conflict with a new one.
 const OTHERS: [&str; 3] = [PATH, ".lockgate/quality.yaml", ".st3/quality.yaml"];
 
-/// Proposes a policy, and writes it where there is none; gives nothing where a signal ended the trials.
+/// Proposes a policy and writes it if there is none; returns `None` if a signal cancelled the trials.
 pub(super) fn run(
     workspace: &Workspace,
     toolsets: Option<&str>,
@@ -45,7 +45,7 @@ pub(super) fn run(
         }
         Trial::Held(inside) => {
             let shelf = GateList::before_policy(workspace, inside);
-            // One thread listens for signals while the programs run.
+            // One thread handles signals while the programs run.
             let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
             let watch = Watch::new(stop, None);
             let end = Instant::now() + LIMIT;
@@ -91,7 +91,7 @@ fn told(project: &ProjectFiles<'_>, choices: &Choices) -> InitOutcome {
     outcome.facts.push(("gates", json!(choices.all().map(fact).collect::<Vec<_>>())));
     let next = |what: &str, why: &str| (what.to_owned(), why.to_owned());
     if choices.taken().next().is_some() {
-        outcome.next.push(next("lockgate gates doctor", "whether each of these tools works on this machine"));
+        outcome.next.push(next("lockgate gates doctor", "tests each of these tools on this machine"));
         outcome
             .next
             .push(next("lockgate trust", "shows the commands, and asks; until then they are skipped"));
@@ -100,11 +100,11 @@ fn told(project: &ProjectFiles<'_>, choices: &Choices) -> InitOutcome {
     outcome
 }
 
-/// The tools for a language that are here, and are not proposed.
+/// Lists the installed tools for a language that are not proposed.
 fn idle(language: &str, choices: &Choices) -> Option<String> {
     let names: Vec<&str> =
         choices.for_language(language, ToolState::Idle).map(|choice| choice.gate.name.as_str()).collect();
-    if names.is_empty() { None } else { Some(format!("for {language}, unasked for: {}", names.join(", "))) }
+    if names.is_empty() { None } else { Some(format!("for {language}, not proposed: {}", names.join(", "))) }
 }
 
 fn fact(choice: &choice::ToolChoice) -> Value {

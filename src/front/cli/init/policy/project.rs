@@ -1,7 +1,7 @@
-//! What a project consists of, and what in it shows that its team uses a tool.
+//! Lists the files of a project and finds signs of the tools that its team uses.
 //!
-//! Invariant: nothing is run and no secret is read: names of files, their first lines where the name says nothing, and the
-//! text of configuration.
+//! Invariant: nothing runs and no secret is read: only file names, first lines of files without an extension, and
+//! configuration files.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -12,17 +12,16 @@ use crate::policy::{Gate, language_of, languages};
 
 use super::known::KnownTool;
 
-/// Folders with what others wrote, where no ignore file names them.
+/// Folders of third-party files, in case no ignore file lists them.
 const FOREIGN: [&str; 5] = ["node_modules", ".venv", "venv", "vendor", "third_party"];
-/// The largest script whose first line is looked at, and the largest configuration, in bytes.
+/// Maximum size in bytes of a script whose first line is read, and of a configuration file.
 const LARGEST: u64 = 1 << 20;
-/// How many files without an extension are opened at most, and how many files of one name.
+/// Maximum number of files without an extension that are opened, and of files with the same name.
 const MOST_OPENED: (usize, usize) = (500, 20);
-/// The name of every policy.
 const POLICY: &str = "quality.yaml";
-/// Where the hooks of pre-commit are named.
+/// The file that lists the hooks of pre-commit.
 const HOOKS: &str = ".pre-commit-config.yaml";
-/// Where packages for development are named: by npm, and by all that there is for Python.
+/// The files that list development packages, for npm and for Python.
 const NPM: &str = "package.json";
 const PYTHON: [&str; 6] = [
     "pyproject.toml",
@@ -33,21 +32,20 @@ const PYTHON: [&str; 6] = [
     "Pipfile",
 ];
 
-/// The files of a project.
 pub(super) struct ProjectFiles<'a> {
     workspace: &'a Workspace,
-    /// Those that are the project's own, the nearest to the top first.
+    /// The project's own files, nearest to the top first.
     files: Vec<String>,
-    /// The places of those in the list, by their last name.
+    /// Indices into `files` by file name.
     by_name: HashMap<String, Vec<usize>>,
     counts: BTreeMap<&'static str, usize>,
     texts: RefCell<BTreeMap<String, Option<String>>>,
 }
 
 impl<'a> ProjectFiles<'a> {
-    /// Looks at the files that git would not pass over.
+    /// Lists the files that git does not ignore.
     ///
-    /// Errors: `PATH_OUTSIDE_ROOT` for a root that is not there.
+    /// Errors: `PATH_OUTSIDE_ROOT` for a root that does not exist.
     pub(super) fn look(workspace: &'a Workspace) -> Result<ProjectFiles<'a>, Error> {
         let mut files: Vec<String> =
             workspace.project_files()?.into_iter().filter(|path| is_own(path)).collect();
@@ -77,18 +75,18 @@ impl<'a> ProjectFiles<'a> {
         }
     }
 
-    /// The languages that it has files in, in the order of the table, with how many.
+    /// Returns the languages with files in the project, in the order of the table, with the numbers of files.
     pub(super) fn languages(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let count = |name: &'static str| Some((name, *self.counts.get(name)?));
         languages().iter().filter_map(move |language| count(language.name.as_str()))
     }
 
-    /// Whether something stands at a path of the root.
+    /// True if the path exists in the root.
     pub(super) fn stands(&self, path: &str) -> bool {
         self.workspace.stands(path)
     }
 
-    /// The first file of a name, or in a folder where that ends in a slash.
+    /// Returns the first file with a name, or in a folder if the name ends in a slash.
     pub(super) fn has(&self, name: &str) -> Option<&str> {
         if name.ends_with('/') {
             return self.files.iter().map(String::as_str).find(|path| path.starts_with(name));
@@ -101,7 +99,7 @@ impl<'a> ProjectFiles<'a> {
         places.iter().filter_map(|at| self.files.get(*at)).map(String::as_str)
     }
 
-    /// What shows that the team uses a tool, as the end of a sentence that begins with its name.
+    /// Returns the sign that the team uses a tool, as the end of a sentence that begins with the tool's name.
     pub(super) fn sign(&self, known: &KnownTool, gate: &Gate) -> Option<String> {
         let configured =
             || own_configuration(known, gate).find_map(|(name, text)| self.configured(name, text));
@@ -117,7 +115,7 @@ impl<'a> ProjectFiles<'a> {
         self.configured(name, text)
     }
 
-    /// A file of this name that has this text, not only in a comment.
+    /// Finds a file with this name that contains the text outside comments.
     fn configured(&self, name: &str, text: &str) -> Option<String> {
         if text.is_empty() {
             return self.has(name).map(|path| format!("{path} is there"));
@@ -127,10 +125,10 @@ impl<'a> ProjectFiles<'a> {
         };
         let path = self.named(name).take(MOST_OPENED.1).find(holds)?;
         let shown = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        Some(format!("{path} speaks of {shown}"))
+        Some(format!("{path} mentions {shown}"))
     }
 
-    /// The hook of pre-commit that is the tool, or one of its ways.
+    /// Finds the pre-commit hook of the tool.
     fn hook(&self, tool: &str) -> Option<String> {
         let text = self.text(HOOKS)?;
         let ids = text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("id:"));
@@ -138,8 +136,8 @@ impl<'a> ProjectFiles<'a> {
         Some(format!("{HOOKS} has the hook {id}"))
     }
 
-    /// Where the package that the tool comes in is named. Of the gates of one package this shows the tool that bears its name
-    /// alone: a project that lints with ruff may well format by other means.
+    /// Finds the file that lists the tool's package. If several gates share a package, this counts only for the gate
+    /// with the package's name: a project that lints with ruff may use another formatter.
     fn packaged(&self, gate: &Gate) -> Option<String> {
         if is_further_way(&gate.name) {
             return None;
@@ -172,15 +170,15 @@ fn last_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Whether a file is the project's own: neither what others wrote, nor how editors and clients are set up.
+/// True if a file is the project's own: neither third-party nor a setting of an editor or client.
 fn is_own(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_set_up = |folder: &str| folder.starts_with('.') && folder != ".github";
     name != POLICY && !folders.split('/').any(|folder| FOREIGN.contains(&folder) || is_set_up(folder))
 }
 
-/// The configuration of the catalogue that bears the tool's name: others may be about anything. A list of ignored files is
-/// none: a project that ignores all files has it to keep the tool of somebody's editor away.
+/// Returns the configuration files of the catalogue that contain the tool's name; other files may configure anything.
+/// Ignore files do not count: a project may ignore all files to disable the tool in someone's editor.
 fn own_configuration<'g>(known: &'g KnownTool, gate: &'g Gate) -> impl Iterator<Item = (&'g str, &'g str)> {
     let all = gate.command().into_iter().flat_map(|command| &command.config);
     let bears = |name: &str| {
@@ -191,14 +189,14 @@ fn own_configuration<'g>(known: &'g KnownTool, gate: &'g Gate) -> impl Iterator<
         .filter(move |(name, text)| !name.ends_with("ignore") && bears(&format!("{name}#{text}")))
 }
 
-/// Whether a hook is a tool, or one of its ways: `biome-check` is one of biome, and `ruff-format` none of ruff.
+/// True if a hook belongs to the tool: `biome-check` belongs to biome, but `ruff-format` does not belong to ruff.
 fn is_way_of(id: &str, tool: &str) -> bool {
     let way = id.strip_prefix(tool).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let other = |known: &KnownTool| known.gate.len() > tool.len() && is_prefix(id, known.gate);
     way && !super::known::KNOWN.iter().any(other)
 }
 
-/// A gate that is a further way of another gate's program, as `ruff-format` is one of ruff.
+/// True if a gate is another mode of another gate's program, such as `ruff-format` of ruff.
 fn is_further_way(gate: &str) -> bool {
     super::known::KNOWN.iter().any(|known| known.gate.len() < gate.len() && is_prefix(gate, known.gate))
 }
@@ -207,12 +205,12 @@ fn is_prefix(id: &str, gate: &str) -> bool {
     id.strip_prefix(gate).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// The lines that are no comment in any form of configuration.
+/// Returns the lines that are not comments in any configuration format.
 fn uncommented(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !["#", ";", "//"].iter().any(|mark| line.trim_start().starts_with(mark)))
 }
 
-/// Whether a text names a package, as a word of its own at the beginning of a line or of a quoted text.
+/// True if a text names a package as a whole word at the start of a line or string.
 fn names_package(text: &str, package: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./@".contains(c);
     let in_line = |line: &str| {

@@ -1,6 +1,6 @@
-//! The policy as it is written: a comment for each choice.
+//! Formats the new policy, with a comment for each choice.
 //!
-//! Invariant: what comes from the project stands in comments only, each in one line.
+//! Invariant: content from the project appears only in comments, each on one line.
 
 use super::choice::{Choices, EVERY, ToolChoice, ToolState};
 use super::known::{SLOW, ToolPurpose};
@@ -11,7 +11,7 @@ use crate::front::cli::init::Trial;
 use crate::gate::clean;
 use crate::policy::{Policy, language_named};
 
-/// Where `lockgate schema policy` is to be written to, as docs/policy.md has it.
+/// Path of the policy schema, as recommended in docs/policy.md.
 const SCHEMA: &str = ".lockgate/policy.schema.json";
 
 const HEAD: &str = "\
@@ -23,10 +23,9 @@ const HEAD: &str = "\
 extends: default
 ";
 
-/// Stands in a policy whose tools were not tried.
+/// The comment in a policy whose tools were not tried.
 const UNTRIED: &str = "\n# These tools were found and not tried: `lockgate gates doctor` does that.\n";
 
-/// Writes the policy.
 pub(super) fn text(
     project: &ProjectFiles<'_>,
     choices: &Choices,
@@ -42,7 +41,7 @@ pub(super) fn text(
         text += UNTRIED;
     }
     if let Some(toolsets) = toolsets {
-        text += "\n# What `lockgate serve` offers where it is not told.\n";
+        text += "\n# The toolsets that `lockgate serve` offers by default.\n";
         text += &format!("server: {{ tools: [{}] }}\n", toolsets.replace(',', ", "));
     }
     let counts: Vec<(&str, Option<usize>)> =
@@ -60,15 +59,13 @@ pub(super) fn text(
     if others.is_empty() { text } else { format!("{text}\n{others}") }
 }
 
-/// The list of a language.
+/// Formats the list of a language.
 fn language(name: &str, count: Option<usize>, choices: &Choices) -> String {
     let key = if name == EVERY { "\"*\"" } else { name };
     let files = match count {
         Some(1) => "  # 1 file".to_owned(),
         Some(count) => format!("  # {count} files"),
-        None => {
-            "  # every language; files in a language with a list of its own are judged by both".to_owned()
-        }
+        None => "  # every language; files in a language with its own list are checked by both".to_owned(),
     };
     let mut text = format!("  {key}:{files}\n");
     for gate in built_in(name) {
@@ -78,7 +75,7 @@ fn language(name: &str, count: Option<usize>, choices: &Choices) -> String {
     text + &not_proposed(name, "    ", choices)
 }
 
-/// The gates that the built-in policy has for a language, which a list would take away.
+/// Returns the gates of the built-in policy for a language, which a new list would replace.
 fn built_in(name: &str) -> Vec<String> {
     let policy = Policy::embedded();
     let all = |language| -> Vec<String> {
@@ -91,7 +88,6 @@ fn built_in(name: &str) -> Vec<String> {
     }
 }
 
-/// A gate that is proposed.
 fn entry(choice: &ToolChoice) -> String {
     let name = &choice.gate.name;
     let mut text = format!("    # {}\n    - tool: {name}\n", comment(&choice.why));
@@ -109,7 +105,7 @@ fn entry(choice: &ToolChoice) -> String {
     text
 }
 
-/// The tools for a language that are not here though the project names them, and those that did not pass their trial.
+/// Formats comments on tools that are missing although the project names them, and on tools that failed their trial.
 fn not_proposed(name: &str, indent: &str, choices: &Choices) -> String {
     let about = if indent.is_empty() { format!("{name}: ") } else { String::new() };
     let mut text = String::new();
@@ -129,7 +125,7 @@ fn not_proposed(name: &str, indent: &str, choices: &Choices) -> String {
     text
 }
 
-/// What comes from the project, in one line, and without the two characters that YAML takes nowhere.
+/// Cleans content from the project: one line, without the two characters that are invalid in YAML.
 fn comment(text: &str) -> String {
     clean(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

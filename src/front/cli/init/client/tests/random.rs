@@ -1,16 +1,16 @@
-//! Merging into texts that are written in all ways that there are.
+//! Tests of merging into random texts in all valid layouts.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A value, and the same as somebody may have written it, with the comments in it.
+/// A value, one way to write it, and the comments in that text.
 #[derive(Debug, Clone)]
 struct Written {
     value: Value,
     text: String,
 }
 
-/// Blanks and comments between two tokens.
+/// Returns blanks and comments between two tokens.
 fn between() -> impl Strategy<Value = String> {
     let blank =
         prop_oneof![4 => Just(""), 3 => Just(" "), 1 => Just("\t"), 2 => Just("\n"), 1 => Just("\n    ")];
@@ -49,7 +49,7 @@ fn leaf() -> impl Strategy<Value = Written> {
     .prop_map(plain)
 }
 
-/// Items with what stands between them; a comma behind the last one where `open`.
+/// Joins items with the text between them; `open` adds a trailing comma.
 fn listed(items: &[String], gaps: &[String], open: bool) -> String {
     let mut gaps = gaps.iter().cycle();
     let mut gap = || gaps.next().cloned().unwrap_or_default();
@@ -90,8 +90,8 @@ fn object(inner: impl Strategy<Value = Written> + 'static) -> impl Strategy<Valu
     })
 }
 
-/// The comments of a text, and the text without them and without commas behind the last of several: read by other code than
-/// the one that is tried.
+/// Returns the comments of a text, and the text without comments and trailing commas. Uses other code than the code
+/// under test.
 fn strict(text: &str) -> (Vec<String>, String) {
     let (mut comments, mut plain) = (Vec::new(), String::new());
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
