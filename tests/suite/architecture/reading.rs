@@ -19,7 +19,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The room that it belongs to; the root of the crate for `lib.rs`.
+    /// The module that it belongs to; the root of the crate for `lib.rs`.
     pub fn room(&self) -> &str {
         let room = self.path.split('/').next().unwrap_or("");
         room.strip_suffix(".rs").unwrap_or(room)
@@ -84,7 +84,7 @@ pub fn uncommented(text: &str) -> String {
     text.lines().filter(|line| code(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The rooms of the crate that a text names, in `crate::room`, `crate::{room, ..}` and the same with the crate's name.
+/// The modules of the crate that a text names, in `crate::module`, `crate::{module, ..}` and the same with the crate's name.
 pub fn rooms_named(code: &str) -> BTreeSet<String> {
     let path = Regex::new(r"\b(?:crate|lockgate)::").unwrap();
     let mut rooms = BTreeSet::new();
@@ -133,7 +133,7 @@ pub fn climbs_out(source: &Source) -> bool {
     source.without_tests().contains(&climb)
 }
 
-/// The table of docs/architecture.md: what each room may use.
+/// The table of docs/architecture.md: the modules that each module may use.
 pub fn table() -> BTreeMap<String, BTreeSet<String>> {
     let rows = page()
         .lines()
