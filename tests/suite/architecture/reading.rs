@@ -14,7 +14,7 @@ pub struct Source {
     pub code: String,
     /// Its lines up to its tests.
     pub lines: Vec<String>,
-    /// Whether it holds nothing but tests.
+    /// True if it holds nothing but tests.
     pub is_test: bool,
 }
 
@@ -125,7 +125,7 @@ fn group_members(group: &str) -> Vec<String> {
     members
 }
 
-/// Whether the code before the tests climbs to the root of the crate by `super`.
+/// True if the code before the tests climbs to the root of the crate by `super`.
 pub fn climbs_out(source: &Source) -> bool {
     let parts = source.path.split('/').count();
     let depth = if source.path.ends_with("/mod.rs") { parts - 1 } else { parts };

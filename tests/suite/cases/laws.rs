@@ -138,7 +138,7 @@ fn hold_file(seen: &Value, whole: &Value, world: &World, before: &State, law: &m
     }
 }
 
-/// Whether an edit that has no name says that it cannot be taken back.
+/// True if an edit that has no name says that it cannot be taken back.
 fn notes_why(seen: &Value) -> bool {
     seen["notes"].to_string().contains("cannot be taken back")
 }

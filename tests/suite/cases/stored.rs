@@ -35,7 +35,7 @@ pub fn told(told: &Value, whole: &Value) -> Option<String> {
     Some(name(kind, id, told["path"].as_str()?))
 }
 
-/// Whether a name is one of an entity.
+/// True if a name is one of an entity.
 pub fn is_name(name: &str) -> bool {
     name.starts_with('{') && !name.starts_with("{outside}/")
 }
