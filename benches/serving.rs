@@ -197,7 +197,7 @@ fn beside(load: &Load, servers: &[Server]) {
     let [p50, p99] = [0.5, 0.99].map(|part| millis(quantile(&late, part)));
     println!("the clients themselves were late by p50 {p50:.1} ms, p99 {p99:.1} ms");
     println!(
-        "{} conflicts answered, {} edits carried over, {} calls sent again, of which {} edits had been made",
+        "{} conflicts answered, {} edits rebased, {} calls sent again, of which {} edits had been made",
         seen.conflicts.get(),
         seen.carried.get(),
         seen.resent.get(),
