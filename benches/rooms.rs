@@ -1,4 +1,4 @@
-//! What each room of the line costs, and how it grows: `cargo bench --bench rooms`.
+//! The cost of each module of the pipeline, and its growth: `cargo bench --bench rooms`.
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at the first trouble")]
 
 #[path = "../tests/suite/edits.rs"]

@@ -126,7 +126,7 @@ async fn offer(options: &Options, place: &Place) -> bool {
     kept && (!options.control || is_seen(&load, place))
 }
 
-/// Whether all damage is found.
+/// True if the check finds all planted damage.
 fn is_seen(load: &Load, place: &Place) -> bool {
     let unseen = control::unseen(load, place);
     unseen.iter().for_each(|what| println!("the control was not seen: {what}"));
@@ -189,7 +189,7 @@ fn told(
     kept && (beyond.is_empty() || !load.options.strict)
 }
 
-/// What is worth knowing beside the times.
+/// Prints conflicts, rebased edits and the use of the servers.
 fn beside(load: &Load, servers: &[Server]) {
     let seen = &load.seen;
     let mut late = seen.late.borrow_mut();
@@ -197,7 +197,7 @@ fn beside(load: &Load, servers: &[Server]) {
     let [p50, p99] = [0.5, 0.99].map(|part| millis(quantile(&late, part)));
     println!("the clients themselves were late by p50 {p50:.1} ms, p99 {p99:.1} ms");
     println!(
-        "{} conflicts answered, {} edits carried over, {} calls sent again, of which {} edits had been made",
+        "{} conflicts answered, {} edits rebased, {} calls sent again, of which {} edits had been made",
         seen.conflicts.get(),
         seen.carried.get(),
         seen.resent.get(),

@@ -1,4 +1,4 @@
-//! Every test that needs more than one room, in one binary, so that it is linked once.
+//! Every test that needs more than one module, in one binary, so that it is linked once.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! The most memory that a server has held, file by file and rung by rung.
+//! The peak memory of a server, per file and match level.
 
 use std::fs;
 use std::time::Duration;

@@ -163,7 +163,7 @@ pub fn planted(lines: usize) -> String {
     format!("{}{PLANTED}{}", &text[..middle], &text[middle..])
 }
 
-/// A quote for every rung, and some that no rung finds.
+/// A search text for every match level, and some that no level finds.
 pub fn rungs() -> Vec<(&'static str, Quoted, MatchTolerance)> {
     let with = |line: fn((usize, &str)) -> String| PLANTED.lines().enumerate().map(line).collect::<String>();
     let indented = with(|(_, line)| format!("    {line}\n"));

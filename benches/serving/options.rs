@@ -27,15 +27,15 @@ pub struct Options {
     pub edits: usize,
     /// After which part of the edits a server is killed; never where it is absent.
     pub kill_at: Option<f64>,
-    /// Whether latencies beyond the goals fail.
+    /// True if latencies beyond the goals fail.
     pub strict: bool,
     /// The numbers of entities over which growth is shown, in place of the load.
     pub growth: Vec<usize>,
-    /// Whether the HTTP front itself is measured, in place of the load.
+    /// True if the HTTP front itself is measured, in place of the load.
     pub front: bool,
-    /// Whether damage is done to the store in the end, which must be found.
+    /// True if damage is done to the store in the end, which must be found.
     pub control: bool,
-    /// Whether the folder stays.
+    /// True if the folder stays.
     pub keep: bool,
 }
 

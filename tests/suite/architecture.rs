@@ -155,7 +155,7 @@ fn only_some_places_name_some_things() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether code holds this word, and not as a part of another.
+/// True if code holds this word, and not as a part of another.
 fn names(code: &str, word: &str) -> bool {
     let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     code.match_indices(word).any(|(at, _)| {

@@ -141,7 +141,7 @@ fn verify_only_fails_where_strict_would() {
     }
 }
 
-/// Real programs in a chain: the formatter mends what the edit writes, the linter sees the mended text.
+/// Real programs in a chain: the formatter fixes the edit's text, the linter sees the fixed text.
 #[test]
 fn the_checks_see_what_the_formatter_made_of_the_draft() {
     let Some(_) = installed("LOCKGATE_TEST_VENV", "venv", "bin/ruff") else { return };

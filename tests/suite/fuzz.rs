@@ -1,4 +1,4 @@
-//! Random input against the rooms that meet it first: what is asked, what a file is, and where a quote stands in it.
+//! Random input against the modules that parse it first: requests, files, and the location of a search text.
 //!
 //! A few thousand inputs in every run of the tests, and as long as `BOLERO_RANDOM_TEST_TIME_MS` says in `tests/run`.
 

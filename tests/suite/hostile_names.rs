@@ -182,7 +182,7 @@ fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() 
         if name.contains('\0') {
             continue;
         }
-        // Who has such a file can have it mended all the same.
+        // An existing file of such a name can still be fixed.
         fs::write(scene.root().join(&name), "zero\n").unwrap();
         edit_in_turn(&scene, &mut server, &edits(&name), |_, name, _| holds_calls(&scene, name, false));
     }

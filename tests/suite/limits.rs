@@ -196,7 +196,7 @@ fn a_limit_on_the_size_of_files_refuses_an_edit_and_leaves_nothing_behind() {
 fn a_server_outlives_a_limit_on_the_size_of_files() {
     let project = Project::new();
     let limit = "-f 1000";
-    // The control: whoever does not catch the signal is ended by it.
+    // The control: a process that does not catch the signal is ended by it.
     let written = Command::new("sh")
         .arg("-c")
         .arg(format!("ulimit {limit} && exec head -c 4000000 /dev/zero > \"$0\""))

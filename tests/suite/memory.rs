@@ -233,7 +233,7 @@ fn reader(task: &str, (language, path): (&str, &str), text: &str, memory: usize)
     child
 }
 
-/// Whether such a process could read the text within so much memory.
+/// True if such a process could read the text within so much memory.
 fn reads_within(task: &str, names: (&str, &str), text: &str, memory: usize) -> bool {
     let output = reader(task, names, text, memory).wait_with_output().unwrap();
     let reply = output.stdout.get(..9).unwrap_or_default();

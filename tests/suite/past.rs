@@ -1,4 +1,4 @@
-//! The past, through the engine: edits carried over from older versions, sent again, taken back and made again.
+//! The history, through the engine: edits rebased from older versions, repeated, undone and redone.
 
 mod undo;
 mod versions;

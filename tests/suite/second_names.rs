@@ -14,7 +14,7 @@ use super::wire::Server;
 
 const LOOKS: [&str; 2] = ["get_content", "read_content_lines"];
 
-/// Whether `plain.txt` is shown in any way.
+/// True if `plain.txt` is shown in any way.
 fn is_shown(server: &mut Server) -> bool {
     let read = LOOKS.iter().any(|tool| !server.call(tool, &json!({ "path": "plain.txt" })).is_error);
     let found = server.call("search_content", &json!({ "pattern": "SECRET", "path": "plain.txt" }));

@@ -25,7 +25,7 @@ struct Project {
 /// One file of a call: its path, its text before, and after.
 type Edit<'a> = (&'a str, Option<&'a str>, &'a str);
 
-/// Whether servers are kept.
+/// Selects if the workspace keeps servers.
 #[derive(Clone, Copy, PartialEq)]
 enum Kept {
     Yes,
@@ -129,7 +129,7 @@ fn told(verdict: &Verdict) -> Vec<String> {
     found_in(verdict)
 }
 
-/// The findings, whoever told them.
+/// The findings, from server and command alike.
 #[track_caller]
 fn found_in(verdict: &Verdict) -> Vec<String> {
     let run = verdict.runs.last().unwrap();

@@ -29,7 +29,7 @@ pub struct Server {
 /// What a tool answered.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Whether the answer is marked as a refusal.
+    /// True if the answer is marked as a refusal.
     pub is_error: bool,
     /// The part for programs.
     pub structured: Value,

@@ -14,12 +14,12 @@ pub struct Source {
     pub code: String,
     /// Its lines up to its tests.
     pub lines: Vec<String>,
-    /// Whether it holds nothing but tests.
+    /// True if it holds nothing but tests.
     pub is_test: bool,
 }
 
 impl Source {
-    /// The room that it belongs to; the root of the crate for `lib.rs`.
+    /// The module that it belongs to; the root of the crate for `lib.rs`.
     pub fn room(&self) -> &str {
         let room = self.path.split('/').next().unwrap_or("");
         room.strip_suffix(".rs").unwrap_or(room)
@@ -84,7 +84,7 @@ pub fn uncommented(text: &str) -> String {
     text.lines().filter(|line| code(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The rooms of the crate that a text names, in `crate::room`, `crate::{room, ..}` and the same with the crate's name.
+/// The modules of the crate that a text names, in `crate::module`, `crate::{module, ..}` and the same with the crate's name.
 pub fn rooms_named(code: &str) -> BTreeSet<String> {
     let path = Regex::new(r"\b(?:crate|lockgate)::").unwrap();
     let mut rooms = BTreeSet::new();
@@ -125,7 +125,7 @@ fn group_members(group: &str) -> Vec<String> {
     members
 }
 
-/// Whether the code before the tests climbs to the root of the crate by `super`.
+/// True if the code before the tests climbs to the root of the crate by `super`.
 pub fn climbs_out(source: &Source) -> bool {
     let parts = source.path.split('/').count();
     let depth = if source.path.ends_with("/mod.rs") { parts - 1 } else { parts };
@@ -133,7 +133,7 @@ pub fn climbs_out(source: &Source) -> bool {
     source.without_tests().contains(&climb)
 }
 
-/// The table of docs/architecture.md: what each room may use.
+/// The table of docs/architecture.md: the modules that each module may use.
 pub fn table() -> BTreeMap<String, BTreeSet<String>> {
     let rows = page()
         .lines()

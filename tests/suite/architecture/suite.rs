@@ -33,7 +33,7 @@ fn module_of<'a>(home: &Path, path: &Path, files: &'a BTreeMap<PathBuf, String>)
     places.iter().find_map(|place| files.get(place)).map(String::as_str)
 }
 
-/// Whether a module names a file.
+/// True if a module names a file.
 fn names(module: Option<&str>, path: &Path) -> bool {
     let stem = if path.ends_with("mod.rs") { path.parent().unwrap() } else { path };
     let name = stem.file_stem().unwrap().to_string_lossy();

@@ -138,7 +138,7 @@ fn hold_file(seen: &Value, whole: &Value, world: &World, before: &State, law: &m
     }
 }
 
-/// Whether an edit that has no name says that it cannot be taken back.
+/// True if an edit that has no name says that it cannot be taken back.
 fn notes_why(seen: &Value) -> bool {
     seen["notes"].to_string().contains("cannot be taken back")
 }
@@ -156,7 +156,7 @@ fn hold_versions(answer: &Answer, world: &World, law: &mut impl FnMut(bool, &str
     }
 }
 
-/// Whether the bytes outside of the edit are said to be the same, or to be changed by gates that mended the draft.
+/// True if the answer reports the bytes outside the edit as unchanged, or as changed by fixers.
 fn outside(seen: &Value) -> bool {
     let gates = seen["gates"].as_array().cloned().unwrap_or_default();
     let fixed: Vec<&str> =

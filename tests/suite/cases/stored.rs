@@ -27,7 +27,7 @@ pub fn look(user: &Path, state: &mut State) {
     state.extend(asked.query_map((), entry).unwrap().map(Result::unwrap));
 }
 
-/// The name of what an answer tells of, where that is an entity; `whole` is the answer of which `told` is a part.
+/// The name of the entity in an answer, if any; `whole` is the complete answer that contains `told`.
 pub fn told(told: &Value, whole: &Value) -> Option<String> {
     let field = |name: &str| [told, whole].into_iter().find_map(|answer| answer[name].as_str());
     let kind = field("entity_type").filter(|kind| *kind != "file")?;
@@ -35,7 +35,7 @@ pub fn told(told: &Value, whole: &Value) -> Option<String> {
     Some(name(kind, id, told["path"].as_str()?))
 }
 
-/// Whether a name is one of an entity.
+/// True if a name is one of an entity.
 pub fn is_name(name: &str) -> bool {
     name.starts_with('{') && !name.starts_with("{outside}/")
 }

@@ -52,7 +52,7 @@ fn where_two_histories_parted_is_the_base_of_both() {
     git(&scene, "root", &["stash", "-q"]);
     git(&scene, "root", &["checkout", "-q", "side"]);
     commit(&scene, &[("s.py", BAD)]);
-    // Against main itself, what main broke since counts as mended, and a.py is as it was in both.
+    // Against main itself, a later fault of main counts as fixed, and a.py is as it was in both.
     assert_eq!(found(&json(&scene, &["--base", "main..."], 1)), ["s.py"]);
     assert_eq!(judged(&json(&scene, &["--base", "main..."], 1)), ["s.py"]);
     assert_eq!(judged(&json(&scene, &["--base", "main"], 1)), ["b.py", "c.py", "s.py"]);

@@ -28,7 +28,7 @@ pub fn hanging(tag: &str) -> TempDir {
     root
 }
 
-/// Whether a process with this word among its arguments runs.
+/// True if a process with this word among its arguments runs.
 pub fn runs(tag: &str) -> bool {
     let folders = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let has = |line: Vec<u8>| line.split(|byte| *byte == 0).any(|word| word == tag.as_bytes());

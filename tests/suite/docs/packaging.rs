@@ -38,7 +38,7 @@ fn check(words: &[&str]) {
     }
 }
 
-/// Whether a variable of that name is read anywhere.
+/// True if a variable of that name is read anywhere.
 fn is_read(variable: &str) -> bool {
     let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
     let quoted = format!("\"{variable}\"");

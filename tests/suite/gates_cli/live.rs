@@ -48,8 +48,8 @@ pub(super) fn installed() -> bool {
     is_set == [true; 2]
 }
 
-/// The gates that are promised to be asked here, and those that need no program; says of those that are missing that they
-/// were not run. What else lies on the machine may be of another version, or a name without a program behind it.
+/// The gates that must run on this machine, and those that need no program; reports each missing one as not run.
+/// Other programs on the machine may be of another version, or a name without a program.
 fn here<'a>(answer: &'a Value, state: &str) -> Vec<&'a Value> {
     let promised = live_gates();
     let catalogue = Catalogue::embedded();

@@ -86,7 +86,7 @@ fn after_a_body_in_chunks_the_connection_ends() {
     let smuggled = String::from_utf8(making(&client, "smuggled.txt")).unwrap();
     let chunked =
         format!("{}\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}{smuggled}", without("Content-Length"));
-    // With both, whoever believes the length takes what follows for the body of the first.
+    // With both, a parser that uses the length reads the next request as the body of the first.
     let both = format!("{head}\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}{smuggled}");
     for request in [chunked, both] {
         let mut raw: Raw = served.connect();

@@ -50,7 +50,7 @@ impl Served {
         Served::by(command, home)
     }
 
-    /// A server with a configuration, which listens where there is room.
+    /// A server with a configuration, on a free port.
     pub fn configured(text: &str) -> Served {
         Served::configured_with(text, &[])
     }

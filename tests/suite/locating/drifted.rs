@@ -80,14 +80,14 @@ fn differing<'a>(
     }
 }
 
-/// The lines that are looked at.
+/// The text of the searched lines.
 fn looked_at(world: &World, lines: Option<LineWindow>) -> String {
     let LineWindow { start, end } = lines.unwrap_or(LineWindow { start: 1, end: world.lines.len() });
     let text = world.lines[start - 1..end].iter().map(|line| line.text.clone() + line.end);
     text.collect::<String>().replace("\r\n", "\n")
 }
 
-/// All that is spliced lies in the lines that were looked at; but at an open end the newline before the last line goes
+/// Checks that all splices lie in the searched lines; but at an open end the newline before the last line goes
 /// with that line.
 fn within(world: &World, lines: Option<LineWindow>, plan: &Plan) -> Result<(), String> {
     let Some(LineWindow { start, end }) = lines else { return Ok(()) };

@@ -57,7 +57,7 @@ fn a_folder_that_becomes_a_link_does_not_lead_out() {
     });
 }
 
-/// Whether it comes to be so, within [`BOUNDED`].
+/// True if it comes to be so, within [`BOUNDED`].
 fn comes(mut so: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + BOUNDED;
     while Instant::now() < end {

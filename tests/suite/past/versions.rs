@@ -1,4 +1,4 @@
-//! An edit that speaks of an older version is carried over, refused, or known to be done.
+//! An edit with an older version is rebased, rejected, or already applied.
 
 use super::*;
 use lockgate::engine::Status;

@@ -1,4 +1,4 @@
-//! What holds wherever texts are kept: the same requests get the same answers over files, SQLite and PostgreSQL.
+//! The contract of every store: the same requests get the same answers over files, SQLite and PostgreSQL.
 
 mod asked;
 mod editing;

@@ -122,7 +122,7 @@ pub fn the_app() -> String {
     format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)")
 }
 
-/// What an answer says of an edit.
+/// The outcome of a write, as its answer reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     There,

@@ -1,4 +1,4 @@
-//! What an organisation has is nobody else's: whoever reaches for it is answered to the byte as if it were not there.
+//! Entities of an organisation are invisible to others: every answer is byte for byte the same as if they did not exist.
 //!
 //! Each call is made in two worlds, of which one has somebody else's entities and the other has not. What was answered is
 //! compared, and what is somebody else's must be as it was.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use messages::{answers, message, name};
 
-/// Where, in the exchange around one message of a client, the wire breaks.
+/// The point in the exchange of one client message at which the connection breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     /// The message never comes through.
@@ -41,7 +41,7 @@ const LATE: Duration = Duration::from_millis(200);
 pub enum Then {
     /// Whoever connects again is let through.
     Mended,
-    /// Whoever connects again is turned away, until the proxy is [mended](Proxy::mend).
+    /// New connections are rejected until [`Proxy::clear_fault`].
     Broken,
 }
 
@@ -121,19 +121,19 @@ impl Proxy {
         (std::mem::take(&mut state.seen), state.broke_at.take())
     }
 
-    /// Cuts every connection, and turns away whoever connects again.
+    /// Cuts every connection, and rejects new ones.
     pub fn cut(&self) {
         let mut state = self.shared.state.lock().unwrap();
         state.broken = true;
         state.cut_all();
     }
 
-    /// Cuts every connection; whoever connects again is let through.
+    /// Cuts every connection; new ones pass.
     pub fn blink(&self) {
         self.shared.state.lock().unwrap().cut_all();
     }
 
-    /// Holds back every further message of clients until the proxy is [mended](Proxy::mend).
+    /// Holds back every further message of clients until [`Proxy::clear_fault`].
     pub fn hold(&self) {
         self.shared.state.lock().unwrap().held = true;
     }

@@ -92,7 +92,7 @@ fn hold_match(found: &Value, lines: Option<Vec<String>>, answer: &Answer, law: &
     );
 }
 
-/// Whether a row is this line with its number; a long line may be shown in part, with `...` for what is missing.
+/// True if a row is this line with its number; a long line may be shown in part, with `...` for what is missing.
 fn is_numbered(row: &str, number: u64, mark: &str, lines: &[String]) -> bool {
     let Some(shown) = row.strip_prefix(&format!("{number}{mark}")) else { return false };
     let Some(line) = usize::try_from(number).ok().and_then(|number| lines.get(number.wrapping_sub(1))) else {

@@ -1,4 +1,4 @@
-//! The disk of the database is full, and has room again.
+//! The disk of the database is full, and has free space again.
 //!
 //! It is a small one in the memory, which no process sees but those of the database and of its server.
 
@@ -40,7 +40,7 @@ pub fn small_disk(at: &Path, size: &str) -> Option<Vec<OsString>> {
     None
 }
 
-/// A file that takes the room of a disk, which a process sees at this folder.
+/// A file that fills a disk, which a process sees at this folder.
 struct Filler(PathBuf);
 
 impl Filler {
@@ -49,7 +49,7 @@ impl Filler {
         Filler(PathBuf::from(own).join("filler"))
     }
 
-    /// Takes all room but so many pages of four kilobytes.
+    /// Fills the disk except so many pages of four kilobytes.
     fn leave(&self, pages: u64) {
         let folder = self.0.parent().unwrap();
         let found = rustix::fs::statvfs(folder).unwrap();

@@ -56,7 +56,7 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
         let database = postgres.database();
         let interrupted =
             Client::new(&database.url_at(proxy.address), &dir.path().join(format!("a{number}")));
-        // For good: whoever began it does not come back.
+        // For good: the process that began it does not return.
         let at = if number % 4 == 0 { At::Unheard } else { At::Before };
         proxy.arm(When::Number(number), at, Then::Broken);
         let answer = interrupted.try_text("src/a.txt");

@@ -95,7 +95,7 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
     }
 }
 
-/// The commit arrives when it has been looked for already: whoever looks waits until the old connection has ended.
+/// The commit arrives after its lookup has started: the lookup waits until the old connection has ended.
 #[test]
 fn a_commit_that_arrives_late_is_seen() {
     let Some(scene) = Scene::new() else { return };

@@ -25,7 +25,7 @@ static MASKS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
 /// The name of an edit.
 static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9a-f]{4}-[0-9]+").unwrap());
 
-/// An answer without what differs from world to world whoever is in it.
+/// An answer without the parts that differ between two fixtures in any case.
 fn masked(answer: &Answer, world: &World) -> String {
     let answer = json!({"is_error": answer.is_error, "structured": answer.structured, "text": answer.text});
     let mut text = answer.to_string().replace(world.dir.path().to_str().unwrap(), "WORLD");

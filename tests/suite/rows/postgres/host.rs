@@ -65,7 +65,7 @@ pub fn children(of: Pid) -> Vec<Pid> {
     .collect()
 }
 
-/// Whether a process has ended, also where nobody has asked yet how: a shell that waits for a line does not.
+/// True if a process has ended, also where nobody has asked yet how: a shell that waits for a line does not.
 pub fn is_dead(id: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()));
     let zombie =
