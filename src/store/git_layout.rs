@@ -12,7 +12,7 @@
 //! With a `commondir`, `objects`, `refs`, `config` and the hooks lie in the folder that it names. So a write
 //! is rejected as well that adds the last part of such a folder, or its settings or hooks ([`common`]).
 //!
-//! Invariant: the same check runs before anything is staged and after everything is staged, so that of two
+//! Invariant: the same check runs before anything is staged and after everything is applied, so that of two
 //! calls that each add a part at least one is rejected.
 
 mod common;
