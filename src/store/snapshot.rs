@@ -82,7 +82,7 @@ impl FileSnapshot {
     }
 
     /// Takes the content out, so that it need not be copied; give it back for publishing with
-    /// [`FileSnapshot::held`].
+    /// [`FileSnapshot::expected`].
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
