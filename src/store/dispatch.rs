@@ -114,7 +114,7 @@ impl Store {
         }
         let rows: Option<Vec<RowWrite<'_>>> = writes.iter().map(Write::of_row).collect();
         let rows = rows.ok_or_else(|| {
-            let seen = "one edit cannot be about files and about what lies in a database";
+            let seen = "one edit cannot change both files and database entities";
             Error::new(Code::InvalidInput, seen).hint("make one edit of each")
         })?;
         self.rows.publish(&rows, deed)

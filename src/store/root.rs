@@ -131,7 +131,7 @@ pub(super) fn folder_of(roots: &[Root], place: &FilePlace) -> Result<Folder, Err
         }
         // The folder had no link when it was admitted, so a link out of the root was added later.
         Some(_) | None => {
-            trouble::conflict(place.shown(), "has a symlink out of the root for a folder by now")
+            trouble::conflict(place.shown(), "now lies behind a symlink that leads out of the root")
         }
     })?;
     match folder.identity() {

@@ -149,7 +149,7 @@ impl PathWalk<'_> {
     fn not_there(&mut self, name: String) -> Result<(), Error> {
         if let Some((_, link)) = self.links.last() {
             let seen = format!("{} leads through the symlink {link}, whose target is not there", self.shown);
-            let hint = "name the file itself, or have a person mend the link";
+            let hint = "name the file itself, or have a person fix the link";
             return Err(Error::new(Code::FileNotFound, seen).hint(hint));
         }
         self.found.missing.push(name);

@@ -117,7 +117,7 @@ impl Repository {
         let base = self.repo.merge_base(commit(one)?, commit(other)?);
         match base.map_err(|why| self.refused(asked, &told(&why)))? {
             Some(base) => Ok(base.detach()),
-            None => Err(self.refused(asked, "the two have no commit in common")),
+            None => Err(self.refused(asked, "the two have no common commit")),
         }
     }
 
@@ -127,7 +127,7 @@ impl Repository {
             "the clone is shallow, so its history is cut off: fetch more of it, with `fetch-depth: 2` for actions/checkout \
              (0 for all) or `git fetch --deepen=1`"
         } else {
-            "name a commit, a branch, a tag, HEAD~1, or main... for where this branch left main"
+            "name a commit, a branch, a tag, HEAD~1, or main... for the merge base with main"
         };
         error.field(FIELD).hint(hint)
     }

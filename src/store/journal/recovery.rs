@@ -32,9 +32,7 @@ pub(super) fn recover(book: &RootJournal, root: usize, files: &Files, locks: &Lo
             notes.extend(sweep(book, &database, root, files, locks));
         }
         Ok(None) => {}
-        Err(error) => {
-            notes.push(format!("what was left half done could not be looked for: {}", error.message))
-        }
+        Err(error) => notes.push(format!("half-done edits could not be searched for: {}", error.message)),
     }
     notes.extend(book.take_notes());
     notes
@@ -69,7 +67,7 @@ fn left(file: &BegunFile) -> InterruptedFile<'_> {
 fn undone(database: &Database, number: u64, failure: &DatabaseError) -> String {
     let (_, why) = failure.told();
     let id = database.id(number);
-    format!("the edit {id} was left half done, and the journal could not be told what became of it: {why}")
+    format!("the edit {id} was left half done, and the journal could not record its outcome: {why}")
 }
 
 /// Removes staged copies that no row names. Only a power cut leaves them, so this runs once after each boot.

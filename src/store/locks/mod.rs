@@ -52,7 +52,7 @@ impl Locks {
     pub fn beside(state: &StateFolder) -> Locks {
         let folder = state
             .locks()
-            .inspect_err(|why| tracing::warn!("edits of other processes are not waited for: {why}"));
+            .inspect_err(|why| tracing::warn!("locks of other processes are not respected: {why}"));
         Locks { entries: Arc::default(), across: folder.ok().map(Across::new) }
     }
 

@@ -163,7 +163,7 @@ fn sync(staged: &[Option<StagedFile<'_>>], begun: Option<&PendingEdit>) -> Resul
         let journal = begun.map_or(Ok(()), PendingEdit::sync);
         let ended = |running: Result<thread::ScopedJoinHandle<'_, _>, usize>| match running {
             Ok(thread) => {
-                thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "syncing stopped half-way")))
+                thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "syncing stopped halfway")))
             }
             // The system could not start a thread.
             Err(number) => lane(number),
@@ -239,7 +239,7 @@ fn take_back<'a>(turned: Vec<(usize, AppliedWrite<'a>)>, held: impl Sized, error
 fn settle(begun: PendingEdit, files: &mut [PublishedFile]) -> EditId {
     let id = begun.id();
     if let (Err(why), Some(file)) = (begun.settle(), files.first_mut()) {
-        file.notes.push(format!("the edit is there, but the journal could not be told so yet: {why}"));
+        file.notes.push(format!("the edit is applied, but the journal could not record that yet: {why}"));
     }
     id
 }

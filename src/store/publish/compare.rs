@@ -36,7 +36,7 @@ pub(super) fn may_still_write(
 
 fn still_there(folder: &Folder, place: &FilePlace, before: &ExpectedContent<'_>) -> Result<Stat, Error> {
     let Some((_, stat)) = snapshot::open(folder, &place.name, place.shown())? else {
-        return Err(conflict(place.shown(), "was removed by somebody else since it was read"));
+        return Err(conflict(place.shown(), "was removed by another program since it was read"));
     };
     if Identity::from_stat(&stat) != before.snapshot.identity {
         return Err(conflict(place.shown(), "was replaced by another file since it was read"));

@@ -176,7 +176,7 @@ impl<'a> AppliedWrite<'a> {
         let kept = self.ends.set_aside();
         let shown = self.ends.shown;
         self.notes.push(format!(
-            "{shown} was written into by somebody else after it was replaced: that text is in {kept}"
+            "{shown} was written by another program after it was replaced; that text is in {kept}"
         ));
     }
 

@@ -47,7 +47,7 @@ impl<'a> ExpectedFile<'a> {
             Ok(stat) if Identity::from_stat(&stat) == self.identity => {}
             Ok(_) => return Err(conflict(shown, "was replaced by another file since it was read")),
             Err(Errno::NOENT) => {
-                return Err(conflict(shown, "was removed by somebody else since it was read"));
+                return Err(conflict(shown, "was removed by another program since it was read"));
             }
             Err(errno) => return Err(failed("stat", shown, errno)),
         }
@@ -55,7 +55,7 @@ impl<'a> ExpectedFile<'a> {
         if !self.holds().map_err(|errno| failed("reading", shown, errno))? {
             let size = rustix::fs::fstat(self.file).map(|stat| stat.st_size).unwrap_or_default();
             let seen = format!(
-                "was changed by somebody else since it was read ({} bytes then, {size} now)",
+                "was changed by another program since it was read ({} bytes then, {size} now)",
                 self.bytes.len()
             );
             return Err(conflict(shown, &seen));

@@ -102,7 +102,7 @@ impl<'a> NewFolders<'a> {
                 }
                 Err(match errno {
                     Errno::NOTDIR | Errno::LOOP | Errno::NOENT => {
-                        conflict(self.shown, "lost its folder to somebody else")
+                        conflict(self.shown, "lost its folder to another program")
                     }
                     errno => failed("opening the new folder", self.shown, errno),
                 })

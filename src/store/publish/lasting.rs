@@ -24,7 +24,7 @@ pub(super) fn sync(chains: &Chains<'_>, writes: &[FileWrite<'_>], files: &mut [P
 fn one(folder: &Folder, shown: &str) -> Option<String> {
     let errno = folder.sync().err()?;
     Some(format!(
-        "{shown} was written, but it is not proved that it would survive a power cut: syncing its folder failed: {}",
+        "{shown} was written, but it may not survive a power cut: syncing its folder failed: {}",
         std::io::Error::from(errno)
     ))
 }

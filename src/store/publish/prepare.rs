@@ -109,7 +109,7 @@ impl<'a> PreparedWrite<'a> {
             }
             (Some(staged), None, _) => staged.create(ends, write, leases).map_err(told(ends)),
             (None, Some(before), _) => AppliedWrite::remove(ends, write, before, leases).map_err(told(ends)),
-            (None, None, _) => Err(Error::new(Code::Internal, "a file that is not there was to be removed")),
+            (None, None, _) => Err(Error::new(Code::Internal, "cannot remove a file that does not exist")),
         }
     }
 }

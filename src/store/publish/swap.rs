@@ -126,7 +126,7 @@ impl SwapNames<'_> {
             Ok(Renamed::Whole) => Ok(None),
             Ok(Renamed::OldNameLeft(errno)) => Ok(Some(self.second_name(errno))),
             Err(Errno::EXIST) => {
-                Err(Refusal::Clean(conflict(self.shown, "was created by somebody else in the meantime")))
+                Err(Refusal::Clean(conflict(self.shown, "was created by another program in the meantime")))
             }
             Err(errno) => Err(self.refused("rename", errno)),
         }
@@ -136,15 +136,11 @@ impl SwapNames<'_> {
     pub fn keep(&self) -> Refusal {
         let name = self.set_aside();
         let seen = format!(
-            "{} was changed by others in the very moment in which it was written; one of the texts was kept beside it as {name}",
+            "{} was changed by another program during the write; one of the texts was kept in the same folder as {name}",
             self.shown
         );
         let error = Error::new(Code::EditConflict, seen);
-        Refusal::Kept(
-            error
-                .hint(format!("read the file and {name}, and put together what belongs together"))
-                .disk_unknown(),
-        )
+        Refusal::Kept(error.hint(format!("read the file and {name}, and merge the two texts")).disk_unknown())
     }
 
     /// Moves the file with the staged name to a name that no staged copy has, and returns it.
@@ -210,7 +206,7 @@ impl SwapNames<'_> {
     fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
         match lease {
             Some(lease) if !lease.is_whole() => {
-                let seen = "is just being opened for writing by another program";
+                let seen = "is being opened for writing by another program";
                 Err(Refusal::Clean(conflict(self.shown, seen)))
             }
             Some(_) | None => Ok(()),
@@ -250,7 +246,7 @@ impl SwapNames<'_> {
     }
 
     pub(super) fn meanwhile(&self) -> Error {
-        conflict(self.shown, "was changed by somebody else in the very moment in which it was to be written")
+        conflict(self.shown, "was changed by another program during the write")
     }
 
     fn level(&self, leased: bool) -> GuardLevel {
@@ -262,7 +258,7 @@ impl SwapNames<'_> {
         match errno {
             Errno::BUSY => Refusal::Mounted,
             Errno::NOENT => {
-                Refusal::Clean(conflict(self.shown, "was removed by somebody else since it was read"))
+                Refusal::Clean(conflict(self.shown, "was removed by another program since it was read"))
             }
             errno => Refusal::Clean(failed(call, self.shown, errno)),
         }

@@ -160,7 +160,7 @@ impl RecoveredFile<'_> {
         }
         let name = self.ends()?.set_aside();
         Some(format!(
-            "a text that was found beside {} after an edit that was not completed is in {name}",
+            "a text that was found next to {} after an edit that was not completed is in {name}",
             self.left.path
         ))
     }

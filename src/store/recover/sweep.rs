@@ -76,7 +76,7 @@ pub(super) fn older(
         let shown = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         if !is_elsewhere(&opened, &name, target, &shown, known) {
             notes.push(format!(
-                "{shown} has the name of a staged copy, and a text that is nowhere else: remove it if nobody needs it"
+                "{shown} has the name of a staged copy and a text that exists nowhere else; remove it if you do not need it"
             ));
         } else if opened.unlink(&name).is_ok() {
             notes.push(format!("a staged copy that was left behind was removed: {shown}"));

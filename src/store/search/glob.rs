@@ -20,7 +20,7 @@ impl SearchGlob {
     pub fn read(text: &str, path: &str) -> Result<SearchGlob, Error> {
         let climbs = text.split('/').any(|name| name == "..");
         read(text).filter(|_| !climbs).ok_or_else(|| {
-            Error::new(Code::BadPattern, format!("{path} is no glob that can be understood"))
+            Error::new(Code::BadPattern, format!("{path} is not a valid glob"))
                 .field("path")
                 .hint("name a file or a folder, or give a glob such as `*.py` or `src/**/*.rs`")
         })
