@@ -57,7 +57,7 @@ impl DocumentPath {
         }
     }
 
-    /// The built-in rule by which a file starts a program, as in [`FilePlace::runnable`].
+    /// The built-in rule by which a file starts a program, as in [`FileLocation::runnable`].
     pub fn runnable(&self) -> Option<&'static str> {
         match self {
             DocumentPath::File(place) => place.runnable(),
@@ -65,7 +65,7 @@ impl DocumentPath {
         }
     }
 
-    /// The occasion on which a file runs, as in [`FilePlace::occasion`].
+    /// The occasion on which a file runs, as in [`FileLocation::occasion`].
     pub fn occasion(&self) -> Option<&'static str> {
         match self {
             DocumentPath::File(place) => place.occasion(),
@@ -73,7 +73,7 @@ impl DocumentPath {
         }
     }
 
-    /// The path as the caller named it, as in [`FilePlace::shown`].
+    /// The path as the caller named it, as in [`FileLocation::shown`].
     pub fn shown(&self) -> &str {
         match self {
             DocumentPath::File(place) => place.shown(),

@@ -1,6 +1,6 @@
 //! Admits, reads, replaces and queries the files below the roots.
 //!
-//! Invariant: a path reaches the disk only as a [`FilePlace`], and that only through the folder in which it
+//! Invariant: a path reaches the disk only as a [`FileLocation`], and that only through the folder in which it
 //! was admitted; if that folder was replaced, the call fails.
 
 use super::admit::{self, AccessPurpose};
@@ -132,7 +132,7 @@ impl Files {
     }
 
     /// True if an entry exists at a path relative to the root that contains the file, as in
-    /// [`FilePlace::in_root`]; never outside of that root.
+    /// [`FileLocation::in_root`]; never outside of that root.
     pub fn exists(&self, place: &FilePlace, path: &str) -> bool {
         self.root(place).is_ok_and(|root| root.dir().try_exists(path).unwrap_or(false))
     }
