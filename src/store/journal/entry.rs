@@ -50,7 +50,7 @@ pub struct Entry {
 /// The change that an edit made to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// The file's path as a caller may name it, as in [`crate::store::FilePlace::shown`].
+    /// The file's path as a caller may name it, as in [`crate::store::FileLocation::shown`].
     pub path: String,
     /// The entity's key, if it is stored in a database.
     pub entity: Option<Entity>,

@@ -70,7 +70,7 @@ impl RootJournal {
         self.look(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
     }
 
-    /// Returns the entry with its paths spelled as in [`FilePlace::shown`].
+    /// Returns the entry with its paths spelled as in [`FileLocation::shown`].
     pub fn shown(&self, mut entry: Entry) -> Entry {
         for changed in &mut entry.changes {
             changed.path = match &self.base {

@@ -18,7 +18,7 @@ pub(super) use sweep::{JournalNames, sweep};
 
 /// An edit that was begun and not settled, as the journal records it.
 pub(super) struct Half<'a> {
-    /// The number of the root of its files, as in [`super::file_place::FilePlace`].
+    /// The number of the root of its files, as in [`super::file_location::FileLocation`].
     pub root: usize,
     /// Its files, in the order of the writes passed to [`super::journal::Journal::begin`].
     pub files: &'a [InterruptedFile<'a>],
@@ -31,7 +31,7 @@ pub(super) struct Half<'a> {
 /// One file of such an edit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InterruptedFile<'a> {
-    /// Its path, as spelled in [`super::file_place::FilePlace::in_root`].
+    /// Its path, as spelled in [`super::file_location::FileLocation::in_root`].
     pub path: &'a str,
     /// The name of its staged copy, in the same folder.
     pub staged: &'a str,
