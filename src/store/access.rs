@@ -1,21 +1,22 @@
-//! The built-in rules about paths, found under any spelling: what may never be touched, what a person is asked about before
-//! it is written, and what is written with a note.
+//! The built-in rules about paths, matched under any spelling: paths that are protected, paths that need
+//! confirmation before a write, and paths that get a note.
 //!
-//! They guard what runs commands (hooks, settings), what says how edits are judged (the policy), and secrets.
+//! They guard files that run commands (hooks, settings), files that define how edits are judged (the policy),
+//! and secrets.
 //!
-//! Invariant: pure; the answer depends on the text of the path alone.
+//! Invariant: pure; the result depends on the text of the path alone.
 
 use super::spelling;
 use crate::error::{Code, Error};
 
-/// One built-in rule: the glob that it is known by, and the folded names that it finds side by side at any depth.
+/// One built-in rule: its glob, and the folded names that it matches in sequence at any depth.
 #[derive(Debug)]
 pub(super) struct AccessRule {
     glob: &'static str,
     names: &'static [&'static str],
 }
 
-/// Names by which a protected file or folder may stand in a folder; a symlink of such a name protects its target.
+/// Names of protected files or folders; a symlink of such a name protects its target.
 pub(super) const MARKED_NAMES: &[&str] = &[
     ".git",
     ".git/hooks",
@@ -51,11 +52,12 @@ pub(super) const MARKED_NAMES: &[&str] = &[
     ".git-credentials",
 ];
 
-/// Protected folders in which whatever name a symlink has, its target is run, obeyed, or a secret.
+/// Protected folders in which a symlink of any name protects its target, because the target is run, obeyed,
+/// or a secret.
 pub(super) const MARKED_FOLDERS: &[&str] =
     &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor", ".gemini", ".aws", ".kube"];
 
-/// Names by which a runnable file or folder may stand in a folder; a symlink of such a name makes its target runnable.
+/// Names of runnable files or folders; a symlink of such a name makes its target runnable.
 pub(super) const RUNNABLE_NAMES: &[&str] = &[
     ".githooks",
     ".hg",
@@ -81,7 +83,7 @@ pub(super) const RUNNABLE_NAMES: &[&str] = &[
     ".kilocode",
 ];
 
-/// Runnable folders in which whatever name a symlink has, its target is run or obeyed.
+/// Runnable folders in which a symlink of any name makes its target runnable.
 pub(super) const RUNNABLE_FOLDERS: &[&str] = &[
     ".githooks",
     ".hg",
@@ -135,7 +137,7 @@ const RULES: &[AccessRule] = &[
     rule(".cursor/**", &[".cursor"]),
 ];
 
-/// The files that make a program start when a person merely opens or uses the folder.
+/// The files that start a program when a person merely opens or uses the folder.
 const RUNNABLE: &[AccessRule] = &[
     rule(".githooks/**", &[".githooks"]),
     rule(".hg/**", &[".hg"]),
@@ -161,7 +163,7 @@ const RUNNABLE: &[AccessRule] = &[
     rule(".kilocode/**", &[".kilocode"]),
 ];
 
-/// The files that run later, by the occasion.
+/// The files that run later, by occasion.
 const REVIEWED: &[(&str, &[AccessRule])] = &[
     (
         "in CI",
@@ -201,30 +203,31 @@ const REVIEWED: &[(&str, &[AccessRule])] = &[
     ),
 ];
 
-/// Names that a rule's pattern finds and that hold no secret: templates that projects publish.
+/// Published templates that a rule's pattern matches, and that hold no secret.
 const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template"];
 
-/// The private keys of ssh whose public half a text may be about.
+/// The private ssh keys whose public half is not a secret.
 const KEYS: &[&str] = &["id_dsa", "id_ecdsa", "id_ed25519"];
 
 const fn rule(glob: &'static str, names: &'static [&'static str]) -> AccessRule {
     AccessRule { glob, names }
 }
 
-/// The rule that a git folder under another name falls under.
+/// The rule for a git folder under another name.
 pub(super) const GIT_FOLDER: &str = ".git/**";
 
-/// The first rule that covers a root-relative path, by its glob.
+/// Returns the first rule that covers a root-relative path, by its glob.
 pub(super) fn rule_for(path: &str) -> Option<&'static str> {
     first(RULES, &spelling::folded(path))
 }
 
-/// The first rule by which a root-relative path makes a program start when the folder is opened or used, by its glob.
+/// Returns the glob of the first rule by which a root-relative path starts a program when the folder is
+/// opened or used.
 pub(super) fn runnable_for(path: &str) -> Option<&'static str> {
     first(RUNNABLE, &spelling::folded(path))
 }
 
-/// The occasion on which the file at a root-relative path runs, where a person should review it.
+/// Returns the occasion on which the file at a root-relative path runs, for a person's review.
 pub(super) fn occasion_for(path: &str) -> Option<&'static str> {
     let readings = spelling::folded(path);
     REVIEWED.iter().find(|(_, rules)| first(rules, &readings).is_some()).map(|(occasion, _)| *occasion)
@@ -234,8 +237,8 @@ fn first(rules: &[AccessRule], readings: &[Vec<String>; 2]) -> Option<&'static s
     rules.iter().find(|rule| readings.iter().any(|names| rule.finds(names))).map(|rule| rule.glob)
 }
 
-/// Returns true for a name so plain that [`rule_for`] finds no rule for a path of such names alone; far quicker to tell, and true
-/// of nearly every name.
+/// Returns true for a name so plain that [`rule_for`] finds no rule for a path of such names alone. Much
+/// faster, and true of nearly every name.
 pub(super) fn is_plain(name: &str) -> bool {
     let bytes = name.as_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.+=,@%#()[]{}".contains(byte);
@@ -253,7 +256,7 @@ pub(super) fn is_plain(name: &str) -> bool {
         && ![".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"].into_iter().any(ends)
 }
 
-/// The refusal of a path that a rule covers.
+/// The error for a path that a rule covers.
 pub(super) fn protected(path: &str, rule: &str) -> Error {
     Error::new(
         Code::Protected,
@@ -272,14 +275,14 @@ impl AccessRule {
     }
 }
 
-/// Returns true for a folded name that holds no secret although a pattern of secrets finds it.
+/// Returns true for a folded name that holds no secret although a pattern of secrets matches it.
 fn is_published(name: &str) -> bool {
     let is_about_public_half =
         |key: &str| name.strip_prefix(key).is_some_and(|rest| rest.starts_with(".pub."));
     TEMPLATES.contains(&name) || KEYS.iter().any(|key| is_about_public_half(key))
 }
 
-/// One asterisk, at the start or at the end of the pattern.
+/// Matches a pattern with one asterisk, at its start or end.
 fn matches(name: &str, pattern: &str) -> bool {
     if is_published(name) {
         return false;
@@ -291,7 +294,8 @@ fn matches(name: &str, pattern: &str) -> bool {
     }
 }
 
-/// Whether `name` can be the 8.3 name that Windows gives a file which the pattern matches (`GIT~1`, `GI7EBA~1`).
+/// True if `name` can be the 8.3 name that Windows gives a file which the pattern matches (`GIT~1`,
+/// `GI7EBA~1`).
 fn is_short(name: &str, pattern: &str) -> bool {
     let Some((stem, tail)) = name.split_once('~') else { return false };
     let (number, extension) = tail.split_once('.').unwrap_or((tail, ""));
@@ -299,7 +303,7 @@ fn is_short(name: &str, pattern: &str) -> bool {
         return false;
     }
     if let Some(ending) = pattern.strip_prefix("*.") {
-        // An extension of three letters is kept whole, and found as it stands.
+        // An extension of three letters is kept whole, and matched as it is.
         return ending.len() > 3 && ending.chars().take(3).eq(extension.chars());
     }
     let (long, open) = pattern.strip_suffix('*').map_or((pattern, false), |prefix| (prefix, true));
@@ -311,7 +315,8 @@ fn is_short(name: &str, pattern: &str) -> bool {
     stem_fits && (open || long_extension.chars().take(3).eq(extension.chars()))
 }
 
-/// Two letters of the name and four hexadecimal digits: what Windows makes of the fifth namesake.
+/// Matches two letters of the name and four hexadecimal digits, which Windows uses from the fifth similar
+/// name on.
 fn is_hashed(stem: &str, start: &str) -> bool {
     stem.strip_prefix(start)
         .is_some_and(|rest| rest.len() == 4 && rest.bytes().all(|b| b.is_ascii_hexdigit()))

@@ -1,7 +1,7 @@
-//! Who may pass: a path becomes a place, or a refusal, before anything of the file is read.
+//! Admits a path before anything of the file is read.
 //!
-//! Invariant: a place was checked under its requested spelling and under the path that it resolves to; what is there and is
-//! no regular file never becomes a place.
+//! Invariant: a path is checked under its requested spelling and under the path that it resolves to; an
+//! existing entry that is not a regular file is never admitted.
 
 use super::access;
 use super::alias::OtherNames;
@@ -14,20 +14,21 @@ use crate::policy::Publishing;
 use rustix::fs::{FileType, Stat};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// File systems whose files hold no content of their own: proc, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2, bpf.
+/// File systems whose files hold no content of their own: proc, sysfs, debugfs, tracefs, securityfs, cgroup,
+/// cgroup2, bpf.
 const PSEUDO: [u64; 8] =
     [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270, 0xcafe_4a11];
 
-/// What a path is admitted for.
+/// The purpose for which a path is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AccessPurpose {
-    /// Its file is to be written.
+    /// The file is to be written.
     Write,
-    /// Its file is to be read only: a place that is admitted for this is refused when something is published there.
+    /// The file is only read: publishing to a path admitted for this fails.
     Read,
 }
 
-/// Admits a path whose file is to be written, or read.
+/// Admits a path for writing or reading.
 pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FilePlace, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
@@ -72,8 +73,8 @@ fn occasion(asked: &str, real: &str, links: &OtherNames) -> Option<&'static str>
     names.filter_map(access::occasion_for).next()
 }
 
-/// The rule by which a file that is to be written makes a program start: under the path that was asked for, the one that it
-/// resolves to, through a link of a runnable name, or by a second name of its own.
+/// The rule by which a file that is to be written starts a program: under the requested path, the resolved
+/// path, a link of a runnable name, or a second hard link.
 fn runnable(
     found: &WalkEnd,
     name: &str,
@@ -88,7 +89,8 @@ fn runnable(
     }
 }
 
-/// Admits a path for a command of a person's own, which may write what is protected from agents, and is led by no link.
+/// Admits a path for a command that a person runs. Such a command may write protected files, and follows no
+/// link.
 pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FilePlace, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
@@ -115,8 +117,8 @@ pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FilePlace, Error> 
     place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))
 }
 
-/// Finds the folder that a path names, or that of the file that it names, without any right to what is in it: the place
-/// has no name, so nothing can be written there.
+/// Finds the folder that a path names, or that of the file that it names, without any right to its content:
+/// the result has no file name, so nothing can be written there.
 pub(super) fn stand(roots: &[Root], path: &str) -> Result<FilePlace, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
@@ -133,14 +135,14 @@ pub(super) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
     access::rule_for(real).map_or(Ok(()), |rule| Err(access::protected(path, rule)))
 }
 
-/// The refusal of a path that ends as a directory's does.
+/// The error for a path that ends in `/` like a directory's.
 fn closed(path: &str, is_file: bool) -> Error {
     let what = if is_file { "names a file" } else { "names nothing that is there" };
     let error = Error::new(Code::NotAFile, format!("not a file: {path} ends in `/` but {what}"));
     error.field("path").hint("name the file without the `/` at its end")
 }
 
-/// Finds the other names of the file, where it has several.
+/// Finds the other names of a hard-linked file.
 fn vet_file(
     roots: &[Root],
     found: &WalkEnd,
@@ -155,7 +157,7 @@ fn vet_file(
     Ok(links)
 }
 
-/// Whoever may read a file may do so under any of its names, but for one that is protected under another.
+/// Checks a file for reading: allowed under any of its names, unless another one is protected.
 fn vet_sight(
     roots: &[Root],
     found: &WalkEnd,
@@ -172,7 +174,7 @@ fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     permit::may_create(&step.folder, path)
 }
 
-/// Refuses what holds no text: everything but regular files on file systems that store them.
+/// Fails for everything but regular files on file systems that store them.
 pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<(), Error> {
     let what = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
@@ -189,14 +191,14 @@ pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<()
     Err(trouble::not_a_file(path, what))
 }
 
-/// Whether the kernel makes up the files of this file system.
+/// True if the kernel generates the files of this file system.
 pub(super) fn is_made_up(file: impl AsFd) -> rustix::io::Result<bool> {
     let system = rustix::fs::fstatfs(file)?;
-    // The kernel's magic numbers have 32 bits, its field has more on most machines.
+    // The kernel's magic numbers have 32 bits; the field is wider on most machines.
     Ok(u64::try_from(system.f_type).is_ok_and(|magic| PSEUDO.contains(&magic)))
 }
 
-/// The path beneath its root that the walk came to.
+/// The resolved path, relative to its root.
 pub(super) fn real_path(found: &WalkEnd, name: &str) -> String {
     join(&join(&folder_path(found), &found.missing.join("/")), name)
 }
@@ -207,7 +209,8 @@ fn folder_path(found: &WalkEnd) -> String {
 
 fn place(roots: &[Root], (asked, rest): (usize, &str), found: WalkEnd, name: String) -> Option<FilePlace> {
     let in_root = real_path(&found, &name);
-    // What follows a link is not where the text alone says: `link/..` is the folder above the link's target.
+    // After a link the text of the path does not determine the folder: `link/..` is the parent of the link's
+    // target.
     let plain = if found.followed { None } else { spelling::normal(rest) };
     let below = plain.unwrap_or_else(|| spelling::without_idle_dots(rest));
     Some(FilePlace {

@@ -1,11 +1,11 @@
-//! Protected things under other names: what a path's text cannot tell, found by what the file and its folders are.
+//! Finds protected files under other names, by the identity of the file and its folders.
 //!
-//! A symlink `.git` makes the folder that it leads to the git folder; a hard link makes any name the name of a secret.
-//! Looked at are the marked names and the links of covered names in the folders above a file, and the links in the marked
-//! folders there. A link of a protected name in a folder that is not above its target is not looked for; the policy does
-//! not obey such a one.
+//! A symlink `.git` makes its target the git folder; a hard link gives a secret any name. The search covers the marked
+//! names and the symlinks with protected names in the folders above a file, and the symlinks in the marked folders there.
+//! A link of a protected name in a folder that is not above its target is not found; the policy does not follow such a
+//! link.
 //!
-//! Invariant: names are compared by device and inode; a search that could not be finished ends in a refusal.
+//! Invariant: names are compared by device and inode; a search that could not be finished is an error.
 
 use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
 use super::file_place::join;
@@ -19,7 +19,7 @@ use crate::error::Error;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
-/// Refuses a path that a link of a protected name leads to, or a git folder under another name.
+/// Fails for a path that a link of a protected name leads to, or a git folder under another name.
 pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     let way = way(found, name);
     for PathStep { folder, .. } in &found.folders {
@@ -37,9 +37,9 @@ pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<
     Ok(())
 }
 
-/// The rule by which a link of a runnable name, or one in a runnable folder, leads to the path.
+/// Returns the rule by which a link of a runnable name, or one in a runnable folder, leads to the path.
 ///
-/// Errors: what keeps the links from being looked at.
+/// Errors: the links could not be read.
 pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<Option<&'static str>, Error> {
     let way = way(found, name);
     for PathStep { folder, .. } in &found.folders {
@@ -54,14 +54,14 @@ pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<
     Ok(None)
 }
 
-/// Returns what the protected names of a folder lead to, and the symlinks in its marked folders, each with the path that
-/// reaches it.
+/// Returns the targets of the protected names of a folder, and of the symlinks in its marked folders, each with the path
+/// that leads to it.
 pub(super) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
     marked(folder, MARKED_NAMES, MARKED_FOLDERS, access::rule_for)
 }
 
-/// Returns what these names of a folder and its symlinks with a name that a rule covers lead to, and the symlinks in these
-/// of its folders, each with its path.
+/// Returns the targets of these names of a folder, of its symlinks with a name that `rule_for` covers, and of the symlinks
+/// in these of its folders, each with its path.
 fn marked(
     folder: &Folder,
     names: &[&str],
@@ -74,7 +74,7 @@ fn marked(
     Ok(names.filter_map(|name| Some((Identity::from_stat(&folder.stat_behind(&name).ok()?), name))).collect())
 }
 
-/// Returns true if a folder with an entry of this name can have [`marks`].
+/// True if a folder with an entry of this name can have [`marks`].
 pub(super) fn is_marked(name: &str) -> bool {
     !access::is_plain(name)
         && (access::rule_for(name).is_some()
@@ -100,7 +100,7 @@ fn covered_links(
     }
 }
 
-/// The paths of all symlinks that lie in these folders of a folder.
+/// The paths of all symlinks in these folders of a folder.
 fn links_in_folders(folder: &Folder, folders: &[&str]) -> rustix::io::Result<Vec<String>> {
     let mut links = Vec::new();
     for marked in folders {
@@ -119,7 +119,7 @@ fn links_in_folders(folder: &Folder, folders: &[&str]) -> rustix::io::Result<Vec
             })
         });
         match listed {
-            // A marked name that is itself a link, or a file, is looked at as such.
+            // A marked name that is itself a link, or a file, is handled as such.
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
             Err(errno) => return Err(errno),
         }
@@ -127,8 +127,8 @@ fn links_in_folders(folder: &Folder, folders: &[&str]) -> rustix::io::Result<Vec
     Ok(links)
 }
 
-/// Refuses a file of which another name is protected, with its rule; or may be, where too much would have to be looked
-/// at to know.
+/// Fails for a file of which another name is protected, with its rule; also if too many entries would have to
+/// be read to know.
 pub(super) fn refuse_protected_links(
     roots: &[Root],
     found: &WalkEnd,
@@ -144,7 +144,7 @@ pub(super) fn refuse_protected_links(
     }
 }
 
-/// What every folder on the way, and the file, is; with the path from there to the file.
+/// The identity of every folder of the path, and of the file, each with the rest of the path.
 fn way(found: &WalkEnd, name: &str) -> Vec<(Identity, String)> {
     let mut below = join(&found.missing.join("/"), name);
     let mut way = Vec::new();
@@ -162,15 +162,17 @@ fn way(found: &WalkEnd, name: &str) -> Vec<(Identity, String)> {
 
 /// Returns true if git takes a folder for a git folder, whatever its name.
 ///
-/// Git wants `HEAD`, and `objects` and `refs` that may be entered, which a program file may be as well; where `commondir`
-/// stands, the last two lie elsewhere. A `HEAD` that says nothing counts too, as the next write could change it.
+/// Git requires `HEAD`, and searchable `objects` and `refs`, which may even be executable files; with a
+/// `commondir`, the last two lie elsewhere. An invalid `HEAD` counts too, because the next write could change
+/// it.
 pub(super) fn is_git_folder(folder: &Folder) -> bool {
     let holds = |name| folder.stat(name).is_ok();
     holds("HEAD") && (holds("commondir") || (holds("objects") && holds("refs")))
 }
 
-/// The same for a file that is to be written, of which all names in the root are given: one of which some names may lie in folders that cannot be looked into is
-/// refused, as one of them may be protected. A name outside of all roots is nobody's secret here.
+/// Does the same for a file that is to be written and whose names in the root must all be known. Fails if
+/// some names may lie in folders that cannot be read, because one of them may be protected. A name outside of
+/// all roots is not considered.
 pub(super) fn refuse_hidden_links(
     roots: &[Root],
     found: &WalkEnd,
@@ -193,27 +195,26 @@ pub(super) fn refuse_hidden_links(
 /// The other names of a file.
 #[derive(Debug, Default)]
 pub(super) struct OtherNames {
-    /// All names of it in its root, where it has several.
+    /// All names of a hard-linked file in its root.
     pub names: Vec<String>,
-    /// The rule by which a name in any root makes a program start.
+    /// The rule by which a name in any root starts a program.
     pub runnable: Option<&'static str>,
 }
 
-/// The names of one file beneath the roots, as far as they are looked for: until a protected one is found.
+/// A search for the names of one file in the roots; it ends at a protected one.
 struct NameSearch {
     wanted: Identity,
     names: usize,
-    /// The paths of those that were seen, relative to the root of the file.
+    /// The paths found so far, relative to the root of the file.
     known: Vec<String>,
     rule: Option<&'static str>,
-    /// The rule by which one of them makes a program start.
+    /// The rule by which one of them starts a program.
     runnable: Option<&'static str>,
     seen: Coverage,
 }
 
 impl NameSearch {
-    /// What walks over the root of a file, and then over the others, find of its names; nothing to look for where it
-    /// has but one.
+    /// Walks the root of a file, and then the others, for its names; `None` if the file has only one.
     fn of_names(roots: &[Root], found: &WalkEnd, stat: &Stat) -> Option<NameSearch> {
         let names = permit::names_of(stat);
         let wanted = Identity::from_stat(stat);
@@ -234,7 +235,7 @@ impl NameSearch {
         Some(search)
     }
 
-    /// Looks beneath a root until all names were seen, a rule was found, or enough was looked at; gives the paths.
+    /// Walks a root until all names were found, a rule matched, or the limit was reached; returns the paths.
     fn look(&mut self, top: &Folder) -> Vec<String> {
         let mut known = Vec::new();
         let seen = names::walk(top, (), |(), name| {

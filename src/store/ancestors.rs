@@ -1,9 +1,9 @@
-//! Names that are looked for in every folder from a root down to one: policy files, and what `.editorconfig` says.
+//! Finds names in every folder from a root down to a given one: policy files, and `.editorconfig`.
 //!
-//! Asking for each by its path would have the system walk that path anew for each folder and name. So the folders are
-//! entered one from the other, and only what may be there is looked at by its path.
+//! A lookup by path would make the system resolve that path for each folder and name. So the folders are
+//! entered one from the other, and only existing candidates are looked up by path.
 //!
-//! Invariant: a name is left out only where nothing of it stands in its folder; what cannot be told is not left out.
+//! Invariant: a name is left out only if it does not exist in its folder; in doubt it is included.
 
 use super::folder::Folder;
 use super::policy_file::upwards;
@@ -11,10 +11,10 @@ use super::root::Root;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-/// The folders from the one at `path` up to the root, the nearest first, each by its path beneath the root and with those
-/// of the names that may stand in it.
+/// Returns the folders from the one at `path` up to the root, the nearest first, each by its path in the root
+/// and with the names that may exist in it.
 ///
-/// It takes one descriptor at a time, and some system calls for each folder.
+/// Uses one descriptor at a time, and some system calls for each folder.
 pub(super) fn candidates<'p>(
     root: &Root,
     path: &'p str,
@@ -29,13 +29,13 @@ pub(super) fn candidates<'p>(
     upwards(path).zip(found.into_iter().rev()).collect()
 }
 
-/// Those of the names that may stand in a folder: all, where it could not be entered.
+/// The names that may exist in a folder: all, if it could not be entered.
 fn standing(folder: Option<&Folder>, names: &[&'static str]) -> Vec<&'static str> {
     let may_stand = |name: &&str| folder.is_none_or(|folder| !is_absent(folder, name));
     names.iter().copied().filter(may_stand).collect()
 }
 
-/// Whether nothing of this name is in a folder; its first part must be a folder itself where it has two.
+/// True if a folder has no entry of this name; of a name with two parts, the first must be a folder.
 fn is_absent(folder: &Folder, name: &str) -> bool {
     let nothing = |name: &str| folder.stat(name).is_err_and(|errno| errno == Errno::NOENT);
     match name.split_once('/') {

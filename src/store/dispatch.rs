@@ -1,6 +1,6 @@
-//! All that a workspace keeps: files and rows behind one door, each with what it was.
+//! The store of a workspace: combines files and database rows, each with its history.
 //!
-//! Invariant: a place is handed to the store that admitted it, and all of one edit goes to one store.
+//! Invariant: a path is handed to the store that admitted it, and all writes of one edit go to one store.
 
 use super::document_path::DocumentPath;
 use super::files::Files;
@@ -12,45 +12,45 @@ use crate::error::{Code, Error};
 use crate::policy::Publishing;
 use crate::text::Hints;
 
-/// The files and the rows of a workspace, and what was done to both.
+/// The files and the rows of a workspace, with their journals.
 #[derive(Debug)]
 pub struct Store {
-    /// The files beneath the roots.
+    /// The files below the roots.
     pub files: Files,
-    /// What was done to them.
+    /// The journal of the files.
     pub journal: Journal,
-    /// What is kept in a database, and what was done to it.
+    /// The entities in a database, with their history.
     pub rows: EntityStore,
 }
 
-/// One text that is to become another, to be made or to be removed.
+/// One text to replace, create or remove.
 #[derive(Debug, Clone, Copy)]
 pub struct Write<'a> {
-    /// Where it is.
+    /// The path of the document.
     pub place: &'a DocumentPath,
-    /// What was read there; absent when there was nothing.
+    /// The content that was read; absent if there was none.
     pub before: Option<(&'a Snapshot, Content<'a>)>,
-    /// What is to stand there; absent when it is to be removed.
+    /// The new content; absent if it is to be removed.
     pub after: Option<Content<'a>>,
-    /// The permission bits of a new file, where they are not those of any new file.
+    /// The permission bits of a new file, if they differ from the default.
     pub mode: Option<u32>,
-    /// How many of the folders above a removed file go with it, where they are empty then.
+    /// The number of folders above a removed file that are removed too, if they are empty then.
     pub folders: usize,
-    /// What the journal is told of it.
+    /// The facts that the journal records besides the texts.
     pub told: JournalRecord,
 }
 
-/// What became of the writes of one edit.
+/// The result of the writes of one edit.
 #[derive(Debug)]
 pub enum WriteOutcome {
-    /// All of it is there.
+    /// All writes were made.
     All(PublishedBatch),
-    /// A row is no longer what was read: somebody else was faster, and nothing was written.
+    /// A row has changed since it was read by a concurrent edit; nothing was written.
     Overtaken,
 }
 
 impl Store {
-    /// Reads what stands there, at most `limit` bytes; `None` when there is nothing.
+    /// Reads the content, at most `limit` bytes; `None` if there is none.
     pub fn read(&self, place: &DocumentPath, limit: u64) -> Result<Option<Snapshot>, Error> {
         Ok(match place {
             DocumentPath::File(place) => self.files.read(place, limit)?.map(Snapshot::File),
@@ -58,10 +58,10 @@ impl Store {
         })
     }
 
-    /// Reads a place, and its last change: in one go where both lie in a database, while a file can be edited without a
+    /// Reads the content and its last change: in one query for a row, while a file can be edited without a
     /// journal.
     ///
-    /// Errors: those of [`Store::read`], and for a row those of its past.
+    /// Errors: those of [`Store::read`], and for a row those of its history.
     pub fn read_and_last(
         &self,
         place: &DocumentPath,
@@ -79,7 +79,7 @@ impl Store {
         }
     }
 
-    /// What is said of a place's encoding and line ends.
+    /// The encoding and line ends that are configured for a path.
     pub fn hints(&self, place: &DocumentPath) -> Hints {
         match place {
             DocumentPath::File(place) => self.files.hints(place),
@@ -87,8 +87,8 @@ impl Store {
         }
     }
 
-    /// Whether something stands at a path as [`Place::in_root`] spells it, in the same root or among the entities of the
-    /// same sort.
+    /// True if an entry exists at a path, spelled as in [`DocumentPath::in_root`], in the same root or among
+    /// the entities of the same type.
     pub fn exists(&self, place: &DocumentPath, path: &str) -> bool {
         match place {
             DocumentPath::File(place) => self.files.exists(place, path),
@@ -96,9 +96,10 @@ impl Store {
         }
     }
 
-    /// Publishes all writes of one edit, or none, and remembers it where it can be.
+    /// Publishes all writes of one edit, or none, and records it if possible.
     ///
-    /// Errors: `EDIT_CONFLICT` when a file is no longer what was read, `INVALID_INPUT` for files and rows in one edit.
+    /// Errors: `EDIT_CONFLICT` if a file has changed since it was read, `INVALID_INPUT` for files and rows in
+    /// one edit.
     pub fn publish(
         &self,
         writes: &[Write<'_>],
@@ -113,13 +114,13 @@ impl Store {
         }
         let rows: Option<Vec<RowWrite<'_>>> = writes.iter().map(Write::of_row).collect();
         let rows = rows.ok_or_else(|| {
-            let seen = "one edit cannot be about files and about what lies in a database";
+            let seen = "one edit cannot change both files and database entities";
             Error::new(Code::InvalidInput, seen).hint("make one edit of each")
         })?;
         self.rows.publish(&rows, deed)
     }
 
-    /// Why edits of a place are not remembered, where they are not.
+    /// The reason why edits of a path are not recorded, if they are not.
     pub fn forgets(&self, place: &DocumentPath) -> Option<String> {
         match place {
             DocumentPath::File(place) => self.journal.trouble(place),
@@ -127,10 +128,10 @@ impl Store {
         }
     }
 
-    /// What the past was asked, where an edit can do without the answer: files can be edited without a journal. Of rows the
-    /// past is a part, and what is not known of it is not taken for nothing.
+    /// Replaces an error of the journal by a default for files, which can be edited without a journal. For
+    /// rows the history is part of the data, so the error stays.
     ///
-    /// Errors: those of asking, for a row.
+    /// Errors: that of the query, for a row.
     pub fn at_hand<T: Default>(&self, place: &DocumentPath, asked: Result<T, Error>) -> Result<T, Error> {
         match place {
             DocumentPath::File(_) => Ok(asked.unwrap_or_default()),
@@ -138,7 +139,7 @@ impl Store {
         }
     }
 
-    /// The last change of a place.
+    /// Returns the last change of a path.
     pub fn latest(&self, place: &DocumentPath) -> Result<Option<Entry>, Error> {
         match place {
             DocumentPath::File(place) => self.journal.latest(place),
@@ -146,17 +147,18 @@ impl Store {
         }
     }
 
-    /// Whether an edit of this place was begun by a process that has ended; to be asked only while its lock is held.
+    /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
+    /// held.
     pub fn stale(&self, place: &DocumentPath) -> bool {
         match place {
             DocumentPath::File(place) => self.journal.stale(place).unwrap_or(false),
-            // What a database was told in one transaction is there or is not.
+            // A database transaction is complete or absent.
             DocumentPath::Row(_) => false,
         }
     }
 
-    /// The text of a version of what stands there, whole stamp or a prefix of at least 12 hex digits; `None` where it was
-    /// never kept, or is no longer.
+    /// Returns the text of a version, by the whole hash or a prefix of at least 12 hex digits; `None` if it
+    /// was never kept, or was pruned.
     pub fn text(&self, place: &DocumentPath, version: &str) -> Result<Option<Vec<u8>>, Error> {
         match place {
             DocumentPath::File(place) => self.journal.text(place, version),
@@ -164,7 +166,7 @@ impl Store {
         }
     }
 
-    /// The entry of that name.
+    /// Returns the entry with that id.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
         match self.journal.entry(id)? {
             Some(entry) => Ok(Some(entry)),
@@ -172,7 +174,7 @@ impl Store {
         }
     }
 
-    /// The last entries, the newest first; those of one place, or of all that the caller reaches.
+    /// Returns the last entries, the newest first, of one path or of all that the caller may access.
     pub fn entries(&self, of: Option<&DocumentPath>, most: usize) -> Result<Vec<Entry>, Error> {
         match of {
             Some(DocumentPath::File(place)) => self.journal.entries(Some(place), most),
@@ -190,7 +192,7 @@ impl Store {
         }
     }
 
-    /// The newest edit that has not been taken back; of one place, or of the files of all roots.
+    /// Returns the newest edit that is not undone, of one path or of the files of all roots.
     pub fn to_undo(&self, of: Option<&DocumentPath>) -> Result<Option<Entry>, Error> {
         match of {
             None => self.journal.to_undo(None),
@@ -199,7 +201,7 @@ impl Store {
         }
     }
 
-    /// The edit that was taken back last and still is; of one place, or of the files of all roots.
+    /// Returns the edit that was undone last and is not redone, of one path or of the files of all roots.
     pub fn to_redo(&self, of: Option<&DocumentPath>) -> Result<Option<Entry>, Error> {
         match of {
             None => self.journal.to_redo(None),
@@ -208,14 +210,15 @@ impl Store {
         }
     }
 
-    /// Whether an edit leaves something to tidy: of files each does, of entities some do.
+    /// True if an edit leaves something to prune: each edit of files does, some of entities do.
     pub fn is_due(&self, of_files: bool) -> bool {
         of_files || self.rows.is_due()
     }
 
-    /// Forgets the oldest until all is within its bounds; to be called after each edit where it [is due](Store::is_due).
+    /// Prunes the oldest entries until the limits are met; call it after each edit for which it [is
+    /// due](Store::is_due).
     ///
-    /// Errors: why it could not be done.
+    /// Errors: the reason why it could not be done.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         self.journal.tidy(bounds)?;
         self.rows.tidy(bounds)

@@ -1,7 +1,7 @@
-//! Where a request leads: a file beneath a root, or a row of the stored content.
+//! The target of a request: a file below a root, or a row of a database.
 //!
-//! Invariant: a place holds no descriptor, no connection and no right; every call that uses it goes through its store again
-//! and finds the same, or refuses.
+//! Invariant: it holds no descriptor, no connection and no right; every call goes through its store again and
+//! finds the same target, or fails.
 
 use super::file_place::FilePlace;
 use super::folder::Identity;
@@ -9,10 +9,10 @@ use super::rows::RowPlace;
 use crate::request::{Entity, EntityKind};
 use crate::text::Version;
 
-/// The device of what lies on none: no file system has this number.
+/// The device number of database rows: no file system has it.
 const ROWS: u64 = u64::MAX;
 
-/// Digits of a key's hash.
+/// The number of digits of a key's hash.
 const HASH: usize = 32;
 
 /// An admitted target.
@@ -20,11 +20,12 @@ const HASH: usize = 32;
 pub enum DocumentPath {
     /// A file.
     File(FilePlace),
-    /// What is kept in a database.
+    /// A row in a database.
     Row(RowPlace),
 }
 
-/// What a lock is taken on: the folder that is there, by what it is, and the names below it; or a row of a database.
+/// The key of a lock: the identity of the deepest existing folder and the names below it, or a row of a
+/// database.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockKey {
     folder: Identity,
@@ -32,7 +33,7 @@ pub struct LockKey {
 }
 
 impl DocumentPath {
-    /// What to lock while it is edited; two spellings of one path have one key.
+    /// The lock key; two spellings of one path have the same key.
     pub fn key(&self) -> LockKey {
         match self {
             DocumentPath::File(place) => place.key(),
@@ -40,7 +41,7 @@ impl DocumentPath {
         }
     }
 
-    /// What lies there, in a word: a file, or the sort of the entity.
+    /// A word for the target: `file`, or the type of the entity.
     pub fn noun(&self) -> &str {
         match self {
             DocumentPath::File(_) => EntityKind::FILE,
@@ -48,7 +49,7 @@ impl DocumentPath {
         }
     }
 
-    /// The key of what is kept in a database.
+    /// The key of an entity in a database.
     pub fn entity(&self) -> Option<&Entity> {
         match self {
             DocumentPath::File(_) => None,
@@ -56,7 +57,7 @@ impl DocumentPath {
         }
     }
 
-    /// The built-in rule by which a file makes a program start, as [`FilePlace::runnable`] has it.
+    /// The built-in rule by which a file starts a program, as in [`FileLocation::runnable`].
     pub fn runnable(&self) -> Option<&'static str> {
         match self {
             DocumentPath::File(place) => place.runnable(),
@@ -64,7 +65,7 @@ impl DocumentPath {
         }
     }
 
-    /// The occasion on which a file runs, as [`FilePlace::occasion`] has it.
+    /// The occasion on which a file runs, as in [`FileLocation::occasion`].
     pub fn occasion(&self) -> Option<&'static str> {
         match self {
             DocumentPath::File(place) => place.occasion(),
@@ -72,7 +73,7 @@ impl DocumentPath {
         }
     }
 
-    /// The path as the caller named it, as [`FilePlace::shown`] spells it.
+    /// The path as the caller named it, as in [`FileLocation::shown`].
     pub fn shown(&self) -> &str {
         match self {
             DocumentPath::File(place) => place.shown(),
@@ -80,7 +81,7 @@ impl DocumentPath {
         }
     }
 
-    /// The path by which policies, gates and diffs know it: relative to the root that it really lies in, with `/`.
+    /// The path for policies, gates and diffs: relative to the root that contains the file, with `/`.
     pub fn in_root(&self) -> &str {
         match self {
             DocumentPath::File(place) => place.in_root(),
@@ -88,7 +89,7 @@ impl DocumentPath {
         }
     }
 
-    /// The path of the file that is really edited, when a symlink was followed.
+    /// The path of the file that is really edited, if a symlink was followed.
     pub fn resolved(&self) -> Option<&str> {
         match self {
             DocumentPath::File(place) => place.resolved(),
@@ -96,7 +97,7 @@ impl DocumentPath {
         }
     }
 
-    /// All names of a file that has several.
+    /// All names of a hard-linked file.
     pub fn names(&self) -> &[String] {
         match self {
             DocumentPath::File(place) => place.names(),
@@ -118,28 +119,28 @@ impl From<RowPlace> for DocumentPath {
 }
 
 impl LockKey {
-    /// Whether the other one lies below this one, as in a folder.
+    /// True if the other key lies below this one, as in a folder.
     pub fn holds(&self, other: &LockKey) -> bool {
         let below = other.rest.strip_prefix(&self.rest).is_some_and(|rest| rest.starts_with('/'));
         below && self.folder == other.folder
     }
 
-    /// The key of a row of a database, which is no folder's.
+    /// The key of a row of a database, which lies in no folder.
     pub(super) fn of_row(depot: u64, rest: &str) -> LockKey {
         LockKey::below(Identity { device: ROWS, inode: depot }, rest)
     }
 
-    /// Whether other processes are waited for, as well: of rows the database says who came first.
+    /// True if other processes are waited for as well; for rows the database decides.
     pub(super) fn is_waited_for_by_all(&self) -> bool {
         self.folder.device != ROWS
     }
 
-    /// The key of what these names lead to beneath a folder.
+    /// The key of these names below a folder.
     pub(super) fn below(folder: Identity, rest: &str) -> LockKey {
         LockKey { folder, rest: rest.to_owned() }
     }
 
-    /// A name for it that is the same in all processes, and fit for a file.
+    /// A hash that is the same in all processes, for use in file names.
     pub(super) fn hash(&self) -> String {
         let Identity { device, inode } = self.folder;
         let whole = format!("{device}/{inode}/{}", self.rest);

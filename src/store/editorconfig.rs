@@ -1,6 +1,6 @@
-//! What `.editorconfig` says of a file's encoding and line ends.
+//! Reads a file's encoding and line ends from `.editorconfig`.
 //!
-//! Invariant: these are hints; a file that cannot be read or understood gives none, and refuses nothing.
+//! Invariant: these are hints; a file that cannot be read or parsed gives none, and is no error.
 
 use super::ancestors::candidates;
 use super::file_place::{FilePlace, join};
@@ -10,10 +10,10 @@ use crate::text::{Encoding, Hints, LineEnd};
 use ec4rs::property::{Charset, EndOfLine};
 use ec4rs::{ConfigParser, Properties, PropertiesSource, Section};
 
-/// The name of such a file.
+/// The name of the file.
 const NAME: &str = ".editorconfig";
 
-/// The hints for a place: of all files up to the one that says `root = true`, nearer ones speak last.
+/// Returns the hints for a path from all files up to the one with `root = true`; nearer ones take precedence.
 pub(super) fn hints(root: &Root, place: &FilePlace) -> Hints {
     let path = place.in_root();
     let mut configs = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn hints(root: &Root, place: &FilePlace) -> Hints {
     for (folder, sections) in configs.iter().rev() {
         let below = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/');
         for section in sections {
-            // Applying a section cannot fail; its signature says so for other sources.
+            // Applying a section cannot fail; the `Result` exists for other sources.
             let _ = section.apply_to(&mut said, below);
         }
     }

@@ -1,7 +1,7 @@
-//! Where the path of a file leads: admitted, resolved to a folder beneath a root and a name in it.
+//! An admitted file path, resolved to a folder in a root and a name in it.
 //!
-//! Invariant: a place holds no descriptor and no right; every call that uses it goes through the root again and finds the
-//! same folder, or refuses.
+//! Invariant: it holds no descriptor and no right; every call goes through the root again and finds the same
+//! folder, or fails.
 
 use super::document_path::LockKey;
 use super::folder::Identity;
@@ -10,25 +10,25 @@ use super::folder::Identity;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePlace {
     pub(super) root: usize,
-    /// Path of the deepest folder that is there, free of symlinks.
+    /// The path of the deepest existing folder, free of symlinks.
     pub(super) folder: String,
     pub(super) identity: Identity,
-    /// The folders between that one and the file that are still to be made.
+    /// The folders between that one and the file that do not exist yet.
     pub(super) missing: Vec<String>,
     pub(super) name: String,
     pub(super) shown: String,
     pub(super) in_root: String,
     pub(super) resolved: Option<String>,
-    /// Where the file is to be written and has several names, all of them in its root, as `in_root` is.
+    /// All names of a hard-linked file that is to be written, relative to its root like `in_root`.
     pub(super) names: Vec<String>,
-    /// The rule by which one of the file's names makes a program start; only of one that is to be written.
+    /// The rule by which one of the file's names starts a program; set only for writes.
     pub(super) runnable: Option<&'static str>,
-    /// The occasion on which the file runs by one of its names; only of one that is to be written.
+    /// The occasion on which the file runs by one of its names; set only for writes.
     pub(super) occasion: Option<&'static str>,
 }
 
 impl FilePlace {
-    /// What to lock while the file is edited; two spellings of one path have one key.
+    /// The lock key; two spellings of one path have the same key.
     pub fn key(&self) -> LockKey {
         let mut rest = self.missing.join("/");
         if !rest.is_empty() {
@@ -37,44 +37,44 @@ impl FilePlace {
         LockKey::below(self.identity, &(rest + &self.name))
     }
 
-    /// The path as the caller named it: relative when it lies below the first root, else absolute; with `/`.
+    /// The path as the caller named it: relative if it lies below the first root, else absolute; with `/`.
     ///
-    /// Admitted again, it leads to the same place.
+    /// Admitted again, it leads to the same file.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// The path of the file that is really edited, links resolved, relative to the root that it lies in, with `/`.
+    /// The path of the file that is really edited, links resolved, relative to its root, with `/`.
     pub fn in_root(&self) -> &str {
         &self.in_root
     }
 
-    /// The path of the file that is really edited, when a symlink was followed; spelled as `shown` is.
+    /// The path of the file that is really edited, if a symlink was followed; spelled like `shown`.
     pub fn resolved(&self) -> Option<&str> {
         self.resolved.as_deref()
     }
 }
 
 impl FilePlace {
-    /// All names of the file in its root, relative to it, where it is to be written and has several.
+    /// All names of a hard-linked file that is to be written, relative to its root.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The built-in rule that says that the file makes a program start when a person opens or uses the folder, where it is
-    /// to be written; under any of its names.
+    /// The built-in rule by which a file that is to be written, under any of its names, starts a program when
+    /// a person opens or uses the folder.
     pub fn runnable(&self) -> Option<&'static str> {
         self.runnable
     }
 
-    /// The occasion on which the file runs, as in `in a build`, where it is to be written and a person should review that;
-    /// under any of its names.
+    /// The occasion, such as `in a build`, on which a file that is to be written runs under any of its names,
+    /// for a person's review.
     pub fn occasion(&self) -> Option<&'static str> {
         self.occasion
     }
 }
 
-/// Joins two relative paths of which either may be empty.
+/// Joins two relative paths, either of which may be empty.
 pub(super) fn join(folder: &str, name: &str) -> String {
     match (folder, name) {
         ("", path) | (path, "") => path.to_owned(),

@@ -1,7 +1,7 @@
-//! The files beneath the roots: admitted, read, replaced, and asked about.
+//! Admits, reads, replaces and queries the files below the roots.
 //!
-//! Invariant: a path reaches the disk only as a [`FilePlace`], and a place only through the folder that it was admitted in; when
-//! that folder is another one by now, the call refuses.
+//! Invariant: a path reaches the disk only as a [`FileLocation`], and that only through the folder in which it
+//! was admitted; if that folder was replaced, the call fails.
 
 use super::admit::{self, AccessPurpose};
 use super::file_place::FilePlace;
@@ -23,14 +23,14 @@ use crate::text::Hints;
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// All files that may be edited: one capability per root; none at all, where there is no root.
+/// All files that may be edited: one capability per root; empty if there is no root.
 #[derive(Debug, Default)]
 pub struct Files {
     pub(super) roots: Vec<Root>,
 }
 
 impl Files {
-    /// Opens the roots; relative paths are looked up beneath the first. Refuses `/` and the home directory.
+    /// Opens the roots; relative paths start at the first one. Fails for `/` and the home directory.
     pub fn open(roots: &[PathBuf]) -> Result<Files, Error> {
         if roots.is_empty() {
             return Err(Error::new(Code::InvalidInput, "no root was given").field("roots"));
@@ -39,7 +39,7 @@ impl Files {
         Ok(Files { roots })
     }
 
-    /// The same files, for callers whose relative paths are relative to a folder below the first root.
+    /// The same files, for callers whose relative paths start at a folder below the first root.
     pub fn with_base(mut self, base: &str) -> Files {
         if !self.roots.is_empty() {
             let first = self.roots.remove(0).with_base(base.to_owned());
@@ -48,33 +48,34 @@ impl Files {
         self
     }
 
-    /// The folder below the first root that relative paths are relative to; empty for the root itself.
+    /// The folder below the first root at which relative paths start; empty for the root itself.
     pub fn base(&self) -> &str {
         self.roots.first().map_or("", Root::base)
     }
 
-    /// Whether there is no root at all.
+    /// True if there is no root.
     pub fn is_empty(&self) -> bool {
         self.roots.is_empty()
     }
 
-    /// Admits a path whose file is to be written: everything that forbids that, and is known before reading, refuses here.
+    /// Admits a path for writing. Everything that forbids the write, and is known before reading, is an error
+    /// here.
     pub fn admit(&self, path: &str) -> Result<FilePlace, Error> {
         admit::admit(&self.roots, path, AccessPurpose::Write)
     }
 
-    /// Admits a path whose file is to be read, also where nobody may write it.
+    /// Admits a path for reading, even if it may not be written.
     pub fn admit_to_read(&self, path: &str) -> Result<FilePlace, Error> {
         admit::admit(&self.roots, path, AccessPurpose::Read)
     }
 
-    /// Admits a path for a command that only a person runs: what protects it from agents does not count, and no link is
-    /// followed.
+    /// Admits a path for a command that only a person runs: protection from agents does not apply, and no
+    /// link is followed.
     pub fn admit_own(&self, path: &str) -> Result<FilePlace, Error> {
         admit::admit_own(&self.roots, path)
     }
 
-    /// Reads the file, at most `limit` bytes; `None` when there is no file yet.
+    /// Reads the file, at most `limit` bytes; `None` if there is no file yet.
     pub fn read(&self, place: &FilePlace, limit: u64) -> Result<Option<FileSnapshot>, Error> {
         let mut folder = root::folder_of(&self.roots, place)?;
         for name in &place.missing {
@@ -87,22 +88,23 @@ impl Files {
         snapshot::read(&folder, &place.name, place.shown(), limit)
     }
 
-    /// What tells that a place's file is as it was; nothing where there is none that could be told of.
+    /// Returns the file's fingerprint; `None` if it is not reliable.
     pub fn facts(&self, place: &FilePlace) -> Option<FileFingerprint> {
         let folder = root::folder_of(&self.roots, place).ok().filter(|_| place.missing.is_empty())?;
         folder.stat(&place.name).ok().map(|stat| FileFingerprint::from_stat(&stat))
     }
 
-    /// Refuses writes of one call after which a folder would be a git folder; gives the number of the write at fault.
+    /// Fails for writes of one call that would turn a folder into a git folder; returns the index of the
+    /// write at fault.
     ///
-    /// Publishing asks the same; this is for callers that want the answer before, or that write nothing.
+    /// Publishing does the same check; this is for callers that check earlier, or that write nothing.
     pub fn refuse_git_folders(&self, writes: &[PlannedFile<'_>]) -> Result<(), Box<(usize, Error)>> {
         git_layout::refuse(&self.roots, writes)
     }
 
-    /// Publishes all writes of one edit, or none, and remembers it where a journal is given.
+    /// Publishes all writes of one edit, or none, and records it if a journal is given.
     ///
-    /// Refuses with EDIT_CONFLICT when a file is no longer what was read.
+    /// Errors: `EDIT_CONFLICT` if a file has changed since it was read.
     pub fn publish(
         &self,
         writes: &[FileWrite<'_>],
@@ -112,13 +114,13 @@ impl Files {
         publish::publish(&self.roots, writes, how, record)
     }
 
-    /// Completes an edit that was left half done, or takes it back.
+    /// Completes a half-done edit, or reverts it.
     pub(super) fn recover(&self, locks: &Locks, half: &Half<'_>) -> Recovered {
         recover::recover(&self.roots, locks, half)
     }
 
-    /// Removes from a folder beneath the root of that number the staged copies that no edit in its journal names, where
-    /// nothing is lost with them. Gives back what a person should know.
+    /// Removes from a folder in the root of that number the staged copies that no edit in its journal names,
+    /// if nothing is lost with them. Returns notes for the user.
     pub(super) fn sweep(
         &self,
         locks: &Locks,
@@ -129,40 +131,41 @@ impl Files {
         recover::sweep(&self.roots, locks, root, folder, known)
     }
 
-    /// Whether something stands at a path relative to the root that the place's file really lies in, as
-    /// [`FilePlace::in_root`] is; never outside of that root.
+    /// True if an entry exists at a path relative to the root that contains the file, as in
+    /// [`FileLocation::in_root`]; never outside of that root.
     pub fn exists(&self, place: &FilePlace, path: &str) -> bool {
         self.root(place).is_ok_and(|root| root.dir().try_exists(path).unwrap_or(false))
     }
 
-    /// The nearest policy file above the place.
+    /// Returns the nearest policy file above the path.
     ///
     /// Errors: `POLICY_INVALID` for one that cannot be read.
     pub fn policy_text(&self, place: &FilePlace) -> Result<Option<PolicyText>, Error> {
         policy_file::nearest(&self.roots, place)
     }
 
-    /// The next policy file above the folder that one rules; errors as [`Files::policy_text`] has them.
+    /// Returns the next policy file above the folder of this one; errors as in [`Files::policy_text`].
     pub fn policy_above(&self, below: &PolicyText) -> Result<Option<PolicyText>, Error> {
         policy_file::above(&self.roots, below)
     }
 
-    /// The policy file at the top of the first root; errors as [`Files::policy_text`] has them.
+    /// Returns the policy file at the top of the first root; errors as in [`Files::policy_text`].
     pub fn policy_at_top(&self) -> Result<Option<PolicyText>, Error> {
         policy_file::at_top(&self.roots)
     }
 
-    /// The names of the policy files above the place, the nearest first, and when they were changed.
+    /// Returns the names of the policy files above the path, the nearest first, with their change times.
     pub fn policy_files(&self, place: &FilePlace) -> Result<Vec<PolicyFile>, Error> {
         self.root(place).map(|root| ruling::above(root, place))
     }
 
-    /// Finds a folder that is there, or that of a file, as a place to look around from; nothing can be written there.
+    /// Finds an existing folder, or that of a file, as a starting point for queries; nothing can be written
+    /// there.
     pub fn stand(&self, path: &str) -> Result<FilePlace, Error> {
         admit::stand(&self.roots, path)
     }
 
-    /// What the `.editorconfig` files above the place say of its encoding and line ends.
+    /// The encoding and line ends from the `.editorconfig` files above the path.
     pub fn hints(&self, place: &FilePlace) -> Hints {
         self.root(place).map(|root| editorconfig::hints(root, place)).unwrap_or_default()
     }
@@ -172,7 +175,7 @@ impl Files {
         self.roots.iter().map(|root| root.real().to_owned()).collect()
     }
 
-    /// The absolute path of the root that the place's file really lies in, links resolved.
+    /// The absolute path of the root that contains the file, links resolved.
     pub fn root_path(&self, place: &FilePlace) -> Result<&Path, Error> {
         self.root(place).map(Root::real)
     }

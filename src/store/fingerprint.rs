@@ -1,30 +1,32 @@
-//! What tells that a file is as it was read, without reading it again.
+//! A fingerprint that shows that a file is unchanged without reading it again.
 //!
-//! A write that is seen in neither size nor times is possible within one tick of the clock that the kernel stamps files by:
-//! git calls such a file racy, and reads it again where the file is not older than what is remembered of it
-//! (Documentation/technical/racy-git.txt). So here: facts are given only of a file that had not been changed for a while
-//! when its reading began. A change after that moment has a time of its own, because the time of the inode's last change is
+//! A write that changes neither size nor times is possible within one tick of the kernel's file clock. Git
+//! calls such a file racy, and reads it again unless it is older than its record
+//! (Documentation/technical/racy-git.txt). So a fingerprint is given only for a file that had not changed for
+//! a while when its reading began. A later change has a time of its own, because the inode's change time is
 //! set by the kernel and by no program.
 //!
-//! That holds where this machine's clock makes the times, and fine enough: so not over a network, nor on FAT. What it
-//! cannot tell is a write through a mapping into memory, whose time may come later than the write (mmap(2), `MAP_SHARED`):
-//! git does not see it either. Nothing is decided by it: an edit compares with the file itself.
+//! This requires that this machine's clock sets the times, with enough resolution: so neither on network file
+//! systems nor on FAT. It does not detect a write through a memory mapping, whose time may come later than
+//! the write (mmap(2), `MAP_SHARED`); neither does git. No decision depends on it: an edit compares the file
+//! itself.
 //!
-//! Invariant: the same facts mean the same bytes, but for what is said above.
+//! Invariant: the same fingerprint means the same bytes, with the exceptions above.
 
 use super::folder::Identity;
 use rustix::fs::Stat;
 use std::os::fd::AsFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long a file must have been left alone. Ticks are of 10 ms at most; ext4 with small inodes counts seconds.
+/// The time without changes that is required. Ticks are 10 ms at most; ext4 with small inodes counts seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// File systems whose times this machine's clock makes: ext, xfs, btrfs, tmpfs, overlayfs, zfs, f2fs, bcachefs.
+/// File systems whose times come from this machine's clock: ext, xfs, btrfs, tmpfs, overlayfs, zfs, f2fs,
+/// bcachefs.
 const LOCAL: [u64; 8] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010, 0xca45_1a4e];
 
-/// What tells that a file is as it was.
+/// The identity, size and times of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileFingerprint {
     identity: Identity,
@@ -34,7 +36,7 @@ pub struct FileFingerprint {
 }
 
 impl FileFingerprint {
-    /// The facts that a stat tells.
+    /// The fingerprint from a stat.
     pub(super) fn from_stat(stat: &Stat) -> FileFingerprint {
         let nanoseconds = |part| i64::try_from(part).unwrap_or(i64::MAX);
         FileFingerprint {
@@ -50,7 +52,7 @@ impl FileFingerprint {
         u64::try_from(self.size).unwrap_or(0)
     }
 
-    /// The same, where they prove that what was read of a file from `began` on is what it holds as long as they hold.
+    /// Returns the fingerprint if it is reliable for content that was read from `began` on.
     pub(super) fn settled(self, began: SystemTime, file: impl AsFd) -> Option<FileFingerprint> {
         let began = began.duration_since(UNIX_EPOCH).ok()?;
         let (seconds, nanoseconds) = self.changed;
@@ -62,7 +64,7 @@ impl FileFingerprint {
 
 fn is_local(file: impl AsFd) -> bool {
     let system = rustix::fs::fstatfs(file);
-    // The kernel's magic numbers have 32 bits, its field has more on most machines.
+    // The kernel's magic numbers have 32 bits; the field is wider on most machines.
     system.is_ok_and(|system| u64::try_from(system.f_type).is_ok_and(|magic| LOCAL.contains(&magic)))
 }
 

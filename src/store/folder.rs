@@ -1,7 +1,7 @@
-//! An open directory and what may be done to the single names in it.
+//! An open directory and the operations on single names in it.
 //!
-//! Invariant: a name is one component, never `.` or `..`, and its last symlink is never followed; so whatever anybody swaps
-//! in the meantime, a call reaches an entry of this very directory or fails.
+//! Invariant: a name is one component, never `.` or `..`, and a final symlink is never followed. So a call
+//! reaches an entry of this very directory or fails, even if another program replaces entries meanwhile.
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result, retry_on_intr};
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Device and inode: what a file or folder is, whatever its name.
+/// Device and inode: the identity of a file or folder under any name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Identity {
     /// The number of the device.
@@ -22,18 +22,18 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// The identity that a stat tells.
+    /// The identity from a stat.
     pub fn from_stat(stat: &Stat) -> Identity {
         Identity { device: stat.st_dev, inode: stat.st_ino }
     }
 }
 
-/// What became of an entry that was given a new name: it has that name in any case.
+/// The result of a rename to a new name; in either case the new name exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Renamed {
     /// The old name is gone.
     Whole,
-    /// The old name could not be removed and stands for the same file.
+    /// The old name could not be removed and leads to the same file.
     OldNameLeft(Errno),
 }
 
@@ -48,22 +48,23 @@ impl AsFd for Folder {
 }
 
 impl Folder {
-    /// Takes over a directory that was opened beneath a root.
+    /// Wraps a directory that was opened in a root.
     pub fn new(fd: OwnedFd) -> Folder {
         Folder(fd)
     }
 
-    /// What the directory is, whatever its name.
+    /// The identity of the directory.
     pub fn identity(&self) -> Result<Identity> {
         rustix::fs::fstat(&self.0).map(|stat| Identity::from_stat(&stat))
     }
 
-    /// Opens an entry, never through a symlink and never waiting for a device.
+    /// Opens an entry, never through a symlink and never blocking on a device.
     pub fn open(&self, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
         open_name(&self.0, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode)
     }
 
-    /// Makes a file without a name; refused where the file system has none, or no way to give it one later.
+    /// Creates a file without a name; fails if the file system does not support that, or cannot name the file
+    /// later.
     pub fn make_unnamed(&self, mode: Mode) -> Result<OwnedFd> {
         static CAN_BE_NAMED: OnceLock<bool> = OnceLock::new();
         if !CAN_BE_NAMED.get_or_init(|| Path::new("/proc/self/fd").is_dir()) {
@@ -73,13 +74,13 @@ impl Folder {
         retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, mode))
     }
 
-    /// Gives a file without a name one that must be free; EEXIST when it is not.
+    /// Gives an unnamed file a name that must be free; EEXIST if it is not.
     pub fn give_name(&self, file: &OwnedFd, name: &str) -> Result<()> {
         let file = format!("/proc/self/fd/{}", file.as_raw_fd());
         rustix::fs::linkat(rustix::fs::CWD, file, &self.0, name, AtFlags::SYMLINK_FOLLOW)
     }
 
-    /// Opens an entry without any right to its content: to look at what it is.
+    /// Opens an entry without any right to its content, to examine it.
     pub fn touch(&self, name: &str) -> Result<OwnedFd> {
         self.open(name, OFlags::PATH, Mode::empty())
     }
@@ -94,13 +95,13 @@ impl Folder {
         self.open(name, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).map(Folder)
     }
 
-    /// Opens a folder below this one for [`Folder::entries`], by a path of which no part is a symlink.
+    /// Opens a folder below this one for [`Folder::entries`], by a path without symlinks.
     pub fn descend(&self, path: impl AsRef<[u8]>) -> Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         let path = if path.as_ref().is_empty() { b"." } else { path.as_ref() };
         match retry_on_intr(|| rustix::fs::openat2(&self.0, path, flags, Mode::empty(), resolve)) {
-            // Where the call is not to be had, name by name.
+            // If the call is not available, the names are opened one by one.
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {}
             done => return done.map(Folder),
         }
@@ -111,22 +112,22 @@ impl Folder {
         Ok(folder)
     }
 
-    /// What the entry is; a symlink is looked at itself.
+    /// The metadata of the entry, without following a symlink.
     pub fn stat(&self, name: impl Arg) -> Result<Stat> {
         rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// What the entry leads to, as a fact to compare and never to open.
+    /// The metadata of the entry's target, for comparison only; the target is never opened.
     pub fn stat_behind(&self, name: &str) -> Result<Stat> {
         rustix::fs::statat(&self.0, name, AtFlags::empty())
     }
 
-    /// Fails when the effective user has not this right to the entry; `.` asks about the folder itself.
+    /// Fails if the effective user does not have this right to the entry; `.` means the folder itself.
     pub fn access(&self, name: &str, access: rustix::fs::Access) -> Result<()> {
         rustix::fs::accessat(&self.0, name, access, AtFlags::EACCESS)
     }
 
-    /// Makes a folder in this one, with what the umask leaves of 0777.
+    /// Creates a folder in this one, with mode 0777 minus the umask.
     pub fn make(&self, name: &str) -> Result<()> {
         rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))
     }
@@ -141,20 +142,20 @@ impl Folder {
         rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)
     }
 
-    /// Puts one entry in the place of another.
+    /// Renames one entry over another.
     pub fn rename(&self, from: &str, to: &str) -> Result<()> {
         rustix::fs::renameat(&self.0, from, &self.0, to)
     }
 
-    /// Gives each of two entries the other's name, in one step.
+    /// Exchanges two entries atomically.
     pub fn exchange(&self, one: &str, other: &str) -> Result<()> {
         rustix::fs::renameat_with(&self.0, one, &self.0, other, RenameFlags::EXCHANGE)
     }
 
-    /// Gives an entry a name that must be free; EEXIST when it is not.
+    /// Renames an entry to a name that must be free; EEXIST if it is not.
     pub fn rename_new(&self, from: &str, to: &str) -> Result<Renamed> {
         match rustix::fs::renameat_with(&self.0, from, &self.0, to, RenameFlags::NOREPLACE) {
-            // A file system without this flag: a link refuses a taken name just as well.
+            // The file system lacks this flag: a link also fails for an existing name.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 self.link_new(from, to, |from| self.unlink(from))
             }
@@ -162,7 +163,7 @@ impl Folder {
         }
     }
 
-    /// The same by a link and the removal of the old name.
+    /// Does the same by a link and the removal of the old name.
     fn link_new(&self, from: &str, to: &str, unlink: impl FnOnce(&str) -> Result<()>) -> Result<Renamed> {
         rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?;
         Ok(unlink(from).map_or_else(Renamed::OldNameLeft, |()| Renamed::Whole))
@@ -179,7 +180,7 @@ impl Folder {
         retry_on_intr(|| rustix::fs::fsync(&readable))
     }
 
-    /// Calls `visit` with the inode and name of every entry until it says stop.
+    /// Calls `visit` with the inode and name of every entry until it fails.
     pub fn each(&self, mut visit: impl FnMut(u64, rustix::fs::FileType, &str) -> Result<()>) -> Result<()> {
         let readable = rustix::fs::openat(
             &self.0,
@@ -193,8 +194,8 @@ impl Folder {
         })
     }
 
-    /// The same for a folder that was opened by [`Folder::descend`], also with names that are not UTF-8; `space` is used
-    /// to read them into.
+    /// Does the same for a folder from [`Folder::descend`], including names that are not UTF-8; `space` is
+    /// the read buffer.
     pub fn entries(
         &self,
         space: &mut Vec<u8>,
@@ -214,7 +215,7 @@ impl Folder {
     }
 }
 
-/// Opens one component beneath a directory: openat2 where the kernel has it.
+/// Opens one component in a directory, with openat2 if the kernel has it.
 fn open_name(folder: impl AsFd, name: impl AsRef<[u8]>, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
     static MISSING: AtomicBool = AtomicBool::new(false);
     let name = name.as_ref();
@@ -225,7 +226,7 @@ fn open_name(folder: impl AsFd, name: impl AsRef<[u8]>, flags: OFlags, mode: Mod
     if !MISSING.load(Ordering::Relaxed) {
         match retry_on_intr(|| rustix::fs::openat2(&folder, name, flags, mode, resolve)) {
             Err(Errno::NOSYS) => MISSING.store(true, Ordering::Relaxed),
-            // A sandbox may answer so for a call that it does not know; one component needs no more than O_NOFOLLOW.
+            // A sandbox may return this for an unknown call; for one component O_NOFOLLOW is enough.
             Err(Errno::PERM | Errno::AGAIN) => {}
             done => return done,
         }

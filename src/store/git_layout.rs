@@ -1,19 +1,19 @@
-//! Refuses the writes of one call that would make a git folder out of plain files.
+//! Rejects writes of one call that would turn plain files into a git folder.
 //!
-//! Git takes a folder of any name for a git folder when it has the right names in it, and then does as its `config` and its
-//! hooks say: `git status` in the folder, or below it, can run a command. So the state after the write counts, over all files
-//! of a call: a write that gives a folder the last of these names is refused, and so is a `config` with settings that run
-//! something where the folder has one of the names already.
+//! Git takes a folder of any name for a git folder if it has the right names in it, and then obeys its
+//! `config` and its hooks: `git status` in the folder, or below it, can run a command. So the check covers
+//! the state after all writes of a call. A write is rejected that gives a folder the last of these names, and
+//! so is a `config` with settings that run something if the folder has one of the names already.
 //!
-//! Git itself asks (`is_git_directory` in its setup.c) for a valid `HEAD`, and `objects` and `refs` that may be
-//! entered, in the folder or where its `commondir` says. Here the names are enough, in any case and spelling: contents and
-//! rights can change later, and a file system may fold names.
+//! Git itself (`is_git_directory` in its setup.c) requires a valid `HEAD`, and searchable `objects` and
+//! `refs`, in the folder or where its `commondir` points. Here the names are enough, in any case and
+//! spelling: contents and rights can change later, and a file system may fold names.
 //!
-//! Where a `commondir` stands, `objects`, `refs`, `config` and the hooks lie in the folder that it names. So a write is refused as
-//! well that brings the last part of such a folder, or its settings or hooks ([`common`]).
+//! With a `commondir`, `objects`, `refs`, `config` and the hooks lie in the folder that it names. So a write
+//! is rejected as well that adds the last part of such a folder, or its settings or hooks ([`common`]).
 //!
-//! Invariant: the same question is asked before anything is staged and after everything is there, so that of two calls that
-//! each bring a part at least one is refused.
+//! Invariant: the same check runs before anything is staged and after everything is applied, so that of two
+//! calls that each add a part at least one is rejected.
 
 mod common;
 
@@ -28,10 +28,11 @@ use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The rule that refusals name.
+/// The rule that the errors name.
 const RULE: &str = access::GIT_FOLDER;
 
-/// Keys of git's configuration that run a command or choose what is run, and mean nothing elsewhere; in lower case.
+/// Keys of git's configuration that run a command or choose a program, and have no other meaning; in lower
+/// case.
 const KEYS: &[&str] = &[
     "alternaterefscommand",
     "askpass",
@@ -49,8 +50,8 @@ const KEYS: &[&str] = &[
     "worktreeconfig",
 ];
 
-/// Sections of git's configuration that run a command or take in another file, each with the keys by which they do; by any
-/// key where none is named. In lower case.
+/// Sections of git's configuration that run a command or include another file, each with the keys that do so;
+/// any key if none is listed. In lower case.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("alias", &[]),
     ("browser", &[]),
@@ -80,16 +81,16 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("trailer", &["cmd", "command"]),
 ];
 
-/// A file that a call is to write.
+/// A file that a call is about to write.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedFile<'a> {
     /// The admitted path.
     pub place: &'a FilePlace,
-    /// The text to be written; absent when the file is to be removed.
+    /// The text to be written; absent if the file is to be removed.
     pub after: Option<&'a [u8]>,
 }
 
-/// The names by which git knows its folders, as far as a folder has them.
+/// The names of a folder by which git recognises a git folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct LayoutNames {
     head: bool,
@@ -99,7 +100,7 @@ struct LayoutNames {
 }
 
 impl LayoutNames {
-    /// Takes note of a name, in any spelling.
+    /// Records a name, in any spelling.
     fn note(&mut self, name: &str) {
         match folded(name).as_str() {
             "head" => self.head = true,
@@ -119,16 +120,16 @@ impl LayoutNames {
         self.head && (self.commondir || (self.objects && self.refs))
     }
 
-    /// Returns true if the folder has what git looks for where a `commondir` leads.
+    /// Returns true if the folder has the names that git needs in the target of a `commondir`.
     fn make_common_folder(self) -> bool {
         self.objects && self.refs
     }
 }
 
-/// Refuses writes after which a folder would be a git folder; gives the number of the write at fault.
+/// Fails for writes that would turn a folder into a git folder; returns the index of the write at fault.
 ///
-/// Nothing is looked at unless a path has one of the names in it. Removals count for nothing: what is removed in the same call
-/// is taken for there.
+/// Folders are read only if a path has one of the names in it. Removals are ignored: a file that the same
+/// call removes counts as present.
 pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), Box<(usize, Error)>> {
     let common = CommonFolders::new(roots);
     for (at, PlannedFile { place, after }) in writes.iter().enumerate() {
@@ -160,7 +161,8 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
     Ok(())
 }
 
-/// Returns true if a file of this path beneath a root would give a folder the last of the names that git looks for.
+/// Returns true if a file of this path in a root would give a folder the last of the names that git looks
+/// for.
 pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
     let top = root.top().map_err(|error| trouble::errno_of(&error).unwrap_or(Errno::IO))?;
     let common = CommonFolders::new(std::slice::from_ref(root));
@@ -186,17 +188,17 @@ pub(super) fn is_git_folder(folder: &Folder) -> rustix::io::Result<bool> {
     Ok(names.make_git_folder())
 }
 
-/// Returns true for the names without which no folder is a git folder: one of them has to be there in any case.
+/// Returns true for the names without which no folder is a git folder: one of them is always required.
 pub(super) fn is_entry_point(name: &str) -> bool {
     matches!(folded(name).as_str(), "head" | "commondir")
 }
 
-/// Returns true for the names that git looks for beside a `HEAD`.
+/// Returns true for the names that git looks for next to a `HEAD`.
 pub(super) fn is_part(name: &str) -> bool {
     matches!(folded(name).as_str(), "objects" | "refs")
 }
 
-/// Each folder on the way to a path, with the name that the way goes on by.
+/// Iterates over the folders above a path, each with the next name of the path.
 fn parents(path: &str) -> impl Iterator<Item = (&str, &str)> {
     let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
     ends.filter_map(|end| {
@@ -219,7 +221,7 @@ fn names_after(
         Err(error) => return Err(trouble::failed_io("opening the root", place.shown(), &error)),
     };
     listed.map_err(|errno| trouble::failed("looking for a git folder", place.shown(), errno))?;
-    // Roots may lie within one another, so that one folder has several paths beneath them.
+    // Roots may be nested, so one folder can have several paths.
     let folder = root.real().join(parent);
     for write in writes.iter().filter(|write| write.after.is_some()) {
         let Some(root) = roots.get(write.place.root) else { continue };
@@ -232,7 +234,7 @@ fn names_after(
     Ok(names)
 }
 
-/// Takes note of the names in a folder, as far as it is there.
+/// Records the names in a folder, as far as it exists.
 fn list(top: &Folder, path: &str, names: &mut LayoutNames) -> rustix::io::Result<()> {
     let listed = top.descend(path).and_then(|folder| {
         folder.entries(&mut Vec::new(), |_, _, name| {
@@ -244,7 +246,7 @@ fn list(top: &Folder, path: &str, names: &mut LayoutNames) -> rustix::io::Result
     });
     match listed {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
-        // The folder may be entered and not listed.
+        // The folder may be searchable but not listable.
         Err(Errno::ACCESS | Errno::PERM) => {
             for name in ["HEAD", "objects", "refs", "commondir"] {
                 match top.stat(join(path, name)) {
@@ -259,17 +261,18 @@ fn list(top: &Folder, path: &str, names: &mut LayoutNames) -> rustix::io::Result
     }
 }
 
-/// A name as file systems may compare it: without regard to case, width, unseen characters, and what Windows drops.
+/// A name as file systems may compare it: ignoring case, width, invisible characters, and characters that
+/// Windows drops.
 fn folded(name: &str) -> String {
     let folded = fold(name);
     let stem = folded.split(':').next().unwrap_or_default();
     stem.trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// Returns true for a text that may be a configuration of git by which something is run.
+/// Returns true for a text that may be a git configuration which runs something.
 ///
-/// The words of sections and keys are looked for, and not settings: git spells both in plain letters, so that no quoting
-/// and no continued line can hide one.
+/// The check looks for the words of sections and keys, not for settings: git spells both in plain letters, so
+/// that neither quoting nor a continued line can hide one.
 fn runs(text: &[u8]) -> bool {
     let text = text.to_ascii_lowercase();
     let words: BTreeSet<&[u8]> = text.split(|byte| !byte.is_ascii_alphanumeric()).collect();

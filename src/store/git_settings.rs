@@ -1,9 +1,11 @@
-//! Plain files that a repository's own configuration makes git obey or run: what `.git/config` includes, and the hooks in its
-//! `core.hooksPath`.
+//! Finds plain files that a repository's own configuration makes git obey or run: files that `.git/config`
+//! includes, and the hooks in its `core.hooksPath`.
 //!
-//! Not looked at: the person's own configuration, a `.git` that is a file or a link, and paths that begin with `~` or `%`.
+//! Not covered: the user's own configuration, a `.git` that is a file or a link, and paths that begin with
+//! `~` or `%`.
 //!
-//! Invariant: a configuration that cannot be read or understood makes nothing runnable, as git would not obey it either.
+//! Invariant: a configuration that cannot be read or parsed makes nothing runnable, because git would not
+//! obey it either.
 
 use super::file_place::join;
 use super::folder::{Folder, Identity};
@@ -15,22 +17,22 @@ use rustix::fs::FileType;
 use std::fs::File;
 use std::io::Read;
 
-/// The rules that refusals and questions name.
+/// The rules that errors and questions name.
 const INCLUDED: &str = "include.path of .git/config";
 const HOOKS: &str = "core.hooksPath of .git/config";
 
 /// The largest configuration that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
-/// The most files of configuration that are read for one repository.
+/// The most configuration files that are read for one repository.
 const MOST_FILES: usize = 32;
 
-/// A path beneath the root that git's configuration names.
+/// A path in the root that git's configuration names.
 struct ConfiguredPath {
     path: String,
     rule: &'static str,
 }
 
-/// The rule by which the configuration of a repository around a path makes git obey or run the file there.
+/// Returns the rule by which the configuration of a repository around a path makes git obey or run the file.
 pub(super) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'static str> {
     let root = roots.get(found.root)?;
     let top = &found.folders.first()?.folder;
@@ -51,7 +53,7 @@ pub(super) fn rule_for(roots: &[Root], found: &WalkEnd, name: &str) -> Option<&'
 }
 
 impl ConfiguredPath {
-    /// Returns true if the file is the one that is named, or lies in the folder that is named.
+    /// Returns true if the file is the configured one, or lies in the configured folder.
     fn leads_to(&self, top: &Folder, found: &WalkEnd, name: &str, target: &str) -> bool {
         let (own, target) = (fold(&self.path), fold(target));
         let below = target.strip_prefix(&own).is_some_and(|rest| rest.starts_with('/') && self.rule == HOOKS);
@@ -97,7 +99,7 @@ fn values(config: &gix_config::File, sections: &[&str], key: &str) -> Vec<String
     sections.flat_map(|section| section.values(key)).map(|value| value.to_string()).collect()
 }
 
-/// The path beneath the root that a value names, as seen from a folder; nothing where it leads elsewhere.
+/// The path in the root that a value names, relative to a folder; `None` if it leads elsewhere.
 fn resolve(root: &Root, folder: &str, value: &str) -> Option<String> {
     if value.is_empty() || value.starts_with(['~', '%']) {
         return None;
@@ -109,7 +111,7 @@ fn resolve(root: &Root, folder: &str, value: &str) -> Option<String> {
     spelling::normal(&path).filter(|path| !path.is_empty())
 }
 
-/// Reads a configuration, through no link.
+/// Reads a configuration, without following links.
 fn read(top: &Folder, path: &str) -> Option<gix_config::File> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let file = top.descend(folder).ok()?.open_to_read(name).ok()?;

@@ -1,31 +1,32 @@
-//! Which file a file is, whatever its name: what the journal has of a staged copy, so that recovery knows it again.
+//! The identity of a file under any name: the journal records it for a staged copy, so that recovery
+//! recognises it.
 
 use rustix::fs::{AtFlags, StatxFlags};
 use rustix::io::Result;
 use std::os::fd::AsFd;
 
-/// An inode, and when it was made: a number is given again, to another file, as soon as the file is gone.
+/// An inode and its birth time: a number is reused for another file as soon as the file is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Inode {
-    /// Its number on the device.
+    /// The inode number on the device.
     pub number: u64,
-    /// Nanoseconds since 1970; absent where the file system does not say.
+    /// Nanoseconds since 1970; absent if the file system does not record it.
     pub born: Option<i64>,
 }
 
-/// The files of one write, as the journal has them.
+/// The files of one write, as the journal records them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Inodes {
-    /// The staged copy; absent where the file is to be removed.
+    /// The staged copy; absent if the file is to be removed.
     pub copy: Option<Inode>,
-    /// The number of the file before; absent where there was none.
+    /// The inode number of the file before; absent if there was none.
     pub before: Option<u64>,
-    /// Whether the text may be written into the file before.
+    /// Set when the file before may be overwritten in place.
     pub in_place: bool,
 }
 
 impl Inode {
-    /// Reads what an open file is.
+    /// Reads the inode of an open file.
     pub fn read(file: impl AsFd) -> Result<Inode> {
         let number = rustix::fs::fstat(&file)?.st_ino;
         let found = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok();
@@ -36,7 +37,7 @@ impl Inode {
         Ok(Inode { number, born })
     }
 
-    /// Whether both are the same file. A time that is not known does not count.
+    /// True if both are the same file; an unknown birth time is ignored.
     pub fn is(self, other: Inode) -> bool {
         let is_other = matches!((self.born, other.born), (Some(one), Some(two)) if one != two);
         self.number == other.number && !is_other

@@ -1,7 +1,7 @@
-//! The files that are there: those of a folder that git would not pass over, and what stands at a path that was named.
+//! Lists the files of a folder that git does not ignore, and resolves named paths.
 //!
-//! Invariant: nothing is read here but names and ignore files, and no link is followed by a walk; a file that is listed is
-//! reached by its path as any other, through the root.
+//! Invariant: only names and ignore files are read, and a walk follows no link; a listed file is opened like
+//! any other, through the root.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,41 +15,42 @@ use super::walk;
 use super::{admit, spelling, trouble};
 use crate::error::Error;
 
-/// What a path names.
+/// The resolved target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPath {
-    /// The number of the root that it really lies in.
+    /// The number of the root that contains it.
     pub root: usize,
     /// Its path relative to that root, links resolved; empty for the root itself.
     pub path: String,
-    /// What stands there.
+    /// The kind of entry at the path.
     pub stands: PathKind,
 }
 
-/// What stands at a path.
+/// The kind of entry at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathKind {
     /// A folder.
     Folder,
     /// A regular file.
     File,
-    /// Nothing.
+    /// No entry exists.
     Nothing,
 }
 
 /// The files of a folder.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Their paths relative to the root, in their order.
+    /// Their paths relative to the root, in order.
     pub files: Vec<String>,
-    /// What was passed over: its path, as far as it is text, and why.
+    /// The skipped entries: path, lossy if it is not UTF-8, and reason.
     pub passed_over: Vec<(String, String)>,
 }
 
 impl Files {
-    /// What a path names.
+    /// Resolves a path.
     ///
-    /// Errors: `PATH_OUTSIDE_ROOT`, `NOT_A_FILE` for what is neither a file nor a folder, and what the system refuses.
+    /// Errors: `PATH_OUTSIDE_ROOT`, `NOT_A_FILE` for an entry that is neither a file nor a folder, and errors
+    /// of the system.
     pub fn scope(&self, path: &str) -> Result<ListedPath, Error> {
         spelling::check(path)?;
         let (root, rest) = walk::choose(&self.roots, path)?;
@@ -67,10 +68,10 @@ impl Files {
         Ok(ListedPath { root: found.root, path: admit::real_path(&found, &name), stands })
     }
 
-    /// The files in a folder of a root and in those below it, but for what ignore files name, other repositories, links,
-    /// and names that are no text.
+    /// Lists the files in a folder of a root and below it, without ignored files, nested repositories, links,
+    /// and names that are not UTF-8.
     ///
-    /// Errors: `PATH_OUTSIDE_ROOT` for a root that is not there.
+    /// Errors: `PATH_OUTSIDE_ROOT` for a root that does not exist.
     pub fn list(&self, root: usize, folder: &str) -> Result<Listing, Error> {
         let root = self.roots.get(root).ok_or_else(|| trouble::outside(folder))?;
         let mut listing = Listing::default();
@@ -88,28 +89,28 @@ impl Files {
         Ok(listing)
     }
 
-    /// Whether a regular file stands at a path of a root, and not behind a link as its last name.
+    /// True if a path of a root is a regular file, and its last name is not a link.
     pub fn has_file(&self, root: usize, path: &str) -> bool {
         let there = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
         there.is_some_and(|found| found.is_ok_and(|found| found.is_file()))
     }
 
-    /// Whether nothing at all stands at a path of a root.
+    /// True if a path of a root does not exist.
     pub fn has_nothing(&self, root: usize, path: &str) -> bool {
         let there = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
         there.is_some_and(|found| found.is_err())
     }
 
-    /// A path of a root as a caller would name it.
+    /// Spells a path of a root as a caller would name it.
     ///
-    /// Errors: `PATH_OUTSIDE_ROOT` for a root whose own path is no text.
+    /// Errors: `PATH_OUTSIDE_ROOT` for a root whose own path is not UTF-8.
     pub fn named(&self, root: usize, path: &str) -> Result<String, Error> {
         named(&self.roots, root, path).ok_or_else(|| trouble::outside(path))
     }
 }
 
 impl Files {
-    /// A path of the root that a place lies in, as a caller would name it.
+    /// Spells a path of the root that contains a file, as a caller would name it.
     ///
     /// Errors: those of [`Files::named`].
     pub fn named_beside(&self, place: &FilePlace, path: &str) -> Result<String, Error> {
@@ -134,7 +135,7 @@ impl Listing {
     }
 }
 
-/// Walks as git does, by the ignore files of the project alone: what a person has set for all projects does not count.
+/// Walks as git does, with the project's ignore files only: the user's global ignore file does not apply.
 fn walker(folder: &Path, nested: Arc<Mutex<Vec<String>>>) -> WalkBuilder {
     let mut walker = WalkBuilder::new(folder);
     let enters = move |entry: &DirEntry| {

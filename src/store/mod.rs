@@ -1,11 +1,11 @@
-//! Where content lives: the files beneath the roots, who may touch them, and how a change becomes theirs.
+//! Stores content: the files below the roots, access to them, and the publishing of changes.
 //!
-//! Everything that reads or replaces a user's file goes through this room. It knows nothing of edits, gates or answers: it is
-//! given a path and bytes, and it keeps the promise that a file is always whole, that nobody's work is lost unseen, and that
-//! nothing outside the roots is touched.
+//! All code that reads or replaces a user's file goes through this module. It knows nothing of edits, gates
+//! or answers: it gets a path and bytes. It guarantees that a file is always whole, that no other program's
+//! work is lost silently, and that nothing outside the roots is touched.
 //!
-//! Invariant: no file is reached but through a root's descriptor; containment is decided beneath it and never by comparing
-//! the text of paths.
+//! Invariant: a file is reached only through a root's descriptor; containment is decided relative to it and
+//! never by comparing the text of paths.
 
 mod access;
 mod admit;

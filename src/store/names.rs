@@ -1,61 +1,60 @@
-//! All names in a root, for questions that only all of them answer: which other names a file has, and which files have
-//! a protected one.
+//! Walks all names in a root, to find the other names of a file, and the files that have a protected one.
 //!
-//! Invariant: a walk that did not see every name says so; names that are not UTF-8 are seen as well, and no folder stays
-//! open while those below it are looked at.
+//! Invariant: an incomplete walk reports that it is incomplete; names that are not UTF-8 are included, and no
+//! folder stays open while those below it are read.
 
 use super::folder::{Folder, Identity};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use std::ffi::CStr;
 
-/// Entries that are looked at.
+/// The most entries that are visited.
 const MOST_ENTRIES: usize = 400_000;
 
 /// A name in a folder.
 pub(super) struct Name<'a> {
     /// The folder.
     pub folder: &'a Folder,
-    /// What the folder is.
+    /// The identity of the folder.
     pub identity: Identity,
-    /// The path of the name beneath the root, with a mark for each byte that is no text.
+    /// The path of the name in the root, with a mark for each byte that is not UTF-8.
     pub path: &'a str,
-    /// Its last part, as it stands there.
+    /// The last part, unchanged.
     pub last: &'a CStr,
-    /// What the entry says that it is.
+    /// The kind of file, from the directory entry.
     pub kind: FileType,
-    /// Its inode.
+    /// The inode number of the entry.
     pub inode: u64,
 }
 
-/// Where a walk goes on.
+/// The next step of a walk.
 pub(super) enum VisitStep<T> {
-    /// With the next name.
+    /// Continue with the next name.
     On,
-    /// Into the folder of this name, too, with something to know there.
+    /// Continue, and also enter the folder of this name, with a context for its entries.
     Into(T),
-    /// Nowhere.
+    /// End the walk.
     End,
 }
 
-/// How much was seen.
+/// The completeness of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Coverage {
-    /// Every name, or all up to where the walk was ended.
+    /// Every name was visited, or all up to the end of the walk.
     All,
-    /// Every name but those in folders that may not be looked into.
+    /// Every name was visited but those in folders that may not be read.
     Blind,
-    /// Not enough to tell: there are too many, they lie too deep, or the system had nothing left to look with.
+    /// Incomplete: there are too many entries, they lie too deep, or the system lacks resources.
     TooLittle,
 }
 
-/// A folder that is still to be looked at.
+/// A folder that is still to be read.
 struct PendingFolder<T> {
     path: Vec<u8>,
     known: T,
 }
 
-/// Shows every name beneath a root's folder, each with what is known of its folder.
+/// Visits every name below a root's folder, each with the context of its folder.
 pub(super) fn walk<T>(
     top: &Folder,
     known: T,
@@ -99,10 +98,10 @@ pub(super) fn walk<T>(
     seen
 }
 
-/// What it means that a folder could not be looked at.
+/// The completeness after a folder could not be read.
 fn missed(errno: Errno) -> Coverage {
     match errno {
-        // Gone by now, or of an unknown kind and no folder.
+        // It was removed, or it is of an unknown kind and no folder.
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Coverage::All,
         Errno::ACCESS | Errno::PERM => Coverage::Blind,
         _ => Coverage::TooLittle,

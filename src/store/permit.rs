@@ -1,7 +1,7 @@
-//! What we may replace: the rights that a rename alone would walk past.
+//! Checks the rights that a rename alone would bypass.
 //!
-//! Invariant: a file that its own mode, owner, links or privileges guard is refused, although the folder's rights would let
-//! us put another in its place.
+//! Invariant: a file that its own mode, owner, links or privileges guard is rejected, although the folder's
+//! rights would allow its replacement.
 
 use super::folder::Folder;
 use super::trouble::failed;
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 const ANY_WRITE: u32 = 0o222;
 const SET_ID: u32 = 0o6000;
 
-/// Refuses a file that the effective user may not write, or whose privileges a rewrite would carry over or drop.
+/// Fails for a file that the effective user may not write, or whose privileges a rewrite would copy or drop.
 pub(super) fn may_replace(folder: &Folder, name: &str, stat: &Stat, path: &str) -> Result<(), Error> {
     if let Some(fault) = fault_of(stat) {
         return Err(denied(path, fault));
@@ -25,7 +25,7 @@ pub(super) fn may_replace(folder: &Folder, name: &str, stat: &Stat, path: &str) 
     may_create(folder, path)
 }
 
-/// Refuses when the folder takes no new names from the effective user.
+/// Fails if the effective user may not create names in the folder.
 pub(super) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
     let rights = Access::WRITE_OK | Access::EXEC_OK;
     folder
@@ -33,7 +33,7 @@ pub(super) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
         .map_err(|errno| refused(path, errno, "lies in a folder that this user may not write"))
 }
 
-/// Why a file may not be replaced, by its metadata alone.
+/// The reason in the metadata why a file may not be replaced, if there is one.
 fn fault_of(stat: &Stat) -> Option<&'static str> {
     let user = rustix::process::geteuid();
     if stat.st_mode & ANY_WRITE == 0 {
@@ -47,21 +47,21 @@ fn fault_of(stat: &Stat) -> Option<&'static str> {
     }
 }
 
-/// How many names the file has.
+/// The number of hard links of the file.
 pub(super) fn names_of(stat: &Stat) -> usize {
     usize::try_from(stat.st_nlink).unwrap_or(usize::MAX)
 }
 
-/// How a file of so many names is written.
+/// The method for writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteMethod {
-    /// Another file takes its name.
+    /// Replace the file under its name.
     Replace,
-    /// The file itself is written.
+    /// Overwrite the file itself.
     InPlace,
 }
 
-/// How a file of so many names is written; refused where the policy does not say what becomes of them.
+/// Returns the method for a file with this many names; fails if the policy does not define it.
 pub(super) fn way(names: usize, how: Publishing, path: &str) -> Result<WriteMethod, Error> {
     match how.hard_links {
         _ if names <= 1 => Ok(WriteMethod::Replace),
@@ -71,7 +71,7 @@ pub(super) fn way(names: usize, how: Publishing, path: &str) -> Result<WriteMeth
     }
 }
 
-/// A file with more than one name.
+/// The error for a file with more than one name.
 pub(super) fn hard_linked(path: &str, names: usize) -> Error {
     denied(path, &format!("has {names} names (hard links), of which a write would change only this one")).hint(
         "have a person break the link (copy the file over itself), or say in the policy what becomes of such a file: \
@@ -79,7 +79,7 @@ pub(super) fn hard_linked(path: &str, names: usize) -> Error {
     )
 }
 
-/// A file whose name is a mount point, so that no other can take it.
+/// The error for a file whose name is a mount point, so that it cannot be replaced.
 pub(super) fn mounted(path: &str) -> Error {
     denied(path, "is a mount point: no other file can take its name").hint(
         "have a person say `hard_links: in_place` in the policy, which lets it be written into, or edit the file where it \

@@ -1,7 +1,7 @@
-//! Where the policy of a path stands: the nearest policy file from its folder up to the root.
+//! Finds the policy of a path: the nearest policy file from its folder up to the root.
 //!
-//! Invariant: a policy file that is there is read whole or refused; none is passed over because it could not be read, and
-//! none rules that an edit could change.
+//! Invariant: an existing policy file is read whole or is an error; none is skipped because it could not be
+//! read, and none applies that an edit could change.
 
 use super::ancestors::candidates;
 use super::file_place::{FilePlace, join};
@@ -16,31 +16,31 @@ use std::path::Path;
 pub(super) const NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
 const LARGEST: u64 = 1024 * 1024;
 
-/// A policy file as it was found.
+/// A policy file and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyText {
-    /// Its name as it is told: relative below the first root, else absolute.
+    /// Its displayed name: relative below the first root, else absolute.
     pub name: String,
-    /// Its path relative to the root that it lies in.
+    /// Its path relative to its root.
     pub in_root: String,
-    /// The folder that it rules, relative to that root; empty for the root itself.
+    /// The folder to which it applies, relative to that root; empty for the root itself.
     pub folder: String,
-    /// What it says.
+    /// The text of the policy.
     pub text: String,
     root: usize,
 }
 
-/// The policy file nearest to a place.
+/// Returns the policy file nearest to a path.
 pub(super) fn nearest(roots: &[Root], place: &FilePlace) -> Result<Option<PolicyText>, Error> {
     upward(roots, place.root, &place.folder)
 }
 
-/// The policy file that rules the base of the first root: the root itself, or a folder below it.
+/// Returns the policy file for the base of the first root: the root itself, or a folder below it.
 pub(super) fn at_top(roots: &[Root]) -> Result<Option<PolicyText>, Error> {
     upward(roots, 0, roots.first().map_or("", Root::base))
 }
 
-/// The next policy file above the folder that one rules.
+/// Returns the next policy file above the folder of this one.
 pub(super) fn above(roots: &[Root], below: &PolicyText) -> Result<Option<PolicyText>, Error> {
     match upwards(&below.folder).nth(1) {
         Some(folder) => upward(roots, below.root, folder),
@@ -48,7 +48,7 @@ pub(super) fn above(roots: &[Root], below: &PolicyText) -> Result<Option<PolicyT
     }
 }
 
-/// The first policy file from a folder up to the root.
+/// Returns the first policy file from a folder up to the root.
 fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyText>, Error> {
     let Some(root) = roots.get(index) else { return Ok(None) };
     for (folder, names) in candidates(root, folder, NAMES) {
@@ -64,9 +64,10 @@ fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyTex
     Ok(None)
 }
 
-/// Refuses a policy behind a symlink whose target could be edited: whoever it rules could change it.
+/// Fails for a policy behind a symlink whose target could be edited, because the edits that it judges could
+/// change it.
 ///
-/// A target is guarded when its own name is protected, or when the link is found above it.
+/// A target is guarded if its own name is protected, or if the link lies above it.
 fn refuse_unguarded(dir: &Dir, above: &str, name: &str) -> Result<(), String> {
     if links(dir, name).next().is_none() {
         return Ok(());
@@ -81,14 +82,14 @@ fn refuse_unguarded(dir: &Dir, above: &str, name: &str) -> Result<(), String> {
     ))
 }
 
-/// A folder's path, that of the one above, and so on to the root's, which is empty.
+/// Iterates over a folder's path, that of its parent, and so on to the root's, which is empty.
 pub(super) fn upwards(folder: &str) -> impl Iterator<Item = &str> {
     let top = (!folder.is_empty()).then_some("");
     let folders = std::iter::successors(Some(folder), |path| path.rsplit_once('/').map(|(above, _)| above));
     folders.chain(top)
 }
 
-/// The text of a file beside those that are edited, or what is wrong with it; `None` when nothing of that name is there.
+/// Reads a configuration file, or returns the error; `None` if there is no such entry.
 pub(super) fn read_beside(dir: &Dir, name: &str) -> Result<Option<String>, String> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
@@ -120,7 +121,7 @@ fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
-/// Whether a part of the path is a symlink that leads nowhere: then something is there, but cannot be read.
+/// True if a part of the path is a dangling symlink: then an entry exists, but cannot be read.
 fn is_dangling(dir: &Dir, name: &str) -> bool {
     links(dir, name).any(|part| !dir.try_exists(part).unwrap_or(true))
 }

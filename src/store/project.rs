@@ -1,7 +1,7 @@
-//! The project that a folder belongs to: the nearest repository around it, else the topmost folder with a policy.
+//! Finds the project of a folder: the nearest repository around it, else the topmost folder with a policy.
 //!
-//! Invariant: neither `/` nor the home directory is ever a project, and a folder that a stranger could have prepared
-//! makes no folder below it part of a project.
+//! Invariant: neither `/` nor the home directory is ever a project, and a folder that another user could have
+//! prepared makes no folder below it part of a project.
 
 use super::policy_file::NAMES;
 use std::fs::Metadata;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The names that mark the top of a repository.
 const REPOSITORY: [&str; 2] = [".git", ".jj"];
 
-/// The bit of a mode that lets everybody write.
+/// The permission bit that lets everybody write.
 const OTHERS_WRITE: u32 = 0o002;
 
 /// A project, and the folder in it that relative paths are relative to.
@@ -19,13 +19,13 @@ const OTHERS_WRITE: u32 = 0o002;
 pub struct ProjectRoot {
     /// The top of the project.
     pub root: PathBuf,
-    /// The path of the folder below it, with `/` between the names; empty for the top itself.
+    /// The path of the folder relative to the top, with `/`; empty for the top itself.
     pub base: String,
 }
 
 impl ProjectRoot {
-    /// Finds the project of a folder: the nearest folder from here upward that holds `.git` or `.jj`; where there is none,
-    /// the topmost one that holds a policy; else the folder itself.
+    /// Finds the project of a folder: the nearest folder from here upward that contains `.git` or `.jj`; if
+    /// there is none, the topmost one with a policy; else the folder itself.
     pub fn around(folder: &Path) -> ProjectRoot {
         ProjectRoot::below(folder, std::env::home_dir().as_deref())
     }
@@ -43,7 +43,7 @@ impl ProjectRoot {
         let repository = above.iter().find(|above| has(above, &REPOSITORY));
         let ruled = || above.iter().rev().find(|above| has(above, NAMES));
         let Some(root) = repository.or_else(ruled) else { return alone() };
-        // A path that is no text cannot be told, so nothing above such a folder can be its root.
+        // A path that is not UTF-8 cannot be displayed, so nothing above such a folder can be its root.
         let base = real.strip_prefix(root).ok().and_then(Path::to_str);
         base.map_or_else(alone, |base| ProjectRoot { root: (*root).to_owned(), base: base.to_owned() })
     }
@@ -62,7 +62,7 @@ fn is_own(folder: &Path, users: &[u32]) -> bool {
     folder.metadata().is_ok_and(|meta| users.contains(&meta.uid()) && meta.mode() & OTHERS_WRITE == 0)
 }
 
-/// A path below a root as it is told from a folder below that root; an absolute path stays as it is.
+/// Makes a path below a root relative to a folder below that root; an absolute path stays as it is.
 pub fn relative(base: &str, path: &str) -> String {
     if base.is_empty() || path.starts_with('/') {
         return path.to_owned();

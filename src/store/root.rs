@@ -1,7 +1,7 @@
-//! A root: the capability through which everything beneath it is reached.
+//! A root: the capability through which everything below it is reached.
 //!
-//! Invariant: whether something lies inside is decided by the kernel (or by cap-std's walk), beneath the root's descriptor;
-//! the text of a path only chooses which root is asked.
+//! Invariant: the kernel (or cap-std's walk) decides, relative to the root's descriptor, if a path lies
+//! inside; the text of a path only selects the root.
 
 use super::file_place::FilePlace;
 use super::folder::{Folder, Identity};
@@ -18,14 +18,15 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct Root {
     dir: Dir,
     identity: Identity,
-    /// The absolute paths by which a caller may name it: as the system resolves it, as given without dots, as given.
+    /// The absolute paths by which a caller may name it: as resolved by the system, as given without dots, as
+    /// given.
     spellings: [PathBuf; 3],
-    /// The folder below it that relative paths are relative to, where it is the first root; empty for the root itself.
+    /// For the first root, the folder below it at which relative paths start; empty for the root itself.
     base: String,
 }
 
 impl Root {
-    /// Opens a root; `/` and the home directory are refused, under any name.
+    /// Opens a root; fails for `/` and the home directory, under any name.
     pub fn open(path: &Path) -> Result<Root, Error> {
         let shown = path.display().to_string();
         let refuse = |error: std::io::Error| trouble::failed_io("opening the root", &shown, &error);
@@ -40,17 +41,18 @@ impl Root {
         Ok(Root { dir, identity, spellings, base: String::new() })
     }
 
-    /// The same root, for callers whose relative paths are relative to a folder below it.
+    /// The same root, for callers whose relative paths start at a folder below it.
     pub fn with_base(self, base: String) -> Root {
         Root { base, ..self }
     }
 
-    /// The folder below it that relative paths are relative to; empty for the root itself.
+    /// The folder below it at which relative paths start; empty for the root itself.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// What is left of an absolute path after the longest name of this root that starts it, and that name's length.
+    /// Returns the rest of an absolute path after the longest name of this root that begins it, and the
+    /// length of that name.
     pub fn rest_of(&self, path: &Path) -> Option<(usize, PathBuf)> {
         let rest = |name: &PathBuf| {
             path.strip_prefix(name).ok().map(|rest| (name.components().count(), rest.to_owned()))
@@ -58,8 +60,8 @@ impl Root {
         self.spellings.iter().filter_map(rest).max_by_key(|(length, _)| *length)
     }
 
-    /// Refuses a root whose path leads to another folder by now, or to none: what a caller names by that path does not
-    /// lie in the folder that is held open. It costs one stat.
+    /// Fails if the root's path now leads to another folder, or to none: then paths of callers do not lie in
+    /// the open folder. The cost is one stat.
     ///
     /// Errors: `IO_FAILED`.
     pub fn check_in_place(&self) -> Result<(), Error> {
@@ -82,7 +84,7 @@ impl Root {
         self.folder("")
     }
 
-    /// Opens a folder by its path beneath the root, in one call that cannot leave it.
+    /// Opens a folder by its path in the root, in one call that cannot leave the root.
     pub fn folder(&self, path: &str) -> std::io::Result<Folder> {
         let path = if path.is_empty() { "." } else { path };
         let dir = self.dir.open_dir(path)?;
@@ -95,24 +97,24 @@ impl Root {
         real
     }
 
-    /// The capability itself, for reading what lies beside the files that are edited.
+    /// The capability itself, for reading configuration files.
     pub fn dir(&self) -> &Dir {
         &self.dir
     }
 
-    /// What the root is, whatever its name.
+    /// The identity of the root.
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// An absolute path of something below the root, by the first of the root's names that is text.
+    /// The absolute path of an entry below the root, by the first of the root's names that is UTF-8.
     fn absolute(&self, below: &str) -> Option<String> {
         self.spellings.iter().find_map(|name| name.join(below).into_os_string().into_string().ok())
     }
 }
 
-/// How a path below the root of that index is told: relative to the base of the first root when it lies in that, else
-/// absolute.
+/// The displayed form of a path in the root of that index: relative to the base of the first root if it lies
+/// in that, else absolute.
 pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String> {
     match (index, roots.get(index)) {
         (0, first) => Some(relative(first.map_or("", Root::base), below)),
@@ -120,16 +122,16 @@ pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String>
     }
 }
 
-/// Opens the folder of a place again, and makes sure that it is the one that was admitted.
+/// Opens the folder of a path again, and checks that it is the admitted one.
 pub(super) fn folder_of(roots: &[Root], place: &FilePlace) -> Result<Folder, Error> {
     let root = roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))?;
     let folder = root.folder(&place.folder).map_err(|error| match trouble::errno_of(&error) {
         Some(errno) if !trouble::is_escape(&error) => {
             trouble::lost("opening the folder", place.shown(), errno)
         }
-        // The folder was reached without a link when it was admitted, so what leads out came later.
+        // The folder had no link when it was admitted, so a link out of the root was added later.
         Some(_) | None => {
-            trouble::conflict(place.shown(), "has a symlink out of the root for a folder by now")
+            trouble::conflict(place.shown(), "now lies behind a symlink that leads out of the root")
         }
     })?;
     match folder.identity() {
@@ -167,7 +169,7 @@ fn refuse_wide(shown: &str, identity: Identity) -> Result<(), Error> {
     Ok(())
 }
 
-/// A path without `.` and `..`, by its text alone.
+/// Resolves `.` and `..` in a path by its text alone.
 pub(super) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -1,7 +1,6 @@
-//! Which policy files stand above a place, by their names and the time of their last change; what they say is read
-//! elsewhere.
+//! Lists the policy files above a path, with the time of their last change; they are read elsewhere.
 //!
-//! Invariant: no file is passed over because it could not be looked at.
+//! Invariant: no file is skipped because its metadata could not be read.
 
 use super::ancestors::candidates;
 use super::file_place::{FilePlace, join};
@@ -10,20 +9,20 @@ use super::root::Root;
 use cap_std::fs::{Dir, MetadataExt};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A policy file.
+/// The name and change time of a policy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// Its path relative to the root that it lies in.
+    /// Its path relative to its root.
     pub name: String,
-    /// The folder that it rules, relative to that root; empty for the root itself.
+    /// The folder to which it applies, relative to that root; empty for the root itself.
     pub folder: String,
-    /// When it, or the link in its place, was last changed; absent when that cannot be told.
+    /// The time of the last change of it, or of the link in its place; absent if unknown.
     ///
     /// This is the time of the inode, which no program can set.
     pub changed: Option<SystemTime>,
 }
 
-/// The policy files above a place, the nearest first: of each folder the one that counts.
+/// Returns the policy files above a path, the nearest first: for each folder the one that applies.
 pub(super) fn above(root: &Root, place: &FilePlace) -> Vec<PolicyFile> {
     let dir = root.dir();
     let in_folder = |(folder, names): (&str, Vec<&str>)| {
@@ -51,7 +50,7 @@ fn file(dir: &Dir, name: String) -> PolicyFile {
     PolicyFile { name, folder, changed }
 }
 
-/// When a file was last changed, or a link on the way to it.
+/// The time of the last change of a file, or of a link in its path.
 fn changed(dir: &Dir, name: &str) -> Option<SystemTime> {
     let way = name.match_indices('/').filter_map(|(end, _)| name.get(..end));
     let links =

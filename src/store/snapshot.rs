@@ -1,7 +1,7 @@
-//! What a file held when it was read, and the means to tell whether it still does.
+//! A file's content as it was read, and the means to check that it is unchanged.
 //!
-//! Invariant: the content is one state of the file: no byte of it was read before, and none after, a change that can be
-//! seen; and it is never longer than the limit.
+//! Invariant: the content is one state of the file: all bytes were read between the same two detectable
+//! changes; and it is never longer than the limit.
 
 use super::admit::refuse_special;
 use super::document_path::DocumentPath;
@@ -21,11 +21,11 @@ use std::time::SystemTime;
 
 const PERMISSIONS: u32 = 0o777;
 
-/// Readings of a file that keeps changing, before it is refused.
+/// The number of attempts to read a file that keeps changing.
 const MOST_READINGS: usize = 3;
 
-/// A file as it was read. Keeps its descriptor open, so that replacing the file need not wait until its blocks are freed;
-/// drop it after the answer was given.
+/// A file as it was read. Keeps its descriptor open, so that replacing the file need not wait until its
+/// blocks are freed; drop it after the answer was given.
 #[derive(Debug)]
 pub struct FileSnapshot {
     bytes: Vec<u8>,
@@ -33,12 +33,12 @@ pub struct FileSnapshot {
     pub(super) identity: Identity,
     /// Its permission bits.
     pub(super) mode: u32,
-    /// How many names it had.
+    /// The number of its hard links.
     pub(super) names: usize,
     settled: Option<FileFingerprint>,
 }
 
-/// What was read at a place.
+/// The content that was read, of a file or a row.
 #[derive(Debug)]
 pub enum Snapshot {
     /// A file.
@@ -48,7 +48,7 @@ pub enum Snapshot {
 }
 
 impl Snapshot {
-    /// Hands out the content, so that it need not be copied.
+    /// Takes the content out, so that it need not be copied.
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         match self {
@@ -57,7 +57,7 @@ impl Snapshot {
         }
     }
 
-    /// Refuses what publishing would refuse, as [`FileSnapshot::check_names`].
+    /// Fails if publishing would fail because of hard links, as in [`FileSnapshot::check_names`].
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
     pub fn check_names(&self, place: &DocumentPath, how: Publishing) -> Result<(), Error> {
@@ -68,7 +68,7 @@ impl Snapshot {
     }
 }
 
-/// What the caller believes to stand in the file that is to be replaced.
+/// The content that is expected in the file before it is replaced.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpectedContent<'a> {
     pub(super) snapshot: &'a FileSnapshot,
@@ -81,38 +81,39 @@ impl FileSnapshot {
         &self.bytes
     }
 
-    /// Hands out the content, so that it need not be copied; hand it back to publishing by [`FileSnapshot::held`].
+    /// Takes the content out, so that it need not be copied; give it back for publishing with
+    /// [`FileSnapshot::expected`].
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// What tells that the file still holds what was read; nothing where it was changed too shortly before for that.
+    /// The fingerprint of the content that was read; `None` if the file had changed too recently.
     pub fn settled(&self) -> Option<FileFingerprint> {
         self.settled
     }
 
-    /// Refuses a file with several names where the policy does not say what becomes of them; publishing would refuse it too.
+    /// Fails for a hard-linked file if the policy does not define its treatment; publishing would fail too.
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
     pub fn check_names(&self, place: &FilePlace, how: Publishing) -> Result<(), Error> {
         permit::way(self.names, how, place.shown()).map(drop)
     }
 
-    /// This snapshot together with the content that was read, which publishing compares with the file.
+    /// Combines this snapshot with the content that was read, for comparison during publishing.
     pub fn held<'a>(&'a self, content: Content<'a>) -> ExpectedContent<'a> {
         ExpectedContent { snapshot: self, content }
     }
 }
 
 impl<'a> ExpectedContent<'a> {
-    /// The file, and what it is believed to hold.
+    /// The file and its expected content.
     pub(super) fn known(&self) -> ExpectedFile<'a> {
         ExpectedFile::new(&self.snapshot.file, self.snapshot.identity, self.content.bytes)
     }
 }
 
-/// Reads a file of at most `limit` bytes; `None` when there is none of that name.
+/// Reads a file of at most `limit` bytes; `None` if there is none of that name.
 pub(super) fn read(
     folder: &Folder,
     name: &str,
@@ -150,7 +151,7 @@ pub(super) fn open(folder: &Folder, name: &str, shown: &str) -> Result<Option<(O
     Ok(Some((file, stat)))
 }
 
-/// Reads to the end, or as far as one byte over the limit.
+/// Reads to the end, or up to one byte over the limit.
 fn content(file: &OwnedFd, stat: &Stat, shown: &str, limit: u64) -> Result<Vec<u8>, Error> {
     let size = u64::try_from(stat.st_size).unwrap_or(0);
     if size > limit {
@@ -158,7 +159,7 @@ fn content(file: &OwnedFd, stat: &Stat, shown: &str, limit: u64) -> Result<Vec<u
     }
     let room = usize::try_from(size).map_err(|_| too_large(shown, size, limit))?;
     let mut bytes = Vec::new();
-    // One byte more than there should be, so that the end is seen without growing.
+    // One byte more than expected, so that the end is detected without growing.
     bytes.try_reserve_exact(room.saturating_add(1)).map_err(|_| failed("reading", shown, Errno::NOMEM))?;
     loop {
         let read = retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)));

@@ -1,9 +1,9 @@
-//! How a path may be spelled: what no path may hold, and the one form under which spellings are compared.
+//! Validates paths, and folds their spellings into one form for comparison.
 //!
-//! A file system may find `.git` under `.GIT`, under a name with a zero-width joiner in it, or under `GIT~1`; the rules of
-//! [`access`](super::access) must find it under all of them.
+//! A file system may find `.git` under `.GIT`, under a name with a zero-width joiner in it, or under `GIT~1`;
+//! the rules of [`access`](super::access) must match all of them.
 //!
-//! Invariant: nothing here touches a file; a spelling is only ever folded to something that more rules cover.
+//! Invariant: nothing here touches a file; folding only ever makes more rules match.
 
 use crate::error::{Code, Error};
 use crate::text::{fold, steers};
@@ -11,7 +11,7 @@ use crate::text::{fold, steers};
 const LONGEST_PATH: usize = 4095;
 const LONGEST_NAME: usize = 255;
 
-/// Refuses what no request may hold as a path: nothing at all, a NUL, more bytes than the system takes.
+/// Fails for an invalid path: empty, with a NUL, or longer than the system allows.
 pub(super) fn check(path: &str) -> Result<(), Error> {
     let fault = if path.is_empty() {
         "the path is empty"
@@ -27,7 +27,7 @@ pub(super) fn check(path: &str) -> Result<(), Error> {
     Err(Error::new(Code::InvalidInput, fault).field("path"))
 }
 
-/// Refuses a new name that would not look like what it is: with characters that are not seen or that reorder others.
+/// Fails for a misleading new name: one with invisible characters, or characters that reorder others.
 pub(super) fn check_new(name: &str) -> Result<(), Error> {
     match name.chars().find(|&c| steers(c) || c.is_control()) {
         None => Ok(()),
@@ -39,7 +39,7 @@ pub(super) fn check_new(name: &str) -> Result<(), Error> {
     }
 }
 
-/// Takes `.` and `..` out of a relative path by its text alone; `None` when it climbs above its start.
+/// Resolves `.` and `..` in a relative path by its text alone; `None` if it climbs above its start.
 pub(super) fn normal(path: &str) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -54,13 +54,13 @@ pub(super) fn normal(path: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-/// Takes out of a relative path what leads nowhere: `.` and empty names.
+/// Removes `.` and empty names from a relative path.
 pub(super) fn without_idle_dots(path: &str) -> String {
     let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     names.join("/")
 }
 
-/// The folded names of a path, in the two readings that a colon allows: a stream's mark, or one more separator.
+/// The folded names of a path, in the two readings of a colon: the start of a stream's name, or a separator.
 pub(super) fn folded(path: &str) -> [Vec<String>; 2] {
     let folded = fold(path);
     let names = |separators: &[char], streams: bool| {

@@ -1,15 +1,15 @@
-//! What the operating system's refusals mean to the caller: one place that turns an errno into a code.
+//! Maps errors of the operating system to error codes.
 //!
-//! Invariant: the call that failed and the path are always named; no errno becomes a success.
+//! Invariant: the failed call and the path are always named; no errno becomes a success.
 
 use crate::error::{Code, Error};
 use rustix::io::Errno;
 
-/// The next step where a file would be larger than the process or the file system allows.
+/// The hint for a file that would be larger than the process or the file system allows.
 pub(super) const FILE_SIZE_HINT: &str = "raise the limit on the size of files under which lockgate was started \
      (`ulimit -f`), or that of the file system, and send the request again";
 
-/// The refusal for a failed system call, where no better one is known at the place of the call.
+/// The error for a failed system call, if the caller has no better one.
 pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
     let code = match errno {
         Errno::NOSPC | Errno::DQUOT => Code::NoSpace,
@@ -26,7 +26,7 @@ pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
     Error::new(code, format!("{path}: {call} failed: {}", reason(errno)))
 }
 
-/// The same for a call made through cap-std, which tells an escape by an error without errno.
+/// Does the same for a call through cap-std, which reports an escape as an error without errno.
 pub(super) fn failed_io(call: &str, path: &str, error: &std::io::Error) -> Error {
     match errno_of(error) {
         Some(errno) => failed(call, path, errno),
@@ -35,23 +35,23 @@ pub(super) fn failed_io(call: &str, path: &str, error: &std::io::Error) -> Error
     }
 }
 
-/// The errno behind an error of the standard library, where there is one.
+/// The errno behind an error of the standard library, if there is one.
 pub(super) fn errno_of(error: &std::io::Error) -> Option<Errno> {
     Errno::from_io_error(error)
 }
 
-/// Whether cap-std refused because the path leads out of the directory.
+/// True if cap-std failed because the path leads out of the directory.
 pub(super) fn is_escape(error: &std::io::Error) -> bool {
     let refused = error.kind() == std::io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
     refused || errno_of(error) == Some(Errno::XDEV)
 }
 
-/// The refusal of a path that leads out of every root.
+/// The error for a path that leads out of every root.
 pub(super) fn outside(path: &str) -> Error {
     Error::new(Code::PathOutsideRoot, format!("{path} leads out of every root")).field("path")
 }
 
-/// The refusal for a folder that was there when the path was admitted and cannot be opened now.
+/// The error for a folder that existed when the path was admitted and cannot be opened now.
 pub(super) fn lost(call: &str, path: &str, errno: Errno) -> Error {
     match errno {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {
@@ -61,12 +61,12 @@ pub(super) fn lost(call: &str, path: &str, errno: Errno) -> Error {
     }
 }
 
-/// The refusal of what holds no text.
+/// The error for an entry that holds no text.
 pub(super) fn not_a_file(path: &str, what: &str) -> Error {
     Error::new(Code::NotAFile, format!("not a file: {path} is {what}"))
 }
 
-/// The refusal of what is not as it was read, or as it was admitted.
+/// The error for a file that has changed since it was read or admitted.
 pub(super) fn conflict(path: &str, change: &str) -> Error {
     Error::new(Code::EditConflict, format!("{path} {change}"))
         .hint(format!("the file {change}; read it again and build the edit on what is there"))

@@ -1,10 +1,10 @@
-//! From a path to the folder and the name that it leads to, one component at a time.
+//! Resolves a path to a folder and a name, one component at a time.
 //!
-//! Symlinks are followed by hand, so that one with an absolute target inside a root can be followed as well, and so that
-//! folders which are not there yet are told apart from links that lead nowhere.
+//! Symlinks are followed by this code, so that one with an absolute target inside a root works as well, and
+//! so that missing folders are distinguished from dangling links.
 //!
-//! Invariant: every step opens one component beneath a folder that was reached the same way from a root; the walk can end
-//! outside a root only in a refusal.
+//! Invariant: every step opens one component in a folder that was reached the same way from a root; a walk
+//! that leaves the roots is an error.
 
 use super::folder::{Folder, Identity};
 use super::root::Root;
@@ -15,31 +15,31 @@ use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// As many symlinks as the kernel itself follows.
+/// The most symlinks in a path; the kernel has the same limit.
 const MOST_LINKS: usize = 40;
 
-/// Where a path leads.
+/// The result of resolving a path.
 pub(super) struct WalkEnd {
     pub root: usize,
-    /// The folders from the root down, each with its name and what it is.
+    /// The folders from the root down, each with its name and identity.
     pub folders: Vec<PathStep>,
-    /// The names after the last folder that is there; the last of them is the file's, unless `file` is there.
+    /// The names after the last existing folder; the last of them is the file's, unless `file` is set.
     pub missing: Vec<String>,
-    /// The file itself, and a descriptor that can only be looked at.
+    /// The existing file, with a descriptor that gives no access to its content.
     pub file: Option<(String, Stat, OwnedFd)>,
-    /// Whether a symlink was followed.
+    /// Set when a symlink was followed.
     pub followed: bool,
 }
 
-/// A folder on the way.
+/// A folder of the path.
 pub(super) struct PathStep {
     pub name: String,
     pub folder: Folder,
     pub identity: Identity,
 }
 
-/// Which root a path names, and what is left of it beneath that root; a relative path is relative to the base of the
-/// first.
+/// Returns the root that a path names, and the rest of the path; a relative path starts at the base of the
+/// first root.
 pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Error> {
     if !path.starts_with('/') {
         let base = roots.first().map_or("", Root::base);
@@ -84,9 +84,9 @@ fn start(roots: &[Root], root: usize, shown: &str) -> Result<WalkEnd, Error> {
 struct PathWalk<'a> {
     roots: &'a [Root],
     shown: &'a str,
-    /// What is still to be walked, the next name last.
+    /// The remaining names, the next one last.
     todo: Vec<String>,
-    /// For each link that is being followed: how many names were still to be walked when it was met, and its name.
+    /// For each link that is being followed: the number of names that remained at the link, and its name.
     links: Vec<(usize, String)>,
     followed: usize,
     found: WalkEnd,
@@ -149,7 +149,7 @@ impl PathWalk<'_> {
     fn not_there(&mut self, name: String) -> Result<(), Error> {
         if let Some((_, link)) = self.links.last() {
             let seen = format!("{} leads through the symlink {link}, whose target is not there", self.shown);
-            let hint = "name the file itself, or have a person mend the link";
+            let hint = "name the file itself, or have a person fix the link";
             return Err(Error::new(Code::FileNotFound, seen).hint(hint));
         }
         self.found.missing.push(name);

@@ -1,15 +1,15 @@
-//! Repositories that take objects from other folders.
+//! Rejects repositories that use objects from other folders (`objects/info/alternates`).
 //!
-//! Invariant: none of these folders lies outside of the repository, at any distance.
+//! Invariant: none of these folders, direct or indirect, lies outside of the repository.
 
 use std::path::Path;
 
 use crate::error::{Code, Error};
 
-/// How far the folders may name each other.
+/// The longest chain of alternates.
 const DEEPEST: usize = 5;
 
-/// Refuses a repository whose objects are taken from outside of it.
+/// Fails for a repository that uses objects from outside of it.
 pub(super) fn refuse_outside(top: &Path, objects: &Path) -> Result<(), Error> {
     let common = objects.parent().unwrap_or(objects).canonicalize().unwrap_or_else(|_| objects.to_owned());
     let mut todo = vec![(objects.to_owned(), 0)];

@@ -1,11 +1,11 @@
-//! What files were at a revision of the repository that a root lies in, read without running git.
+//! Reads the files of a revision of the repository that a root lies in, without running git.
 //!
-//! A repository may come from anybody: its configuration can have git start programs (`core.fsmonitor`, filters, hooks) and
-//! take in files from elsewhere. Nothing of that is done here: commits, trees and blobs are read by their hashes, and of the
-//! configuration no more counts than what says how they are stored.
+//! A repository may be hostile: its configuration can make git start programs (`core.fsmonitor`, filters,
+//! hooks) and include files from elsewhere. This module does neither. It reads commits, trees and blobs by
+//! their hashes, and uses only the parts of the configuration that describe their storage.
 //!
-//! Invariant: no program is started, no file of the repository is written, and no object is taken from a folder outside of
-//! it.
+//! Invariant: no program is started, no file of the repository is written, and no object is read from a
+//! folder outside of it.
 
 mod alternates;
 mod tree;
@@ -18,49 +18,49 @@ use gix::objs::Kind;
 use crate::error::{Code, Error};
 use tree::Trees;
 
-/// What a large file's text is called where only its name is kept in the repository.
+/// The start of a Git LFS pointer, which replaces a large file's text in the repository.
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-/// The revision that files are compared with where nobody names another.
+/// The default revision to compare with.
 const HEAD: &str = "HEAD";
 
-/// The field that a revision is named in.
+/// The field that names a revision.
 const FIELD: &str = "--base";
 
 /// The repository that a root lies in.
 pub struct Repository {
     repo: gix::Repository,
-    /// The folder that its files are in.
+    /// The folder of its work tree.
     top: PathBuf,
-    /// The path from there to the root; empty where they are the same.
+    /// The path from there to the root; empty if they are the same.
     prefix: String,
 }
 
-/// The files below a root as they were at one revision.
+/// The files below a root at one revision.
 pub struct Revision {
     repo: gix::Repository,
     trees: Trees,
-    /// What was asked for.
+    /// The revision as the caller named it.
     pub asked: String,
-    /// The hash of the commit or tree; absent where there is no commit yet.
+    /// The hash of the commit or tree; absent if there is no commit yet.
     pub id: Option<String>,
 }
 
-/// What a file was.
+/// The state of a file at a revision.
 #[derive(Debug)]
 pub enum Was {
-    /// A file of these bytes.
+    /// A file with these bytes.
     Text(Vec<u8>),
-    /// There was none.
+    /// There was no file.
     Absent,
-    /// Its bytes are not kept in the repository; why.
+    /// The bytes are not available from the repository, with the reason.
     Elsewhere(&'static str),
 }
 
 impl Repository {
-    /// Finds the repository that a root lies in, by its real path; nothing where it lies in none.
+    /// Finds the repository that a root lies in, by its real path; `None` if there is none.
     ///
-    /// Errors: `INVALID_INPUT` for one that cannot be read, or that takes objects from elsewhere.
+    /// Errors: `INVALID_INPUT` for one that cannot be read, or that uses objects from elsewhere.
     pub fn around(root: &Path) -> Result<Option<Repository>, Error> {
         let Some(top) = root.ancestors().find(|folder| is_repository(folder)) else { return Ok(None) };
         let options = gix::open::Options::isolated().bail_if_untrusted(false);
@@ -76,19 +76,19 @@ impl Repository {
         Ok(Some(Repository { prefix: prefix.to_owned(), top: top.to_owned(), repo }))
     }
 
-    /// The folder that the repository's files are in.
+    /// The folder of the repository's work tree.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// The path from there to the root, with `/`; empty where they are the same.
+    /// The path from there to the root, with `/`; empty if they are the same.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// The files as they were at a revision, without one as at HEAD; `a...b` is where the two parted.
+    /// Returns the files at a revision, by default HEAD; `a...b` means their merge base.
     ///
-    /// Errors: `INVALID_INPUT` for a revision that is not there, with a hint where the history was cut off.
+    /// Errors: `INVALID_INPUT` for a revision that does not exist, with a hint for a shallow clone.
     pub fn revision(self, asked: Option<&str>) -> Result<Revision, Error> {
         if asked.is_none() && self.repo.head().is_ok_and(|head| head.is_unborn()) {
             let trees = Trees::default();
@@ -106,7 +106,7 @@ impl Repository {
         Ok(Revision { trees, id: Some(id.to_string()), asked, repo: self.repo })
     }
 
-    /// Where two histories parted; a side that is not named is HEAD.
+    /// The merge base of two revisions; an empty side means HEAD.
     fn parting(&self, asked: &str, one: &str, other: &str) -> Result<ObjectId, Error> {
         let commit = |side: &str| {
             let side = if side.is_empty() { HEAD } else { side };
@@ -117,7 +117,7 @@ impl Repository {
         let base = self.repo.merge_base(commit(one)?, commit(other)?);
         match base.map_err(|why| self.refused(asked, &told(&why)))? {
             Some(base) => Ok(base.detach()),
-            None => Err(self.refused(asked, "the two have no commit in common")),
+            None => Err(self.refused(asked, "the two have no common commit")),
         }
     }
 
@@ -127,26 +127,26 @@ impl Repository {
             "the clone is shallow, so its history is cut off: fetch more of it, with `fetch-depth: 2` for actions/checkout \
              (0 for all) or `git fetch --deepen=1`"
         } else {
-            "name a commit, a branch, a tag, HEAD~1, or main... for where this branch left main"
+            "name a commit, a branch, a tag, HEAD~1, or main... for the merge base with main"
         };
         error.field(FIELD).hint(hint)
     }
 }
 
 impl Revision {
-    /// The names of the files as they were, which several threads can read.
+    /// The paths of the files at the revision; can be shared between threads.
     pub fn names(&self) -> RevisionFiles<'_> {
         RevisionFiles { trees: &self.trees, hash: self.repo.object_hash() }
     }
 
-    /// Goes through the paths of the files below the root, relative to it, in their order.
+    /// Iterates over the paths of the files below the root, relative to it, in order.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.trees.files.keys().map(String::as_str)
     }
 
-    /// What a file was, if it had no more bytes than `limit`.
+    /// Returns the state of a file, with its bytes if there are at most `limit`.
     ///
-    /// Errors: `IO_FAILED` where its bytes should be in the repository and are not, or cannot be read.
+    /// Errors: `IO_FAILED` if its bytes should be in the repository and are missing, or cannot be read.
     pub fn was(&self, path: &str, limit: u64) -> Result<Was, Error> {
         let Some(id) = self.trees.files.get(path) else { return Ok(Was::Absent) };
         let broken = |why: gix::Error| {
@@ -164,7 +164,7 @@ impl Revision {
     }
 }
 
-/// The names of files as they were at a revision, without their texts.
+/// The paths of the files at a revision, without their texts.
 #[derive(Clone, Copy)]
 pub struct RevisionFiles<'r> {
     trees: &'r Trees,
@@ -172,17 +172,17 @@ pub struct RevisionFiles<'r> {
 }
 
 impl<'r> RevisionFiles<'r> {
-    /// Whether a file of that path was there.
+    /// True if the revision has a file of that path.
     pub fn has(&self, path: &str) -> bool {
         self.trees.files.contains_key(path)
     }
 
-    /// Whether a file had these very bytes.
+    /// True if the file had exactly these bytes.
     pub fn is(&self, path: &str, bytes: &[u8]) -> bool {
         self.trees.files.get(path).is_some_and(|known| Some(*known) == self.name_of(bytes))
     }
 
-    /// The path of a file that had these very bytes and for which this holds.
+    /// Returns the path of a file that had exactly these bytes and for which `holds` is true.
     pub fn path_of(&self, bytes: &[u8], holds: impl Fn(&str) -> bool) -> Option<&'r str> {
         let name = self.name_of(bytes).filter(|_| !bytes.is_empty())?;
         let mut same = self.trees.files.iter().filter(|(_, known)| **known == name);
@@ -194,13 +194,13 @@ impl<'r> RevisionFiles<'r> {
     }
 }
 
-/// Whether a folder has files of a repository in it: there is something that git would take for one.
+/// True if a folder has files of a repository in it, so that git would take it for one.
 fn is_repository(folder: &Path) -> bool {
     let git = folder.join(".git");
     git.is_file() || git.join("HEAD").symlink_metadata().is_ok()
 }
 
-/// Why something failed, with all that it says of its causes, on one line.
+/// Formats an error with all of its causes on one line.
 fn told(why: &gix::Error) -> String {
     why.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

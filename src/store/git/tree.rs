@@ -1,6 +1,6 @@
-//! The files of a tree, by their paths.
+//! Lists the files of a tree by path.
 //!
-//! Invariant: whatever the trees are, no more entries are looked at than the limit.
+//! Invariant: at most the limit of entries is visited, whatever the trees contain.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,22 @@ use gix::objs::tree::EntryKind;
 
 use super::told;
 
-/// The most entries of one revision: a few small trees that hold each other can stand for any number of files.
+/// The most entries of one revision: a few small trees that contain each other can stand for any number of
+/// files.
 const MOST_ENTRIES: usize = 4_000_000;
 
 /// The files below a folder of one revision.
 #[derive(Debug, Default)]
 pub(super) struct Trees {
-    /// The names of their bytes, by their paths relative to the folder. Links, submodules and names that are no text are
-    /// left out.
+    /// The ids of the blobs, by path relative to the folder. Links, submodules and names that are not UTF-8
+    /// are left out.
     pub(super) files: BTreeMap<String, ObjectId>,
 }
 
 impl Trees {
-    /// Reads the tree below a folder; why it cannot be read, otherwise.
+    /// Reads the tree below a folder.
+    ///
+    /// Errors: the reason why it cannot be read.
     pub(super) fn read(repo: &gix::Repository, top: ObjectId, folder: &str) -> Result<Trees, String> {
         let mut trees = Trees::default();
         let Some(root) = below(repo, top, folder)? else { return Ok(trees) };

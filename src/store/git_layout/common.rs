@@ -1,8 +1,9 @@
-//! Folders beneath the roots that a `commondir` names: git reads settings, hooks, objects and refs of a git folder there.
+//! Finds folders below the roots that a `commondir` file names: git reads settings, hooks, objects and refs
+//! of a git folder there.
 //!
-//! The roots are searched for files of that name, but only when a write is about a folder with both `objects` and `refs` in it.
-//! In folders named `.git` as well, where a `commondir` may name a folder outside of it. A `commondir` outside of all roots is
-//! not seen.
+//! The roots are searched for files of that name, but only when a write concerns a folder with both `objects`
+//! and `refs` in it. The search includes folders named `.git`, where a `commondir` may name a folder outside
+//! of it. A `commondir` outside of all roots is not found.
 //!
 //! Invariant: no symlink to a folder is followed, so the search ends.
 
@@ -24,10 +25,10 @@ use super::folded;
 /// The most bytes that are read of a `commondir`: no path is longer (`PATH_MAX`).
 const LONGEST: u64 = 4096;
 
-/// As many symlinks as the kernel itself follows.
+/// The most symlinks in a path; the kernel has the same limit.
 const MOST_LINKS: usize = 40;
 
-/// The folders that the `commondir` files beneath some roots name; searched for at most once.
+/// The folders that `commondir` files below some roots name; searched for at most once.
 pub(super) struct CommonFolders<'a> {
     roots: &'a [Root],
     found: OnceCell<Vec<Common>>,
@@ -35,7 +36,7 @@ pub(super) struct CommonFolders<'a> {
 
 /// A folder that a `commondir` names.
 struct Common {
-    /// The path of the `commondir` beneath its root.
+    /// The path of the `commondir`, relative to its root.
     by: String,
     /// The absolute path that it names.
     folder: PathBuf,
@@ -46,7 +47,8 @@ impl<'a> CommonFolders<'a> {
         CommonFolders { roots, found: OnceCell::new() }
     }
 
-    /// Gives the path of a `commondir` with a `HEAD` beside it that names this folder, which need not be there.
+    /// Returns the path of a `commondir` with a `HEAD` in the same folder that names this folder, which need
+    /// not exist.
     pub(super) fn named_by(&self, folder: &Path) -> rustix::io::Result<Option<&str>> {
         let found = match self.found.get() {
             Some(found) => found,
@@ -71,7 +73,7 @@ fn search(roots: &[Root]) -> rustix::io::Result<Vec<Common>> {
                     let files = seen.commondirs.iter().filter(|_| seen.head);
                     found.extend(files.filter_map(|file| common(root, &path, file)));
                 }
-                // It is gone by now, may not be listed, or lies too deep for any path.
+                // It was removed, may not be listed, or lies too deep for any path.
                 Err(error) => match trouble::errno_of(&error).unwrap_or(Errno::IO) {
                     Errno::NOENT
                     | Errno::NOTDIR
@@ -88,14 +90,15 @@ fn search(roots: &[Root]) -> rustix::io::Result<Vec<Common>> {
     Ok(found)
 }
 
-/// Returns true for a folder in which git itself keeps objects, names and logs: many, and none has a `commondir`.
+/// Returns true for a folder in which git itself keeps objects, names and logs: there are many, and none has
+/// a `commondir`.
 fn is_of_git(folder: &Path) -> bool {
     let is_own = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|own| name == *own);
     let mut names = folder.components().rev().map(|name| name.as_os_str());
     names.next().is_some_and(is_own) && names.any(|name| name == ".git")
 }
 
-/// What a folder holds, as far as it matters here.
+/// The relevant entries of a folder.
 #[derive(Default)]
 struct Seen {
     folders: Vec<PathBuf>,
@@ -119,7 +122,7 @@ fn look(folder: &Path) -> std::io::Result<Seen> {
     Ok(seen)
 }
 
-/// Reads a `commondir` as git does: a path, relative to the folder that it lies in, without the line ends behind it.
+/// Reads a `commondir` as git does: a path, relative to the file's folder, without trailing line ends.
 fn common(root: &Root, folder: &Path, path: &Path) -> Option<Common> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(openat(CWD, path, flags, Mode::empty()).ok()?);
@@ -135,16 +138,16 @@ fn common(root: &Root, folder: &Path, path: &Path) -> Option<Common> {
     Some(Common { by, folder: target })
 }
 
-/// Returns true if two paths lead to one folder, or would if it was made.
+/// Returns true if two paths lead to one folder, or would if it was created.
 fn is_same(one: &Path, other: &Path) -> bool {
     match (one.metadata(), other.metadata()) {
         (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        // A folder on the way that is not there may be made later.
+        // A missing folder in the path may be created later.
         (Err(_), _) | (_, Err(_)) => resolved(one) == resolved(other),
     }
 }
 
-/// A path with its links followed, also those to what is not there yet.
+/// Resolves the links of a path, including dangling ones.
 fn resolved(path: &Path) -> PathBuf {
     let mut path = without_dots(path);
     for _ in 0..MOST_LINKS {

@@ -1,6 +1,6 @@
-//! An edit between its first row and its end.
+//! An edit between its first journal row and its end.
 //!
-//! Invariant: it is settled, or its rows are taken out again, or its process has ended and recovery finds it.
+//! Invariant: it is settled, or its rows are removed again, or its process has ended and recovery finds it.
 
 use super::{EditId, EditMeta, EntryKind};
 use crate::error::{Code, Error};
@@ -9,7 +9,7 @@ use crate::store::publish::FileWrite;
 use crate::store::sql::{Database, DatabaseError, JournalRow};
 use std::sync::Arc;
 
-/// An edit that was written down and has not been settled; dropping it takes the entry out again.
+/// An edit that is recorded and not settled; dropping it removes the entry.
 #[derive(Debug)]
 #[must_use = "dropping it forgets the edit; settle it once all of it is there"]
 pub struct PendingEdit {
@@ -18,7 +18,7 @@ pub struct PendingEdit {
     end: OnDrop,
 }
 
-/// What becomes of the rows when it is dropped.
+/// The treatment of the rows on drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OnDrop {
     Forget,
@@ -30,33 +30,35 @@ impl PendingEdit {
         PendingEdit { database: Arc::clone(database), number, end: OnDrop::Forget }
     }
 
-    /// The name by which the edit can be taken back.
+    /// The id with which the edit can be undone.
     pub fn id(&self) -> EditId {
         self.database.id(self.number)
     }
 
-    /// Writes down which files the staged copies are, in the order of the writes.
+    /// Records the inodes of the staged copies, in the order of the writes.
     ///
     /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`.
     pub(in crate::store) fn record(&self, inodes: &[Inodes]) -> Result<(), Error> {
         self.database.record(self.number, inodes).map_err(|failure| refusal(&failure))
     }
 
-    /// Makes what was written down survive a power cut.
+    /// Makes the recorded rows survive a power cut.
     pub(in crate::store) fn sync(&self) -> Result<(), Error> {
         self.database.sync().map_err(|failure| refusal(&failure))
     }
 
-    /// Declares that all of the edit is there. It survives the end of the process; after a power cut recovery finds the same.
+    /// Declares that the whole edit is applied. This survives the end of the process; after a power cut
+    /// recovery comes to the same result.
     ///
-    /// Errors: why it could not be settled; the edit is there all the same, and recovery will find it.
+    /// Errors: the reason why it could not be settled. The edit is applied all the same, and recovery will
+    /// find it.
     pub(in crate::store) fn settle(mut self) -> Result<EditId, String> {
         self.end = OnDrop::Keep;
         self.database.settle(self.number).map_err(|failure| refusal(&failure).message)?;
         Ok(self.id())
     }
 
-    /// Leaves the rows as they are, for recovery to decide: it is not known what stands on the disk.
+    /// Leaves the rows for recovery to decide, because the state of the disk is unknown.
     pub(in crate::store) fn leave(mut self) -> EditId {
         self.end = OnDrop::Keep;
         self.id()
@@ -66,13 +68,13 @@ impl PendingEdit {
 impl Drop for PendingEdit {
     fn drop(&mut self) {
         if self.end == OnDrop::Forget {
-            // What cannot be taken out is found by recovery, which sees that nothing of the edit is there.
+            // Recovery finds rows that cannot be removed, and sees that the edit was not applied.
             let _ = self.database.forget(self.number);
         }
     }
 }
 
-/// The writes of one edit as they are written down.
+/// Returns the journal rows for the writes of one edit.
 pub(super) fn rows<'a>(writes: &[FileWrite<'a>], staged: &'a [String]) -> Result<Vec<JournalRow<'a>>, Error> {
     let root = writes.first().map(|write| write.place.root);
     if writes.iter().any(|write| Some(write.place.root) != root) {
@@ -104,7 +106,7 @@ pub(super) fn nothing() -> Error {
     Error::new(Code::Internal, "an edit without a file was to be written down")
 }
 
-/// An edit that takes back or makes again names one of the same journal.
+/// Checks that an undo or redo names an edit of the same journal.
 pub(super) fn own_kind(deed: &EditMeta, database: &Database) -> Result<(), DatabaseError> {
     match deed.kind {
         EntryKind::Undo(of) | EntryKind::Redo(of) if of.journal() != database.name() => {

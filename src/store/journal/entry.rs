@@ -1,4 +1,4 @@
-//! One edit as it is written down.
+//! One edit as the journal records it.
 
 use std::time::SystemTime;
 
@@ -6,72 +6,72 @@ use super::EditId;
 use crate::request::{Entity, Target};
 use crate::text::Version;
 
-/// What an edit was asked to do, and by whom.
+/// The metadata of an edit: tool, author, request and kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditMeta {
     /// The tool or command that was called.
     pub tool: String,
-    /// Who called it, as they name themselves.
+    /// The caller, by the name that it gave.
     pub author: String,
-    /// The hash of the whole request: the same request sent again has the same.
+    /// The hash of the whole request; a request that is sent again has the same hash.
     pub request: Version,
-    /// What sort of edit it is.
+    /// The kind of the edit.
     pub kind: EntryKind,
-    /// What the gates said, in a few words.
+    /// A short summary of the gates' results.
     pub gates: String,
 }
 
-/// What sort of edit an entry is about.
+/// The kind of edit that an entry records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A change that was asked for.
+    /// A requested change.
     Edit,
-    /// An earlier edit was taken back.
+    /// The undo of an earlier edit.
     Undo(EditId),
-    /// An edit that had been taken back was made again.
+    /// The redo of an undone edit.
     Redo(EditId),
 }
 
-/// An edit that was written down.
+/// An edit in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// The edit's id.
     pub id: EditId,
-    /// When it was begun.
+    /// The time when the edit began.
     pub at: SystemTime,
-    /// What was asked.
+    /// The edit's metadata.
     pub deed: EditMeta,
-    /// Whether it has been taken back since, and not been made again.
+    /// Set when the edit was undone and not redone since.
     pub undone: bool,
-    /// What it did to each file; at least one.
+    /// The changes to the files; at least one.
     pub changes: Vec<FileChange>,
 }
 
-/// What an edit did to one file.
+/// The change that an edit made to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// The file's path as a caller may name it: as [`crate::store::FilePlace::shown`] spells it.
+    /// The file's path as a caller may name it, as in [`crate::store::FileLocation::shown`].
     pub path: String,
-    /// Its key, where it is kept in a database.
+    /// The entity's key, if it is stored in a database.
     pub entity: Option<Entity>,
-    /// The version before; absent when there was no file.
+    /// The version before; absent if there was no file.
     pub before: Option<Version>,
-    /// The version after; absent when the file was removed.
+    /// The version after; absent if the file was removed.
     pub after: Option<Version>,
-    /// How many lines were added.
+    /// The number of added lines.
     pub added: usize,
-    /// How many lines were taken away.
+    /// The number of removed lines.
     pub removed: usize,
-    /// The permission bits of a file that was removed.
+    /// The permission bits of a removed file.
     pub mode: Option<u32>,
-    /// How many folders were made for a new file.
+    /// The number of folders that were created for a new file.
     pub folders: usize,
-    /// Whether both texts were kept, so that the change can be taken back.
+    /// Set when both texts were kept, so that the change can be undone.
     pub kept: bool,
 }
 
 impl FileChange {
-    /// What was changed, as a request names it.
+    /// The changed file or entity as a request names it.
     pub fn target(&self) -> Target {
         match &self.entity {
             Some(entity) => Target::Entity(entity.clone()),

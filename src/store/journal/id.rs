@@ -1,11 +1,12 @@
-//! The name of a remembered edit.
+//! The id of an edit in the journal.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Code, Error};
 
-/// The name of a remembered edit, as `7f3a-42`: of which root's journal, and which edit of it; greater is later.
+/// The id of an edit, such as `7f3a-42`: the root's journal and the number of the edit in it. A greater
+/// number is later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EditId {
     journal: u16,
@@ -17,17 +18,17 @@ impl EditId {
         not(any(feature = "journal", feature = "content")),
         expect(dead_code, reason = "ids are made by the database")
     )]
-    /// The edit of that number in the journal of that name.
+    /// The edit with this number in this journal.
     pub(in crate::store) const fn new(journal: u16, number: u64) -> EditId {
         EditId { journal, number }
     }
 
-    /// The journal's name.
+    /// The id of the journal.
     pub(in crate::store) const fn journal(self) -> u16 {
         self.journal
     }
 
-    /// The edit's number in it.
+    /// The edit's number in the journal.
     pub(in crate::store) const fn number(self) -> u64 {
         self.number
     }
@@ -42,7 +43,7 @@ impl fmt::Display for EditId {
 impl FromStr for EditId {
     type Err = Error;
 
-    /// Reads a name as it is shown.
+    /// Parses an id as it is displayed.
     fn from_str(name: &str) -> Result<EditId, Error> {
         let parts = name.trim().split_once('-');
         let parsed = parts.and_then(|(journal, number)| {

@@ -1,10 +1,10 @@
-//! What every edit was: who asked for what, which text stood there before and after, and what became of it.
+//! The journal of edits: the request and its author, the text before and after, and the outcome.
 //!
-//! Each root has a journal of its own in the user's state folder, never in the repository. An edit is written down before
-//! the first byte under a target's name changes, and settled when all of it is there; so whoever comes after a crash finds
-//! what was under way.
+//! Each root has its own journal in the user's state folder, never in the repository. An edit is recorded
+//! before the first byte under a target's name changes, and settled when all of it is applied. So after a
+//! crash the next process finds the interrupted edit.
 //!
-//! Invariant: a text that is handed out has the stamp by which it was asked for; what cannot be proved is not there.
+//! Invariant: a returned text has the requested version; a text whose hash does not match counts as absent.
 
 mod begun;
 mod entry;
@@ -31,16 +31,16 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use worker::Worker;
 
-/// How much is remembered, and for how long.
+/// The size and age limits of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionLimits {
     /// The most bytes on the disk.
     pub size: u64,
-    /// The greatest age.
+    /// The greatest age of an entry.
     pub age: Duration,
 }
 
-/// The journals of all roots; each is opened when it is first needed.
+/// The journals of all roots; each is opened on first use.
 #[derive(Debug)]
 pub struct Journal {
     books: Arc<[RootJournal]>,
@@ -48,7 +48,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The journals of these roots within lockgate's own folder.
+    /// The journals of these roots in lockgate's state folder.
     pub fn beside(state: &StateFolder, files: &Files) -> Journal {
         let base = |number: usize| (number == 0).then(|| files.base());
         let book = |(number, root): (usize, &PathBuf)| RootJournal::new(state, root, base(number));
@@ -56,14 +56,15 @@ impl Journal {
         Journal { worker: Worker::new(&books), books }
     }
 
-    /// Why edits of the place's root are not remembered, where they are not.
+    /// The reason why edits in the path's root are not recorded, if they are not.
     pub fn trouble(&self, place: &FilePlace) -> Option<String> {
         root_journal::find(&self.books, place).map_or_else(|error| Some(error.message), RootJournal::trouble)
     }
 
-    /// Writes down what is about to be published; `staged` are the names of the staged copies, one for each write.
+    /// Records the edit that is about to be published; `staged` are the names of the staged copies, one for
+    /// each write.
     ///
-    /// It survives the end of the process at once, and a power cut after [`Begun::sync`].
+    /// The record survives the end of the process at once, and a power cut after [`PendingEdit::sync`].
     ///
     /// Errors: `INVALID_INPUT` for writes in several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
     pub(super) fn begin(
@@ -80,30 +81,31 @@ impl Journal {
         })
     }
 
-    /// The last settled change of the place's file.
+    /// Returns the last settled change of the file.
     pub fn latest(&self, place: &FilePlace) -> Result<Option<Entry>, Error> {
         self.newest(EditFilter::Settled, place)
     }
 
-    /// Whether an edit of this place was begun by a process that has ended; to be asked only while its lock is held.
+    /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
+    /// held.
     pub fn stale(&self, place: &FilePlace) -> Result<bool, Error> {
         root_journal::find(&self.books, place)?.look(|database| database.is_begun(place.in_root()))
     }
 
-    /// Completes or takes back what processes that have ended left half done; gives back what a person should know.
+    /// Completes or reverts the edits that ended processes left half done. Returns notes for the user.
     ///
-    /// What another process is still at is left to it.
+    /// Edits that another process is still working on are left alone.
     pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
         let books = self.books.iter().enumerate();
         books.flat_map(|(root, book)| recovery::recover(book, root, files, locks)).collect()
     }
 
-    /// The text of a version of the place's file, whole stamp or a prefix of at least 12 hex digits; `None` where it was
-    /// never kept, or is no longer.
+    /// Returns the text of a version of the file, by the whole hash or a prefix of at least 12 hex digits;
+    /// `None` if it was never kept, or was pruned.
     pub fn text(&self, place: &FilePlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
         let book = root_journal::find(&self.books, place)?;
         let found = book.look(|database| database.text(version))?;
-        // It may have been read a moment ago, and not be written down yet.
+        // It may have been read a moment ago and not be stored yet.
         if found.is_none() && self.worker.is_behind() && self.worker.wait() {
             book.look(|database| database.text(version))
         } else {
@@ -111,14 +113,14 @@ impl Journal {
         }
     }
 
-    /// Keeps a text that a read handed out; the caller sees to it that it may be kept.
+    /// Keeps a text that a read returned; the caller must check that it may be kept.
     ///
-    /// It costs a copy of the text: the rest is done beside. Trouble is not told.
+    /// The cost is a copy of the text: a background thread does the rest. Failures are not reported.
     pub fn keep(&self, place: &FilePlace, text: Content<'_>) {
         self.worker.keep(place.root, text);
     }
 
-    /// The entry of that name.
+    /// Returns the entry with that id.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
         for book in self.books.iter() {
             let named = |database: &super::sql::Database| {
@@ -131,7 +133,7 @@ impl Journal {
         Ok(None)
     }
 
-    /// The last entries, the newest first; those of one place, or of all roots.
+    /// Returns the last entries, the newest first, of one path or of all roots.
     pub fn entries(&self, of: Option<&FilePlace>, most: usize) -> Result<Vec<Entry>, Error> {
         if let Some(place) = of {
             let book = root_journal::find(&self.books, place)?;
@@ -146,7 +148,7 @@ impl Journal {
         Ok(merge(lists, most))
     }
 
-    /// The newest edit that has not been taken back; of one place, or of all roots.
+    /// Returns the newest edit that is not undone, of one path or of all roots.
     pub fn to_undo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
         match of {
             Some(place) => self.newest(EditFilter::ToUndo, place),
@@ -154,9 +156,9 @@ impl Journal {
         }
     }
 
-    /// The edit that was taken back last and still is; of one place, or of all roots.
+    /// Returns the edit that was undone last and is not redone, of one path or of all roots.
     ///
-    /// Of two that were taken back in the same moment the older edit was taken back last, as the newest goes first.
+    /// Of two edits undone in the same moment, the older was undone last, because the newest goes first.
     pub fn to_redo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
         match of {
             Some(place) => self.newest(EditFilter::ToRedo, place),
@@ -166,11 +168,11 @@ impl Journal {
         }
     }
 
-    /// Forgets the oldest until the journals are within their bounds; to be called after each edit.
+    /// Prunes the oldest entries until the journals are within their limits; call it after each edit.
     ///
-    /// It costs a look at the files' sizes: what there is to do is done beside.
+    /// The cost is a look at the files' sizes: a background thread does the rest.
     ///
-    /// Errors: why it could not be done the last time.
+    /// Errors: the reason why the last run failed.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         if self.books.iter().any(|book| book.is_untidy(bounds)) { self.worker.tidy(bounds) } else { Ok(()) }
     }
@@ -179,10 +181,10 @@ impl Journal {
         root_journal::find(&self.books, of)?.entry(|database| database.newest(wanted, of.in_root()))
     }
 
-    /// The last of the wanted edits in all journals: the one with the greatest key, which is made from the time that
-    /// counts, the number of the root, and the entry.
+    /// Returns the last matching edit in all journals: the one with the greatest key, which is made from the
+    /// relevant time, the number of the root, and the entry.
     ///
-    /// A journal that cannot be read is an error: the last edit may be in it.
+    /// A journal that cannot be read is an error, because the last edit may be in it.
     fn last<K: Ord>(
         &self,
         wanted: EditFilter,
@@ -200,9 +202,9 @@ impl Journal {
     }
 }
 
-/// Merges lists of entries, each the newest first, into one of at most so many.
+/// Merges lists of entries, each the newest first, into one list of at most `most` entries.
 ///
-/// The order within a list stays, also where its times run backwards because the clock was set.
+/// The order within a list stays, even where its times run backwards because the clock was set.
 fn merge(lists: Vec<Vec<Entry>>, most: usize) -> Vec<Entry> {
     let mut lists: Vec<_> = lists.into_iter().map(|list| list.into_iter().peekable()).collect();
     let mut all: Vec<Entry> = Vec::new();

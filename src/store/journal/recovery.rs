@@ -1,4 +1,4 @@
-//! Finding what was left half done, and doing with it what is decided by the files.
+//! Finds half-done edits, and completes or reverts them according to the state of their files.
 //!
 //! Invariant: an edit is settled or forgotten only while the locks of all its files are held.
 
@@ -14,12 +14,13 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the machine calls the time since it was started.
+/// The kernel's id of the current boot.
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
-/// The file in a journal's folder that says when its root was last looked through for staged copies.
+/// The file in a journal's folder that records the boot in which its root was last searched for staged
+/// copies.
 const SWEPT: &str = "swept";
 
-/// Completes or takes back all that was left in the root of that number; gives back what a person should know.
+/// Completes or reverts all half-done edits in the root with that number. Returns notes for the user.
 pub(super) fn recover(book: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
     let mut notes = Vec::new();
     let found = book.look(|database| Ok(Some((Arc::clone(database), database.begun()?))));
@@ -31,9 +32,7 @@ pub(super) fn recover(book: &RootJournal, root: usize, files: &Files, locks: &Lo
             notes.extend(sweep(book, &database, root, files, locks));
         }
         Ok(None) => {}
-        Err(error) => {
-            notes.push(format!("what was left half done could not be looked for: {}", error.message))
-        }
+        Err(error) => notes.push(format!("half-done edits could not be searched for: {}", error.message)),
     }
     notes.extend(book.take_notes());
     notes
@@ -45,7 +44,7 @@ fn one(database: &Database, edit: &UnsettledEdit, root: usize, files: &Files, lo
         root,
         files: &left,
         text: &|stamp| database.text(&stamp.hex()).ok().flatten(),
-        // What cannot be asked is left alone.
+        // If this cannot be determined, the edit is left alone.
         is_open: &|| database.is_open(edit.number).unwrap_or(false),
     };
     let recovered = files.recover(locks, &half);
@@ -68,10 +67,10 @@ fn left(file: &BegunFile) -> InterruptedFile<'_> {
 fn undone(database: &Database, number: u64, failure: &DatabaseError) -> String {
     let (_, why) = failure.told();
     let id = database.id(number);
-    format!("the edit {id} was left half done, and the journal could not be told what became of it: {why}")
+    format!("the edit {id} was left half done, and the journal could not record its outcome: {why}")
 }
 
-/// Looks for staged copies that no row names. Only a power cut leaves them, so once after each start of the machine.
+/// Removes staged copies that no row names. Only a power cut leaves them, so this runs once after each boot.
 fn sweep(book: &RootJournal, database: &Database, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
     let boot = std::fs::read(BOOT).unwrap_or_default();
     let mark = book.folder().ok().map(|folder| folder.join(SWEPT));
@@ -79,19 +78,19 @@ fn sweep(book: &RootJournal, database: &Database, root: usize, files: &Files, lo
     if mark.as_deref().is_none_or(is_done) {
         return Vec::new();
     }
-    // A name that cannot be asked about is one that is needed.
+    // A name that cannot be looked up counts as needed.
     let is_named = |name: &str| database.is_staged(name).unwrap_or(true);
     let is_kept = |stamp: Version| database.text(&stamp.hex()).is_ok_and(|text| text.is_some());
     let folders = database.folders().unwrap_or_default();
     let known = JournalNames { is_named: &is_named, is_kept: &is_kept };
     let swept = |folder: &String| files.sweep(locks, root, folder, &known);
     let notes = folders.iter().flat_map(swept).collect();
-    // Where it cannot be marked, it is done again.
+    // If the mark cannot be written, the sweep is repeated.
     drop(mark.map(|mark| marked(&mark, &boot)));
     notes
 }
 
-/// Writes the mark, for the user alone.
+/// Writes the mark, readable by the user alone.
 fn marked(mark: &Path, boot: &[u8]) -> std::io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(mark)?.write_all(boot)
 }

@@ -1,6 +1,7 @@
-//! The journal of one root: its database, opened when it is first needed.
+//! The journal of one root: its database, opened on first use.
 //!
-//! Invariant: what is broken is set aside and begun anew once; what was found is never another root's.
+//! Invariant: a broken database is set aside and created anew once; entries never come from another root's
+//! journal.
 
 use crate::error::Error;
 use crate::store::FilePlace;
@@ -11,25 +12,26 @@ use crate::store::state::StateFolder;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// One root's journal.
+/// The journal of one root.
 #[derive(Debug)]
 pub(super) struct RootJournal {
     state: StateFolder,
     root: PathBuf,
-    /// For the first root, the folder below it that paths are told from.
+    /// For the first root, the folder below it that paths are relative to.
     base: Option<String>,
     database: RwLock<Option<Arc<Database>>>,
     notes: Mutex<Vec<String>>,
 }
 
 impl RootJournal {
-    /// The journal of a root; paths of the first one are told relative to `base`, those of others are absolute.
+    /// The journal of a root. Paths of the first root are shown relative to `base`, those of others are
+    /// absolute.
     pub fn new(state: &StateFolder, root: &Path, base: Option<&str>) -> RootJournal {
         let (state, root, base) = (state.clone(), root.to_owned(), base.map(str::to_owned));
         RootJournal { state, root, base, database: RwLock::default(), notes: Mutex::default() }
     }
 
-    /// Why nothing is remembered here, where that is so.
+    /// The reason why edits are not recorded here, if they are not.
     pub fn trouble(&self) -> Option<String> {
         match self.open() {
             Err(DatabaseError::Closed(why)) => Some(why),
@@ -37,7 +39,7 @@ impl RootJournal {
         }
     }
 
-    /// Does something with the database; once more, where it was broken and is set aside by now.
+    /// Runs `work` on the database, and once more if the database was broken and has been set aside.
     pub fn with<T>(
         &self,
         mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
@@ -49,7 +51,7 @@ impl RootJournal {
         done.map_err(|failure| refusal(&self.root, &failure))
     }
 
-    /// Looks something up; where nothing is remembered, nothing is found.
+    /// Runs a query; without a journal the result is empty.
     pub fn look<T: Default>(
         &self,
         mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
@@ -60,7 +62,7 @@ impl RootJournal {
         })
     }
 
-    /// Looks an entry up whose paths a caller may name.
+    /// Runs a query for an entry, and spells its paths as a caller may name them.
     pub fn entry(
         &self,
         mut work: impl FnMut(&Database) -> Result<Option<Entry>, DatabaseError>,
@@ -68,7 +70,7 @@ impl RootJournal {
         self.look(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
     }
 
-    /// The entry with its paths as [`FilePlace::shown`] spells them.
+    /// Returns the entry with its paths spelled as in [`FileLocation::shown`].
     pub fn shown(&self, mut entry: Entry) -> Entry {
         for changed in &mut entry.changes {
             changed.path = match &self.base {
@@ -79,18 +81,18 @@ impl RootJournal {
         entry
     }
 
-    /// What a person should know and has not been told.
+    /// Takes the notes for the user that were not reported yet.
     pub fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether there may be something to tidy up; a journal that was not needed is as it was.
+    /// True if there may be entries to prune; a journal that was never opened has none.
     pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
         let open = self.database.read().unwrap_or_else(PoisonError::into_inner);
         open.as_ref().is_some_and(|database| database.is_untidy(bounds))
     }
 
-    /// Tidies up where that is needed.
+    /// Prunes the journal if necessary.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         if self.is_untidy(bounds) { self.with(|database| database.tidy(bounds)) } else { Ok(()) }
     }
@@ -108,7 +110,7 @@ impl RootJournal {
         done
     }
 
-    /// The database as it is now: another one of its name has taken its place where that was set aside or removed.
+    /// Opens the current database: a new one if the last one was set aside or removed.
     fn open(&self) -> Result<Arc<Database>, DatabaseError> {
         let current = |open: &Option<Arc<Database>>| open.clone().filter(|database| database.is_current());
         if let Some(database) = current(&self.database.read().unwrap_or_else(PoisonError::into_inner)) {
@@ -123,7 +125,7 @@ impl RootJournal {
         Ok(Arc::clone(open.insert(Arc::new(database))))
     }
 
-    /// Where it lies.
+    /// The folder of the database.
     pub fn folder(&self) -> Result<PathBuf, DatabaseError> {
         self.state.journal(&self.root).map_err(DatabaseError::Closed)
     }
@@ -133,7 +135,7 @@ impl RootJournal {
     }
 }
 
-/// The book of a place's root.
+/// Returns the journal of a path's root.
 pub(super) fn find<'a>(books: &'a [RootJournal], place: &FilePlace) -> Result<&'a RootJournal, Error> {
     books.get(place.root).ok_or_else(|| crate::store::trouble::outside(place.shown()))
 }

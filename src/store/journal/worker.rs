@@ -1,7 +1,7 @@
-//! What need not be done before an answer is given: one thread that keeps what was read, and tidies up.
+//! A background thread that stores texts of reads and prunes the journal after the answer is given.
 //!
-//! Invariant: a caller waits for it only to be given what was just read; when it is behind, texts are not kept rather than piled up. What it was given is
-//! done before the journal is dropped.
+//! Invariant: a caller waits for it only to get a text that was just read. When it is behind, texts are
+//! dropped rather than queued. Accepted jobs are done before the journal is dropped.
 
 use super::RetentionLimits;
 use super::root_journal::RootJournal;
@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Texts that wait to be kept, and their bytes.
+/// The limits on texts waiting to be stored: their number and their bytes.
 const MOST_WAITING: usize = 256;
 const MOST_BYTES: usize = 32 << 20;
 
-/// How long a caller waits for a text that was read a moment ago.
+/// The time that a caller waits for a text that was read a moment ago.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 enum JournalJob {
@@ -27,7 +27,7 @@ enum JournalJob {
     Tell(SyncSender<()>),
 }
 
-/// The thread, once there was something to do.
+/// The thread, once it has had a job.
 #[derive(Debug)]
 pub(super) struct Worker {
     books: Arc<[RootJournal]>,
@@ -43,12 +43,12 @@ struct WorkerShared {
 }
 
 impl Worker {
-    /// A thread for these journals; it is started when there is something to do.
+    /// A worker for these journals; its thread starts with the first job.
     pub fn new(books: &Arc<[RootJournal]>) -> Worker {
         Worker { books: Arc::clone(books), running: Mutex::default(), shared: Arc::default() }
     }
 
-    /// Has a text kept in the journal of that number, unless too many are waiting.
+    /// Queues a text for the journal with this index, unless too many are waiting.
     pub fn keep(&self, book: usize, content: Content<'_>) {
         let length = content.bytes.len();
         let waiting = self.shared.waiting.fetch_add(length, Ordering::Relaxed);
@@ -59,9 +59,9 @@ impl Worker {
         }
     }
 
-    /// Has the journals tidied up, if that is not being done.
+    /// Queues the pruning of the journals, unless it is in progress.
     ///
-    /// Errors: why it could not be done the last time.
+    /// Errors: the reason why the last run failed.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.give(JournalJob::Tidy(bounds)) {
             self.shared.is_tidying.store(false, Ordering::Relaxed);
@@ -70,7 +70,7 @@ impl Worker {
         trouble.map_or(Ok(()), Err)
     }
 
-    /// Gives the thread something to do, starting it where it is not running; tells whether it has taken it.
+    /// Queues a job, and starts the thread if it is not running. Returns true if the job was accepted.
     fn give(&self, job: JournalJob) -> bool {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_none() {
@@ -83,12 +83,12 @@ impl Worker {
         running.as_ref().is_some_and(|(sender, _)| sender.try_send(job).is_ok())
     }
 
-    /// Whether texts wait to be kept.
+    /// True if texts are waiting to be stored.
     pub fn is_behind(&self) -> bool {
         self.shared.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Waits until all that was given is done, or for too long; tells whether it was done.
+    /// Waits until all queued jobs are done, or the time is up. Returns true if they were done.
     pub fn wait(&self) -> bool {
         let (sender, receiver) = sync_channel(1);
         self.give(JournalJob::Tell(sender)) && receiver.recv_timeout(PATIENCE).is_ok()
@@ -110,7 +110,7 @@ fn work(books: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<JournalJob
         match job {
             JournalJob::Keep { book, stamp, bytes } => {
                 let content = Content { stamp, bytes: &bytes };
-                // A text that is not kept is one over which nothing can be carried, no more.
+                // The only loss is that later edits cannot be rebased on a text that was not stored.
                 let _ = books.get(book).map(|book| book.with(|database| database.keep(content)));
                 shared.waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
             }

@@ -1,11 +1,11 @@
-//! The lock between processes: two files in lockgate's own folder for each key, held by `flock`, which the kernel gives back
-//! when a process dies.
+//! The lock between processes: two files in lockgate's state folder for each key, locked with `flock`, which
+//! the kernel releases when a process dies.
 //!
-//! Whoever wants the lock takes the turnstile first, and holds it until the lock is had: so a process that has just given the
-//! lock back has to queue behind one that waits.
+//! A process takes the turnstile first and holds it until it has the lock. So a process that has just
+//! released the lock queues behind one that waits.
 //!
-//! Invariant: a lock file is removed only while it is held, and a lock counts only on a file that still has its name; nobody
-//! waits inside a system call.
+//! Invariant: a lock file is removed only while its lock is held, and a lock counts only on a file that still
+//! has its name; no thread blocks inside a system call.
 
 use crate::store::document_path::LockKey;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -14,23 +14,23 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A lock file that was not used for so long is removed.
+/// The age at which an unused lock file is removed.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often a lock file may be removed under somebody who takes it.
+/// The number of retries if the lock file is removed while it is being locked.
 const MOST_TRIES: usize = 8;
 
-/// The folder in which the locks of all processes lie.
+/// The folder of the lock files of all processes.
 #[derive(Debug)]
 pub(super) struct Across {
     folder: PathBuf,
 }
 
-/// A lock that is held; dropping it gives it back.
+/// A lock that is held; dropping it releases the lock.
 #[derive(Debug)]
 pub(super) struct Lock(OwnedFd);
 
-/// The way to a lock: its two files.
+/// The two files of one lock.
 #[derive(Debug)]
 pub(super) struct LockFiles {
     turnstile: PathBuf,
@@ -39,21 +39,21 @@ pub(super) struct LockFiles {
 }
 
 impl Across {
-    /// The locks in this folder, without those that were not used for a day.
+    /// The locks in this folder; removes those that were not used for a day.
     pub fn new(folder: PathBuf) -> Across {
         let across = Across { folder };
         across.tidy(IDLE);
         across
     }
 
-    /// The way to the lock of a key.
+    /// The files of the lock of a key.
     pub fn way(&self, key: &LockKey) -> LockFiles {
         let name = key.hash();
         let file = |ending| self.folder.join(format!("{name}.{ending}"));
         LockFiles { turnstile: file("turn"), lock: file("lock"), turn: None }
     }
 
-    /// Removes the files of locks that were not used for so long.
+    /// Removes the lock files that were unused for this long.
     fn tidy(&self, idle: Duration) {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
@@ -71,7 +71,7 @@ impl Across {
 }
 
 impl LockFiles {
-    /// Takes the lock if it is free now; a turn that was had is kept for the next try.
+    /// Takes the lock if it is free now; a turnstile that was taken is kept for the next attempt.
     pub fn try_take(&mut self) -> Io<Option<Lock>> {
         if self.turn.is_none() {
             self.turn = take(&self.turnstile)?;
@@ -84,7 +84,7 @@ impl LockFiles {
         Ok(lock)
     }
 
-    /// The process that says that it holds the lock.
+    /// The process id that is recorded in the lock file.
     pub fn holder(&self) -> Option<u32> {
         std::fs::read_to_string(&self.lock).ok()?.trim().parse().ok()
     }
@@ -92,7 +92,8 @@ impl LockFiles {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A child process may have inherited the descriptor until it runs its own program: closing would not be enough.
+        // A child process may have inherited the descriptor until it executes its own program: closing would
+        // not be enough.
         let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
     }
 }
@@ -107,7 +108,7 @@ fn take(path: &Path) -> Io<Option<Lock>> {
             Err(errno) => return Err(errno),
         }
         let lock = Lock(file);
-        // Whoever removed it did so while it was held; the name may stand for another by now.
+        // The file was removed by a process that held its lock; the name may lead to another file by now.
         if rustix::fs::fstat(&lock.0)?.st_nlink > 0 {
             return Ok(Some(lock));
         }
@@ -120,7 +121,7 @@ fn open(path: &Path) -> Io<OwnedFd> {
     let mode = Mode::from_raw_mode(0o600);
     match rustix::fs::open(path, flags, mode) {
         Err(Errno::NOENT) => {
-            // Somebody has removed the folder; it is made again as it was.
+            // The folder was removed; it is created again with the same rights.
             let folder = path.parent().ok_or(Errno::NOENT)?;
             crate::store::state::make(folder)
                 .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
@@ -130,7 +131,7 @@ fn open(path: &Path) -> Io<OwnedFd> {
     }
 }
 
-/// Writes down who holds the lock. It is told to whoever waits in vain, and nothing rests on it.
+/// Records the process that holds the lock. Only the timeout message uses it.
 fn tell(file: &OwnedFd) {
     let told = format!("{}\n", std::process::id());
     let _ = rustix::io::pwrite(file, told.as_bytes(), 0)

@@ -1,8 +1,8 @@
-//! One edit of a file at a time: first come first served within this process, and in turn with other processes. One of a row of
-//! a database at a time within this process: between processes the database says who came first.
+//! Allows one edit of a file at a time: in the order of arrival within this process, and by turns with other
+//! processes. A database row is locked within this process only; between processes, the database decides.
 //!
-//! Invariant: an entry lives exactly as long as somebody holds or awaits it; the lock within this process is had before the
-//! one between processes is asked for, so that a process waits for another at most once for each file.
+//! Invariant: a table entry lives exactly as long as a task holds or awaits it. The lock within this process
+//! is taken before the one between processes, so that a process waits for another at most once for each file.
 
 mod across;
 
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 type LockTable = DashMap<LockKey, Arc<Mutex<()>>>;
 
-/// The first pause between two looks at a lock of another process, and the longest.
+/// The first and the longest pause between two attempts on another process's lock.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(2));
 
 /// The locks of all files that are being edited.
@@ -31,7 +31,7 @@ pub struct Locks {
     across: Option<Across>,
 }
 
-/// Locks that are held; dropping it lets the next in line go on.
+/// Locks that are held; dropping the guard lets the next waiter continue.
 #[derive(Debug)]
 #[must_use = "the locks are given back when this is dropped"]
 pub struct LockGuard {
@@ -40,23 +40,23 @@ pub struct LockGuard {
 
 #[derive(Debug)]
 struct One {
-    // Dropped in this order: other processes first, and the claim must see that nobody holds the lock any more.
+    // Dropped in this order: other processes first; the claim must see that nobody holds the lock any more.
     _across: Option<Lock>,
     _guard: OwnedMutexGuard<()>,
     _claim: Claim,
 }
 
 impl Locks {
-    /// Locks that other processes of the same user see as well, by files in lockgate's own folder; where that cannot be used,
-    /// only this process sees them.
+    /// Locks that other processes of the same user respect as well, by files in lockgate's state folder. If
+    /// that cannot be used, only this process respects them.
     pub fn beside(state: &StateFolder) -> Locks {
         let folder = state
             .locks()
-            .inspect_err(|why| tracing::warn!("edits of other processes are not waited for: {why}"));
+            .inspect_err(|why| tracing::warn!("locks of other processes are not respected: {why}"));
         Locks { entries: Arc::default(), across: folder.ok().map(Across::new) }
     }
 
-    /// The way to the lock between processes, where the key has one.
+    /// The files of the lock between processes, if the key has one.
     fn way(&self, key: &LockKey) -> Option<LockFiles> {
         self.across.as_ref().filter(|_| key.is_waited_for_by_all()).map(|across| across.way(key))
     }
@@ -67,7 +67,7 @@ impl Locks {
             let (claim, mutex) = Claim::new(&self.entries, key.clone());
             let guard = mutex.try_lock_owned().ok()?;
             let across = match self.way(key) {
-                // A lock that cannot be asked for is not had.
+                // An error counts as a lock that is not free.
                 Some(mut way) => Some(way.try_take().ok()??),
                 None => None,
             };
@@ -76,11 +76,13 @@ impl Locks {
         sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { _each: each })
     }
 
-    /// Waits for the locks of all keys, at most `wait` in all; locks that are free are had at once, whatever `wait` is.
+    /// Waits for the locks of all keys, at most `wait` in all; free locks are taken at once, whatever `wait`
+    /// is.
     ///
-    /// They are taken in the order of the keys, so that two who want the same ones never wait for each other.
+    /// They are taken in the order of the keys, so that two callers that want the same locks never deadlock.
     ///
-    /// Errors: `LOCK_TIMEOUT`, with the process that holds the lock where that is known, and what the system refuses.
+    /// Errors: `LOCK_TIMEOUT`, with the process that holds the lock if that is known, and errors of the
+    /// system.
     pub async fn hold(&self, keys: &[LockKey], wait: Duration) -> Result<LockGuard, Error> {
         let deadline = Instant::now() + wait;
         let mut each = Vec::new();
@@ -103,7 +105,7 @@ impl Locks {
     }
 }
 
-/// Waits for a lock between processes; none where the system gives none.
+/// Waits for a lock between processes; `None` if the system does not support it.
 async fn reach(mut way: LockFiles, deadline: Instant, wait: Duration) -> Result<Option<Lock>, Error> {
     let (mut pause, longest) = PAUSES;
     loop {
@@ -111,7 +113,7 @@ async fn reach(mut way: LockFiles, deadline: Instant, wait: Duration) -> Result<
             Ok(Some(lock)) => return Ok(Some(lock)),
             Ok(None) if Instant::now() < deadline => {}
             Ok(None) => return Err(timed_out(wait, way.holder())),
-            // Not to be had here at all; what is published is guarded all the same.
+            // The lock is unavailable here; publishing has its own guards.
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
                 return Ok(None);
             }
@@ -135,7 +137,7 @@ fn timed_out(wait: Duration, holder: Option<u32>) -> Error {
         .hint(format!("{held}the wait of {} ms is over; send the request again", wait.as_millis()))
 }
 
-/// An interest in an entry, whether it is held or still awaited.
+/// An interest in an entry, held or awaited.
 #[derive(Debug)]
 struct Claim {
     entries: Arc<LockTable>,
@@ -152,7 +154,8 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Given up under the map's own lock, under which alone an interest arises: so whoever comes last sees that.
+        // Released under the map's own lock, which also covers new claims, so that the last one sees that it
+        // is the last.
         if let Entry::Occupied(entry) = self.entries.entry(self.key.clone()) {
             self.mutex = None;
             if Arc::strong_count(entry.get()) == 1 {

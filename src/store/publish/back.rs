@@ -1,9 +1,11 @@
-//! Taking back a write to which others have come: what they added to its end stays, at the end of the text before.
+//! Reverts a write after other programs have used the file: text that they appended stays, at the end of the
+//! text before.
 //!
-//! Whoever appends means the end of the file, whatever stands before it; so the file then holds what it would hold without
-//! the edit. Any other change was made to the new text, and is left as it is.
+//! An appending program means the end of the file, whatever precedes it, so the file gets the content that it
+//! would have without the edit. Any other change was made to the new text and is left as it is.
 //!
-//! Invariant: no byte of somebody else is removed: it stands under the target's name, or in a file that is told.
+//! Invariant: no byte of another program is lost: it is under the target's name, or in a file that the error
+//! names.
 
 use super::FileWrite;
 use super::expected::ExpectedFile;
@@ -16,9 +18,9 @@ use crate::store::trouble::failed;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result as Io, retry_on_intr};
 
-/// How often a file is tried to which somebody adds again and again.
+/// The number of attempts while another program appends again and again.
 const ATTEMPTS: usize = 5;
-/// More than this was not appended to a file for a moment.
+/// The most bytes that are taken for a short-lived append.
 const MOST_ADDED: usize = 16 << 20;
 
 /// Puts the displaced file back.
@@ -43,7 +45,8 @@ pub(super) fn exchanged(
     })
 }
 
-/// Takes the new file away. What was added to it is kept beside: there was no text to which it could be added.
+/// Removes the new file. Text that was appended to it is kept under another name, because there is no old
+/// text to append it to.
 pub(super) fn created(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(), Refusal> {
     let plain = || ends.take(&ours.known()).map(drop);
     again(ends, ours, plain, |added| {
@@ -55,7 +58,7 @@ pub(super) fn created(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(),
     })
 }
 
-/// Puts the text before in the place of the one that replaced it without an exchange.
+/// Restores the old text where the target was replaced without an exchange.
 pub(super) fn renamed(
     ends: &SwapNames<'_>,
     write: &FileWrite<'_>,
@@ -75,7 +78,7 @@ pub(super) fn renamed(
     again(ends, ours, || restore(new, old), |added| restore(&[new, added].concat(), &[old, added].concat()))
 }
 
-/// Takes the write back as it is, or with what was added to it.
+/// Reverts the write as it is, or with the text that was appended to it.
 fn again(
     ends: &SwapNames<'_>,
     ours: &StagedFile<'_>,
@@ -97,7 +100,8 @@ fn again(
     done
 }
 
-/// What was added to the end of the file that was published; `None` where it has another text, or the name another file.
+/// Returns the bytes that were appended to the published file; `None` if it has another text, or the name
+/// leads to another file.
 fn added(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Option<Vec<u8>> {
     let ours = ours.known();
     let size = rustix::fs::fstat(ours.file).ok().and_then(|stat| usize::try_from(stat.st_size).ok())?;
@@ -115,7 +119,7 @@ fn added(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Option<Vec<u8>> {
     (ours.is(ends.folder, ends.target) && is_whole.unwrap_or(false)).then_some(text)
 }
 
-/// Makes the displaced file hold the text before with this at its end; a part of it may have been added before.
+/// Makes the displaced file hold the old text followed by these bytes, part of which may be there already.
 fn append(ends: &SwapNames<'_>, before: &ExpectedContent<'_>, added: &[u8]) -> Io<()> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = ends.folder.open(ends.staged, flags, Mode::empty())?;
@@ -123,7 +127,7 @@ fn append(ends: &SwapNames<'_>, before: &ExpectedContent<'_>, added: &[u8]) -> I
     let size = usize::try_from(stat.st_size).map_err(|_| Errno::FBIG)?;
     let there =
         size.checked_sub(before.content.bytes.len()).and_then(|length| added.split_at_checked(length));
-    // A text of somebody who writes late, by a descriptor from before, is not added to.
+    // The text of a program that writes late through an old descriptor is left alone.
     let (there, mut rest) =
         there.filter(|_| Identity::from_stat(&stat) == before.snapshot.identity).ok_or(Errno::BUSY)?;
     let text = [before.content.bytes, there].concat();

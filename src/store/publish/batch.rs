@@ -1,7 +1,8 @@
-//! All writes of one edit, or none: checked, written down, staged, synced, held, turned one by one, and settled.
+//! Publishes all writes of one edit, or none: check, record in the journal, stage, sync, lease, apply one by
+//! one, settle.
 //!
-//! Invariant: until all writes are there, whatever was done is taken back; the entry in the journal is there before the
-//! first staged file, and is taken out after the last.
+//! Invariant: until all writes are applied, a failure reverts those already applied. The journal entry is
+//! written before the first staged file is created, and forgotten only after the last one is removed.
 
 use super::exchange::{AppliedWrite, Back};
 use super::folders::{Chains, emptied};
@@ -20,7 +21,7 @@ use crate::store::root::{self, Root};
 use std::collections::BTreeSet;
 use std::thread;
 
-/// Files that are synced at one time.
+/// The number of files that are synced at the same time.
 const SYNCED_AT_ONCE: usize = 16;
 
 /// Publishes all writes of one edit, or none.
@@ -31,7 +32,7 @@ pub(super) fn publish(
     record: Option<(&Journal, &EditMeta)>,
     guards: Guards<'_>,
 ) -> Result<PublishedBatch, Error> {
-    // Gates may have run for minutes since the call's start.
+    // Gates may have run for minutes since the call started.
     refuse_moved_roots(roots, writes, guards)?;
     refuse_git_folders(roots, writes, guards)?;
     let mut tops = Vec::new();
@@ -42,21 +43,22 @@ pub(super) fn publish(
         tops.push(top);
     }
     let staged: Vec<String> = writes.iter().map(|write| names::staged(&write.place.name)).collect();
-    // Dropped in the opposite order: what was done, the staged copies, the new folders, the entry.
+    // Dropped in reverse order: applied writes, staged copies, new folders, journal entry.
     let begun = record.map(|(journal, deed)| journal.begin(deed, writes, &staged)).transpose()?;
     let chains = Chains::make(writes, tops)?;
     let jobs = jobs(writes, &chains, &staged, &ways, guards);
     let mut ready = stage(&jobs, begun.as_ref(), how)?;
     sync(&ready, begun.as_ref().filter(|_| how.durability == Durability::Full))?;
     ready.iter_mut().flatten().try_for_each(|staged| staged.name())?;
-    // Another call may have brought the other parts of a git folder meanwhile, and another program may have moved the root.
+    // Meanwhile another call may have created the other parts of a git folder, and another program may have
+    // moved the root.
     let last_look = || {
         refuse_moved_roots(roots, writes, guards)?;
         refuse_git_folders(roots, writes, guards)
     };
     let turned = match turn(&jobs, ready, how, last_look) {
         Err(error) if error.disk == Disk::Unknown => {
-            // Its row is all that says what was under way.
+            // Only the journal row still says which edit was in progress.
             let _ = begun.map(PendingEdit::leave);
             return Err(error);
         }
@@ -71,7 +73,7 @@ pub(super) fn publish(
     Ok(PublishedBatch { edit: begun.map(|begun| settle(begun, &mut files)), files })
 }
 
-/// Refuses writes into a root whose path leads to another folder by now.
+/// Rejects writes into a root whose path now leads to another folder.
 fn refuse_moved_roots(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'_>) -> Result<(), Error> {
     if !guards.root_in_place {
         return Ok(());
@@ -80,7 +82,7 @@ fn refuse_moved_roots(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'
     used.into_iter().filter_map(|root| roots.get(root)).try_for_each(Root::check_in_place)
 }
 
-/// Refuses writes after which a folder would be a git folder.
+/// Rejects writes that would turn a folder into a git folder.
 fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'_>) -> Result<(), Error> {
     if !guards.git_layout {
         return Ok(());
@@ -92,7 +94,7 @@ fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'
     git_layout::refuse(roots, &planned).map_err(|refused| refused.1)
 }
 
-/// What is to be done at one place.
+/// One write with its names and its method.
 struct PublishJob<'a> {
     write: &'a FileWrite<'a>,
     ends: SwapNames<'a>,
@@ -119,7 +121,8 @@ fn jobs<'a>(
     each.map(job).collect()
 }
 
-/// Makes the staged copies of all that is not to be removed. Which files they are is written down before anything is in them.
+/// Creates the staged copies of all files that are not removed. Their inodes are recorded in the journal
+/// before they have content.
 fn stage<'a>(
     jobs: &[PublishJob<'a>],
     begun: Option<&PendingEdit>,
@@ -132,7 +135,7 @@ fn stage<'a>(
     if let Some(begun) = begun {
         let inodes = |(job, staged): (&PublishJob<'a>, &Option<StagedFile<'a>>)| -> Result<Inodes, Error> {
             let before = job.write.before.map(|before| before.snapshot.identity.inode);
-            // A mount point is known only when the files cannot be exchanged.
+            // A mount point is detected only when the exchange fails.
             let in_place = how.hard_links == HardLinks::InPlace;
             Ok(Inodes { copy: staged.as_ref().map(StagedFile::inode).transpose()?, before, in_place })
         };
@@ -144,7 +147,7 @@ fn stage<'a>(
     Ok(staged)
 }
 
-/// Syncs the staged copies, and meanwhile what was written down of them.
+/// Syncs the staged copies and, in parallel, their journal record.
 fn sync(staged: &[Option<StagedFile<'_>>], begun: Option<&PendingEdit>) -> Result<(), Error> {
     let files: Vec<&StagedFile<'_>> = staged.iter().flatten().collect();
     if let ([file], None) = (files.as_slice(), begun) {
@@ -160,17 +163,17 @@ fn sync(staged: &[Option<StagedFile<'_>>], begun: Option<&PendingEdit>) -> Resul
         let journal = begun.map_or(Ok(()), PendingEdit::sync);
         let ended = |running: Result<thread::ScopedJoinHandle<'_, _>, usize>| match running {
             Ok(thread) => {
-                thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "syncing stopped half-way")))
+                thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "syncing stopped halfway")))
             }
-            // No thread was to be had.
+            // The system could not start a thread.
             Err(number) => lane(number),
         };
-        // All are waited for, whatever the first of them says.
+        // All threads are joined, even after one of them has failed.
         running.into_iter().map(ended).fold(journal, Result::and)
     })
 }
 
-/// Makes the changes, all of them held at the same time; where one fails, takes back those before it.
+/// Applies the changes while all files are leased; if one fails, reverts those before it.
 fn turn<'a>(
     jobs: &[PublishJob<'a>],
     staged: Vec<Option<StagedFile<'a>>>,
@@ -203,7 +206,7 @@ fn turn<'a>(
     Ok(turned.into_iter().map(|(_, turned)| turned).collect())
 }
 
-/// Makes one change without regard to the others.
+/// Applies one change independently of the others.
 fn alone<'a>(mut prepared: PreparedWrite<'a>, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
     prepare::hold(std::iter::once(&mut prepared))?;
     prepared.check()?;
@@ -212,7 +215,8 @@ fn alone<'a>(mut prepared: PreparedWrite<'a>, how: Publishing) -> Result<Applied
     Ok(turned)
 }
 
-/// Takes back what was made, the last first: at once where nobody is at it, and then where somebody has to be waited for.
+/// Reverts the applied writes, the last first: at once where no other program uses the file, then those that
+/// have to wait for another program.
 fn take_back<'a>(turned: Vec<(usize, AppliedWrite<'a>)>, held: impl Sized, error: Error) -> Error {
     let (mut later, mut kept) = (Vec::new(), Vec::new());
     for (_, turned) in turned.into_iter().rev() {
@@ -222,7 +226,7 @@ fn take_back<'a>(turned: Vec<(usize, AppliedWrite<'a>)>, held: impl Sized, error
             Back::NotYet(turned) => later.push(turned),
         }
     }
-    // Whoever waits for a file that was not changed need not wait any longer.
+    // Programs that wait for an unchanged file need not wait any longer.
     drop(held);
     later.iter_mut().for_each(AppliedWrite::release);
     kept.extend(later.into_iter().filter_map(|turned| turned.back().err()));
@@ -235,7 +239,7 @@ fn take_back<'a>(turned: Vec<(usize, AppliedWrite<'a>)>, held: impl Sized, error
 fn settle(begun: PendingEdit, files: &mut [PublishedFile]) -> EditId {
     let id = begun.id();
     if let (Err(why), Some(file)) = (begun.settle(), files.first_mut()) {
-        file.notes.push(format!("the edit is there, but the journal could not be told so yet: {why}"));
+        file.notes.push(format!("the edit is applied, but the journal could not record that yet: {why}"));
     }
     id
 }

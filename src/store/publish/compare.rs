@@ -1,6 +1,7 @@
-//! The look before anything is staged: may the target still be written.
+//! Checks before staging that the target may still be written.
 //!
-//! Invariant: rights that were withdrawn since the path was admitted are seen here, and not after the first step.
+//! Invariant: rights that were withdrawn since the path was admitted are detected here, not after the first
+//! step.
 
 use super::FileWrite;
 use crate::error::Error;
@@ -12,7 +13,8 @@ use crate::store::snapshot::{self, ExpectedContent};
 use crate::store::trouble::{conflict, failed};
 use rustix::fs::Stat;
 
-/// How the target is to be written; refused where its rights, or its names, forbid it. `top` is the place's folder.
+/// Returns the method for writing the target. Fails if its rights or its hard links forbid the write. `top`
+/// is the existing folder of the path.
 pub(super) fn may_still_write(
     top: &Folder,
     write: &FileWrite<'_>,
@@ -22,7 +24,7 @@ pub(super) fn may_still_write(
     let (place, shown) = (write.place, write.place.shown());
     let mut entered: Option<Folder> = None;
     for name in &place.missing {
-        // They were made after the path was admitted.
+        // The folders were created after the path was admitted.
         let above = entered.as_ref().unwrap_or(top);
         entered = Some(above.enter(name).map_err(|errno| failed("opening the folder", shown, errno))?);
     }
@@ -34,7 +36,7 @@ pub(super) fn may_still_write(
 
 fn still_there(folder: &Folder, place: &FilePlace, before: &ExpectedContent<'_>) -> Result<Stat, Error> {
     let Some((_, stat)) = snapshot::open(folder, &place.name, place.shown())? else {
-        return Err(conflict(place.shown(), "was removed by somebody else since it was read"));
+        return Err(conflict(place.shown(), "was removed by another program since it was read"));
     };
     if Identity::from_stat(&stat) != before.snapshot.identity {
         return Err(conflict(place.shown(), "was replaced by another file since it was read"));

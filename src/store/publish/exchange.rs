@@ -1,6 +1,6 @@
-//! A write that is there, and can still be taken back: as long as not all writes of the edit are there.
+//! A write that is applied and can still be reverted, as long as not all writes of the edit are applied.
 //!
-//! Invariant: dropping it takes it back; settling it, which consumes it, removes what was displaced.
+//! Invariant: dropping it reverts the write; settling it, which consumes it, removes the displaced file.
 
 use super::expected::ExpectedFile;
 use super::prepare::Leases;
@@ -10,22 +10,22 @@ use super::{FileWrite, GuardLevel, PublishedFile, back, in_place};
 use crate::error::{Code, Error};
 use crate::store::snapshot::ExpectedContent;
 
-/// What was done to the target.
+/// The change that was made to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TargetChange {
-    /// It was exchanged; the file before has the staged name.
+    /// The files were exchanged; the file before has the staged name.
     Exchanged,
-    /// It was replaced; the file before has no name any more.
+    /// The target was replaced by rename; the file before has no name any more.
     Renamed,
-    /// It was made.
+    /// The target was created.
     Created,
-    /// It was taken away; it has the staged name.
+    /// The target was removed; it has the staged name.
     Removed,
-    /// It was written into; the staged copy is still there.
+    /// The target was overwritten in place; the staged copy still exists.
     Written,
 }
 
-/// A write that is there and not settled.
+/// A write that is applied and not settled.
 #[must_use = "dropping it takes the write back; settle it"]
 pub(super) struct AppliedWrite<'a> {
     ends: SwapNames<'a>,
@@ -33,25 +33,25 @@ pub(super) struct AppliedWrite<'a> {
     turn: TargetChange,
     level: GuardLevel,
     ours: Option<StagedFile<'a>>,
-    /// What still holds other programs back.
+    /// The leases that still hold back other programs.
     leases: Leases<'a>,
-    /// What the caller should know of it.
+    /// Notes for the caller.
     pub notes: Vec<String>,
     is_open: bool,
 }
 
-/// What became of taking a write back without waiting for anybody.
+/// The result of a revert that does not wait for other programs.
 pub(super) enum Back<'a> {
-    /// All is as it was before.
+    /// The target is as it was before.
     Done,
-    /// It is as it was before or not, and the caller should know this.
+    /// The revert failed or was partial; the error tells the caller.
     Kept(Error),
-    /// Somebody is at it, or may have been.
+    /// Another program uses the file, or may have used it.
     NotYet(AppliedWrite<'a>),
 }
 
 impl<'a> AppliedWrite<'a> {
-    /// What was done, and the file that was published.
+    /// An applied write, with the change and the published file.
     pub fn new(
         ends: SwapNames<'a>,
         write: &'a FileWrite<'a>,
@@ -63,7 +63,7 @@ impl<'a> AppliedWrite<'a> {
         AppliedWrite { ends, write, turn, level, ours, leases, notes: Vec::new(), is_open: true }
     }
 
-    /// Takes the target away, which was compared.
+    /// Removes the target, which was compared before.
     pub fn remove(
         ends: SwapNames<'a>,
         write: &'a FileWrite<'a>,
@@ -74,7 +74,7 @@ impl<'a> AppliedWrite<'a> {
         Ok(AppliedWrite::new(ends, write, TargetChange::Removed, level, None, leases))
     }
 
-    /// Refuses where somebody waits to write the file that was displaced.
+    /// Fails if another program waits to write the displaced file.
     pub fn check(&self) -> Result<(), Error> {
         self.ends.guards.step();
         match (&self.leases.before, self.turn) {
@@ -85,12 +85,12 @@ impl<'a> AppliedWrite<'a> {
         }
     }
 
-    /// Lets other programs on.
+    /// Ends the leases, so that other programs can continue.
     pub fn release(&mut self) {
         self.leases = Leases::default();
     }
 
-    /// Removes what was displaced, now that all of the edit is there.
+    /// Removes the displaced file, now that the whole edit is applied.
     pub fn settle(mut self) -> PublishedFile {
         self.is_open = false;
         self.release();
@@ -111,7 +111,7 @@ impl<'a> AppliedWrite<'a> {
         PublishedFile { created: self.turn == TargetChange::Created, level: self.level, notes }
     }
 
-    /// Takes the write back while other programs are held back, as another of the same edit could not be done.
+    /// Reverts the write under its leases, because another write of the edit failed.
     pub fn back_at_once(mut self) -> Back<'a> {
         let done = match (self.turn, &self.ours, &self.leases) {
             (TargetChange::Exchanged, Some(ours), Leases { before: Some(before), ours: Some(own) })
@@ -147,9 +147,10 @@ impl<'a> AppliedWrite<'a> {
         }
     }
 
-    /// Takes the write back, and waits for those who are at it: what they add to its end stays.
+    /// Reverts the write and waits for programs that use the file; text that they append to its end stays.
     ///
-    /// Errors: that it is there all the same, or what was kept; nothing of somebody else was touched.
+    /// Errors: the write is still applied, or a text was kept under another name. Files of other programs are
+    /// not touched.
     pub fn back(mut self) -> Result<(), Error> {
         self.is_open = false;
         self.release();
@@ -157,7 +158,7 @@ impl<'a> AppliedWrite<'a> {
         self.end(done)
     }
 
-    /// Removes what is left of a write that was taken back, or says what is left.
+    /// Removes the leftovers of a reverted write, or reports them.
     fn end(&mut self, done: Result<(), Refusal>) -> Result<(), Error> {
         done.map_err(|refusal| self.stays(refusal))?;
         if matches!(self.turn, TargetChange::Exchanged | TargetChange::Created | TargetChange::Written) {
@@ -167,14 +168,15 @@ impl<'a> AppliedWrite<'a> {
     }
 
     fn discard(&mut self, before: &ExpectedContent<'_>) {
-        // Nobody could open it for writing while it was looked at; without a lease somebody may have, and writes late.
+        // Under the lease nobody could open it for writing during the check; without a lease another program
+        // may have, and writes late.
         if self.level == GuardLevel::Lease || before.known().holds().unwrap_or(true) {
             return self.unlink();
         }
         let kept = self.ends.set_aside();
         let shown = self.ends.shown;
         self.notes.push(format!(
-            "{shown} was written into by somebody else after it was replaced: that text is in {kept}"
+            "{shown} was written by another program after it was replaced; that text is in {kept}"
         ));
     }
 
@@ -208,7 +210,7 @@ impl<'a> AppliedWrite<'a> {
         }
     }
 
-    /// The refusal where the write could not be taken back.
+    /// The error for a write that could not be reverted.
     fn stays(&self, refusal: Refusal) -> Error {
         let why = match refusal {
             Refusal::Kept(error) => return error,
@@ -233,7 +235,7 @@ impl<'a> AppliedWrite<'a> {
 impl Drop for AppliedWrite<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // Only where the way out was not foreseen: nobody is left to tell.
+            // Reached only on an unforeseen exit, so there is no caller to report to.
             self.release();
             let done = self.revoke();
             let _ = self.end(done);

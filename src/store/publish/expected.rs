@@ -1,6 +1,7 @@
-//! What is believed to stand under a name: which file, and what it holds.
+//! The file and the content that are expected under a name.
 //!
-//! Invariant: the content itself is compared, not its times or size alone; and the name must still stand for that very file.
+//! Invariant: the content itself is compared, not only its times or size, and the name must still lead to
+//! this very file.
 
 use super::guards::Guards;
 use super::metadata::CopiedMetadata;
@@ -12,26 +13,26 @@ use std::os::fd::OwnedFd;
 
 const CHUNK: usize = 64 * 1024;
 
-/// A file that is open, and what it is believed to hold.
+/// An open file and its expected content.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct ExpectedFile<'a> {
-    /// The file.
+    /// The open file.
     pub(super) file: &'a OwnedFd,
-    /// What it is.
+    /// The identity of the file.
     pub(super) identity: Identity,
-    /// What it should hold.
+    /// The expected content.
     pub(super) bytes: &'a [u8],
-    /// The metadata that its successor was given, where it has one.
+    /// The metadata that was copied to its replacement, if there is one.
     pub(super) carried: Option<&'a CopiedMetadata>,
 }
 
 impl<'a> ExpectedFile<'a> {
-    /// A file that should hold these bytes.
+    /// A file with this expected content.
     pub(in crate::store) fn new(file: &'a OwnedFd, identity: Identity, bytes: &'a [u8]) -> ExpectedFile<'a> {
         ExpectedFile { file, identity, bytes, carried: None }
     }
 
-    /// Refuses where the name stands for another file by now, or the file holds something else.
+    /// Fails if the name now leads to another file, or the file has other content.
     pub(super) fn check(
         &self,
         folder: &Folder,
@@ -46,7 +47,7 @@ impl<'a> ExpectedFile<'a> {
             Ok(stat) if Identity::from_stat(&stat) == self.identity => {}
             Ok(_) => return Err(conflict(shown, "was replaced by another file since it was read")),
             Err(Errno::NOENT) => {
-                return Err(conflict(shown, "was removed by somebody else since it was read"));
+                return Err(conflict(shown, "was removed by another program since it was read"));
             }
             Err(errno) => return Err(failed("stat", shown, errno)),
         }
@@ -54,7 +55,7 @@ impl<'a> ExpectedFile<'a> {
         if !self.holds().map_err(|errno| failed("reading", shown, errno))? {
             let size = rustix::fs::fstat(self.file).map(|stat| stat.st_size).unwrap_or_default();
             let seen = format!(
-                "was changed by somebody else since it was read ({} bytes then, {size} now)",
+                "was changed by another program since it was read ({} bytes then, {size} now)",
                 self.bytes.len()
             );
             return Err(conflict(shown, &seen));
@@ -66,18 +67,17 @@ impl<'a> ExpectedFile<'a> {
         }
     }
 
-    /// Whether the name stands for this file.
+    /// True if the name leads to this file.
     pub(in crate::store) fn is(&self, folder: &Folder, name: &str) -> bool {
         folder.stat(name).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
     }
 
-    /// Whether the file holds these bytes and no more.
+    /// True if the file has exactly these bytes.
     pub(in crate::store) fn holds(&self) -> Io<bool> {
         holds(self.file, self.bytes)
     }
 }
 
-/// Whether a file holds these bytes and no more.
 fn holds(file: &OwnedFd, bytes: &[u8]) -> Io<bool> {
     let mut chunk = vec![0_u8; CHUNK.min(bytes.len() + 1)];
     let (mut rest, mut offset) = (bytes, 0);

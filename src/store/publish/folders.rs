@@ -1,6 +1,6 @@
-//! The folders that a new file needs: made when it is published, and not before.
+//! Creates the folders that a new file needs, when the file is published and not before.
 //!
-//! Invariant: dropping them removes those that were made here and are empty, the last first; keeping them
+//! Invariant: dropping them removes those that were created here and are empty, the last first; keeping them
 //! consumes this.
 
 use super::FileWrite;
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 pub(super) struct Chains<'a>(Vec<NewFolders<'a>>);
 
 impl<'a> Chains<'a> {
-    /// Makes the folders that each write needs, in the folder that is there.
+    /// Creates the missing folders of each write, starting from its existing folder.
     pub fn make(writes: &'a [FileWrite<'_>], tops: Vec<Folder>) -> Result<Chains<'a>, Error> {
         let mut chains = Chains(Vec::new());
         for (write, top) in writes.iter().zip(tops) {
@@ -24,12 +24,12 @@ impl<'a> Chains<'a> {
         Ok(chains)
     }
 
-    /// The folders of each write.
+    /// The folder chain of each write.
     pub fn each(&self) -> impl Iterator<Item = &NewFolders<'a>> {
         self.0.iter()
     }
 
-    /// Leaves the folders where they are.
+    /// Keeps the folders.
     pub fn keep(mut self) {
         self.0.iter_mut().for_each(|chain| chain.fate = FolderCleanup::Kept);
     }
@@ -37,12 +37,12 @@ impl<'a> Chains<'a> {
 
 impl Drop for Chains<'_> {
     fn drop(&mut self) {
-        // A later one may lie in what an earlier one made.
+        // A later folder may lie in one that an earlier write created.
         while self.0.pop().is_some() {}
     }
 }
 
-/// A chain of folders from one that was there to the one that the new file will lie in.
+/// The chain of folders from an existing one to the new file's folder.
 pub(super) struct NewFolders<'a> {
     shown: &'a str,
     first: Folder,
@@ -69,7 +69,7 @@ enum FolderCleanup {
 }
 
 impl<'a> NewFolders<'a> {
-    /// Makes the named folders, each in the one before.
+    /// Creates the named folders, each in the one before.
     pub fn make(first: Folder, names: &'a [String], shown: &'a str) -> Result<NewFolders<'a>, Error> {
         let mut chain = NewFolders { shown, first, made: Vec::new(), fate: FolderCleanup::RemoveOnDrop };
         for name in names {
@@ -96,12 +96,13 @@ impl<'a> NewFolders<'a> {
             }
             Err(errno) => {
                 if origin == FolderOrigin::Ours {
-                    // Not in the chain, so nothing else would; what somebody else put there by now stays.
+                    // Not in the chain yet, so only this removes it; a folder that another program put there
+                    // stays.
                     let _ = above.remove(name);
                 }
                 Err(match errno {
                     Errno::NOTDIR | Errno::LOOP | Errno::NOENT => {
-                        conflict(self.shown, "lost its folder to somebody else")
+                        conflict(self.shown, "lost its folder to another program")
                     }
                     errno => failed("opening the new folder", self.shown, errno),
                 })
@@ -109,12 +110,12 @@ impl<'a> NewFolders<'a> {
         }
     }
 
-    /// The folder that the file will lie in.
+    /// The folder of the file.
     pub fn last(&self) -> &Folder {
         self.made.last().map_or(&self.first, |made| &made.folder)
     }
 
-    /// The folders in which a name was made: the file's own, and those above folders that were made here.
+    /// The folders with a new name in them: the file's own, and the parents of created folders.
     pub fn changed(&self) -> impl Iterator<Item = &Folder> {
         let ours = |(_, made): &(&Folder, &Made<'a>)| made.origin == FolderOrigin::Ours;
         std::iter::once(self.last()).chain(self.parents().filter(ours).map(|(parent, _)| parent))
@@ -137,20 +138,20 @@ impl Drop for NewFolders<'_> {
             return;
         }
         for (parent, made) in self.parents().rev().filter(|(_, made)| made.origin == FolderOrigin::Ours) {
-            // Not empty any more: somebody else uses it by now, so it stays.
+            // Not empty: another program uses it, so it stays.
             let _ = parent.remove(made.name);
         }
     }
 }
 
-/// Removes the folders that go with a removed file, the innermost first, as far as they are empty.
+/// Removes the folders that go with a removed file, the innermost first, if they are empty.
 pub(super) fn emptied(roots: &[Root], write: &FileWrite<'_>) {
     let Some(root) = roots.get(write.place.root) else { return };
     let mut path = write.place.folder.as_str();
     for _ in 0..write.folders {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let removed = root.folder(above).is_ok_and(|above| {
-            // Not empty: somebody else uses it. What a power cut brings back is an empty folder.
+            // Not empty: another program uses it. A power cut can only bring back an empty folder.
             above.remove(name).is_ok_and(|()| above.sync().is_ok())
         });
         if !removed || above.is_empty() {

@@ -1,35 +1,38 @@
-//! What a write is guarded by: all that there is, but in a test that shows what each guard is for.
+//! The guards of a write. Production code uses all of them; tests switch single guards off to show their
+//! effect.
 
 use std::time::Duration;
 
-/// How long files that another program has open for writing are waited for.
+/// The time to wait for files that another program has open for writing.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The guards of a write, and a look in between its steps.
+/// The guards of a write, and a hook between its steps.
 #[derive(Clone, Copy)]
 pub(in crate::store) struct Guards<'a> {
-    /// Whether a lease is taken.
+    /// Set when the write takes a lease on the file.
     pub lease: bool,
-    /// Whether the files are exchanged, so that what was displaced can be looked at.
+    /// Set when the files are exchanged, so that the displaced file can be checked.
     pub exchange: bool,
-    /// Whether the content is compared.
+    /// Set when the content is compared before the change.
     pub compare: bool,
-    /// Looks at folders that could become git folders.
+    /// Set when folders are checked for a git layout.
     pub git_layout: bool,
-    /// Checks that the roots' paths still lead to the folders that are held open.
+    /// Set when each root's path is checked: it must still lead to the open folder.
     pub root_in_place: bool,
-    /// Whether all files of an edit are held and compared before the first of them is changed; else one after the other.
+    /// Set when all files of an edit are leased and compared before the first of them changes; otherwise one
+    /// after the other.
     pub together: bool,
-    /// Whether a staged copy has no name before it is complete, where the file system can do that.
+    /// Set when a staged copy is created without a name and named once it is complete, if the file system can
+    /// do that.
     pub unnamed: bool,
-    /// How long files that another program has open for writing are waited for.
+    /// The time to wait for files that another program has open for writing.
     pub patience: Duration,
-    /// Called between any two steps.
+    /// A hook that is called between any two steps.
     pub step: &'a dyn Fn(),
 }
 
 impl Guards<'_> {
-    /// All guards.
+    /// All guards enabled.
     pub const ALL: Guards<'static> = Guards {
         lease: true,
         exchange: true,
@@ -42,7 +45,7 @@ impl Guards<'_> {
         step: &|| {},
     };
 
-    /// Between two steps.
+    /// Calls the hook between two steps.
     pub fn step(&self) {
         (self.step)();
     }

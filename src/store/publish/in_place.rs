@@ -1,9 +1,10 @@
-//! Writing into the file itself: the one way for a file that keeps all of its names, or whose name is a mount point.
+//! Overwrites a file in place: the only method for a file that keeps all of its hard links, or whose name is
+//! a mount point.
 //!
-//! A crash in the middle tears the file; recovery knows such a file by the texts that it is made of.
+//! A crash in the middle leaves a torn file; recovery recognises it by the texts that it consists of.
 //!
-//! Invariant: what is there is compared first; space for all of the new text is had before the first byte is written; and
-//! where writing fails, the old text is written back.
+//! Invariant: the content is compared first, space for the new text is reserved before the first byte is
+//! written, and the old text is written back if writing fails.
 
 use super::expected::ExpectedFile;
 use super::swap::SwapNames;
@@ -14,7 +15,7 @@ use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::{Errno, Result as Io, retry_on_intr};
 use std::os::fd::OwnedFd;
 
-/// Writes these bytes into the file that is expected under the target's name.
+/// Writes these bytes into the expected file under the target's name.
 pub(super) fn write(ends: &SwapNames<'_>, there: &ExpectedFile<'_>, bytes: &[u8]) -> Result<(), Error> {
     let fails = |errno| failed("writing into the file", ends.shown, errno);
     let file = ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
@@ -31,7 +32,7 @@ pub(super) fn write(ends: &SwapNames<'_>, there: &ExpectedFile<'_>, bytes: &[u8]
     })
 }
 
-/// Writes these bytes over what a file holds, and waits until they are on the disk.
+/// Overwrites the content of a file with these bytes and syncs it.
 pub(in crate::store) fn overwrite(file: &OwnedFd, bytes: &[u8]) -> Io<()> {
     let mut done = 0;
     while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
@@ -54,11 +55,11 @@ fn reserve(file: &OwnedFd, size: usize) -> Io<()> {
     }
 }
 
-/// Whether a file holds what is left of writing one text over another and not coming to its end.
+/// True if `now` is the state of an interrupted overwrite of `before` by `after`.
 pub(in crate::store) fn is_torn(now: &[u8], before: &[u8], after: &[u8]) -> bool {
-    /// What a disk writes at once.
+    /// The number of bytes that a disk writes at once.
     const SECTOR: usize = 512;
-    // Only the last step makes it shorter.
+    // Only the last step truncates the file.
     if now == before || now == after || !(before.len()..=before.len().max(after.len())).contains(&now.len()) {
         return false;
     }
@@ -70,7 +71,7 @@ pub(in crate::store) fn is_torn(now: &[u8], before: &[u8], after: &[u8]) -> bool
     })
 }
 
-/// Whether a block begins as the new text, or not at all, and goes on as the old one.
+/// True if a block begins with the new text, possibly empty, and continues with the old one.
 fn mixes(start: usize, block: &[u8], before: &[u8], after: &[u8]) -> bool {
     let old = before.get(start..).unwrap_or_default();
     let new = after.get(start..).unwrap_or_default();

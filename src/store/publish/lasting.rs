@@ -1,12 +1,12 @@
-//! What makes names survive a power cut: each folder that was changed is synced once.
+//! Makes new names survive a power cut by syncing each changed folder once.
 //!
-//! Invariant: what fails here is a note, never a refusal: the edit is there.
+//! Invariant: a failure here is a note, never an error, because the edit is already applied.
 
 use super::folders::Chains;
 use super::{FileWrite, PublishedFile};
 use crate::store::folder::{Folder, Identity};
 
-/// Syncs the folders of all writes; where that fails, the file's notes say what is not proved.
+/// Syncs the folders of all writes; a failure becomes a note on the file.
 pub(super) fn sync(chains: &Chains<'_>, writes: &[FileWrite<'_>], files: &mut [PublishedFile]) {
     let mut synced: Vec<Identity> = Vec::new();
     for ((chain, write), file) in chains.each().zip(writes).zip(files) {
@@ -24,7 +24,7 @@ pub(super) fn sync(chains: &Chains<'_>, writes: &[FileWrite<'_>], files: &mut [P
 fn one(folder: &Folder, shown: &str) -> Option<String> {
     let errno = folder.sync().err()?;
     Some(format!(
-        "{shown} was written, but it is not proved that it would survive a power cut: syncing its folder failed: {}",
+        "{shown} was written, but it may not survive a power cut: syncing its folder failed: {}",
         std::io::Error::from(errno)
     ))
 }

@@ -1,7 +1,7 @@
-//! A read lease: as long as it lasts, the kernel holds back whoever opens the file for writing.
+//! A read lease: while it lasts, the kernel holds back any program that opens the file for writing.
 //!
-//! Invariant: a lease ends when this is dropped, also where a child process has inherited the descriptor; the signal that
-//! tells of somebody waiting is one that is ignored.
+//! Invariant: the lease ends on drop, even if a child process has inherited the descriptor. The signal that
+//! reports a waiting writer is one that is ignored by default.
 #![expect(
     unsafe_code,
     reason = "F_SETLEASE, F_GETLEASE and F_SETSIG, which rustix lacks; only integers go in and out"
@@ -11,10 +11,10 @@ use rustix::io::{Errno, Result as Io};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// The number of the command, which libc has for few systems; Linux has the same for all.
+/// The command's number, which libc defines for few systems; Linux uses the same everywhere.
 const F_SETSIG: libc::c_int = 10;
 
-/// A lease on an open file; to be held for as long as the files of one edit are exchanged, and no longer.
+/// A lease on an open file. Hold it only while the files of one edit are exchanged.
 #[derive(Debug)]
 #[must_use = "the lease ends when this is dropped"]
 pub(super) struct Lease<'a>(Holder<'a>);
@@ -26,19 +26,21 @@ enum Holder<'a> {
 }
 
 impl Lease<'_> {
-    /// Takes a lease on a file that is open for reading only; AGAIN where somebody has it open for writing.
+    /// Takes a lease on a file that is open for reading only.
+    ///
+    /// Errors: `AGAIN` if another program has it open for writing.
     pub fn take(file: &OwnedFd) -> Io<Lease<'_>> {
         acquire(file)?;
         Ok(Lease(Holder::Borrowed(file)))
     }
 
-    /// The same, of a file whose descriptor stays open as long as the lease.
+    /// Takes a lease on a shared descriptor, which stays open as long as the lease.
     pub fn take_shared(file: &Arc<OwnedFd>) -> Io<Lease<'static>> {
         acquire(file)?;
         Ok(Lease(Holder::Shared(Arc::clone(file))))
     }
 
-    /// Whether nobody waits for its end to open the file for writing.
+    /// True if nobody waits for the end of the lease to open the file for writing.
     pub fn is_whole(&self) -> bool {
         fcntl(self.file(), libc::F_GETLEASE, 0) == Ok(libc::F_RDLCK)
     }
@@ -53,13 +55,13 @@ impl Lease<'_> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        // A lease that the kernel has already ended is ended.
+        // The kernel may have ended the lease already.
         let _ = fcntl(self.file(), libc::F_SETLEASE, libc::F_UNLCK);
     }
 }
 
 fn acquire(file: &OwnedFd) -> Io<()> {
-    // The signal that is sent otherwise ends the process.
+    // The default signal would end the process.
     fcntl(file, F_SETSIG, libc::SIGURG)?;
     fcntl(file, libc::F_SETLEASE, libc::F_RDLCK).map(drop)
 }

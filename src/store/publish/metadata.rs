@@ -1,7 +1,7 @@
-//! What the new file takes over from the old: owner, group, ACL, extended attributes, mode.
+//! Copies metadata from the old file to the new one: owner, group, ACL, extended attributes, mode.
 //!
-//! Invariant: all of it is carried over, or publishing is refused; only an attribute that the old file does not have, or that
-//! the file system does not know, may be missing.
+//! Invariant: all of it is copied, or publishing fails. Only an attribute that the old file does not have, or
+//! that the file system does not support, may be missing.
 
 use crate::error::Error;
 use crate::store::permit;
@@ -13,10 +13,10 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 const PERMISSIONS: u32 = 0o7777;
-/// As large as Linux lets a list of attributes, or a value, become.
+/// The largest size in bytes that Linux allows for a list of attributes, or for a value.
 const LARGEST: usize = 64 * 1024;
 
-/// What a file took over from another, and how many names that one had.
+/// The metadata that was copied from a file, and the number of its hard links.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CopiedMetadata {
     mode: u32,
@@ -31,13 +31,14 @@ impl CopiedMetadata {
         CopiedMetadata { mode: stat.st_mode & PERMISSIONS, owner, names: permit::names_of(stat), attributes }
     }
 
-    /// Whether the file that it was taken from still has all of it, and nothing else.
+    /// True if the source file still has exactly this metadata.
     pub fn is_still_of(&self, old: &OwnedFd) -> Io<bool> {
         Ok(*self == CopiedMetadata::new(&rustix::fs::fstat(old)?, attributes(old)?))
     }
 }
 
-/// Gives `new` the metadata of `old`; the mode comes last, so that it is never open to more than it should be.
+/// Copies the metadata of `old` to `new`. The mode comes last, so that `new` is never more accessible than it
+/// should be.
 pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<CopiedMetadata, Error> {
     let was = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
     let is = rustix::fs::fstat(new).map_err(|errno| failed("fstat", shown, errno))?;
@@ -56,7 +57,7 @@ fn carry_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<BTreeMa
     let was = attributes(old).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
     let is = attributes(new).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
     for name in is.keys().filter(|name| !was.contains_key(*name)) {
-        // A folder's default ACL gives new files what the old one did not have.
+        // A folder's default ACL gives new files attributes that the old file did not have.
         absent_is_fine(rustix::fs::fremovexattr(new, name.as_c_str()))
             .map_err(|errno| failed("fremovexattr", shown, errno))?;
     }

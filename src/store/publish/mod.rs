@@ -1,11 +1,12 @@
-//! How a change becomes the disk's: staged beside the target, exchanged with it, and looked at once more.
+//! Publishes a change to the disk: the new text is staged in the target's folder, exchanged with the target,
+//! and the displaced file is checked.
 //!
-//! Not promised: where the file system gives no lease, a program that has the old file open can write on into what nobody
-//! sees any more; where it cannot exchange files either, another program can still write between the comparison and the
-//! rename, for some microseconds.
+//! Not guaranteed: where the file system has no leases, a program that has the old file open can go on
+//! writing to the unlinked file. Where it cannot exchange files either, another program can still write
+//! between the comparison and the rename, for some microseconds.
 //!
-//! Invariant: until all writes of an edit are there each can be taken back, and whatever fails before leaves no trace; no
-//! text of somebody else is ever removed.
+//! Invariant: until all writes of an edit are applied, each can be reverted, and an earlier failure leaves no
+//! trace. No text of another program is ever removed.
 
 mod back;
 mod batch;
@@ -37,62 +38,62 @@ pub(super) use in_place::{is_torn, overwrite};
 pub(super) use names::{may_be_cut, target_of};
 pub(super) use swap::{Refusal, SwapNames};
 
-/// A text and its stamp.
+/// A text and its version.
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'a> {
-    /// The hash of the bytes.
+    /// The content hash of the bytes.
     pub stamp: Version,
-    /// The text.
+    /// The bytes of the text.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Content<'a> {
-    /// Stamps these bytes.
+    /// Hashes these bytes.
     pub fn new(bytes: &'a [u8]) -> Content<'a> {
         Content { stamp: Version::hash(bytes), bytes }
     }
 }
 
-/// One file that is to become another, to be made or to be removed.
+/// One file to replace, create or remove.
 #[derive(Debug, Clone, Copy)]
 pub struct FileWrite<'a> {
-    /// Where it lies.
+    /// The path of the file.
     pub place: &'a FilePlace,
-    /// What was read there; absent when there was no file.
+    /// The content that was read; absent if there was no file.
     pub before: Option<ExpectedContent<'a>>,
-    /// What is to stand there; absent when the file is to be removed.
+    /// The new content; absent if the file is to be removed.
     pub after: Option<Content<'a>>,
-    /// The permission bits of a new file, where they are not those of any new file.
+    /// The permission bits of a new file, if they differ from the default.
     pub mode: Option<u32>,
-    /// How many of the folders above a removed file go with it, where they are empty then.
+    /// The number of folders above a removed file that are removed too, if they are empty then.
     pub folders: usize,
-    /// What the journal is told of it.
+    /// The part of the journal entry that is not text.
     pub told: JournalRecord,
 }
 
-/// What the journal is told of a write, beside its texts.
+/// The facts about a write that the journal records besides its texts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JournalRecord {
-    /// How many lines are added.
+    /// The number of added lines.
     pub added: usize,
-    /// How many lines are taken away.
+    /// The number of removed lines.
     pub removed: usize,
-    /// Whether its texts may be kept.
+    /// Set when the journal may keep the texts.
     pub keep: bool,
 }
 
-/// How well the write was guarded against other programs; the best that the file system has.
+/// The guard against other programs that a write had; always the best that the file system supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuardLevel {
-    /// Written into the file itself, which a crash can tear: only where the policy says so.
+    /// Overwritten in place, which a crash can tear; used only if the policy allows it.
     InPlace,
-    /// Compared just before it was replaced.
+    /// Compared just before the replacement.
     Compare,
-    /// Exchanged with what was there, which was then looked at; or a new name that was free.
+    /// Exchanged with the old file, which was then checked; or created under a free name.
     Exchange,
-    /// The same while nobody else could open it for writing.
+    /// The same, under a lease that keeps other programs from opening the file for writing.
     Lease,
-    /// Compared and swapped by a database, which lets nobody come between.
+    /// Compared and swapped in a database transaction, which excludes concurrent writers.
     Transaction,
 }
 
@@ -109,25 +110,25 @@ impl GuardLevel {
     }
 }
 
-/// What publishing did to one file.
+/// The result of publishing one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "its notes tell what could not be proved"]
 pub struct PublishedFile {
-    /// Whether there was no file before.
+    /// Set when there was no file before.
     pub created: bool,
-    /// How it was guarded.
+    /// The guard level of the write.
     pub level: GuardLevel,
-    /// What the caller should know of a write that succeeded.
+    /// Notes for the caller about a successful write.
     pub notes: Vec<String>,
 }
 
-/// What publishing did to all files of one edit.
+/// The result of publishing all files of one edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "its notes tell what could not be proved"]
 pub struct PublishedBatch {
-    /// What was done to each file, in the order of the writes.
+    /// The results for the files, in the order of the writes.
     pub files: Vec<PublishedFile>,
-    /// The name under which the edit is remembered; absent when it is not.
+    /// The edit's id in the journal; absent if it is not recorded.
     pub edit: Option<EditId>,
 }
 

@@ -1,4 +1,4 @@
-//! The names of what lies beside a target for a moment: `.<name>.<16 hex>.lockgate`.
+//! Temporary names in the target's folder: `.<name>.<16 hex>.lockgate`.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -6,34 +6,34 @@ const LONGEST_NAME: usize = 255;
 const ENDING: &str = ".lockgate";
 const DIGITS: usize = 16;
 
-/// A new name for a staged copy of the target.
+/// Returns a new name for a staged copy of the target.
 pub(super) fn staged(target: &str) -> String {
     build(target, RandomState::new().build_hasher().finish())
 }
 
-/// With as much of the target's name as 255 bytes leave room for.
+/// Uses as much of the target's name as fits into 255 bytes.
 fn build(target: &str, random: u64) -> String {
     let ending = format!(".{random:016x}{ENDING}");
     let room = LONGEST_NAME.saturating_sub(ending.len() + 1);
     format!(".{}{ending}", target.get(..target.floor_char_boundary(room)).unwrap_or_default())
 }
 
-/// The name under which a text is kept that stood under a staged name and is not lockgate's own to remove.
+/// The name for a text under a staged name that is not lockgate's to remove.
 pub(in crate::store) fn kept(staged: &str) -> String {
     let name = staged.strip_prefix('.').and_then(|name| name.strip_suffix(ENDING)).unwrap_or(staged);
     format!("{name}.kept")
 }
 
-/// The target's name, as far as it had room, where a name is one of a staged copy.
+/// Returns the target's name, possibly cut, if `name` is a staged name.
 pub(in crate::store) fn target_of(name: &str) -> Option<&str> {
     let (target, random) = name.strip_prefix('.')?.strip_suffix(ENDING)?.rsplit_once('.')?;
     let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (!target.is_empty() && random.len() == DIGITS && random.bytes().all(digit)).then_some(target)
 }
 
-/// Whether a target's name may have been cut to fit into a staged one.
+/// True if the target's name may have been cut to fit into the staged name.
 pub(in crate::store) fn may_be_cut(staged: &str) -> bool {
-    // No character is longer than four bytes.
+    // A character has at most four bytes.
     staged.len() + 4 > LONGEST_NAME
 }
 

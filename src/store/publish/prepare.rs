@@ -1,9 +1,10 @@
-//! A write that is staged, and is about to be made: held against other programs, and compared once more.
+//! A write that is staged and about to be applied: it takes leases against other programs and compares the
+//! file once more.
 //!
-//! All files of an edit are held before the first of them is changed: where somebody is at one of them, nothing has been
-//! changed yet.
+//! All files of an edit are leased before the first of them changes. If another program uses one of them,
+//! nothing has changed yet.
 //!
-//! Invariant: dropping it changes nothing but that the staged copy is removed and the leases end.
+//! Invariant: dropping it only removes the staged copy and ends the leases.
 
 use super::FileWrite;
 use super::exchange::AppliedWrite;
@@ -17,21 +18,22 @@ use crate::store::snapshot::ExpectedContent;
 use crate::store::trouble::conflict;
 use std::time::{Duration, Instant};
 
-/// How long is waited before files that somebody has open for writing are tried again.
+/// The pause before files that another program has open for writing are tried again.
 pub(super) const PAUSE: Duration = Duration::from_millis(2);
 
-/// When a write is made among those of one edit: the more others can do to it until all are made, the later.
+/// The order of the writes within an edit: the more exposed a write is to other programs until the last one
+/// is applied, the later it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PublishPhase {
-    /// The file before and the one after are held while they are exchanged.
+    /// The old and the new file are leased while they are exchanged.
     Exchange,
-    /// The name of a removed file is free for everybody.
+    /// The name of a removed file is free for other programs.
     Remove,
-    /// Writing into the file itself takes longest, and nothing holds others back.
+    /// Overwriting in place takes longest, and no lease protects it.
     WriteInto,
 }
 
-/// One write, ready to be made.
+/// One write, ready to be applied.
 #[must_use = "nothing is changed before it is made"]
 pub(super) struct PreparedWrite<'a> {
     ends: SwapNames<'a>,
@@ -41,17 +43,17 @@ pub(super) struct PreparedWrite<'a> {
     leases: Leases<'a>,
 }
 
-/// What holds other programs back while a file is changed.
+/// The leases that hold back other programs during a change.
 #[derive(Debug, Default)]
 pub(super) struct Leases<'a> {
-    /// On the file before.
+    /// The lease on the old file.
     pub before: Option<Lease<'a>>,
-    /// On the file that is published, so that nobody writes into it before it is known that it stays.
+    /// The lease on the published file, so that nobody writes into it before the edit is final.
     pub ours: Option<Lease<'a>>,
 }
 
 impl<'a> PreparedWrite<'a> {
-    /// A write with its staged copy, which is not written any more from now on.
+    /// A write with its staged copy, which is read-only from now on.
     pub fn new(
         ends: SwapNames<'a>,
         write: &'a FileWrite<'a>,
@@ -62,7 +64,7 @@ impl<'a> PreparedWrite<'a> {
         PreparedWrite { ends, write, way, staged, leases: Leases::default() }
     }
 
-    /// When it is made among the writes of its edit.
+    /// The phase in which the write is applied.
     pub fn phase(&self) -> PublishPhase {
         match (&self.staged, self.write.before, self.way) {
             (Some(_), Some(_), WriteMethod::InPlace) => PublishPhase::WriteInto,
@@ -71,7 +73,7 @@ impl<'a> PreparedWrite<'a> {
         }
     }
 
-    /// Holds other programs back, where the system can.
+    /// Takes the leases, if the system supports them.
     fn hold(&mut self) -> Result<(), FileBusy> {
         if self.phase() == PublishPhase::WriteInto {
             return Ok(());
@@ -85,7 +87,7 @@ impl<'a> PreparedWrite<'a> {
         Ok(())
     }
 
-    /// Refuses where the file before is another one by now, or somebody is about to write it.
+    /// Fails if the old file was replaced since, or another program is about to write it.
     pub fn check(&self) -> Result<(), Error> {
         match self.write.before {
             Some(before) if self.phase() != PublishPhase::WriteInto => {
@@ -97,7 +99,7 @@ impl<'a> PreparedWrite<'a> {
         }
     }
 
-    /// Makes the write.
+    /// Applies the write.
     pub fn make(self, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
         let PreparedWrite { ends, write, way, staged, leases } = self;
         match (staged, write.before, way) {
@@ -107,7 +109,7 @@ impl<'a> PreparedWrite<'a> {
             }
             (Some(staged), None, _) => staged.create(ends, write, leases).map_err(told(ends)),
             (None, Some(before), _) => AppliedWrite::remove(ends, write, before, leases).map_err(told(ends)),
-            (None, None, _) => Err(Error::new(Code::Internal, "a file that is not there was to be removed")),
+            (None, None, _) => Err(Error::new(Code::Internal, "cannot remove a file that does not exist")),
         }
     }
 }
@@ -128,7 +130,7 @@ fn replace<'a>(
     })
 }
 
-/// The error that a caller is told.
+/// The error for the caller.
 fn told(ends: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
     move |refusal| match refusal {
         Refusal::Clean(error) | Refusal::Kept(error) => error,
@@ -136,8 +138,8 @@ fn told(ends: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
     }
 }
 
-/// Holds other programs back from all of these files at the same time; waits for who has one open for writing, but holds
-/// none of the others meanwhile.
+/// Takes leases on all of these files at the same time. Waits for programs that have one of them open for
+/// writing, and holds no lease meanwhile.
 pub(super) fn hold<'p, 'a: 'p>(
     prepared: impl Iterator<Item = &'p mut PreparedWrite<'a>>,
 ) -> Result<(), Error> {

@@ -1,7 +1,8 @@
-//! The staged copy: a complete file beside the target, under a name of its own. It has that name only once it is complete and
-//! the journal knows which file it is, where the file system has files without a name.
+//! The staged copy: a complete file in the target's folder, under a temporary name. If the file system
+//! supports unnamed files, it gets that name only once it is complete and the journal knows its inode.
 //!
-//! Invariant: dropping it removes it; only publishing, which consumes it, leaves it, under the target's name.
+//! Invariant: dropping it removes the file; only publishing, which consumes it, keeps the file under the
+//! target's name.
 
 use super::exchange::{AppliedWrite, TargetChange};
 use super::expected::ExpectedFile;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 const PERMISSIONS: u32 = 0o777;
 
-/// A file that is complete but not yet published.
+/// A staged file that is not yet published.
 #[derive(Debug)]
 #[must_use = "dropping a staged file removes it; publish it"]
 pub(super) struct StagedFile<'a> {
@@ -38,14 +39,15 @@ pub(super) struct StagedFile<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Removal {
-    /// There is no name.
+    /// The file has no name yet.
     Unnamed,
     OnDrop,
     Done,
 }
 
 impl<'a> StagedFile<'a> {
-    /// Makes the file that is to hold these bytes at the write's place, with all that it takes over, under the staged name.
+    /// Creates the file with these bytes in the target's folder, under the staged name, with the copied
+    /// metadata.
     pub fn make(
         ends: &SwapNames<'a>,
         write: &FileWrite<'a>,
@@ -57,15 +59,16 @@ impl<'a> StagedFile<'a> {
         Ok(staged)
     }
 
-    /// Makes the file, still empty, and without a name where the file system can: so there is nothing to be found of a
-    /// process that ends before it is complete.
+    /// Creates the empty file, without a name if the file system supports that: then a process that ends
+    /// early leaves nothing behind.
     pub fn open(
         ends: &SwapNames<'a>,
         write: &FileWrite<'a>,
         bytes: &'a [u8],
     ) -> Result<StagedFile<'a>, Error> {
         let (folder, name, shown) = (ends.folder, ends.staged, ends.shown);
-        // Nobody else may read it until it has its own rights; a new file has what the umask and the folder's ACL leave.
+        // Nobody else may read it before its final rights are set; a new file gets what the umask and the
+        // folder's ACL allow.
         let mode = if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 };
         let mode = Mode::from_raw_mode(mode);
         let cannot = |errno| failed("creating the staged copy", shown, errno);
@@ -88,12 +91,12 @@ impl<'a> StagedFile<'a> {
         Ok(staged)
     }
 
-    /// Which file it is.
+    /// The inode of the file.
     pub fn inode(&self) -> Result<Inode, Error> {
         Inode::read(&*self.file).map_err(|errno| failed("fstat", self.shown, errno))
     }
 
-    /// Writes the bytes, and gives the file what it takes over; it is not synced yet.
+    /// Writes the bytes and copies the metadata; does not sync.
     pub fn fill(&mut self, write: &FileWrite<'a>) -> Result<(), Error> {
         let shown = self.shown;
         fill(&self.file, self.bytes, shown)?;
@@ -123,22 +126,23 @@ impl<'a> StagedFile<'a> {
         retry_on_intr(|| rustix::fs::fsync(&self.file)).map_err(|errno| failed("fsync", self.shown, errno))
     }
 
-    /// What it is, as it is looked for under the target's name later.
+    /// The file and the content that should be found under the target's name later.
     pub fn known(&self) -> ExpectedFile<'_> {
         ExpectedFile { file: &self.file, identity: self.identity, bytes: self.bytes, carried: None }
     }
 
-    /// What it took over from the file before.
+    /// The metadata that was copied from the file before.
     pub fn carried(&self) -> Option<&CopiedMetadata> {
         self.carried.as_ref()
     }
 
-    /// A lease on it, where the system gives one; its right to be written ends before.
+    /// A lease on the file, if the system supports it; requires `seal` first.
     pub fn lease(&self) -> Option<Lease<'static>> {
         Lease::take_shared(&self.file).ok()
     }
 
-    /// Puts the file in the place of the one before; where that is refused, the staged file is given back if it is still ours.
+    /// Puts the file in the place of the one before. If that is rejected, the staged file is removed if it is
+    /// still ours.
     pub fn replace(
         self,
         ends: SwapNames<'a>,
@@ -197,18 +201,18 @@ impl<'a> StagedFile<'a> {
         Ok(turned)
     }
 
-    /// Ends the right to write to the file, as whoever has a file open for writing is waited for.
+    /// Closes the writable descriptor, because a lease needs a file that nobody has open for writing.
     pub fn seal(&mut self) {
         let is = |file: &OwnedFd| {
             rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
         };
-        // Where its own mode forbids reading it, the descriptor that there is will do.
+        // If the mode forbids reading, the existing descriptor is used.
         if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is) {
             self.file = Arc::new(file);
         }
     }
 
-    /// Declares that nothing of its own stands under the staged name any more.
+    /// Declares that no file of ours has the staged name any more.
     pub fn published(mut self) -> StagedFile<'a> {
         self.removal = Removal::Done;
         self
@@ -218,13 +222,12 @@ impl<'a> StagedFile<'a> {
 impl Drop for StagedFile<'_> {
     fn drop(&mut self) {
         if self.removal == Removal::OnDrop {
-            // Nobody is left to tell: where this fails, the journal knows the name.
+            // There is no caller to report to; if this fails, the journal knows the name.
             let _ = self.folder.unlink(self.name);
         }
     }
 }
 
-/// Writes all bytes.
 fn fill(file: &OwnedFd, bytes: &[u8], shown: &str) -> Result<(), Error> {
     let mut rest = bytes;
     while !rest.is_empty() {

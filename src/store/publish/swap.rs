@@ -1,7 +1,8 @@
-//! The steps that change what stands under a name, and look at what stood there: exchange, take away, put.
+//! The steps that change the file under a name and check the displaced one: exchange, take, put.
 //!
-//! Invariant: what was displaced is the file that was expected, unchanged and with nobody about to write it, or all is put
-//! back; and where that cannot be done, no text of somebody else is removed: it is kept under a name that is told.
+//! Invariant: the displaced file is the expected one, unchanged and not about to be written; otherwise
+//! everything is put back. Where that is impossible, no text of another program is removed: it is kept under
+//! a name that the error tells.
 
 use super::expected::ExpectedFile;
 use super::guards::Guards;
@@ -14,43 +15,43 @@ use crate::store::trouble::{conflict, failed};
 use rustix::io::Errno;
 use std::time::Instant;
 
-/// File systems that say that somebody writes where they mean that they cannot know: NFS, CIFS, SMB 2.
+/// File systems that report a writer when they cannot know: NFS, CIFS, SMB 2.
 const UNSURE: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
 
-/// Two names in one folder: the target's, and the one beside it.
+/// Two names in one folder: the target's and the staged one.
 #[derive(Clone, Copy)]
 pub(in crate::store) struct SwapNames<'a> {
-    /// The folder.
+    /// The folder of both names.
     pub folder: &'a Folder,
     /// The target's name.
     pub target: &'a str,
-    /// The name beside it.
+    /// The staged name.
     pub staged: &'a str,
     /// The target's path as the caller named it.
     pub shown: &'a str,
-    /// What guards the steps.
+    /// The guards of the steps.
     pub guards: Guards<'a>,
 }
 
-/// Somebody has the file open for writing.
+/// Another program has the file open for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileBusy;
 
-/// Why a step was not made.
+/// The reason why a step failed.
 #[derive(Debug)]
 pub(in crate::store) enum Refusal {
-    /// All is as it was before.
+    /// Everything is as it was before.
     Clean(Error),
-    /// Something was done that could not be undone without touching somebody else's text; nothing under the staged name is
-    /// lockgate's own any more.
+    /// Undoing it would have touched another program's text; no file of lockgate has the staged name any
+    /// more.
     Kept(Error),
-    /// The target is a mount point; all is as it was before.
+    /// The target is a mount point; everything is as it was before.
     Mounted,
 }
 
 impl SwapNames<'_> {
-    /// Exchanges what is expected under the target's name with what was staged. What was displaced then has the staged name;
-    /// at the level `compare` it is gone.
+    /// Exchanges the expected file under the target's name with the staged one. The displaced file then has
+    /// the staged name; at the level `compare` it is gone.
     pub fn exchange(&self, there: &ExpectedFile<'_>, ours: &ExpectedFile<'_>) -> Result<GuardLevel, Refusal> {
         let before = self.lease(there)?;
         let own = before.as_ref().and_then(|_| Lease::take(ours.file).ok());
@@ -58,7 +59,7 @@ impl SwapNames<'_> {
         self.exchange_checked(there, ours, &Leases { before, ours: own })
     }
 
-    /// The same where all is held and was compared.
+    /// Does the same as `exchange` for files that are leased and compared.
     pub(super) fn exchange_checked(
         &self,
         there: &ExpectedFile<'_>,
@@ -66,7 +67,7 @@ impl SwapNames<'_> {
         leases: &Leases<'_>,
     ) -> Result<GuardLevel, Refusal> {
         self.guards.step();
-        // Since it was compared, the files of the edit before it were exchanged.
+        // The edit's earlier files were exchanged after the comparison.
         self.check_lease(leases.before.as_ref())?;
         if !self.guards.exchange {
             return self.rename(there, leases);
@@ -83,14 +84,14 @@ impl SwapNames<'_> {
         Ok(self.level(leases.before.is_some()))
     }
 
-    /// Gives what is expected under the target's name the staged name.
+    /// Moves the expected file from the target's name to the staged name.
     pub fn take(&self, there: &ExpectedFile<'_>) -> Result<GuardLevel, Refusal> {
         let lease = self.lease(there)?;
         self.check(there, lease.as_ref())?;
         self.take_checked(there, lease.as_ref())
     }
 
-    /// The same where it is held and was compared.
+    /// Does the same as `take` for a file that is leased and compared.
     pub(super) fn take_checked(
         &self,
         there: &ExpectedFile<'_>,
@@ -117,35 +118,32 @@ impl SwapNames<'_> {
         Ok(self.level(lease.is_some()))
     }
 
-    /// Gives what has the staged name the target's, which must be free; gives back a note where the staged name stays.
+    /// Moves the file with the staged name to the target's name, which must be free. Returns a note if the
+    /// staged name remains.
     pub fn put(&self) -> Result<Option<String>, Refusal> {
         self.guards.step();
         match self.folder.rename_new(self.staged, self.target) {
             Ok(Renamed::Whole) => Ok(None),
             Ok(Renamed::OldNameLeft(errno)) => Ok(Some(self.second_name(errno))),
             Err(Errno::EXIST) => {
-                Err(Refusal::Clean(conflict(self.shown, "was created by somebody else in the meantime")))
+                Err(Refusal::Clean(conflict(self.shown, "was created by another program in the meantime")))
             }
             Err(errno) => Err(self.refused("rename", errno)),
         }
     }
 
-    /// Keeps what has the staged name, which is not lockgate's own, under one that is told.
+    /// Keeps the file with the staged name, which is not lockgate's, under a name that the error tells.
     pub fn keep(&self) -> Refusal {
         let name = self.set_aside();
         let seen = format!(
-            "{} was changed by others in the very moment in which it was written; one of the texts was kept beside it as {name}",
+            "{} was changed by another program during the write; one of the texts was kept in the same folder as {name}",
             self.shown
         );
         let error = Error::new(Code::EditConflict, seen);
-        Refusal::Kept(
-            error
-                .hint(format!("read the file and {name}, and put together what belongs together"))
-                .disk_unknown(),
-        )
+        Refusal::Kept(error.hint(format!("read the file and {name}, and merge the two texts")).disk_unknown())
     }
 
-    /// Gives what has the staged name one that no staged copy has, and tells it.
+    /// Moves the file with the staged name to a name that no staged copy has, and returns it.
     pub fn set_aside(&self) -> String {
         let kept = names::kept(self.staged);
         match self.folder.rename_new(self.staged, &kept) {
@@ -154,8 +152,8 @@ impl SwapNames<'_> {
         }
     }
 
-    /// Puts the staged file over the target, where the two cannot be exchanged. What is displaced cannot be looked at, so it
-    /// is compared once more.
+    /// Renames the staged file over the target where the two cannot be exchanged. The displaced file cannot
+    /// be checked afterwards, so it is compared once more.
     fn rename(&self, there: &ExpectedFile<'_>, leases: &Leases<'_>) -> Result<GuardLevel, Refusal> {
         self.check(there, leases.before.as_ref())?;
         self.folder.rename(self.staged, self.target).map_err(|errno| self.refused("rename", errno))?;
@@ -163,7 +161,8 @@ impl SwapNames<'_> {
         Ok(GuardLevel::Compare)
     }
 
-    /// A lease on the file, for which whoever has it open for writing is waited for; none where the system gives none.
+    /// Takes a lease on the file and waits for programs that have it open for writing; `None` if the system
+    /// has no leases.
     fn lease<'f>(&self, there: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, Refusal> {
         let start = Instant::now();
         loop {
@@ -180,7 +179,7 @@ impl SwapNames<'_> {
         }
     }
 
-    /// A lease on the file; none where the system gives none.
+    /// Takes a lease on the file without waiting; `None` if the system has no leases.
     pub(super) fn lease_now<'f>(&self, there: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, FileBusy> {
         if !self.guards.lease {
             return Ok(None);
@@ -203,25 +202,25 @@ impl SwapNames<'_> {
         Ok(())
     }
 
-    /// Refuses where somebody waits for the end of the lease to write the file.
+    /// Fails if another program waits for the end of the lease to write the file.
     fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
         match lease {
             Some(lease) if !lease.is_whole() => {
-                let seen = "is just being opened for writing by another program";
+                let seen = "is being opened for writing by another program";
                 Err(Refusal::Clean(conflict(self.shown, seen)))
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    /// Whether what has this name is that file, and nobody has written it or is about to.
+    /// True if this name leads to that file, and nobody has written it or is about to.
     fn is_untouched(&self, known: &ExpectedFile<'_>, name: &str, lease: Option<&Lease<'_>>) -> bool {
         let is = known.is(self.folder, name);
         self.guards.step();
         is && lease.map_or_else(|| known.holds().unwrap_or(false), Lease::is_whole)
     }
 
-    /// Exchanges again: what was displaced is not what was expected.
+    /// Exchanges the files back, because the displaced file is not the expected one.
     pub(super) fn exchange_back(&self, ours: &ExpectedFile<'_>, own: Option<&Lease<'_>>) -> Refusal {
         self.guards.step();
         if !self.is_untouched(ours, self.target, None) {
@@ -234,7 +233,8 @@ impl SwapNames<'_> {
         self.guards.step();
         match (ours.is(self.folder, self.staged), self.is_untouched(ours, self.staged, own)) {
             (true, true) => Refusal::Clean(self.meanwhile()),
-            // What stood there stands there again; but somebody may have ours open by now, and is about to write it.
+            // The displaced file is back in place, but another program may have opened ours by now and be
+            // about to write it.
             (true, false) => {
                 let mut error = self.meanwhile();
                 error.message +=
@@ -246,7 +246,7 @@ impl SwapNames<'_> {
     }
 
     pub(super) fn meanwhile(&self) -> Error {
-        conflict(self.shown, "was changed by somebody else in the very moment in which it was to be written")
+        conflict(self.shown, "was changed by another program during the write")
     }
 
     fn level(&self, leased: bool) -> GuardLevel {
@@ -258,7 +258,7 @@ impl SwapNames<'_> {
         match errno {
             Errno::BUSY => Refusal::Mounted,
             Errno::NOENT => {
-                Refusal::Clean(conflict(self.shown, "was removed by somebody else since it was read"))
+                Refusal::Clean(conflict(self.shown, "was removed by another program since it was read"))
             }
             errno => Refusal::Clean(failed(call, self.shown, errno)),
         }

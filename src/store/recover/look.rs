@@ -1,4 +1,4 @@
-//! What stands where a half-done edit was at work, and what that says of it.
+//! Examines the files of a half-done edit and derives its state.
 //!
 //! Invariant: nothing is changed here.
 
@@ -13,63 +13,63 @@ use crate::store::trouble;
 use crate::text::Version;
 use rustix::io::Errno;
 
-/// A longer file is nobody's edit.
+/// The largest file that an edit can have produced, in bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// Whether a write of the edit is there.
+/// The state of one write of the edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteState {
-    /// It was made.
+    /// The write was made.
     There,
-    /// It was not made, or not to its end.
+    /// The write was not made, or not completed.
     NotThere,
-    /// What stands there does not say.
+    /// The content does not tell.
     Unclear,
 }
 
-/// Whose the file beside is.
+/// The owner of the file under the staged name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileOwner {
-    /// It is the edit's staged copy, or a part of it.
+    /// The edit's staged copy, or a part of it.
     Copy,
-    /// It is the file before, as it was.
+    /// The file before, unchanged.
     Before,
-    /// It is somebody else's, or was written by somebody else.
+    /// A file that another program made or wrote.
     Other,
 }
 
-/// What has a name.
+/// The content found under a name.
 #[derive(Debug)]
 pub(super) enum PathContent {
-    /// Nothing.
+    /// There is no file.
     Absent,
     /// A file with a text.
     Held(Version, FileSnapshot),
-    /// Something that no edit leaves.
+    /// Something that no edit leaves behind.
     Other,
 }
 
-/// One file of the edit, and what was found.
+/// One file of the edit, and the content found under its two names.
 pub(super) struct RecoveredFile<'a> {
     pub left: &'a InterruptedFile<'a>,
-    /// A text that the journal kept.
+    /// Returns a text that the journal kept.
     pub text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
     pub root: &'a Root,
-    /// The file's folder; absent where it is not there.
+    /// The file's folder; absent if it does not exist.
     pub folder: Option<Folder>,
     pub name: &'a str,
-    /// What has the file's name.
+    /// The content under the file's name.
     pub now: PathContent,
-    /// What has the staged name.
+    /// The content under the staged name.
     pub beside: PathContent,
 }
 
-/// The folder and the name of a path beneath a root.
+/// Splits a path in a root into folder and name.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// The keys under which whoever is at this write may hold its lock: which one depends on the folders that were there.
+/// Returns the keys that a process may lock for this write; the key depends on the folders that existed then.
 pub(super) fn keys(root: &Root, left: &InterruptedFile<'_>) -> Vec<LockKey> {
     let ends = left.path.rmatch_indices('/').map(|(end, _)| end).chain([0]);
     let key = |end: usize| {
@@ -81,7 +81,7 @@ pub(super) fn keys(root: &Root, left: &InterruptedFile<'_>) -> Vec<LockKey> {
 }
 
 impl<'a> RecoveredFile<'a> {
-    /// Looks at what is there.
+    /// Reads the content under both names.
     pub fn look(
         root: &'a Root,
         left: &'a InterruptedFile<'a>,
@@ -104,7 +104,7 @@ impl<'a> RecoveredFile<'a> {
         Ok(RecoveredFile { left, text, root, folder, name, now, beside })
     }
 
-    /// What the texts say.
+    /// The state of the write, derived from the texts.
     pub fn side(&self) -> WriteState {
         let (now, beside) = (self.now.stamp(), self.beside.stamp());
         let is_free = matches!(self.beside, PathContent::Absent);
@@ -144,10 +144,11 @@ impl<'a> RecoveredFile<'a> {
         }
     }
 
-    /// Whose what lies beside is; nobody's where there is nothing.
+    /// The owner of the file under the staged name; `None` if there is no file.
     ///
-    /// The journal says which file the staged copy is. A journal of an earlier version does not: there, only a whole text says
-    /// enough, as anybody may have made an empty file, or one that begins as the new text.
+    /// The journal records the inode of the staged copy. A journal of an earlier version does not: then only
+    /// a whole text is proof, because anybody may have made an empty file, or one that begins with the new
+    /// text.
     pub fn owner(&self) -> Option<FileOwner> {
         let (stamp, beside) = match &self.beside {
             PathContent::Absent => return None,
@@ -173,7 +174,7 @@ impl<'a> RecoveredFile<'a> {
         })
     }
 
-    /// Whether the file's name stands for the staged copy, whole.
+    /// True if the file's name leads to the complete staged copy.
     fn is_published(&self) -> bool {
         let copy = self.left.inodes.and_then(|inodes| inodes.copy);
         match (&self.now, copy) {
@@ -184,15 +185,15 @@ impl<'a> RecoveredFile<'a> {
         }
     }
 
-    /// Whether what lies beside is no text that somebody saved under the file's name: a file that never had it, without a
-    /// byte that is not the edit's.
+    /// True if the file under the staged name is not a text that was saved under the file's name: it never
+    /// had that name, and all its bytes are the edit's.
     pub fn is_blank(&self) -> bool {
         let PathContent::Held(_, beside) = &self.beside else { return false };
         let was_displaced = self.left.inodes.and_then(|inodes| inodes.before) == Some(beside.identity.inode);
         self.owner() == Some(FileOwner::Other) && !was_displaced && self.is_part(beside)
     }
 
-    /// Whether a file holds the beginning of the new text.
+    /// True if a file holds the beginning of the new text.
     fn is_part(&self, file: &FileSnapshot) -> bool {
         let part = |whole: &[u8]| whole.starts_with(file.bytes());
         match (&self.now, self.left.after) {
@@ -200,22 +201,22 @@ impl<'a> RecoveredFile<'a> {
             (PathContent::Held(now, snapshot), Some(after)) if *now == after => part(snapshot.bytes()),
             (now, Some(after)) => match (self.text)(after) {
                 Some(whole) => part(&whole),
-                // The text was not to be remembered; where the one before stands, nothing was displaced.
+                // The new text was not recorded. If the old one is in place, nothing was displaced.
                 None => now.stamp() == self.left.before,
             },
             (_, None) => false,
         }
     }
 
-    /// Whether both names stand for one file.
+    /// True if both names lead to the same file.
     pub fn is_one(&self) -> bool {
         matches!((self.now.identity(), self.beside.identity()), (Some(now), Some(beside)) if now == beside)
     }
 
-    /// The text before, where the file holds what is left of writing the edit into it.
+    /// The old text, if the file is the torn result of an interrupted overwrite.
     ///
-    /// A person who saves a part of the edit by hand makes the same text, so it is taken for that only where the file may have
-    /// been written into.
+    /// A person who saves a part of the edit by hand produces the same text, so a file counts as torn only if
+    /// it may have been overwritten in place.
     pub fn torn(&self) -> Option<Vec<u8>> {
         if self.left.inodes.is_some_and(|inodes| !inodes.in_place) {
             return None;
@@ -236,7 +237,7 @@ impl PathContent {
             Ok(None) => Ok(PathContent::Absent),
             Ok(Some(snapshot)) => Ok(PathContent::Held(Version::hash(snapshot.bytes()), snapshot)),
             Err(error) if matches!(error.code, Code::NotAFile | Code::TooLarge) => Ok(PathContent::Other),
-            // What became a symlink; or keeps changing, and then is somebody's who is at it.
+            // It became a symlink, or it keeps changing because another program is writing it.
             Err(error) if error.code == Code::EditConflict => Ok(PathContent::Other),
             Err(error) => Err(error),
         }

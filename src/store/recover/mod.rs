@@ -1,7 +1,7 @@
-//! What becomes of an edit whose process ended before it was settled: all of it is there, or none of it.
+//! Decides about an edit whose process ended before it was settled: all of it is applied, or none.
 //!
-//! Invariant: nothing is decided but by what stands in the files, under the locks of all of them; and a text that is neither
-//! the edit's own nor the one that it replaced is never removed.
+//! Invariant: decisions depend only on the content of the files, under the locks of all of them. A text that
+//! is neither the edit's own nor the one that it replaced is never removed.
 
 mod look;
 mod repair;
@@ -16,64 +16,64 @@ use look::{RecoveredFile, WriteState};
 
 pub(super) use sweep::{JournalNames, sweep};
 
-/// An edit that was begun and not settled, as the journal has it.
+/// An edit that was begun and not settled, as the journal records it.
 pub(super) struct Half<'a> {
-    /// The number of the root that its files lie in, as [`super::file_place::FilePlace`] counts them.
+    /// The number of the root of its files, as in [`super::file_location::FileLocation`].
     pub root: usize,
-    /// Its files, in the order of the writes that [`super::journal::Journal::begin`] was given.
+    /// Its files, in the order of the writes passed to [`super::journal::Journal::begin`].
     pub files: &'a [InterruptedFile<'a>],
-    /// A text that the journal kept, by its stamp.
+    /// Returns a text that the journal kept, by its version.
     pub text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
-    /// Whether it is still neither settled nor forgotten; asked once the locks are had.
+    /// True if it is still neither settled nor forgotten; called once the locks are held.
     pub is_open: &'a dyn Fn() -> bool,
 }
 
 /// One file of such an edit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InterruptedFile<'a> {
-    /// Its path, as [`super::file_place::FilePlace::in_root`] spells it.
+    /// Its path, as spelled in [`super::file_location::FileLocation::in_root`].
     pub path: &'a str,
     /// The name of its staged copy, in the same folder.
     pub staged: &'a str,
-    /// The version before; absent when there was no file.
+    /// The version before; absent if there was no file.
     pub before: Option<Version>,
-    /// The version after; absent when the file was to be removed.
+    /// The version after; absent if the file was to be removed.
     pub after: Option<Version>,
-    /// How many folders were to be made for it.
+    /// The number of folders to create for it.
     pub folders: usize,
-    /// Which files its staged copy and the file before are; absent where the journal does not have it.
+    /// The inodes of its staged copy and of the file before; absent if the journal does not have them.
     pub inodes: Option<Inodes>,
 }
 
-/// What the journal is to do with such an edit.
+/// The action that the journal takes for such an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecoveryAction {
-    /// All of it is there: settle it.
+    /// All of it is applied: settle it.
     Settle,
-    /// None of it is there, or it was taken back: forget it.
+    /// None of it is applied, or it was reverted: forget it.
     Forget,
-    /// Somebody is still at it, or it could not be looked at: leave it as it is.
+    /// Another process is working on it, or its files could not be read: leave it as it is.
     Leave,
 }
 
-/// What was decided, and done to the files.
+/// The decision, and the results of the repair.
 #[derive(Debug)]
 #[must_use = "the journal is to do what was decided before the locks are given back"]
 pub(super) struct Recovered {
-    /// What the journal is to do.
+    /// The action for the journal.
     pub fate: RecoveryAction,
-    /// What a person should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// The locks of its files; dropped once the journal has done it.
+    /// The locks of its files; dropped once the journal is updated.
     pub held: Option<LockGuard>,
 }
 
-/// Completes a half-done edit, or takes it back.
+/// Completes a half-done edit, or reverts it.
 pub(super) fn recover(roots: &[Root], locks: &Locks, half: &Half<'_>) -> Recovered {
     let leave = |notes, held| Recovered { fate: RecoveryAction::Leave, notes, held };
     let Some(root) = roots.get(half.root) else { return leave(Vec::new(), None) };
     if root.check_in_place().is_err() {
-        // The call is refused for it; what lies in the folder that was moved away is not ours to change.
+        // The call is rejected because of it; the folder that was moved away is not ours to change.
         return leave(Vec::new(), None);
     }
     let keys: Vec<LockKey> = half.files.iter().flat_map(|left| look::keys(root, left)).collect();
@@ -102,7 +102,7 @@ fn decide(scenes: &[RecoveredFile<'_>]) -> (RecoveryAction, Vec<String>) {
     if is(WriteState::There) && !is(WriteState::NotThere) {
         (RecoveryAction::Settle, scenes.iter().filter_map(RecoveredFile::clear).collect())
     } else {
-        // The last first, as they were made.
+        // In reverse order of the writes.
         (RecoveryAction::Forget, scenes.iter().rev().filter_map(RecoveredFile::back).collect())
     }
 }

@@ -1,7 +1,8 @@
-//! What is done to the files of a half-done edit: what it displaced is removed, or put back.
+//! Repairs the files of a half-done edit: displaced files are removed or put back.
 //!
-//! Invariant: a file is removed only where it is known to be the edit's own or the one that it replaced, by the inode that the
-//! journal has of it, or by its whole text where the journal has none; any other is put back, or kept and told.
+//! Invariant: a file is removed only if it is known to be the edit's own or the one that it replaced, by the
+//! inode in the journal, or by its whole text if the journal has no inode. Any other file is put back, or
+//! kept and reported.
 
 use super::look::{FileOwner, PathContent, RecoveredFile, WriteState, split};
 use crate::store::git_layout;
@@ -12,13 +13,13 @@ use rustix::io::Errno;
 use std::io::ErrorKind;
 
 impl RecoveredFile<'_> {
-    /// Removes what lies beside a write that is there; gives back a note where it was kept.
+    /// Removes the file under the staged name of a write that was applied; returns a note if it was kept.
     pub fn clear(&self) -> Option<String> {
         let folder = self.folder.as_ref()?;
         match &self.beside {
             PathContent::Absent => None,
             _ if self.is_ours() => {
-                // Where this fails, a later look finds it again.
+                // If this fails, a later recovery finds the file again.
                 let _ = folder.unlink(self.left.staged);
                 None
             }
@@ -26,7 +27,7 @@ impl RecoveredFile<'_> {
         }
     }
 
-    /// Takes a write back, as far as it was made; gives back a note where something could not be put back.
+    /// Reverts a write as far as it was made; returns a note if something could not be put back.
     pub fn back(&self) -> Option<String> {
         let note = match (self.side(), self.left.before, self.left.after) {
             (WriteState::There, Some(before), Some(_)) if self.beside.stamp() == Some(before) => {
@@ -43,7 +44,7 @@ impl RecoveredFile<'_> {
                     && !self.is_ours()
                     && !self.is_blank()
                 {
-                    // Somebody's work that was displaced in the last moment.
+                    // Another program's text that was displaced in the last moment.
                     if after.is_some() { self.exchange() } else { self.put() }
                 } else {
                     self.clear()
@@ -55,7 +56,7 @@ impl RecoveredFile<'_> {
         note
     }
 
-    /// Whether what lies beside is the edit's own, or the file that it replaced.
+    /// True if the file under the staged name is the edit's own, or the file that it replaced.
     fn is_ours(&self) -> bool {
         matches!(self.owner(), Some(FileOwner::Copy | FileOwner::Before))
     }
@@ -104,7 +105,7 @@ impl RecoveredFile<'_> {
 
     fn put(&self) -> Option<String> {
         match (self.ends(), &self.beside) {
-            // Another edit may have brought the other parts of a git folder since the file was removed.
+            // Another edit may have created the other parts of a git folder since the file was removed.
             (Some(_), PathContent::Held(..))
                 if git_layout::completes(self.root, self.left.path).unwrap_or(true) =>
             {
@@ -116,18 +117,18 @@ impl RecoveredFile<'_> {
         }
     }
 
-    /// Puts the text before in the place of the edit's, where nothing was displaced that could be put back.
+    /// Writes the old text over the edit's where no displaced file is left to put back.
     fn restore(&self) -> Option<String> {
         let (Some(ends), PathContent::Held(stamp, now)) = (self.ends(), &self.now) else {
             return self.unrestored();
         };
         let text = self.left.before.and_then(|before| (self.text)(before));
         let (Some(text), true) = (text, Some(*stamp) == self.left.after) else { return self.unrestored() };
-        // In the same file, so that it keeps its rights.
+        // In place, so that the file keeps its rights.
         self.overwrite(&ends, now, &text)
     }
 
-    /// Writes the text before into a file that was torn.
+    /// Writes the old text into a torn file.
     fn mend(&self, text: &[u8]) -> Option<String> {
         let (Some(ends), PathContent::Held(_, now)) = (self.ends(), &self.now) else {
             return self.unrestored();
@@ -159,7 +160,7 @@ impl RecoveredFile<'_> {
         }
         let name = self.ends()?.set_aside();
         Some(format!(
-            "a text that was found beside {} after an edit that was not completed is in {name}",
+            "a text that was found next to {} after an edit that was not completed is in {name}",
             self.left.path
         ))
     }
@@ -169,12 +170,12 @@ impl RecoveredFile<'_> {
         Some(SwapNames { folder: self.folder.as_ref()?, target, staged, shown, guards: Guards::ALL })
     }
 
-    /// Removes the folders that were made for the file, where they are empty.
+    /// Removes the folders that were created for the file, if they are empty.
     fn remove_folders(&self) {
         let mut path = split(self.left.path).0;
         for _ in 0..self.left.folders {
             let (above, name) = split(path);
-            // Of those that are not there, the ones above may be: they are made from the outermost on.
+            // If inner folders are missing, outer ones may exist: they are created from the outermost on.
             match self.root.folder(above).map(|above| above.remove(name)) {
                 Ok(Ok(()) | Err(Errno::NOENT)) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}

@@ -1,8 +1,10 @@
-//! Staged copies that no journal names: those of edits that were not written down, and those that could not be removed.
+//! Removes staged copies that no journal names: those of unrecorded edits, and those that could not be
+//! removed.
 //!
-//! A name and an age do not say whose a file is.
+//! Name and age alone do not prove who owns a file.
 //!
-//! Invariant: only what is old, named as a staged copy and to be had elsewhere is removed, and only under the lock of its target.
+//! Invariant: only a file that is old, has a staged name and whose text exists elsewhere is removed, and only
+//! under the lock of its target.
 
 use super::look::PathContent;
 use crate::store::document_path::LockKey;
@@ -14,19 +16,19 @@ use crate::text::Version;
 use rustix::fs::FileType;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A younger one may be of somebody who is at work without a journal.
+/// A younger file may belong to a process that works without a journal.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What the journal knows, by which a staged copy is told from a file that only looks like one.
+/// The journal's knowledge that distinguishes a staged copy from a file that only looks like one.
 pub(in crate::store) struct JournalNames<'a> {
-    /// Whether an edit that is under way has a staged copy of that name; asked after the folder was listed.
+    /// True if an edit in progress has a staged copy of that name; called after the folder was listed.
     pub is_named: &'a dyn Fn(&str) -> bool,
-    /// Whether the journal has a text.
+    /// True if the journal has a text of this version.
     pub is_kept: &'a dyn Fn(Version) -> bool,
 }
 
-/// Removes staged copies that were left in a folder beneath a root and that no edit in the journal names, where their text
-/// is to be had elsewhere: in the journal, or under the target's name. Gives back what a person should know.
+/// Removes staged copies in a folder below a root that no edit in the journal names, if their text exists
+/// elsewhere: in the journal, or under the target's name. Returns notes for the user.
 pub(in crate::store) fn sweep(
     roots: &[Root],
     locks: &Locks,
@@ -37,7 +39,7 @@ pub(in crate::store) fn sweep(
     older(roots, locks, (root, folder), known, OLD)
 }
 
-/// The same of those that are at least so old.
+/// Does the same for files of at least this age.
 pub(super) fn older(
     roots: &[Root],
     locks: &Locks,
@@ -74,7 +76,7 @@ pub(super) fn older(
         let shown = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         if !is_elsewhere(&opened, &name, target, &shown, known) {
             notes.push(format!(
-                "{shown} has the name of a staged copy, and a text that is nowhere else: remove it if nobody needs it"
+                "{shown} has the name of a staged copy and a text that exists nowhere else; remove it if you do not need it"
             ));
         } else if opened.unlink(&name).is_ok() {
             notes.push(format!("a staged copy that was left behind was removed: {shown}"));
@@ -83,7 +85,7 @@ pub(super) fn older(
     notes
 }
 
-/// Whether nothing is lost with a file: its text is under the target's name, or in the journal.
+/// True if removing the file loses nothing: its text is under the target's name, or in the journal.
 fn is_elsewhere(folder: &Folder, name: &str, target: &str, shown: &str, known: &JournalNames<'_>) -> bool {
     let stamp = |name| PathContent::read(folder, name, shown).ok().and_then(|text| text.stamp());
     stamp(name).is_some_and(|text| stamp(target) == Some(text) || (known.is_kept)(text))

@@ -1,22 +1,22 @@
-//! How long a search may go on, and who hears how far it is.
+//! The deadline of a search, its cancellation and its progress reports.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Files between two reports.
+/// The number of files between two progress reports.
 const STEP: usize = 1000;
 
-/// Whoever waits for a search.
+/// The caller of a search: it can cancel and receives progress.
 pub trait SearchClock: Sync {
-    /// Whether nobody waits any more.
+    /// True if the caller no longer waits.
     fn has_left(&self) -> bool;
 
-    /// Hears how many files are done, of those that were found so far.
+    /// Receives the number of files that are done, and of those found so far.
     fn hears(&self, done: usize, of: usize);
 }
 
-/// How long a search may go on.
+/// The deadline and the progress of a search.
 pub struct Clock<'a> {
     end: Instant,
     waiting: &'a dyn SearchClock,
@@ -27,13 +27,13 @@ pub struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    /// Gives a search until this moment, or until nobody waits for it.
+    /// A clock that ends a search at this time, or when the caller no longer waits.
     pub fn new(end: Instant, waiting: &'a dyn SearchClock) -> Clock<'a> {
         let (found, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Clock { end, waiting, found, done, told: Mutex::new(0), stopped: AtomicBool::new(false) }
     }
 
-    /// Whether the search may go on; once it may not, it never may.
+    /// True if the search may continue; once false, it stays false.
     pub fn goes_on(&self) -> bool {
         if self.is_stopped() {
             return false;
@@ -45,12 +45,12 @@ impl<'a> Clock<'a> {
         goes_on
     }
 
-    /// How much time is left.
+    /// The time that is left.
     pub(super) fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }
 
-    /// Whether the search was ended before its work was.
+    /// True if the search was stopped before it was complete.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
@@ -60,7 +60,7 @@ impl<'a> Clock<'a> {
         self.found.fetch_add(files, Ordering::Relaxed);
     }
 
-    /// Counts files that are done, and tells of it now and then.
+    /// Counts files that are done, and reports progress at intervals.
     pub(in crate::store) fn does(&self, files: usize) {
         let before = self.done.fetch_add(files, Ordering::Relaxed);
         let done = before + files;
@@ -68,7 +68,7 @@ impl<'a> Clock<'a> {
             return;
         }
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        // A thread that was faster may have told more.
+        // Another thread may have reported a greater number.
         if done > *told {
             *told = done;
             self.waiting.hears(done, self.found.load(Ordering::Relaxed));

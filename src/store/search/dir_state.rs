@@ -1,7 +1,8 @@
-//! What is known of a folder on the way to the files in it: where it lies, what it is, and which rules reach into it.
+//! The state of a folder during a walk: its path, its identity, and the rules that apply in it.
 //!
-//! Invariant: a folder that no path may be admitted to becomes no station, and a file that none may be admitted to is told
-//! by [`Station::rule`], as [`admit`](crate::store::admit) tells it of a single path.
+//! Invariant: a folder to which no path may be admitted gets no [`DirState`], and [`DirState::covers`] and
+//! [`DirState::is_reached`] report the files that [`admit`](crate::store::admit) would reject as a single
+//! path.
 
 use super::ignores::{Holds, Ignores};
 use super::links::ProtectedLinks;
@@ -15,38 +16,38 @@ use rustix::io::Result;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A folder on the way.
+/// A folder of a walk.
 #[derive(Debug)]
 pub(super) struct DirState {
     above: Option<Arc<DirState>>,
     /// The number of its root.
     pub(super) root: usize,
-    /// Its path beneath the root, free of links; empty for the root itself.
+    /// Its path relative to the root, free of links; empty for the root itself.
     pub(super) path: String,
     pub(super) identity: Identity,
-    /// What stands behind the marked names in it.
+    /// The targets of the marked names in it.
     marks: Vec<(Identity, String)>,
     ignores: Option<Arc<Ignores>>,
-    /// Whether no name on the path can be a part of a protected one.
+    /// Set when no name in the path can be a part of a protected one.
     is_plain: bool,
-    /// Whether an `.editorconfig` stands here or above.
+    /// Set when this folder or one above has an `.editorconfig`.
     pub(super) has_editorconfig: bool,
 }
 
-/// What is seen in a folder that says how it is to be walked.
+/// The entries of a folder that affect the walk through it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Signs {
     pub(super) holds: Holds,
-    /// A name that protects what it leads to.
+    /// Set for a name that protects its target.
     pub(super) marked: bool,
-    /// A name that a git folder has.
+    /// Set for a name that every git folder has.
     pub(super) head: bool,
-    /// An `.editorconfig`.
+    /// Set for an `.editorconfig`.
     pub(super) editorconfig: bool,
 }
 
 impl Signs {
-    /// Takes note of an entry's name.
+    /// Records an entry's name.
     pub(super) fn note(&mut self, name: &str) {
         match name {
             super::ignores::NAME => self.holds.rules = true,
@@ -58,7 +59,7 @@ impl Signs {
         self.marked |= alias::is_marked(name);
     }
 
-    /// What a folder that is not listed may hold: anything.
+    /// The signs of a folder that was not listed: it may contain anything.
     pub(super) fn unseen(folder: &Folder) -> Signs {
         let holds = |name| folder.stat(name).is_ok();
         Signs {
@@ -71,9 +72,10 @@ impl Signs {
 }
 
 impl DirState {
-    /// The folder of this path beneath a root; nothing where it is a git folder under another name.
+    /// Creates the state of the folder of this path in a root; `None` if it is a git folder under another
+    /// name.
     ///
-    /// Errors: what is marked in it could not be looked at.
+    /// Errors: a marked entry in it could not be read.
     pub(super) fn enter(
         root: (usize, &Root),
         above: Option<Arc<DirState>>,
@@ -98,33 +100,33 @@ impl DirState {
         Ok(Some(DirState { above, root: number, path, identity, marks, ignores, is_plain, has_editorconfig }))
     }
 
-    /// The path of an entry beneath the root.
+    /// The path of an entry, relative to the root.
     pub(super) fn join(&self, name: &str) -> String {
         join(&self.path, name)
     }
 
-    /// Whether a rule covers an entry by its path.
+    /// True if a rule covers an entry by its path.
     pub(super) fn covers(&self, name: &str) -> bool {
         !(self.is_plain && access::is_plain(name)) && access::rule_for(&self.join(name)).is_some()
     }
 
-    /// Whether git passes over an entry; `path` is its absolute one.
+    /// True if git ignores an entry; `path` is its absolute path.
     pub(super) fn passes_over(&self, path: &Path, is_folder: bool) -> bool {
         self.ignores.as_ref().is_some_and(|ignores| ignores.pass_over(path, is_folder))
     }
 
-    /// Whether rules of git reach here.
+    /// True if ignore rules apply here.
     pub(super) fn has_ignores(&self) -> bool {
         self.ignores.is_some()
     }
 
-    /// Whether a file is protected by what leads to it: a link of a marked name, or a second name of its own.
+    /// True if a file is protected by another path to it: a link with a marked name, or a second hard link.
     pub(super) fn is_reached(&self, name: &str, stat: &Stat, links: &ProtectedLinks, roots: &[Root]) -> bool {
         let identity = Identity::from_stat(stat);
         self.is_marked(name, identity) || (stat.st_nlink > 1 && links.protect(roots, identity))
     }
 
-    /// Whether a marked name in a folder above leads to the file, or to a folder in which it is protected.
+    /// True if a marked name in a folder above leads to the file, or to a folder in which it is protected.
     fn is_marked(&self, name: &str, file: Identity) -> bool {
         let covered = |marked: &str, below: &str| access::rule_for(&join(marked, below)).is_some();
         self.way().filter(|above| !above.marks.is_empty()).any(|above| {
@@ -140,12 +142,12 @@ impl DirState {
         })
     }
 
-    /// This folder, the one above it, and so on to the root.
+    /// Iterates from this folder through those above it up to the root.
     fn way(&self) -> impl Iterator<Item = &DirState> {
         std::iter::successors(Some(self), |station| station.above.as_deref())
     }
 
-    /// The place of a file in this folder; nothing where the root's own path is no text.
+    /// The path of a file in this folder; `None` if the root's own path is not UTF-8.
     pub(super) fn place(&self, roots: &[Root], name: &str) -> Option<FilePlace> {
         let in_root = self.join(name);
         Some(FilePlace {

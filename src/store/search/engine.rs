@@ -1,5 +1,5 @@
-//! The two engines that look for a pattern: a light one that is ready at once, and a heavy one, of ripgrep, that is faster
-//! where there is much text, but takes about a millisecond to make.
+//! The two engines that match a pattern: a light one that is ready at once, and the heavy one of ripgrep,
+//! which is faster on large texts, but takes about a millisecond to build.
 //!
 //! Invariant: both find the same lines.
 
@@ -12,9 +12,10 @@ use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Bytes that are searched before the heavy engine is made: about as many as are searched in the time that it takes.
+/// The bytes that are searched before the heavy engine is built: about as many as can be searched in its
+/// build time.
 pub(super) const LITTLE: usize = 1 << 20;
-/// The largest program that a pattern may be turned into, and what each thread may remember of it.
+/// The size limits of a compiled pattern and of each thread's lazy DFA cache, in bytes.
 const LARGEST: usize = 10 << 20;
 const MEMORY: usize = 4 << 20;
 
@@ -24,26 +25,26 @@ pub(super) struct Engines {
     pattern: String,
     reach: MatchReach,
     light: Light,
-    /// Nothing where it would be too large.
+    /// `None` if the compiled pattern would be too large.
     heavy: OnceLock<Option<RegexMatcher>>,
 }
 
-/// One of them.
+/// A reference to one of the engines.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Engine<'e> {
     Light(&'e Light),
     Heavy(&'e RegexMatcher),
 }
 
-/// The light one, as ripgrep's searcher asks for it.
+/// The light engine, as a matcher for ripgrep's searcher.
 #[derive(Debug)]
 pub(super) struct Light(Regex);
 
 impl Engines {
-    /// Makes the light engine for a pattern that was parsed; the heavy one as well, where only that keeps a match within
+    /// Builds the light engine for a parsed pattern; the heavy one as well, if only that confines a match to
     /// its line.
     ///
-    /// Errors: `BAD_PATTERN` for one that is too large or asks for a line end.
+    /// Errors: `BAD_PATTERN` for a pattern that is too large or asks for a line end.
     pub fn new(pattern: &str, reach: MatchReach, is_whole: bool) -> Result<Engines, Error> {
         let light =
             RegexBuilder::new(pattern).multi_line(true).size_limit(LARGEST).dfa_size_limit(MEMORY).build();
@@ -56,7 +57,7 @@ impl Engines {
         Ok(engines)
     }
 
-    /// The engine to go on with, where so many bytes were searched already.
+    /// The engine to use after this many bytes were searched.
     pub fn after(&self, searched: usize) -> Engine<'_> {
         let heavy = match self.heavy.get() {
             None if searched >= LITTLE => self.heavy.get_or_init(|| self.heavy().ok()).as_ref(),
@@ -76,9 +77,9 @@ impl Engines {
 }
 
 impl Engine<'_> {
-    /// Gives a sink the lines of a text that match.
+    /// Passes the matching lines of a text to a sink.
     pub fn search(self, searcher: &mut Searcher, text: &[u8], sink: impl Sink) {
-        // Neither the matchers nor the sinks have an error to give.
+        // Neither the matchers nor the sinks can fail.
         drop(match self {
             Engine::Light(light) => searcher.search_slice(light, text, sink),
             Engine::Heavy(heavy) => searcher.search_slice(heavy, text, sink),
@@ -95,7 +96,7 @@ impl Engine<'_> {
     }
 }
 
-/// It says of no line end that it finds none, so that it is given the lines one by one, without their ends.
+/// Declares no line terminator, so that ripgrep passes the lines one by one, without their ends.
 impl Matcher for Light {
     type Captures = NoCaptures;
     type Error = NoError;

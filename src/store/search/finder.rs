@@ -1,7 +1,7 @@
-//! The search through one text: line by line, or as a whole where a match may reach over lines.
+//! Searches one text: line by line, or as a whole if a match may span lines.
 //!
-//! Invariant: which lines are found does not depend on the pieces in which a text is searched, nor on the clock, but that
-//! what comes after its end is not found.
+//! Invariant: the lines that are found depend neither on the pieces in which a text is searched, nor on the
+//! clock, except that lines after the deadline are not found.
 
 use super::clock::Clock;
 use super::pattern::SearchPattern;
@@ -11,42 +11,42 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-/// Bytes that are searched before the clock is looked at: the first time, and within which bounds afterwards.
+/// The bytes that are searched between two looks at the clock: the first piece, and the bounds of later ones.
 const FIRST_PIECE: usize = 2 << 10;
 const PIECES: (usize, usize) = (512, 256 << 10);
-/// How long a piece should take: shorter ones are followed by larger ones, longer ones by smaller ones.
+/// The desired time for a piece: after a faster one the next is larger, after a slower one smaller.
 const PIECE_TIME: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(20));
-/// Bytes that cannot be searched by pieces and are looked at before, to see how long the whole would take: so many
-/// samples, of so many bytes.
+/// The bytes above which a text that cannot be split is sampled first, to estimate the time for the whole:
+/// the number of samples, and the bytes of each.
 const WIDE: usize = 512 << 10;
 const SAMPLES: (usize, usize) = (8, 1 << 10);
 
-/// How a search through a text ended.
+/// The end of a search through a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchEnd {
-    /// All of it was searched, or as much as was wanted.
+    /// The text was searched completely, or as far as was wanted.
     Done,
-    /// The time was up before.
+    /// The time was up.
     Late,
-    /// It was not searched as that would take longer than there is time.
+    /// The text was not searched, because that would take longer than the time left.
     Slow,
 }
 
-/// Takes the span of a match's lines, and says whether more are wanted.
+/// Receives the range of a match's lines, and returns if more are wanted.
 type Take<'f> = dyn FnMut(Range<usize>) -> ControlFlow<()> + 'f;
 
-/// Looks for a pattern, with what is used again for the next text.
+/// Searches texts for a pattern, and reuses its buffers.
 #[derive(Debug)]
 pub struct Finder<'p> {
     pattern: &'p SearchPattern,
     searcher: Searcher,
     piece: usize,
-    /// Bytes that were searched.
+    /// The number of bytes searched so far.
     searched: usize,
 }
 
 impl<'p> Finder<'p> {
-    /// Looks for this pattern.
+    /// A finder for this pattern.
     pub fn new(pattern: &'p SearchPattern) -> Finder<'p> {
         let mut builder = SearcherBuilder::new();
         builder
@@ -57,8 +57,8 @@ impl<'p> Finder<'p> {
         Finder { pattern, searcher: builder.build(), piece: FIRST_PIECE, searched: 0 }
     }
 
-    /// Goes through the matches in a text whose lines end in `\n`: the span of each one's lines, their line ends included.
-    /// A line is given once, and behind the lines of one match the next is looked for.
+    /// Passes on the matches in a text with `\n` line ends: for each the range of its lines, including their
+    /// line ends. A line is reported once; the next match is searched for after the lines of the last one.
     pub fn each(
         &mut self,
         text: &[u8],
@@ -72,7 +72,7 @@ impl<'p> Finder<'p> {
         }
     }
 
-    /// Searches piece by piece, so that the clock is seen however long a pattern takes.
+    /// Searches piece by piece, so that the clock is checked however slow a pattern is.
     fn lines(&mut self, text: &[u8], clock: &Clock<'_>, found: &mut Take<'_>) -> SearchEnd {
         let mut from = 0;
         while from < text.len() {
@@ -130,8 +130,8 @@ impl<'p> Finder<'p> {
         SearchEnd::Done
     }
 
-    /// Whether there is time for a text that must be searched at one go, by how long samples of it take: the time of a
-    /// pattern is linear in the text, but the factor may be anything up to the size of its program.
+    /// True if there is time for a text that must be searched in one go. Samples give the estimate: the time
+    /// of a pattern is linear in the text, but the factor may be anything up to the size of its program.
     fn is_affordable(&self, text: &[u8], clock: &Clock<'_>) -> bool {
         if text.len() < WIDE {
             return true;
@@ -145,7 +145,7 @@ impl<'p> Finder<'p> {
             let sample = text.get(sample * step..).and_then(|rest| rest.get(..length)).unwrap_or_default();
             let mut from = 0;
             while let Some(matched) = engine.find_at(sample, from) {
-                // As in the search, what stands on the lines of a match is not looked at again.
+                // As in the search, the lines of a match are not searched again.
                 from = around(sample, matched).end.max(from + 1);
                 if from >= sample.len() {
                     break;
@@ -158,7 +158,7 @@ impl<'p> Finder<'p> {
 
 /// Passes on the lines of one piece.
 struct PieceLines<'f> {
-    /// Where the piece begins in the text.
+    /// The start of the piece in the text.
     from: usize,
     found: &'f mut Take<'f>,
     is_over: bool,
@@ -174,18 +174,18 @@ impl Sink for PieceLines<'_> {
     }
 }
 
-/// The end of a piece of about so many bytes: behind a line end, or that of the text.
+/// Returns the end of a piece of about this many bytes: after a line end, or the end of the text.
 fn piece_end(text: &[u8], from: usize, bytes: usize) -> usize {
     let least = from.saturating_add(bytes.max(1)) - 1;
     let rest = text.get(least..).unwrap_or_default();
     memchr::memchr(b'\n', rest).map_or(text.len(), |end| least + end + 1)
 }
 
-/// The lines that a match lies in, their ends included; nothing behind the end of the last line.
+/// The range of the lines of a match, including their ends; limited to the last line.
 fn around(text: &[u8], matched: Range<usize>) -> Range<usize> {
     let before = text.get(..matched.start).unwrap_or_default();
     let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
-    // What ends in a line end does not lie in the line behind it.
+    // A match that ends with a line end does not extend to the next line.
     let last = if matched.is_empty() { matched.end } else { matched.end - 1 };
     let rest = text.get(last..).unwrap_or_default();
     start..memchr::memchr(b'\n', rest).map_or(text.len(), |end| last + end + 1)
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_pattern_that_is_slow_ends_with_the_time() {
-        // Every `x` opens another way in which the pattern may go on.
+        // Every `x` adds another way to continue the pattern.
         let slow = SearchPattern::new("x.{0,900}y.{0,900}z", MatchReach::Line).unwrap();
         for (text, seen) in [("x\n".repeat(3 << 20), SearchEnd::Late), ("x".repeat(6 << 20), SearchEnd::Slow)]
         {

@@ -1,31 +1,31 @@
-//! The first of what was found, in the order of the answer, whatever the order in which it was found.
+//! Keeps the first results in the order of the answer, whatever the order in which they are found.
 //!
-//! Invariant: what is kept is bounded by what will be shown, however much is found.
+//! Invariant: memory is bounded by the number of results to show, however many are found.
 
 use std::collections::BTreeMap;
 
-/// The first things by root and path, each with how many it counts for.
+/// The first entries by root and path, each with its count.
 #[derive(Debug)]
 pub(super) struct FirstEntries<T> {
     first: BTreeMap<(usize, String), (usize, T)>,
-    /// What those that are kept count for.
+    /// The sum of the counts of the stored entries.
     counted: usize,
     most: usize,
 }
 
 impl<T> FirstEntries<T> {
-    /// Keeps as much as is needed to show so many.
+    /// Stores as many entries as are needed to show `most` results.
     pub(super) fn new(most: usize) -> FirstEntries<T> {
         FirstEntries { first: BTreeMap::new(), counted: 0, most }
     }
 
-    /// Whether something at this place would be kept.
+    /// True if an entry with this key would be stored.
     pub(super) fn takes(&self, key: &(usize, String)) -> bool {
         let last = self.first.last_key_value();
         self.counted < self.most || last.is_some_and(|(last, _)| key < last)
     }
 
-    /// Takes something that counts for so many.
+    /// Adds an entry with its count.
     pub(super) fn put(&mut self, key: (usize, String), count: usize, thing: T) {
         if !self.takes(&key) {
             return;
@@ -40,14 +40,14 @@ impl<T> FirstEntries<T> {
         }
     }
 
-    /// Takes what another one keeps.
+    /// Adds the entries of another collection.
     pub(super) fn join(&mut self, other: FirstEntries<T>) {
         for (key, (count, thing)) in other.first {
             self.put(key, count, thing);
         }
     }
 
-    /// What is kept, in its order.
+    /// Returns the stored entries in order.
     pub(super) fn into_first(self) -> impl Iterator<Item = (usize, T)> {
         self.first.into_values()
     }

@@ -1,36 +1,37 @@
-//! A glob of paths, with the meaning that a line of a .gitignore has, but for files alone.
+//! A glob of paths, with the meaning of a line in a .gitignore, but for files only.
 
 use crate::error::{Code, Error};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// A glob that was understood.
+/// A parsed glob.
 #[derive(Debug)]
 pub struct SearchGlob(Gitignore);
 
 impl SearchGlob {
-    /// Whether a path can be one.
+    /// True if a path contains glob characters.
     pub fn is_meant_by(path: &str) -> bool {
         path.contains(['*', '?', '[', '{'])
     }
 
-    /// Reads a glob; one of one name finds it in every folder. `path` is how it was named.
+    /// Parses a glob; a glob without `/` matches in every folder. `path` is the argument as the caller gave
+    /// it.
     ///
     /// Errors: `BAD_PATTERN`.
     pub fn read(text: &str, path: &str) -> Result<SearchGlob, Error> {
         let climbs = text.split('/').any(|name| name == "..");
         read(text).filter(|_| !climbs).ok_or_else(|| {
-            Error::new(Code::BadPattern, format!("{path} is no glob that can be understood"))
+            Error::new(Code::BadPattern, format!("{path} is not a valid glob"))
                 .field("path")
                 .hint("name a file or a folder, or give a glob such as `*.py` or `src/**/*.rs`")
         })
     }
 
-    /// Whether it finds this path.
+    /// True if the glob matches this path.
     pub fn finds(&self, path: &str) -> bool {
         self.0.matched(path, false).is_ignore()
     }
 
-    /// A path as a glob that finds nothing else.
+    /// Escapes a path, so that as a glob it matches only itself.
     pub fn escaped(path: &str) -> String {
         let escape = |c: char| if "*?[]{}!\\".contains(c) { vec!['\\', c] } else { vec![c] };
         path.chars().flat_map(escape).collect()
@@ -45,7 +46,7 @@ fn read(text: &str) -> Option<SearchGlob> {
     builder.build().ok().filter(|glob| glob.num_ignores() == 1).map(SearchGlob)
 }
 
-/// The refusal of a path at which there is nothing to search.
+/// The error for a path at which there is nothing to search.
 pub fn nothing_at(path: &str) -> Error {
     Error::new(Code::FileNotFound, format!("there is nothing at {path}"))
         .field("path")

@@ -1,10 +1,10 @@
-//! What git passes over: the rules of `.gitignore` files and of `.git/info/exclude`, folder by folder.
+//! The ignore rules of `.gitignore` files and of `.git/info/exclude`, folder by folder.
 //!
-//! They count whether there is a repository or not, so that a copy of a project is searched as the project is. Above a root
-//! they count where a repository begins above it. What a person has set for all projects does not count, so that an answer
-//! is the same for all who ask.
+//! They apply with or without a repository, so that a copy of a project is searched like the project. Rules
+//! above a root apply if the root lies in a repository that begins there. The user's global ignore file does
+//! not apply, so that an answer is the same for all users.
 //!
-//! Invariant: the rules of a folder do not reach into another repository within it.
+//! Invariant: the rules of a folder do not apply in another repository within it.
 
 use crate::store::folder::Folder;
 use ignore::Match;
@@ -15,9 +15,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of a file with rules that are read.
+/// The most bytes that are read of a file with rules.
 const LARGEST: u64 = 1 << 20;
-/// The name of such a file.
+/// The name of a file with rules.
 pub(super) const NAME: &str = ".gitignore";
 
 /// The rules of a folder, and of those above it.
@@ -25,22 +25,22 @@ pub(super) const NAME: &str = ".gitignore";
 pub(super) struct Ignores {
     above: Option<Arc<Ignores>>,
     rules: Gitignore,
-    /// Those of `.git/info/exclude`, which count where no other rule speaks.
+    /// The rules of `.git/info/exclude`, which apply if no other rule does.
     excluded: Gitignore,
     is_repository: bool,
 }
 
-/// What a folder holds that says what is passed over.
+/// The entries of a folder that affect its ignore rules.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Holds {
-    /// A `.gitignore`.
+    /// Set for a `.gitignore`.
     pub(super) rules: bool,
-    /// A `.git`: a repository begins here.
+    /// Set for a `.git`: a repository begins here.
     pub(super) repository: bool,
 }
 
 impl Ignores {
-    /// The rules of a folder of this absolute path.
+    /// Reads the rules of the folder with this absolute path.
     pub(super) fn read(
         above: Option<&Arc<Ignores>>,
         path: &Path,
@@ -58,12 +58,12 @@ impl Ignores {
             info.open_to_read("exclude").map(std::fs::File::from)
         };
         let excluded = if repository { read(path, exclude().ok()) } else { none() };
-        // What a repository above says does not count here.
+        // The rules of an outer repository do not apply here.
         let above = above.filter(|_| !repository).cloned();
         Some(Arc::new(Ignores { above, rules, excluded, is_repository: repository }))
     }
 
-    /// The rules that come from above a root, where it lies in a repository that begins there.
+    /// The rules from above a root, if it lies in a repository that begins there.
     pub(super) fn above(root: &Path) -> Option<Arc<Ignores>> {
         if has_git(root) {
             return None;
@@ -80,7 +80,7 @@ impl Ignores {
         })
     }
 
-    /// Whether an entry of the folder is passed over; its path is absolute.
+    /// True if an entry of the folder is ignored; its path is absolute.
     pub(super) fn pass_over(&self, path: &Path, is_folder: bool) -> bool {
         let mut excluded = Match::None;
         for level in std::iter::successors(Some(self), |level| level.above.as_deref()) {
@@ -105,13 +105,13 @@ fn has_git(folder: &Path) -> bool {
     folder.join(".git").symlink_metadata().is_ok()
 }
 
-/// Opens a file beside the roots, without waiting for what is no file.
+/// Opens a file outside of the roots, without blocking on a FIFO or device.
 fn open(path: &Path) -> Option<std::fs::File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
     std::fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()
 }
 
-/// The rules that a file has for a folder; none where it cannot be read, and none of a line that is no rule.
+/// Reads the rules of a file for a folder; unreadable files and invalid lines give none.
 fn read(folder: &Path, file: Option<std::fs::File>) -> Gitignore {
     let Some(file) = file.filter(is_regular) else { return none() };
     let mut bytes = Vec::new();
@@ -120,7 +120,7 @@ fn read(folder: &Path, file: Option<std::fs::File>) -> Gitignore {
     }
     let mut builder = GitignoreBuilder::new(folder);
     for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
-        // A line that is no rule is none to git either.
+        // Git ignores an invalid line as well.
         let _unless_broken = builder.add_line(None, line);
     }
     builder.build().unwrap_or_else(|_| none())

@@ -1,7 +1,7 @@
-//! Second names of what is protected: the files of a root that have a protected name, by what they are.
+//! Finds hard links to protected files: the files of all roots that have a protected name, by identity.
 //!
-//! Looked for once in a search, and only when a file with several names is met: for each single path that is admitted the
-//! root is searched for its names, which would be too slow for every file of a tree of hard links.
+//! The roots are scanned once in a search, and only when a hard-linked file is met. Admitting a single path
+//! scans the root for the file's other names, which would be too slow for every file of a tree of hard links.
 
 use crate::store::access;
 use crate::store::folder::{Folder, Identity};
@@ -11,7 +11,7 @@ use rustix::fs::FileType;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// The protected files of all roots that have several names, once they were looked for.
+/// The hard-linked protected files of all roots, after the scan.
 #[derive(Debug, Default)]
 pub(super) struct ProtectedLinks(OnceLock<Protected>);
 
@@ -21,7 +21,7 @@ struct Protected {
     seen: Coverage,
 }
 
-/// What is known of a folder.
+/// The rules that apply in a folder.
 #[derive(Clone, Copy)]
 struct FolderLinks {
     is_plain: bool,
@@ -29,7 +29,8 @@ struct FolderLinks {
 }
 
 impl ProtectedLinks {
-    /// Whether a file with several names may have a protected one in any root; also where not enough can be seen to know.
+    /// True if a hard-linked file may have a protected name in any root, or if too little could be scanned to
+    /// know.
     pub(super) fn protect(&self, roots: &[Root], file: Identity) -> bool {
         let protected = self.0.get_or_init(|| Protected::beneath(roots));
         protected.seen == Coverage::TooLittle || protected.files.contains(&file)
@@ -37,7 +38,7 @@ impl ProtectedLinks {
 }
 
 impl Protected {
-    /// Passes over what may not be looked into: who cannot look there has made no link to what is in it.
+    /// Skips folders that may not be read: a user who cannot enter a folder has made no link to its files.
     fn beneath(roots: &[Root]) -> Protected {
         let mut protected = Protected { files: HashSet::new(), seen: Coverage::All };
         for root in roots {

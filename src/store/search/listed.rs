@@ -1,22 +1,22 @@
-//! What stands in one folder.
+//! Lists one folder.
 //!
-//! Invariant: no link is followed, and a file that is not UTF-8 by its name is never named.
+//! Invariant: no link is followed, and a file whose name is not UTF-8 is never returned.
 
 use super::dir_state::Signs;
 use crate::store::folder::Folder;
 use crate::store::publish;
 use rustix::fs::FileType;
 
-/// What is done with hidden files.
+/// The treatment of hidden files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hidden {
-    /// They are looked at like others.
+    /// Hidden files are included.
     Seen,
-    /// They are left out.
+    /// Hidden files are left out.
     LeftOut,
 }
 
-/// What stands in a folder, as far as it is to be walked.
+/// The entries of a folder that a walk needs.
 #[derive(Default)]
 pub(super) struct FolderListing {
     pub(super) folders: Vec<String>,
@@ -52,7 +52,7 @@ impl FolderListing {
             match kind {
                 FileType::Directory => listed.folders.push(name.to_owned()),
                 FileType::RegularFile => listed.files.push(name.to_owned()),
-                // Links are not followed, and the others hold no text.
+                // Links are not followed, and other entries have no text.
                 _ => {}
             }
             Ok(())

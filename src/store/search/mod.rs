@@ -1,9 +1,10 @@
-//! Looking through the files beneath the roots: which there are, and in how many lines of them a pattern is found.
+//! Searches the files below the roots: lists them, and counts the lines that match a pattern.
 //!
-//! The matches themselves are not kept: a search says which files come first and how many matches each has, and whoever
-//! shows them reads these few files again, so that what is shown is one state of each.
+//! The matches themselves are not stored. A search returns the first files and the number of their matches;
+//! the caller reads these few files again, so that the output shows one state of each.
 //!
-//! Invariant: an answer does not depend on the order in which threads did the work; memory does not grow with what is found.
+//! Invariant: a result does not depend on the order in which threads did the work; memory does not grow with
+//! the number of matches.
 
 mod clock;
 mod dir_state;
@@ -44,50 +45,50 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use walk::{File, FileWalk, Visitor};
 
-/// What bounds a look through files.
+/// The limits of a search through files.
 #[derive(Clone, Copy)]
 pub struct SearchLimits<'a> {
-    /// How much is to be shown, at most.
+    /// The most results to show.
     pub most: usize,
     /// The largest file that is read, in bytes.
     pub largest: u64,
-    /// How long it may go on.
+    /// The deadline of the search.
     pub clock: &'a Clock<'a>,
 }
 
-/// Where a pattern was found.
+/// The result of a search for a pattern.
 #[derive(Debug)]
 pub struct Hits {
-    /// The first files in which it was, in the order of their paths, each with its matches: enough of them for what is to
-    /// be shown.
+    /// The first files with matches, in the order of their paths, each with its number of matches: enough
+    /// files for the results to show.
     pub files: Vec<(FilePlace, usize)>,
-    /// How many matches there are in all files.
+    /// The number of matches in all files.
     pub total: usize,
-    /// How many files were searched.
+    /// The number of searched files.
     pub searched: usize,
-    /// What could not be searched.
+    /// The files and folders that could not be searched.
     pub passed: Skipped,
 }
 
-/// The files that there are.
+/// The result of listing files.
 #[derive(Debug)]
 pub struct FoundFiles {
-    /// The first of them, in the order of their paths, each with its size in bytes.
+    /// The first files, in the order of their paths, each with its size in bytes.
     pub files: Vec<(FilePlace, u64)>,
-    /// Whether there are more.
+    /// Set when there are more.
     pub is_cut: bool,
-    /// What could not be looked at.
+    /// The files and folders that could not be read.
     pub passed: Skipped,
 }
 
-/// The files that there are, and what tells whether they are as they were.
+/// A list of files with their fingerprints.
 #[derive(Debug)]
 pub struct FileList {
     /// The files, in the order of their names.
     pub files: Vec<(FilePlace, FileFingerprint)>,
-    /// Whether there may be more.
+    /// Set when there may be more.
     pub is_cut: bool,
-    /// What could not be looked at.
+    /// The files and folders that could not be read.
     pub passed: Skipped,
 }
 
@@ -137,8 +138,8 @@ impl Files {
 }
 
 impl Files {
-    /// Gives the files below some folders, in the order of their paths, each with what tells whether it is as it was; so
-    /// many at most, whichever are found first.
+    /// Returns the files below some folders, in the order of their paths, each with its fingerprint. At most
+    /// `bounds.most` are returned, the first that are found.
     pub fn survey(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FileList {
         let left = AtomicUsize::new(bounds.most);
         let hand = || Surveyor { left: &left, files: Vec::new(), is_cut: false };
@@ -151,7 +152,7 @@ impl Files {
     }
 }
 
-/// Surveys the files that one thread is given.
+/// Collects the files of one thread with their fingerprints.
 struct Surveyor<'a> {
     left: &'a AtomicUsize,
     files: Vec<(FilePlace, FileFingerprint)>,
@@ -173,7 +174,7 @@ impl Visitor for Surveyor<'_> {
     }
 }
 
-/// Searches the files that one thread is given.
+/// Searches the files of one thread.
 struct FileSearcher<'a> {
     files: &'a Files,
     clock: &'a Clock<'a>,
@@ -215,7 +216,7 @@ enum Passed {
 }
 
 impl FileSearcher<'_> {
-    /// How many matches there are in a file; nothing where it is no text, or may not be looked at.
+    /// The number of matches in a file; `None` if it is binary, or may not be read.
     fn count(&mut self, file: &File<'_>) -> Result<Option<usize>, Passed> {
         let unreadable = |_| Passed::Unreadable;
         let Some((open, stat)) = file.open().map_err(unreadable)? else { return Ok(None) };
@@ -236,7 +237,7 @@ impl FileSearcher<'_> {
             ControlFlow::Continue(())
         });
         match end {
-            // What was counted until the time was up counts.
+            // Matches that were counted before the deadline count.
             SearchEnd::Done | SearchEnd::Late => {}
             SearchEnd::Slow => return Err(Passed::Slow),
         }
@@ -244,7 +245,7 @@ impl FileSearcher<'_> {
     }
 }
 
-/// Lists the files that one thread is given.
+/// Lists the files of one thread.
 struct Lister {
     kept: FirstEntries<(FilePlace, u64)>,
     seen: usize,

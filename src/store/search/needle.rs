@@ -1,30 +1,31 @@
-//! What every match of a pattern holds: the texts by which an index narrows a search.
+//! Extracts the literal pieces that every match of a pattern contains; an index uses them to narrow a search.
 //!
-//! Invariant: a text in which the pattern is found holds all of these pieces, in their order; where nothing is known of a
-//! pattern there is none.
+//! Invariant: a text that matches the pattern contains all of these pieces, in their order. If nothing is
+//! known about a pattern, there are none.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 use std::mem::take;
 
-/// The least characters of a piece that an index knows.
+/// The least characters of a piece that an index can look up.
 const LEAST: usize = 3;
-/// The most characters that are taken of a pattern, and how often what it repeats is written out.
+/// The most characters that are taken from a pattern, and the most copies of a repeated part.
 const MOST: usize = 400;
 const REPEATS: u32 = 4;
 
 /// One character of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cell {
-    /// This one.
+    /// Exactly this character.
     Exact(char),
-    /// This ASCII letter, small or large; here it is small.
+    /// This ASCII letter in either case; stored in lower case.
     Letter(char),
 }
 
-/// Characters in a row that stand in every match of a pattern.
+/// Consecutive characters that every match of a pattern contains.
 pub type NeedlePiece = Vec<Cell>;
 
-/// The pieces of a pattern, each of at least three characters, in the order in which they stand in a match.
+/// Returns the pieces of a pattern, each of at least three characters, in the order in which they occur in a
+/// match.
 pub(super) fn pieces(pattern: &Hir) -> Vec<NeedlePiece> {
     let mut gather = Gather::default();
     gather.take(pattern);
@@ -35,14 +36,14 @@ pub(super) fn pieces(pattern: &Hir) -> Vec<NeedlePiece> {
 #[derive(Default)]
 struct Gather {
     done: Vec<NeedlePiece>,
-    /// The piece that may go on.
+    /// The piece that may be extended.
     open: NeedlePiece,
-    /// How many characters were taken.
+    /// The number of characters taken so far.
     taken: usize,
 }
 
 impl Gather {
-    /// Goes on behind anything.
+    /// Ends the current piece, because anything may follow.
     fn cut(&mut self) {
         let piece = take(&mut self.open);
         if piece.len() >= LEAST {
@@ -62,7 +63,7 @@ impl Gather {
 
     fn take(&mut self, pattern: &Hir) {
         match pattern.kind() {
-            // What is asked of a place takes no character.
+            // An assertion consumes no character.
             HirKind::Empty | HirKind::Look(_) => {}
             HirKind::Literal(literal) => {
                 for chunk in literal.0.utf8_chunks() {
@@ -86,8 +87,8 @@ impl Gather {
     }
 }
 
-/// A character that stands in what is kept as it stands in what is searched. Line ends may be others there, NUL and the
-/// mark at the start of a text are not there.
+/// A character that is the same in a stored file and in the text that is searched. Line ends may differ, and
+/// NUL and the byte order mark are absent from the text.
 fn exact(character: char) -> Option<Cell> {
     (!matches!(character, '\n' | '\r' | '\0' | '\u{feff}' | char::REPLACEMENT_CHARACTER))
         .then_some(Cell::Exact(character))
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
     use regex_syntax::ParserBuilder;
 
-    /// Pieces as texts; a letter of either size is large, and others stand as they are.
+    /// Pieces as texts: a letter in either case is upper case, others are unchanged.
     fn shown(pattern: &str) -> Vec<String> {
         let hir = ParserBuilder::new().multi_line(true).utf8(false).build().parse(pattern).unwrap();
         let cell = |cell: &Cell| match cell {
@@ -147,7 +148,7 @@ mod tests {
             (r"ab\.c\(", &["ab.c("]),
             ("(?i)todo", &["TODO"]),
             ("(?i)a_b1", &["A_B1"]),
-            // A sharp s may stand for an s, a sign of Kelvin for a k.
+            // A long s matches an s, and the Kelvin sign a k.
             ("(?i)tasks_def", &["_DEF"]),
             ("(?-u:(?i)task)", &["TASK"]),
             ("ab[cd]efg", &["efg"]),

@@ -1,6 +1,6 @@
-//! What is looked for: a regular expression that lines of a text match.
+//! The pattern of a search: a regular expression that is matched against the lines of a text.
 //!
-//! Invariant: the time that a pattern takes is linear in the text; one that would be too large is refused.
+//! Invariant: the time to match is linear in the text; a pattern that would be too large is rejected.
 
 use super::engine::Engines;
 use super::needle::{NeedlePiece, pieces};
@@ -15,29 +15,30 @@ const LONGEST: usize = 10_000;
 const SYNTAX: &str = "the syntax is that of the Rust crate regex: look-around and back references are not supported; \
     write \\( \\[ \\{ \\. \\* \\+ \\? \\| \\\\ to find these characters themselves";
 
-/// How far a match may reach.
+/// The extent that a match may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchReach {
-    /// It lies within one line.
+    /// A match lies within one line.
     Line,
-    /// It may go on over line ends.
+    /// A match may span several lines.
     Lines,
 }
 
-/// A regular expression that was understood.
+/// A parsed regular expression.
 #[derive(Debug)]
 pub struct SearchPattern {
     pub(super) engines: Engines,
-    /// Whether it must see a text as a whole: it reaches over lines, or asks for the text's start or end.
+    /// Set when the text must be searched as a whole: the pattern spans lines, or has an anchor for the
+    /// text's start or end.
     pub(super) is_whole: bool,
-    /// What stands in every match.
+    /// The literal pieces of every match.
     pub(super) pieces: Vec<NeedlePiece>,
 }
 
 impl SearchPattern {
-    /// Understands a pattern in the syntax of the crate `regex`; `^` and `$` are the start and end of a line.
+    /// Parses a pattern in the syntax of the crate `regex`; `^` and `$` are the start and end of a line.
     ///
-    /// Errors: `BAD_PATTERN` for one that is not valid, too large, or reaches over lines where it may not.
+    /// Errors: `BAD_PATTERN` for a pattern that is not valid, too large, or spans lines without permission.
     pub fn new(pattern: &str, reach: MatchReach) -> Result<SearchPattern, Error> {
         if pattern.len() > LONGEST {
             return Err(bad(format!("it is longer than {LONGEST} bytes")));
@@ -54,12 +55,12 @@ impl SearchPattern {
         Ok(SearchPattern { engines, is_whole, pieces: pieces(&parsed) })
     }
 
-    /// What stands in every match, in this order; the same characters as in the text that is searched.
+    /// The literal pieces of every match, in order; the same characters as in the text that is searched.
     pub fn pieces(&self) -> &[NeedlePiece] {
         &self.pieces
     }
 
-    /// The same pattern, of which nothing is known.
+    /// The same pattern without its pieces, so that no index narrows the search.
     #[cfg(test)]
     pub(in crate::store) fn unnarrowed(self) -> SearchPattern {
         SearchPattern { pieces: Vec::new(), ..self }
@@ -75,7 +76,7 @@ pub(super) fn bad(what: String) -> Error {
     Error::new(Code::BadPattern, format!("invalid regex: {what}")).field("pattern").hint(SYNTAX)
 }
 
-/// What is wrong with a pattern, and where.
+/// The error in a pattern and its position.
 fn said(error: &regex_syntax::Error, pattern: &str) -> String {
     let (what, at) = match error {
         regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
@@ -86,7 +87,7 @@ fn said(error: &regex_syntax::Error, pattern: &str) -> String {
     format!("{what}, at character {}", before + 1)
 }
 
-/// Whether no text without a line end can be what a part of it stands for.
+/// True if a part of the pattern cannot match without a line end.
 fn asks_for_a_line_end(pattern: &Hir) -> bool {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => false,

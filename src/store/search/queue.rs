@@ -1,11 +1,11 @@
-//! Jobs that bring further jobs, shared among threads.
+//! A queue of jobs, shared by threads, in which a job can add further jobs.
 //!
-//! Invariant: it ends when no job is left and none is being done, also where one failed.
+//! Invariant: it ends when no job is left and none is running, even if one panicked.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-/// Jobs that wait, the next one last.
+/// The waiting jobs, the next one last.
 struct Queue<J> {
     state: Mutex<QueueState<J>>,
     woken: Condvar,
@@ -16,9 +16,9 @@ struct QueueState<J> {
     busy: usize,
 }
 
-/// Does these jobs, and those that they bring, by so many threads; gives back what each thread worked with.
+/// Runs these jobs, and those that they add, on this many threads; returns the state of each thread.
 ///
-/// The jobs that one brings are done the last first, and before those that wait.
+/// The jobs that a job adds run before those that wait, the last first.
 pub(super) fn share<J: Send, H: Send>(
     jobs: Vec<J>,
     threads: usize,
@@ -35,7 +35,7 @@ pub(super) fn share<J: Send, H: Send>(
         hand
     };
     std::thread::scope(|scope| {
-        // Where no more threads can be had, those that there are do all of the work.
+        // If no more threads can be started, the existing ones do all of the work.
         let start = |_| Builder::new().spawn_scoped(scope, labour).ok();
         let others: Vec<_> = (1..threads).map_while(start).collect();
         let mut hands = vec![labour()];
@@ -49,7 +49,7 @@ pub(super) fn share<J: Send, H: Send>(
     })
 }
 
-/// A job that is being done; when it ends, however it does, what it brought is put into the queue.
+/// A running job; on drop, even in a panic, its new jobs are put into the queue.
 struct JobGuard<'q, J> {
     queue: &'q Queue<J>,
     brought: Vec<J>,
@@ -78,7 +78,7 @@ impl<J> Queue<J> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next job, once there is one; nothing when there will be none.
+    /// Waits for the next job; `None` when there will be none.
     fn take(&self) -> Option<J> {
         let mut state = self.lock();
         loop {

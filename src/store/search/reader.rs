@@ -1,45 +1,47 @@
-//! A file as the text to search: decoded as every other room has it, and no more of it done than the search needs.
+//! Reads a file as the text to search: decoded as everywhere in lockgate, but with only the work that the
+//! search needs.
 //!
-//! Most files are UTF-8 with `\n` at the end of lines: their bytes are their text. Only what is not is decoded as a
-//! [`Buffer`] is.
+//! Most files are UTF-8 with `\n` line ends: their bytes are their text. Only other files are decoded into a
+//! [`Buffer`].
 //!
-//! Invariant: what is searched is the view that the file's [`Buffer`] would have.
+//! Invariant: the searched text is the view that the file's [`Buffer`] would have.
 
 use crate::text::{Buffer, Hints};
 use rustix::fs::Stat;
 use rustix::io::{Result, retry_on_intr};
 use std::os::fd::OwnedFd;
 
-/// Bytes in which a file that is no text has a NUL, as git has it.
+/// The number of leading bytes that are checked for a NUL, which marks a binary file; the same as in git.
 const HEAD: usize = 8000;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The byte order marks of UTF-16.
 const WIDE_MARKS: [&[u8]; 2] = [b"\xFF\xFE", b"\xFE\xFF"];
 
-/// Reads files one after the other, into memory that is used again.
+/// Reads files one after the other, and reuses its memory.
 #[derive(Debug, Default)]
 pub(super) struct FileReader {
     bytes: Vec<u8>,
     folded: Vec<u8>,
 }
 
-/// What reading a file gave.
+/// The result of reading a file.
 pub(super) enum FileContent<'r> {
-    /// Text, with `\n` alone at the end of lines.
+    /// Text with `\n` line ends only.
     Text(&'r [u8]),
-    /// The same, of a file that had to be decoded.
+    /// Text of a file that had to be decoded.
     Decoded(Buffer),
-    /// No text.
+    /// A binary file.
     Binary,
-    /// More bytes than the limit.
+    /// A file with more bytes than the limit.
     Large,
 }
 
 impl FileReader {
-    /// Reads a file of at most so many bytes; `hints` is asked only where the bytes do not say what they are.
+    /// Reads a file of at most `largest` bytes; `hints` is called only if the bytes do not determine the
+    /// encoding.
     ///
-    /// Errors: what the system refuses.
+    /// Errors: errors of the system.
     pub(super) fn read(
         &mut self,
         file: &OwnedFd,
@@ -52,7 +54,7 @@ impl FileReader {
         let is_wide = WIDE_MARKS.iter().any(|mark| bytes.starts_with(mark));
         let has_nul = memchr::memchr(0, bytes.get(..HEAD).unwrap_or(bytes)).is_some();
         if !is_whole {
-            // A large file that is no text would not have been searched in any case.
+            // A large binary file would not have been searched in any case.
             return Ok(if has_nul && !is_wide { FileContent::Binary } else { FileContent::Large });
         }
         let is_utf8 = || bytes.is_ascii() || std::str::from_utf8(bytes).is_ok();
@@ -65,12 +67,12 @@ impl FileReader {
         Ok(FileContent::Text(fold(text, &mut self.folded)))
     }
 
-    /// Reads to the end; whether that came within the limit. Of a larger file the beginning is read.
+    /// Reads to the end; returns true if that is within the limit. Of a larger file the beginning is read.
     fn fill(&mut self, file: &OwnedFd, stat: &Stat, largest: u64) -> Result<bool> {
         self.bytes.clear();
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         let wanted = if size > largest { 0 } else { size };
-        // One byte more than there should be, so that a read that does not fill it has come to the end.
+        // One byte more than expected, so that a short read proves the end of the file.
         self.bytes.reserve(usize::try_from(wanted).unwrap_or(0).saturating_add(1).max(HEAD));
         loop {
             let room = self.bytes.capacity() - self.bytes.len();
@@ -88,7 +90,7 @@ impl FileReader {
     }
 }
 
-/// Whether a text that was found to hold something holds a NUL, too, and is none.
+/// True if a text with a match also contains a NUL, so that it is binary.
 pub(super) fn is_binary(text: &[u8]) -> bool {
     memchr::memchr(0, text).is_some()
 }
@@ -100,7 +102,7 @@ fn decoded(bytes: &[u8], hints: Hints) -> FileContent<'static> {
     }
 }
 
-/// Turns every `\r\n` into `\n`.
+/// Replaces every `\r\n` by `\n`.
 fn fold<'a>(text: &'a [u8], folded: &'a mut Vec<u8>) -> &'a [u8] {
     if memchr::memchr(b'\r', text).is_none() {
         return text;
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The text that is searched in a file of these bytes; nothing for one that is none.
+    /// The text that is searched in a file of these bytes; `None` for a binary file.
     fn searched(bytes: &[u8], limit: u64) -> Option<Vec<u8>> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();

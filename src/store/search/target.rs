@@ -1,4 +1,4 @@
-//! Where a search looks: a file, what is below a folder, or the files that a glob finds.
+//! The target of a search: a file, the files below a folder, or the files that match a glob.
 //!
 //! Invariant: a folder was vetted under its requested spelling and under the path that it resolves to.
 
@@ -12,23 +12,23 @@ use crate::store::walk::{self, WalkEnd};
 use crate::store::{admit, alias, spelling, state, trouble};
 use std::sync::Arc;
 
-/// Where a search looks.
+/// The target of a search.
 #[derive(Debug)]
 pub enum SearchTarget {
-    /// In one file, whatever passes it over.
+    /// One file, even if ignore rules would skip it.
     File(FilePlace),
-    /// In the files below some folders.
+    /// The files below some folders.
     Below(SearchRoots),
 }
 
-/// Some folders, and which of the files below them are meant.
+/// Some folders, with a filter for the files below them.
 #[derive(Debug)]
 pub struct SearchRoots {
     starts: Vec<SearchStart>,
     only: Only,
 }
 
-/// A folder that a walk starts at: the number of its root, its path beneath it, and the folder above.
+/// A folder at which a walk starts: the number of its root, its path, and the folder above.
 #[derive(Debug)]
 struct SearchStart {
     root: usize,
@@ -36,20 +36,21 @@ struct SearchStart {
     above: Option<Arc<DirState>>,
 }
 
-/// Which files are meant.
+/// A filter for files.
 #[derive(Debug)]
 enum Only {
     All,
     Glob(Box<SearchGlob>),
-    /// Those whose path in the root begins so.
+    /// The files whose path in the root begins with this.
     Beginning(String),
 }
 
 impl Files {
-    /// Where a search looks that names this path: a file, a folder, or a glob relative to a root where nothing stands
-    /// under that name; below every root without one.
+    /// Resolves the path of a search: a file, a folder, or, if no such entry exists, a glob relative to a
+    /// root; without a path, every root.
     ///
-    /// Errors: `FILE_NOT_FOUND`, `PROTECTED`, `NOT_A_FILE`, `BAD_PATTERN` for a glob, and what a path gives.
+    /// Errors: `FILE_NOT_FOUND`, `PROTECTED`, `NOT_A_FILE`, `BAD_PATTERN` for a glob, and errors of the path
+    /// itself.
     pub fn within(&self, path: Option<&str>) -> Result<SearchTarget, Error> {
         let Some(path) = path.filter(|path| !path.is_empty()) else {
             return self.everywhere().map(SearchTarget::Below);
@@ -67,9 +68,9 @@ impl Files {
         }
     }
 
-    /// The files in a folder, or those whose paths begin like this; all of every root where nothing is given.
+    /// Resolves a folder, or the beginning of paths; an empty path means every root.
     ///
-    /// Errors: `PROTECTED`, and what a path gives.
+    /// Errors: `PROTECTED`, and errors of the path itself.
     pub fn beginning(&self, path: &str) -> Result<SearchRoots, Error> {
         if path.is_empty() {
             return self.everywhere();
@@ -89,7 +90,7 @@ impl Files {
         }
     }
 
-    /// Below the base of the first root, and below all others.
+    /// The base of the first root, and all other roots.
     fn everywhere(&self) -> Result<SearchRoots, Error> {
         self.roots.iter().try_for_each(Root::check_in_place)?;
         let mut starts: Vec<SearchStart> = (0..self.roots.len())
@@ -117,12 +118,13 @@ impl Files {
         let TargetKind::Folder(start) = self.standing(root, &folder.join("/"), path)? else {
             return Err(nothing_at(path));
         };
-        // A glob of one name finds it in every folder, as in a .gitignore.
+        // A glob without `/` matches in every folder, as in a .gitignore.
         let only = SearchGlob::read(&join(&SearchGlob::escaped(&start.path), &open.join("/")), path)?;
         Ok(SearchRoots { starts: vec![start], only: Only::Glob(Box::new(only)) })
     }
 
-    /// What stands at a path beneath a root, once it is known that it may be looked at; `path` is how it was named.
+    /// Returns the kind of entry at a path in a root, once it is vetted; `path` is the argument as the caller
+    /// gave it.
     fn standing(&self, root: usize, rest: &str, path: &str) -> Result<TargetKind, Error> {
         admit::refuse_protected(&spelling::normal(rest).unwrap_or_else(|| rest.to_owned()), path)?;
         let mut found = walk::walk(&self.roots, root, rest, path)?;
@@ -146,14 +148,14 @@ impl Files {
     }
 }
 
-/// What stands at a path.
+/// The kind of entry at a path.
 enum TargetKind {
     File,
     Folder(SearchStart),
     Nothing,
 }
 
-/// The stations from the root down to the folder above the one that was found.
+/// The states of the folders from the root down to the parent of the one that was found.
 fn above(roots: &[Root], found: WalkEnd) -> rustix::io::Result<Option<Arc<DirState>>> {
     let mut above: Option<Arc<DirState>> = None;
     let mut path = String::new();
@@ -168,17 +170,18 @@ fn above(roots: &[Root], found: WalkEnd) -> rustix::io::Result<Option<Arc<DirSta
 }
 
 impl SearchRoots {
-    /// The folders that a walk starts at: the number of the root, the path, and the folder above.
+    /// Iterates over the folders at which a walk starts: the number of the root, the path, and the folder
+    /// above.
     pub(super) fn starts(&self) -> impl Iterator<Item = (usize, String, Option<Arc<DirState>>)> {
         self.starts.iter().map(|start| (start.root, start.path.clone(), start.above.clone()))
     }
 
-    /// Whether a walk starts at this folder.
+    /// True if a walk starts at this folder.
     pub(super) fn is_start(&self, root: usize, path: &str) -> bool {
         self.starts.iter().any(|start| start.root == root && start.path == path)
     }
 
-    /// Whether a file is meant.
+    /// True if the filter accepts a file.
     pub(super) fn finds(&self, station: &DirState, name: &str) -> bool {
         match &self.only {
             Only::All => true,
@@ -187,7 +190,7 @@ impl SearchRoots {
         }
     }
 
-    /// Whether not every file below the folders is meant.
+    /// True if a filter excludes some files below the folders.
     pub fn is_narrowed(&self) -> bool {
         match self.only {
             Only::All => false,

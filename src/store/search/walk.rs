@@ -1,9 +1,10 @@
-//! The walk: from the roots, or from a folder in one of them, to the files that may be looked at.
+//! Walks from the roots, or from a folder in one of them, to the files that may be read.
 //!
-//! Folders are listed and files opened through descriptors; no link is followed. What is protected is left out, and so is
-//! what git passes over and, unless asked for, what is hidden. Another repository within is walked like any folder.
+//! Folders are listed and files opened through descriptors; no link is followed. Protected files are left
+//! out, and so are ignored and, by default, hidden ones. A nested repository is walked like any folder.
 //!
-//! Invariant: a file that is given was vetted as one that is admitted is; what could not be looked at is counted.
+//! Invariant: each file passed to a [`Visitor`] was vetted like an admitted path; files and folders that
+//! could not be read are counted.
 
 use super::clock::Clock;
 use super::dir_state::DirState;
@@ -22,33 +23,33 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Files of one folder that one thread takes at a time.
+/// The number of files of one folder that a thread takes at a time.
 const PORTION: usize = 64;
-/// Files after which the clock is looked at.
+/// The number of files between two looks at the clock.
 const OFTEN: usize = 8;
-/// Threads at most; more of them wait for the same disk and memory.
+/// The most threads; more of them would wait for the same disk and memory.
 const MOST_THREADS: usize = 12;
 
-/// What could not be looked at.
+/// The files and folders that could not be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// Files that are larger than the limit.
+    /// The number of files that are larger than the limit.
     pub large: usize,
-    /// Files and folders that the system would not let be read.
+    /// The number of files and folders that the system did not let be read.
     pub unreadable: usize,
-    /// Entries whose names are not UTF-8.
+    /// The number of entries whose names are not UTF-8.
     pub unnamed: usize,
-    /// Files for which there was not time enough.
+    /// The number of files for which there was not enough time.
     pub slow: usize,
 }
 
 impl Skipped {
-    /// Whether anything was.
+    /// True if anything was skipped.
     pub fn any(&self) -> bool {
         *self != Skipped::default()
     }
 
-    /// Adds what another thread passed over.
+    /// Adds the counts of another thread.
     pub(super) fn add(&mut self, other: Skipped) {
         self.large += other.large;
         self.unreadable += other.unreadable;
@@ -57,13 +58,13 @@ impl Skipped {
     }
 }
 
-/// What a thread does with the files that it is given.
+/// The work of a thread on its files.
 pub(super) trait Visitor: Send {
-    /// Takes a file.
+    /// Processes a file.
     fn take(&mut self, file: &File<'_>, passed: &mut Skipped);
 }
 
-/// A walk.
+/// A walk over the files below some folders.
 pub(super) struct FileWalk<'a> {
     roots: &'a [Root],
     below: &'a SearchRoots,
@@ -71,11 +72,11 @@ pub(super) struct FileWalk<'a> {
     clock: &'a Clock<'a>,
     tops: Vec<Folder>,
     links: ProtectedLinks,
-    /// lockgate's own folders.
+    /// The identities of lockgate's own folders.
     own: Vec<Identity>,
 }
 
-/// A file that may be looked at, once its own nature is vetted.
+/// A file of the walk; opening it checks that it may be read.
 pub(super) struct File<'a> {
     walk: &'a FileWalk<'a>,
     pub(super) station: &'a DirState,
@@ -88,7 +89,7 @@ enum WalkJob {
     Files { station: Arc<DirState>, folder: Arc<Folder>, names: Vec<String> },
 }
 
-/// One thread's part of a walk.
+/// The state of one thread of a walk.
 struct WalkPart<H> {
     hand: H,
     passed: Skipped,
@@ -96,7 +97,7 @@ struct WalkPart<H> {
 }
 
 impl<'a> FileWalk<'a> {
-    /// A walk over what is below some folders.
+    /// A walk over the files below some folders.
     pub(super) fn new(
         roots: &'a [Root],
         below: &'a SearchRoots,
@@ -115,7 +116,7 @@ impl<'a> FileWalk<'a> {
         }
     }
 
-    /// Walks, and gives back what each thread has in its hand, and what could not be looked at.
+    /// Walks, and returns the visitor of each thread and the skipped files.
     pub(super) fn run<H: Visitor>(&self, hand: impl Fn() -> H + Sync) -> (Vec<H>, Skipped) {
         if self.tops.len() < self.roots.len() {
             let passed = Skipped { unreadable: self.roots.len(), ..Skipped::default() };
@@ -142,7 +143,7 @@ impl<'a> FileWalk<'a> {
         match job {
             WalkJob::Folder { above, root, path } => match self.folder(part, above, root, path) {
                 Ok(jobs) => jobs,
-                // Gone by now, or something else by now.
+                // The folder was removed or replaced.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Vec::new(),
                 Err(_) => {
                     part.passed.unreadable += 1;
@@ -184,7 +185,7 @@ impl<'a> FileWalk<'a> {
         };
         let mut jobs: Vec<WalkJob> = listed.folders.into_iter().map(below).collect();
         let (mut names, folder) = (listed.files, Arc::new(folder));
-        // They come last, so that they are taken first, and the folder is closed soon.
+        // The files come last in the job list, so that they are taken first, and the folder is closed soon.
         while !names.is_empty() {
             let names = names.split_off(names.len().saturating_sub(PORTION));
             jobs.push(WalkJob::Files { station: Arc::clone(&station), folder: Arc::clone(&folder), names });
@@ -192,7 +193,7 @@ impl<'a> FileWalk<'a> {
         Ok(jobs)
     }
 
-    /// Leaves out what a rule covers, what git passes over, and what is not asked for.
+    /// Removes entries that a rule covers, that git ignores, or that the filter excludes.
     fn sift(&self, listed: &mut FolderListing, station: &DirState, root: &Root) {
         let mut path: PathBuf = root.real().join(&station.path);
         let has_ignores = station.has_ignores();
@@ -212,7 +213,7 @@ impl<'a> FileWalk<'a> {
         listed.files.retain(|name| self.below.finds(station, name) && stays(name, false));
     }
 
-    /// Whether a folder is another root, which is walked as such, or lockgate's own.
+    /// True if a folder is another root, which is walked separately, or one of lockgate's own.
     fn is_elsewhere(&self, folder: Identity, root: usize, path: &str) -> bool {
         let is_root = self.roots.iter().any(|root| root.identity() == folder);
         (is_root && !self.below.is_start(root, path)) || self.own.contains(&folder)
@@ -235,16 +236,17 @@ impl<'a> FileWalk<'a> {
     }
 }
 
-/// Whether the kernel makes up what is in a folder; one on the same device as the folder above it is as that is.
+/// True if the kernel generates the content of a folder, as in /proc; a folder on its parent's device is like
+/// its parent.
 fn is_made_up(folder: &Folder, identity: Identity, above: Option<&DirState>) -> rustix::io::Result<bool> {
     let is_new = above.is_none_or(|above| above.identity.device != identity.device);
     Ok(is_new && admit::is_made_up(folder)?)
 }
 
 impl File<'_> {
-    /// Opens the file for reading, once it is known that it may be looked at.
+    /// Opens the file for reading, after checking that it may be read.
     ///
-    /// Errors: what the system refuses. Nothing is given for what may not be looked at, or is no file any more.
+    /// Errors: errors of the system. Returns `None` if it may not be read, or is no longer a regular file.
     pub(super) fn open(&self) -> rustix::io::Result<Option<(OwnedFd, Stat)>> {
         let file = match self.folder.open_to_read(self.name) {
             Ok(file) => file,
@@ -255,7 +257,7 @@ impl File<'_> {
         Ok(self.may_be_seen(&stat, &file).then_some((file, stat)))
     }
 
-    /// What the file is, once it is known that it may be looked at.
+    /// Returns the file's metadata, after checking that it may be read.
     ///
     /// Errors: those of [`File::open`].
     pub(super) fn stat(&self) -> rustix::io::Result<Option<Stat>> {
@@ -272,13 +274,13 @@ impl File<'_> {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return false;
         }
-        // The folder is on a file system that stores files; a file may be mounted over one of its own.
+        // The folder is on a file system that stores files; another one may be mounted over a single file.
         let same = stat.st_dev == self.station.identity.device;
         let stored = same || admit::refuse_special(stat, file, self.name).is_ok();
         stored && !self.station.is_reached(self.name, stat, &self.walk.links, self.walk.roots)
     }
 
-    /// The file's place; nothing where its root's own path is no text.
+    /// The file's path; `None` if its root's own path is not UTF-8.
     pub(super) fn place(&self) -> Option<FilePlace> {
         self.station.place(self.walk.roots, self.name)
     }

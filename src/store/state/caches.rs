@@ -1,10 +1,12 @@
-//! What the tools of gates keep between their runs: a folder for each root, which may be listed, cleared and kept within
-//! bounds.
+//! The caches that gates' tools keep between runs: one folder for each root, which can be listed, cleared and
+//! limited in size.
 //!
-//! Beside each folder lies a file with the path of its root. Whoever has a gate use the folder holds a shared lock on that
-//! file; whoever removes something of the folder holds an exclusive one. The time of the file is that of the last use.
+//! Next to each folder lies a file with the path of its root. A process that runs gates on the folder holds a
+//! shared lock on that file; a process that removes part of the folder holds an exclusive one. The file's
+//! modification time is the time of the last use.
 //!
-//! Invariant: nothing is removed that a gate uses, nor anything outside of the folder of caches, and no link is followed.
+//! Invariant: nothing is removed that a gate uses, nor anything outside of the cache folder, and no link is
+//! followed.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -23,37 +25,38 @@ use super::{PROOFS, StateFolder, guarded, make, stamp};
 use crate::error::{Code, Error};
 use crate::store::trouble;
 
-/// How the file beside a folder ends.
+/// The extension of the file next to a cache folder.
 const BESIDE: &str = "root";
-/// How the names of folders begin that are being removed.
+/// The name prefix of folders that are being removed.
 const REMOVED: &str = ".removed-";
-/// The file whose time tells when somebody began to look at the bounds last.
+/// The file whose modification time is the start of the last pass over the limits.
 const LOOKED: &str = ".looked";
-/// How long nobody looks at the bounds again.
+/// The time between two passes over the limits.
 const REST: Duration = Duration::from_secs(60 * 60);
-/// The same where the bounds could not be kept, because what is too much is in use or the system refused.
+/// The same after a pass that failed to meet the limits, because the excess is in use or the system reported
+/// an error.
 const SHORT_REST: Duration = Duration::from_secs(60);
-/// How long a call waits for a folder of which something is being removed, before its tools go without.
+/// The time that a call waits for a cache that is being pruned; after that its tools run without a cache.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// How long that wait lasts before the lock is tried again.
+/// The pause between two attempts to take that lock.
 const TURN: Duration = Duration::from_millis(10);
-/// How long an unfinished file of a process that was killed stays.
+/// The lifetime of an unfinished file of a process that was killed.
 const UNFINISHED: Duration = Duration::from_secs(60 * 60);
-/// How long what is known of programs stays: longer than it holds.
+/// The lifetime of a file with facts about programs; longer than the facts are valid.
 const PROOFS_LIFE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
-/// The digits of a folder's name.
+/// The number of digits in a cache folder's name.
 const DIGITS: usize = 64;
-/// The longest path of a root that is read.
+/// The longest path of a root that is read, in bytes.
 const LONGEST_PATH: u64 = 16 * 1024;
-/// How deep a folder is walked.
+/// The greatest depth to which a folder is walked.
 const DEEPEST: usize = 128;
 
-/// How much the tools of gates may keep, in bytes.
+/// The size limits of the tools' caches, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheLimits {
-    /// For one root.
+    /// The limit for one root.
     pub workspace: u64,
-    /// For all roots together.
+    /// The limit for all roots together.
     pub all: u64,
 }
 
@@ -64,7 +67,7 @@ impl Default for CacheLimits {
     }
 }
 
-/// The cache of a root, while gates may use it.
+/// The cache of a root, locked against removal while gates may use it.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
@@ -72,54 +75,54 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The folder.
+    /// The path of the cache folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 }
 
-/// What the tools of gates keep for one root.
+/// The cache of one root, as listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cached {
-    /// The root; nothing where it is not known any more.
+    /// The root; absent if it is no longer known.
     pub root: Option<PathBuf>,
-    /// The folder.
+    /// The path of the cache folder.
     pub folder: PathBuf,
     /// The bytes that it takes on disk.
     pub size: u64,
-    /// When a gate used it last.
+    /// The time of the last use by a gate.
     pub used: SystemTime,
     /// True while a gate uses it.
     pub in_use: bool,
-    /// What each gate keeps, by name.
+    /// The parts of the gates, by name.
     pub parts: Vec<Part>,
 }
 
-/// What one gate keeps for a root.
+/// The part of a root's cache that belongs to one gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The name of its folder, which is mostly that of the gate.
+    /// The name of its folder, usually that of the gate.
     pub name: String,
     /// The bytes that it takes on disk.
     pub size: u64,
-    /// When something in it changed last.
+    /// The time of the last change in it.
     pub used: SystemTime,
 }
 
-/// Why a cache was not removed.
+/// The reason why a cache was not removed.
 #[derive(Debug)]
 pub enum Kept {
     /// A gate uses it.
     InUse,
-    /// The system refused.
+    /// The system reported an error.
     Failed(io::Error),
 }
 
 impl StateFolder {
-    /// The folder in which the tools of a root may keep what they know, made when it is not there. Nobody removes it
-    /// before this is dropped.
+    /// Returns the cache folder for the tools of a root, and creates it if necessary. It is not removed
+    /// before the result is dropped.
     ///
-    /// Errors: why there is none.
+    /// Errors: the reason why there is none.
     pub fn cache(&self, root: &Path) -> Result<Cache, String> {
         let caches = self.caches.clone()?;
         let folder = caches.join(stamp(root).hex());
@@ -131,9 +134,9 @@ impl StateFolder {
         if found { Ok(Cache { folder, _lock: lock }) } else { Err(format!("{} is gone", folder.display())) }
     }
 
-    /// The folder in which all caches lie.
+    /// The folder of all caches.
     ///
-    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing.
+    /// Errors: `PERMISSION_DENIED` if lockgate has no usable cache folder.
     pub fn caches(&self) -> Result<&Path, Error> {
         let nothing = |why: &String| {
             Error::new(Code::PermissionDenied, format!("gates keep nothing: {why}"))
@@ -142,9 +145,9 @@ impl StateFolder {
         self.caches.as_deref().map_err(nothing)
     }
 
-    /// What the tools of gates keep, the largest first.
+    /// Lists the caches, the largest first.
     ///
-    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
+    /// Errors: `PERMISSION_DENIED` if lockgate has no usable cache folder, and errors of the system.
     pub fn cached(&self) -> Result<Vec<Cached>, Error> {
         let caches = self.caches()?;
         let mut all: Vec<Cached> = folders(caches)
@@ -156,9 +159,9 @@ impl StateFolder {
         Ok(all)
     }
 
-    /// Removes a cache that [`State::cached`] told of.
+    /// Removes a cache that [`StateFolder::cached`] listed.
     ///
-    /// Errors: that a gate uses it, and what the system refuses.
+    /// Errors: a gate uses it, or an error of the system.
     pub fn clear(&self, cached: &Cached) -> Result<(), Kept> {
         let caches = self.caches().map_err(|error| Kept::Failed(io::Error::other(error.message)))?;
         if cached.folder.parent() != Some(caches) || !is_cache(&cached.folder) {
@@ -167,20 +170,20 @@ impl StateFolder {
         remove(&cached.folder)
     }
 
-    /// Removes what killed processes left behind, and of the caches what is too much: where a root has more than it may
-    /// have, what its gates used least recently, and where all have, the roots that were used least recently.
+    /// Removes leftovers of killed processes, and prunes the caches to their limits: for one root the parts
+    /// that its gates used least recently, for all roots the roots that were used least recently.
     ///
-    /// Nothing is done where somebody began to do it within the hour.
+    /// Does nothing if a pass was started within the last hour.
     pub fn bound_caches(&self, limits: CacheLimits) -> io::Result<()> {
         self.bound_with(false, |caches| bound(caches, limits, SystemTime::now()))
     }
 
-    /// The same whenever somebody did it last.
+    /// Does the same, whenever the last pass was.
     pub fn bound_caches_now(&self, limits: CacheLimits) -> io::Result<()> {
         self.bound_with(true, |caches| bound(caches, limits, SystemTime::now()))
     }
 
-    /// Bounds the caches by `pass`, which returns whether all is within the bounds.
+    /// Runs `pass`, which returns true if all limits are met.
     fn bound_with(&self, now: bool, pass: impl FnOnce(&Path) -> io::Result<bool>) -> io::Result<()> {
         let Ok(caches) = self.caches() else { return Ok(()) };
         let looked = caches.join(LOOKED);
@@ -191,7 +194,8 @@ impl StateFolder {
         }
         let mut options = OpenOptions::new();
         let file = options.create(true).append(true).mode(0o600).custom_flags(no_follow()).open(&looked)?;
-        // A process that ends before the pass does must not leave it, and the wait for it, to every process after it.
+        // Marks the start, so that a process that ends early does not make every later process repeat the
+        // pass and wait for it.
         file.set_modified(SystemTime::now())?;
         let done = pass(caches);
         if !matches!(done, Ok(true)) {
@@ -201,7 +205,7 @@ impl StateFolder {
     }
 }
 
-/// Keeps all within the bounds, as far as it is not in use; returns whether it is.
+/// Prunes unused caches to the limits; returns true if the limits are met.
 fn bound(caches: &Path, limits: CacheLimits, now: SystemTime) -> io::Result<bool> {
     remove_leftovers(caches, now, delete)?;
     let mut all: Vec<Cached> = folders(caches)?.iter().map(|folder| cached(folder)).collect();
@@ -222,10 +226,10 @@ fn bound(caches: &Path, limits: CacheLimits, now: SystemTime) -> io::Result<bool
     Ok(each && size <= limits.all)
 }
 
-/// Removes what the gates of a root used least recently, until it is small enough.
+/// Removes the parts that a root's gates used least recently, until it is small enough.
 fn shrink(cached: &mut Cached, most: u64) {
     let Ok(lock) = taken(&cached.folder) else { return };
-    // The file of a cache that had none was made just now, which is no use of it.
+    // An empty file was created just now by this pass, so its time is not that of a use.
     if lock.metadata().is_ok_and(|found| found.len() == 0) {
         let _ = lock.set_modified(cached.used);
     }
@@ -243,13 +247,13 @@ fn shrink(cached: &mut Cached, most: u64) {
     // Gates need not wait for the rest.
     drop(lock);
     for folder in removed {
-        // What stays is a leftover.
+        // Anything that remains is a leftover for the next pass.
         let _ = delete(&folder);
     }
 }
 
-/// Removes folders that somebody began to remove, by `delete`, files that nobody finished, and what is known of programs
-/// too long. What cannot be removed stays.
+/// Removes folders whose removal was begun, by `delete`, unfinished files, and expired facts about programs.
+/// Errors are logged.
 fn remove_leftovers(
     caches: &Path,
     now: SystemTime,
@@ -275,7 +279,7 @@ fn remove_leftovers(
     for folder in folders(caches)? {
         let Ok(_lock) = try_take(&folder) else { continue };
         leftovers.extend(removed(&folder));
-        // Records of target folders are written to a file beside them first.
+        // Records of target folders are first written to a temporary file next to them.
         let gates = entries(&folder).filter(is_folder);
         let targets = gates.flat_map(|gate| entries(&gate.path())).filter(is_folder);
         let files = targets.flat_map(|target| entries(&target.path()));
@@ -285,7 +289,7 @@ fn remove_leftovers(
             }
         }
     }
-    // Nobody waits for a lock while large folders are removed.
+    // No lock is held while large folders are removed.
     leftovers.iter().for_each(|folder| log(folder, delete(folder)));
     for note in entries(&caches.join(PROOFS)).filter(|note| !is_folder(note)) {
         let life = if begins(&note.file_name(), ".tmp") { UNFINISHED } else { PROOFS_LIFE };
@@ -296,7 +300,7 @@ fn remove_leftovers(
     Ok(())
 }
 
-/// The folders of all roots.
+/// The cache folders of all roots.
 fn folders(caches: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(caches) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -313,7 +317,7 @@ fn folders(caches: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Returns whether this is a folder of this user's with the name of a cache, and no link.
+/// True if this is a folder of this user's with the name of a cache, and not a link.
 fn is_cache(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let is_named = name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -355,7 +359,7 @@ fn cached(folder: &Path) -> Cached {
     }
 }
 
-/// Adds what lies below a folder.
+/// Adds up the files below a folder.
 fn measure(folder: &Path, deep: usize, part: &mut Part, linked: &mut HashSet<(u64, u64)>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(found) = fs::symlink_metadata(entry.path()) else { continue };
@@ -369,19 +373,19 @@ fn measure(folder: &Path, deep: usize, part: &mut Part, linked: &mut HashSet<(u6
     }
 }
 
-/// The bytes of a file on disk; of one with several names once.
+/// The bytes of a file on disk; a hard-linked file counts once.
 fn bytes(found: &Metadata, linked: &mut HashSet<(u64, u64)>) -> u64 {
     let counted = found.nlink() > 1 && !found.is_dir() && !linked.insert((found.dev(), found.ino()));
     if counted { 0 } else { found.blocks() * 512 }
 }
 
-/// The root to which a folder belongs.
+/// The root to which a cache folder belongs.
 fn root(folder: &Path) -> Option<PathBuf> {
     let file = OpenOptions::new().read(true).custom_flags(no_follow()).open(beside(folder)).ok()?;
     let mut path = Vec::new();
     file.take(LONGEST_PATH).read_to_end(&mut path).ok()?;
     let path = PathBuf::from(std::ffi::OsString::from_vec(path));
-    // It may be that of another one only where somebody wrote it there.
+    // A wrong path is possible only if somebody wrote it there.
     (folder.file_name() == Some(OsStr::new(&stamp(&path).hex()))).then_some(path)
 }
 
@@ -393,9 +397,9 @@ fn no_follow() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed()
 }
 
-/// Holds off those who would remove a folder, and notes that it is used.
+/// Takes the shared lock that prevents the removal of a folder, and records the use.
 ///
-/// Errors: `TimedOut` where somebody removes something of it for too long, and what the system refuses.
+/// Errors: `TimedOut` if the folder is being pruned for too long, and errors of the system.
 fn used(folder: &Path, root: &Path) -> io::Result<File> {
     let until = Instant::now() + LONGEST_WAIT;
     let file = locked(folder, |file| {
@@ -408,7 +412,7 @@ fn used(folder: &Path, root: &Path) -> io::Result<File> {
             }
         }
     })?;
-    // Two that come first at once write the same.
+    // Two processes that come first at once write the same.
     if file.metadata()?.len() == 0 {
         file.write_all_at(root.as_os_str().as_bytes(), 0)?;
     }
@@ -416,7 +420,7 @@ fn used(folder: &Path, root: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Holds off those who would use a folder; in use is no failure to wait for.
+/// Takes the exclusive lock that prevents the use of a folder; fails at once if it is in use.
 fn taken(folder: &Path) -> Result<File, Kept> {
     let lock = |file: &File| match file.try_lock() {
         Ok(()) => Ok(()),
@@ -429,12 +433,12 @@ fn taken(folder: &Path) -> Result<File, Kept> {
     })
 }
 
-/// The same without making a file for a folder that has none.
+/// Does the same, without creating the file for a folder that has none.
 fn try_take(folder: &Path) -> Result<Option<File>, Kept> {
     if beside(folder).symlink_metadata().is_ok() { taken(folder).map(Some) } else { Ok(None) }
 }
 
-/// Opens and locks the file beside a folder; another one that took its place meanwhile is locked instead.
+/// Opens and locks the file next to a folder; if the file was replaced meanwhile, locks the new one instead.
 fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<File> {
     let path = beside(folder);
     loop {
@@ -455,17 +459,17 @@ fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<F
     }
 }
 
-/// Removes the cache of a root and the file beside it.
+/// Removes the cache of a root and the file next to it.
 fn remove(folder: &Path) -> Result<(), Kept> {
     let lock = taken(folder)?;
     let removed = set_aside(folder).map_err(Kept::Failed)?;
     fs::remove_file(beside(folder)).map_err(Kept::Failed)?;
-    // Whoever comes now makes a new one.
+    // A process that comes now creates a new one.
     drop(lock);
     delete(&removed).map_err(Kept::Failed)
 }
 
-/// Gives a folder a name in the same place under which nobody looks for it.
+/// Renames a folder, in the same parent, to a name that no reader uses.
 fn set_aside(folder: &Path) -> io::Result<PathBuf> {
     let name = format!("{REMOVED}{:016x}", RandomState::new().build_hasher().finish());
     let removed = folder.with_file_name(name);
@@ -473,11 +477,11 @@ fn set_aside(folder: &Path) -> io::Result<PathBuf> {
     Ok(removed)
 }
 
-/// Removes a folder and all below it, and follows no link.
+/// Removes a folder and its content, without following links.
 fn delete(folder: &Path) -> io::Result<()> {
     let removed = match fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            // Some tools take the right to write from the folders of their caches.
+            // Some tools remove the write permission from the folders of their caches.
             make_writable(folder, DEEPEST);
             fs::remove_dir_all(folder)
         }
@@ -489,13 +493,13 @@ fn delete(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets the user write in a folder and in those below it, as far as the system allows it; no link is followed.
+/// Makes a folder and those below it writable for the user, as far as the system allows it; follows no link.
 fn make_writable(folder: &Path, deep: usize) {
     let flags = (OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY).bits().cast_signed();
     let Ok(handle) = OpenOptions::new().read(true).custom_flags(flags).open(folder) else { return };
     let is_private = handle.metadata().is_ok_and(|found| found.mode() & 0o700 == 0o700);
     if !is_private {
-        // The handle's own name leads to that very folder, whatever is at its path by now.
+        // The handle's own name leads to that very folder, even if its path was replaced.
         let own = format!("/proc/self/fd/{}", handle.as_raw_fd());
         let _ = fs::set_permissions(own, Permissions::from_mode(0o700));
     }
@@ -727,12 +731,12 @@ mod tests {
         let passes = std::cell::Cell::new(0);
         let pass = |_: &Path| {
             passes.set(passes.get() + 1);
-            // Another process comes while this one is at it, or after it was killed.
+            // Another process comes while this one is running, or after it was killed.
             caches.state.bound_with(false, |_| panic!("it was claimed")).map(|()| true)
         };
         caches.state.bound_with(false, pass).unwrap();
         assert_eq!(passes.get(), 1);
-        // The control: without the claim the other process begins as well; and whoever asks for it, has it done.
+        // The control: without the claim the other process starts as well; and an explicit call always runs.
         fs::remove_file(&looked).unwrap();
         caches.state.bound_with(false, |_| Ok(passes.replace(2) == 1)).unwrap();
         caches.state.bound_with(true, |_| Ok(passes.replace(3) == 2)).unwrap();

@@ -1,9 +1,9 @@
-//! lockgate's own folders: the records of what a person has decided, and what tools may keep between runs.
+//! lockgate's own folders: the records of trust decisions, and the caches that tools keep between runs.
 //!
-//! A record is believed only where nobody but its owner can have written it.
+//! A record is believed only if nobody but its owner can have written it.
 //!
-//! Invariant: a record is whole, old or new; one that is doubtful counts as none, and it is said why; neither folder is
-//! used where it lies inside a root.
+//! Invariant: a record is whole, old or new. A doubtful record counts as none, and the reason is reported.
+//! Neither folder is used if it lies inside a root.
 
 mod caches;
 mod own;
@@ -24,28 +24,28 @@ pub use caches::{Cache, CacheLimits, Cached, Kept};
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 
-/// The folder of the records within lockgate's own.
+/// The folder of the records, in the state folder.
 const RECORDS: &str = "trust";
-/// The folder of the locks within lockgate's own.
+/// The folder of the locks, in the state folder.
 const LOCKS: &str = "locks";
-/// The folder of stored content within lockgate's own.
+/// The folder of stored content, in the state folder.
 const CONTENT: &str = "content";
-/// The folder of what is known of programs, within that of what may be lost.
+/// The folder of facts about programs, in the cache folder.
 const PROOFS: &str = "proofs";
-/// Digits of a root's stamp by which its journal's folder is named.
+/// The number of digits of a root's hash that name its journal's folder.
 const ROOT_DIGITS: usize = 32;
 const LARGEST_RECORD: u64 = 1024 * 1024;
-/// The bits that let others write.
+/// The permission bits that let other users write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Where lockgate keeps what is its own; or why it keeps nothing.
+/// lockgate's state and cache folders, or the reasons why they cannot be used.
 #[derive(Debug, Clone)]
 pub struct StateFolder {
     home: Result<PathBuf, String>,
     caches: Result<PathBuf, String>,
 }
 
-/// What a record is about: one policy file of one root.
+/// The subject of a record: one policy file of one root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RecordSubject {
     root: Version,
@@ -64,12 +64,12 @@ impl RecordSubject {
 }
 
 impl StateFolder {
-    /// Finds the folders of the user who runs lockgate; `roots` are absolute.
+    /// Finds the folders of the current user; `roots` are absolute.
     pub fn beside(roots: &[PathBuf]) -> StateFolder {
         StateFolder::at(own::state_home(), own::cache_home(), roots)
     }
 
-    /// The same in a folder that the caller names; `roots` are absolute.
+    /// Uses a folder that the caller names; `roots` are absolute.
     pub fn within(folder: &Path, roots: &[PathBuf]) -> StateFolder {
         StateFolder::at(Ok(folder.join("state")), Ok(folder.join("cache")), roots)
     }
@@ -83,9 +83,10 @@ impl StateFolder {
         StateFolder { home: state.and_then(outside), caches: cache.and_then(outside) }
     }
 
-    /// The record about a policy file; `None` when there is none.
+    /// Returns the record about a policy file; `None` if there is none.
     ///
-    /// Errors: why what is there counts as none, as the end of a sentence that begins with the record.
+    /// Errors: the reason why the record counts as none, as the end of a sentence that begins with the
+    /// record.
     pub fn read(&self, subject: RecordSubject) -> Result<Option<Vec<u8>>, String> {
         let home = self.home.as_ref().map_err(|why| format!("has no place: {why}"))?;
         let records = home.join(RECORDS);
@@ -112,9 +113,9 @@ impl StateFolder {
         Ok(Some(bytes))
     }
 
-    /// Puts a record in the place of the one before it, if any, for the user alone.
+    /// Writes or replaces a record, readable by the user alone.
     ///
-    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
+    /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the system.
     pub fn write(&self, subject: RecordSubject, record: &[u8]) -> Result<(), Error> {
         let records = self.records()?;
         make(&records).map_err(|error| failed("making the folder", &records, &error))?;
@@ -125,50 +126,50 @@ impl StateFolder {
             File::open(&records)?.sync_all()
         });
         written.map_err(|error| {
-            // The name is nobody else's; where the rename was done, it is gone already.
+            // The name is unique; after a successful rename it no longer exists.
             drop(std::fs::remove_file(&staged));
             failed("writing a record", &records, &error)
         })
     }
 
-    /// Removes the record about a policy file, and tells how many there were.
+    /// Removes the record about a policy file, and returns the number of removed records.
     pub fn remove(&self, subject: RecordSubject) -> Result<usize, Error> {
         self.remove_all(|name| name == subject.file_name())
     }
 
-    /// Removes the records about every policy file of a root, and tells how many there were.
+    /// Removes the records about every policy file of a root, and returns their number.
     pub fn remove_root(&self, root: &Path) -> Result<usize, Error> {
         let start = format!("{}.", stamp(root).hex());
         self.remove_all(|name| name.starts_with(&start))
     }
 
-    /// The folder in which it may be written down which programs were seen to work; it need not be there.
+    /// The folder for records of working programs; it need not exist.
     pub fn proofs(&self) -> Option<PathBuf> {
         Some(self.caches.as_ref().ok()?.join(PROOFS))
     }
 
-    /// The folder of a root's journal; made when it is not there.
+    /// The folder of a root's journal, created if necessary.
     ///
-    /// Errors: why there is none.
+    /// Errors: the reason why there is none.
     pub fn journal(&self, root: &Path) -> Result<PathBuf, String> {
         self.own(&stamp(root).hex().chars().take(ROOT_DIGITS).collect::<String>())
     }
 
-    /// The folder in which processes tell each other what they edit; made when it is not there.
+    /// The folder of the locks between processes, created if necessary.
     ///
-    /// Errors: why there is none.
+    /// Errors: the reason why there is none.
     pub fn locks(&self) -> Result<PathBuf, String> {
         self.own(LOCKS)
     }
 
-    /// The folder of the stored content of this user; made when it is not there.
+    /// The folder of the user's stored content, created if necessary.
     ///
-    /// Errors: why there is none.
+    /// Errors: the reason why there is none.
     pub fn content(&self) -> Result<PathBuf, String> {
         self.own(CONTENT)
     }
 
-    /// A folder of that name within lockgate's own.
+    /// A folder of that name in the state folder.
     fn own(&self, name: &str) -> Result<PathBuf, String> {
         let home = self.home.clone()?;
         let folder = home.join(name);
@@ -192,7 +193,7 @@ impl StateFolder {
         }
     }
 
-    /// Whether the folders of the records are there; doubtful ones are an error.
+    /// True if the folders of the records exist; doubtful ones are an error.
     fn is_guarded(&self) -> Result<bool, String> {
         let home = self.home.clone()?;
         let told = |why| format!("lies in a folder that {why}");
@@ -224,12 +225,12 @@ fn stamp(path: &Path) -> Version {
     Version::hash(path.as_os_str().as_bytes())
 }
 
-/// Makes a folder, and those above it, for the user alone.
+/// Creates a folder, and those above it, for the user alone.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Whether a folder is there, when it is the user's alone.
+/// True if a folder exists and is the user's alone; a doubtful one is an error.
 fn guarded(folder: &Path) -> Result<bool, String> {
     match folder.symlink_metadata() {
         Ok(found) if !found.is_dir() => Err("is not a folder".to_owned()),
@@ -239,7 +240,7 @@ fn guarded(folder: &Path) -> Result<bool, String> {
     }
 }
 
-/// Why somebody else may have written something.
+/// The reason why another user may have written this, if there is one.
 pub(super) fn doubt(found: &Metadata) -> Option<String> {
     if found.uid() != rustix::process::geteuid().as_raw() {
         Some(format!("belongs to another user (uid {})", found.uid()))
@@ -255,7 +256,7 @@ fn staged_name() -> String {
     format!(".{:016x}.new", RandomState::new().build_hasher().finish())
 }
 
-/// Writes a new file for the user alone, and waits until it is on the disk.
+/// Writes a new file for the user alone, and syncs it.
 fn stage(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;

@@ -1,9 +1,10 @@
-//! Where lockgate's own folders lie, and that no root reaches them.
+//! Locates lockgate's own folders and keeps roots away from them.
 //!
-//! Whoever could edit a record could trust in a person's name, and a tool believes what it finds in its cache. So a root
-//! that lies in one of these folders is refused, and a path that leads into one is protected, be the folder there or not.
+//! A process that could edit a record could grant trust in a person's name, and tools believe the content of
+//! their cache. So a root that lies in one of these folders is rejected, and a path that leads into one is
+//! protected, whether the folder exists or not.
 //!
-//! Invariant: folders are compared by device and inode, as far as they are there.
+//! Invariant: folders are compared by device and inode, as far as they exist.
 
 use crate::error::{Code, Error};
 use crate::store::access;
@@ -17,22 +18,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-/// lockgate's folder within the user's.
+/// lockgate's folder within the user's state or cache folder.
 const NAME: &str = "lockgate";
-/// How the rule that protects the folders is told.
+/// The name of the rule that protects the folders, for messages.
 const RULE: &str = "lockgate's own folders";
 
-/// The folder of what is remembered.
+/// The folder for persistent state.
 pub(super) fn state_home() -> Result<PathBuf, String> {
     home("XDG_STATE_HOME", ".local/state")
 }
 
-/// The folder of what may be lost.
+/// The folder for caches, which may be lost.
 pub(super) fn cache_home() -> Result<PathBuf, String> {
     home("XDG_CACHE_HOME", ".cache")
 }
 
-/// The XDG Base Directory Specification: a path that is not absolute is as good as none.
+/// Follows the XDG Base Directory Specification: a path that is not absolute is ignored.
 fn home(variable: &str, below_home: &str) -> Result<PathBuf, String> {
     let set = |path: &OsString| Path::new(path).is_absolute();
     let folder = match env::var_os(variable).filter(set) {
@@ -45,9 +46,9 @@ fn home(variable: &str, below_home: &str) -> Result<PathBuf, String> {
     Ok(folder.join(NAME))
 }
 
-/// The folder with its links resolved as far as it is there, when it lies outside of every root.
+/// Resolves the links of the folder as far as it exists, and checks that it lies outside of every root.
 ///
-/// Errors: in which root it lies, or what the system refuses.
+/// Errors: the root that contains it, or an error of the system.
 pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
     let shown = folder.display();
     let settled = settle(folder).map_err(|error| format!("{shown} cannot be looked at: {error}"))?;
@@ -61,7 +62,7 @@ pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
     Ok(settled)
 }
 
-/// Resolves the links and dots of a path as far as it is there.
+/// Resolves the links and dots of a path as far as it exists.
 fn settle(path: &Path) -> std::io::Result<PathBuf> {
     let mut settled = PathBuf::new();
     for component in path.components() {
@@ -72,7 +73,7 @@ fn settle(path: &Path) -> std::io::Result<PathBuf> {
         settled.push(component);
         settled = match settled.canonicalize() {
             Ok(real) => real,
-            // A link to what is not there yet is refused: that may lie anywhere.
+            // A dangling link is rejected, because its target may be created anywhere.
             Err(error) if settled.is_symlink() || error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(error);
             }
@@ -86,7 +87,7 @@ fn identity(path: &Path) -> std::io::Result<Identity> {
     path.metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
 }
 
-/// Refuses a root that lies in one of lockgate's own folders; `real` is free of links.
+/// Fails for a root that lies in one of lockgate's own folders; `real` is free of links.
 pub(in crate::store) fn refuse_inside(real: &Path) -> Result<(), Error> {
     let owned = |own: &&PathBuf| {
         identity(own).is_ok_and(|own| real.ancestors().any(|above| identity(above).is_ok_and(|it| it == own)))
@@ -100,18 +101,18 @@ pub(in crate::store) fn refuse_inside(real: &Path) -> Result<(), Error> {
     }
 }
 
-/// Refuses a path that leads into one of lockgate's own folders.
+/// Fails for a path that leads into one of lockgate's own folders.
 pub(in crate::store) fn refuse_reached(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     let reached = folders().iter().filter_map(|own| standing(own)).any(|own| reaches(found, name, &own));
     if reached { Err(access::protected(path, RULE)) } else { Ok(()) }
 }
 
-/// What lockgate's own folders are, as far as they are there.
+/// The identities of lockgate's own folders that exist.
 pub(in crate::store) fn own_folders() -> Vec<Identity> {
     folders().iter().filter_map(|own| identity(own).ok()).collect()
 }
 
-/// As far as a folder is there, what it is, and the names that are still missing.
+/// The identity of the deepest existing folder, and the missing names below it.
 fn standing(own: &Path) -> Option<(Identity, String)> {
     let there = |above: &Path| {
         let missing = own.strip_prefix(above).ok()?.to_str()?;
@@ -131,12 +132,12 @@ fn reaches(found: &WalkEnd, name: &str, (folder, missing): &(Identity, String)) 
     false
 }
 
-/// Whether a path begins with these names, under any spelling.
+/// True if a path begins with these names, under any spelling.
 fn starts_with(path: &str, names: &str) -> bool {
     spelling::folded(path).iter().zip(spelling::folded(names)).any(|(path, names)| path.starts_with(&names))
 }
 
-/// Both folders, as the environment names them when they are asked for first.
+/// Both folders, from the environment at the first call.
 fn folders() -> &'static [PathBuf] {
     static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FOLDERS.get_or_init(|| [state_home(), cache_home()].into_iter().filter_map(Result::ok).collect())

@@ -1,6 +1,6 @@
-//! A secret that clients of the user's own show: made once, kept for the user alone.
+//! Secrets for the user's own clients: created once, kept for the user alone.
 //!
-//! Invariant: what is given was read from a file that nobody else can read or write.
+//! Invariant: a returned secret was read from a file that nobody else can read or write.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
@@ -12,18 +12,18 @@ use rustix::fs::OFlags;
 use super::{StateFolder, doubt, failed, stage, staged_name};
 use crate::error::{Code, Error};
 
-/// The folder of secrets within lockgate's own.
+/// The folder of secrets, in the state folder.
 const SECRETS: &str = "secrets";
-/// More than a secret ever has.
+/// The largest file that is accepted, in bytes.
 const LARGEST: u64 = 4096;
-/// The bits that let others read.
+/// The permission bits that give other users access.
 const OTHERS_READ: u32 = 0o077;
 
 impl StateFolder {
-    /// The secret of that name and the file that holds it; made by `fresh` when it is not there.
+    /// Returns the secret of that name and the path of its file; `fresh` creates it if there is none.
     ///
-    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing or others could have read it, and what the system
-    /// refuses.
+    /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder or others could have read the
+    /// secret, and errors of the system.
     pub fn secret(
         &self,
         name: &str,
@@ -38,7 +38,7 @@ impl StateFolder {
             return Ok((path, secret));
         }
         let staged = folder.join(staged_name());
-        // Linked, not renamed: of two processes that make it at a time, both read the first one's.
+        // Linked, not renamed: if two processes create it at the same time, both read the first one's.
         let made = stage(&staged, format!("{}\n", fresh()?).as_bytes())
             .and_then(|()| std::fs::hard_link(&staged, &path));
         drop(std::fs::remove_file(&staged));
