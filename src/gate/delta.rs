@@ -141,7 +141,7 @@ fn shortened(line: &str) -> String {
     format!("{start}\n{}\n{end}", line.len())
 }
 
-/// What makes two findings the same.
+/// The properties that identify a finding on both sides.
 type FindingIdentity<'a> = (Option<&'a str>, Option<&'a str>, String, &'a str);
 
 /// Tells of each finding after an edit whether the edit brought it; `lines` are how many there were and are.

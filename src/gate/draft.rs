@@ -16,9 +16,9 @@ pub struct Draft<'a> {
     pub before: Option<&'a Buffer>,
     /// The file after the edit.
     pub after: &'a Buffer,
-    /// How the lines of the one became those of the other.
+    /// Maps lines of the text before to lines of the text after.
     pub map: &'a LineMap,
-    /// Where both texts stand.
+    /// The location of both texts.
     pub stands: InputLocation,
     /// Tells whether there is something at another path, relative to the same root.
     pub beside: &'a (dyn Fn(&str) -> bool + Sync),
@@ -29,7 +29,7 @@ pub struct Draft<'a> {
 pub enum InputLocation {
     /// In the place of a file that is on disk.
     OverFile,
-    /// Where there is no file.
+    /// The text belongs to no file.
     Alone,
 }
 

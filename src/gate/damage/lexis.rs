@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::lexical_syntax::{Quirk, Quoted, Tongue};
 
-/// What a part of a text is.
+/// The lexical kind of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LexicalPart {
     Code,
@@ -33,7 +33,7 @@ impl Lexis {
         Lexis { parts: reader.parts }
     }
 
-    /// What stands at an offset.
+    /// Returns the lexical part at an offset.
     pub(super) fn at(&self, offset: usize) -> LexicalPart {
         let next = self.parts.partition_point(|(part, _)| part.end <= offset);
         match self.parts.get(next) {

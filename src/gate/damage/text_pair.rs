@@ -105,13 +105,13 @@ impl<'a> TextPair<'a> {
         (piece.old.0..=piece.old.1).take(1000).any(|line| before.text(line) == text)
     }
 
-    /// What stands at a place of the text after the edit.
+    /// Returns the lexical part at an offset of the text after the edit.
     pub(super) fn part(&self, offset: usize) -> LexicalPart {
         let Some(tongue) = self.tongue else { return LexicalPart::Code };
         self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), tongue)).at(offset)
     }
 
-    /// What stands where a line begins.
+    /// Returns the lexical part at the start of a line.
     pub(super) fn part_of_line(&self, line: usize) -> LexicalPart {
         self.part(self.after.span(line).start)
     }
@@ -147,7 +147,7 @@ impl<'a> TextPair<'a> {
         true
     }
 
-    /// Whether a line lies in a fenced block of a page.
+    /// True if a line is inside a fenced block of a page.
     pub(super) fn is_fenced(&self, line: usize) -> bool {
         let fences = self.fences.get_or_init(|| match self.language() {
             "markdown" => fences(self.after),

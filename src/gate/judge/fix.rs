@@ -23,9 +23,9 @@ const ALL_OR_NOTHING: &str = "left the edit unformatted: its changes to the edit
 pub(super) struct Mended {
     /// The text.
     pub(super) text: Buffer,
-    /// How the lines of the text before the edit became those of this one.
+    /// Maps the lines of the text before the edit to those of this text.
     pub(super) map: LineMap,
-    /// How many lines the program changed.
+    /// The number of lines that the program changed.
     pub(super) lines: usize,
 }
 

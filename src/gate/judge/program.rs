@@ -40,7 +40,7 @@ pub(super) enum Proven {
 }
 
 impl Proven {
-    /// What is to be said beside the answer.
+    /// Returns the note to show with the findings.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Proven::Works => None,
@@ -60,7 +60,7 @@ pub(super) struct GateProgram<'a> {
     /// The other drafts of the call as they were, where that is not what is on disk.
     past: DraftOverlays<'a>,
     limit: Limit<'a>,
-    /// How long all gates may take.
+    /// The time limit of all gates together.
     total: Duration,
     basis: Option<CacheKey<'a>>,
     ran: Cell<Duration>,
@@ -340,12 +340,12 @@ impl<'a> GateProgram<'a> {
         other.or_else(|| self.drafts.iter().zip(seen).enumerate().find_map(in_draft))
     }
 
-    /// What it is kept apart by.
+    /// Returns the isolation of the program.
     pub(super) fn isolation(&self) -> Isolation {
         self.means.workshop.isolation()
     }
 
-    /// How long it has run.
+    /// Returns the time that the program has run.
     pub(super) fn ran(&self) -> Duration {
         self.ran.get()
     }

@@ -10,7 +10,7 @@ use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
 
-/// What stands between a number and its line.
+/// The separator between a line number and its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Arrow,
@@ -25,7 +25,7 @@ enum Separator {
 #[derive(Debug, Clone, Copy)]
 struct PrefixedLine<'t> {
     line: usize,
-    /// Where the number begins, in bytes of the line.
+    /// The byte offset of the number in the line.
     at: usize,
     number: usize,
     separator: Separator,
