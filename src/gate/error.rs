@@ -68,7 +68,7 @@ impl GateError {
     }
 }
 
-/// Why a text was not read that is filled in first.
+/// The reason that a template is not parsed.
 pub(super) const TEMPLATE: &str = "a template: its tags are filled in before it is parsed";
 
 const LATE: &str = "no answer in time";

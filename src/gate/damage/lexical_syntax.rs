@@ -2,7 +2,7 @@
 //!
 //! Invariant: this is the one table of that in this room; a language that it does not have is read as no code.
 
-/// What is to be expected of a text's lines.
+/// The kind of text that a language holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     /// Statements: a line that starts with `+` or `12:` is none of it.
@@ -26,11 +26,11 @@ pub(super) struct Quoted {
     pub(super) close: &'static str,
     /// Set when a backslash escapes the next character.
     pub(super) escapes: bool,
-    /// Whether it may go over lines; where not, the end of the line ends it.
+    /// Set when the string may span lines; otherwise the end of the line ends it.
     pub(super) lines: bool,
 }
 
-/// What is peculiar to a language.
+/// A lexical rule particular to a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quirk {
     /// Nothing.

@@ -86,7 +86,7 @@ impl<'t> LexicalReader<'t> {
         self.pass(byte);
     }
 
-    /// Whether a comment or a string could begin with this byte.
+    /// True if a comment or a string could begin with this byte.
     fn begins(&self, byte: u8) -> bool {
         let first = |word: &str| word.as_bytes().first() == Some(&byte);
         self.tongue.line_comments.iter().any(|word| first(word))
@@ -156,7 +156,7 @@ impl<'t> LexicalReader<'t> {
         }
     }
 
-    /// Whether a quote here is an apostrophe: in a language whose words need none.
+    /// True if a quote here is an apostrophe, in a language whose words need no quotes.
     fn is_inside_word(&self) -> bool {
         let word = self.before().is_some_and(|byte| byte.is_ascii_alphanumeric());
         self.tongue.quirk == Quirk::Words && word

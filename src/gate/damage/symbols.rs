@@ -18,7 +18,7 @@ pub(super) struct LineSymbol<'t> {
     pub(super) line: usize,
     /// The last line of its body.
     pub(super) end: usize,
-    /// What stands above it, each with the line on which it begins.
+    /// The decorators above it, each with its first line.
     pub(super) above: Vec<(usize, &'t str)>,
 }
 

@@ -14,7 +14,7 @@ use crate::policy::{Baseline, Level, Profile, Rule};
 /// The most findings that one gate may report, gravest first.
 const MOST_FINDINGS: usize = 1000;
 
-/// What findings are weighed by.
+/// The inputs that decide the severity of a finding and if it blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weights<'a> {
     pub(super) rule: &'a Rule,
@@ -82,7 +82,7 @@ impl Weights<'_> {
         }
     }
 
-    /// How grave it is; where the gate only warns, never more than a warning.
+    /// Returns the severity; at most a warning if the gate only warns.
     fn severity(&self, mark: &ComparedFinding) -> Severity {
         let own = match mark.belief {
             Belief::Certain => mark.severity,
@@ -94,7 +94,7 @@ impl Weights<'_> {
         }
     }
 
-    /// Whether the baseline counts a finding that was there before.
+    /// True if the baseline counts a finding that the text before already had.
     fn counts(&self, mark: &ComparedFinding) -> bool {
         match self.rule.baseline.unwrap_or(self.baseline) {
             Baseline::New => false,

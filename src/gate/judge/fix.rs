@@ -35,7 +35,7 @@ impl Mended {
         Draft { after: &self.text, map: &self.map, ..*draft }
     }
 
-    /// What is said of the program: `changed 3 lines`.
+    /// Describes the run of the program: `changed 3 lines`.
     pub(super) fn told(&self) -> String {
         match self.lines {
             1 => "changed 1 line".to_owned(),
@@ -53,7 +53,7 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    /// What is said of the program: `changed 3 lines; left 20 lines outside of the edit`.
+    /// Describes the run of the program: `changed 3 lines; left 20 lines outside of the edit`.
     pub(super) fn told(&self) -> Option<String> {
         let changed = self.mended.as_ref().map(|(mended, _)| mended.told());
         let left = (self.left > 0).then(|| {
