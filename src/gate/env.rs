@@ -58,9 +58,9 @@ impl GateEnv<'_> {
 /// Permission to run the programs that a policy names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecPermission {
-    /// A person allowed it, for these programs.
+    /// A person allowed these programs.
     Pinned(ResolvedPrograms),
-    /// Nobody did; why, for the answer.
+    /// No person allowed them; the reason, for the answer.
     Withheld(String),
     /// There is no place where they could see the draft, whoever allows it; why, for the answer.
     Nowhere(String),
