@@ -6,15 +6,15 @@
 use super::finding::Finding;
 use crate::policy::{Expected, Sample};
 
-/// What stands for the project's folder in a message that a sample expects.
+/// The placeholder for the project's directory in an expected message.
 const ROOT: &str = "{root}";
 
 /// In what a sample and a gate differ: all between the first and the last difference, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What the sample says, and was not found.
+    /// Expected by the sample but not found.
     pub missing: Vec<Expected>,
-    /// What was found, and the sample does not say.
+    /// Found but not expected by the sample.
     pub unexpected: Vec<Finding>,
 }
 
@@ -41,7 +41,7 @@ fn agrees(expected: &Expected, found: &Finding) -> bool {
         && expected.message.as_ref().is_none_or(|part| holds(&found.message, part))
 }
 
-/// Whether a message has such a part; `{root}` in it stands for any text.
+/// True if a message contains such a part; `{root}` in it matches any text.
 fn holds(message: &str, part: &str) -> bool {
     let mut rest = Some(message);
     for piece in part.split(ROOT) {

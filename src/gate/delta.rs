@@ -14,7 +14,7 @@ use std::hash::Hash;
 use super::finding::Severity;
 use crate::text::{LineMap, Lines};
 
-/// Whether what was seen is surely wrong.
+/// The certainty of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Belief {
     /// It is.
@@ -43,11 +43,11 @@ pub(super) struct ComparedFinding {
     pub(super) code: Option<String>,
     /// How grave it is for whoever saw it; findings are the same whatever that is.
     pub(super) severity: Severity,
-    /// What was seen.
+    /// The message.
     pub(super) message: String,
     /// By what it is the same as another one in the place of its message; empty where that is the message itself.
     pub(super) identity: BTreeSet<String>,
-    /// Whether whoever saw it can be believed.
+    /// The certainty of the finding.
     pub(super) belief: Belief,
     /// The text of the line around, without the space at its ends; empty for another file. Of a long line its ends and its length.
     pub(super) around: String,
@@ -141,7 +141,7 @@ fn shortened(line: &str) -> String {
     format!("{start}\n{}\n{end}", line.len())
 }
 
-/// What makes two findings the same.
+/// The properties that identify a finding on both sides.
 type FindingIdentity<'a> = (Option<&'a str>, Option<&'a str>, String, &'a str);
 
 /// Tells of each finding after an edit whether the edit brought it; `lines` are how many there were and are.
@@ -228,7 +228,7 @@ pub(super) fn settle_stretches(
     }
 }
 
-/// Where a finding stands, for both sides alike.
+/// A position that is comparable on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum FindingPosition {
     /// On a line that stayed, by its number after the edit.
@@ -239,7 +239,7 @@ enum FindingPosition {
     Nowhere,
 }
 
-/// Which findings have no partner on the other side.
+/// The findings without a partner on the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unmatched {
     /// For each finding before: whether it is gone.

@@ -8,7 +8,7 @@ use crate::text::{Buffer, LineMap};
 /// A file as it would be after an edit, beside what it was.
 #[derive(Clone, Copy)]
 pub struct Draft<'a> {
-    /// Where the file lies, relative to its root, with `/` between the names.
+    /// The path of the file relative to its root, with `/` as the separator.
     pub path: &'a str,
     /// The file's language, where it is known.
     pub language: Option<&'static Language>,
@@ -16,20 +16,20 @@ pub struct Draft<'a> {
     pub before: Option<&'a Buffer>,
     /// The file after the edit.
     pub after: &'a Buffer,
-    /// How the lines of the one became those of the other.
+    /// Maps lines of the text before to lines of the text after.
     pub map: &'a LineMap,
-    /// Where both texts stand.
+    /// The location of both texts.
     pub stands: InputLocation,
     /// Tells whether there is something at another path, relative to the same root.
     pub beside: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
-/// Where a text stands that a program is asked about.
+/// The location of a text that a program checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputLocation {
     /// In the place of a file that is on disk.
     OverFile,
-    /// Where there is no file.
+    /// The text belongs to no file.
     Alone,
 }
 

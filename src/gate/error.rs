@@ -4,7 +4,7 @@ use super::syntax::ParseFailure;
 use super::verdict::Outcome;
 use super::watch::Halt;
 
-/// Why a gate gave no answer.
+/// The reason that a gate gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GateError {
     /// It was not asked.
@@ -54,7 +54,7 @@ impl GateError {
         }
     }
 
-    /// Whether the gate would have looked, had it been able to.
+    /// True if the gate was meant to run but could not.
     pub(super) fn is_trouble(&self) -> bool {
         match self {
             GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled) => false,
@@ -68,7 +68,7 @@ impl GateError {
     }
 }
 
-/// Why a text was not read that is filled in first.
+/// The reason that a template is not parsed.
 pub(super) const TEMPLATE: &str = "a template: its tags are filled in before it is parsed";
 
 const LATE: &str = "no answer in time";

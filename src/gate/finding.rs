@@ -15,7 +15,7 @@ pub(super) const LONGEST_MESSAGE: usize = 300;
 pub struct Finding {
     /// The gate that found it.
     pub gate: String,
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
     /// The file that it is about, where that is not the edited one: relative to the root.
     pub elsewhere: Option<String>,
@@ -25,13 +25,13 @@ pub struct Finding {
     pub column: usize,
     /// The rule's name, where the gate has one.
     pub code: Option<String>,
-    /// What was seen, on one line.
+    /// The message, on one line.
     pub message: String,
-    /// Whether the edit brought it.
+    /// Set when the edit introduced the finding.
     pub fresh: bool,
     /// Whether the edit has to answer for it: it brought it, or the policy's baseline counts old ones, too.
     pub counts: bool,
-    /// Whether it refuses the edit in strict mode.
+    /// Set when the finding rejects the edit in strict mode.
     pub blocking: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What gates that run programs need beside the draft: a place, a permission, and what is kept between calls.
+//! The environment of gates that run programs: directory, permission and state kept between calls.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use super::server;
 use crate::policy::{EffectiveRules, Isolation, Language, Rule};
 use crate::text::{Buffer, Hints};
 
-/// What gates of the kind `command` may use for one draft.
+/// The environment in which gates of the kind `command` judge one draft.
 #[derive(Debug, Clone, Copy)]
 pub struct GateEnv<'a> {
     /// The absolute path of the root in which the file really lies.
     pub root: &'a Path,
-    /// Whether programs may run.
+    /// Permission to run programs.
     pub grant: &'a ExecPermission,
-    /// What is kept from one call to the next.
+    /// State kept between calls: caches, slots and servers.
     pub workshop: &'a GateRuntime,
-    /// What programs must at least be kept apart by.
+    /// The minimum isolation of programs.
     pub isolation: Isolation,
     /// A folder of lockgate's own in which programs may keep what they know of this root; absent where there is none.
     pub cache: Option<&'a Path>,
@@ -55,12 +55,12 @@ impl GateEnv<'_> {
     }
 }
 
-/// Whether the programs that a policy names may run.
+/// Permission to run the programs that a policy names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecPermission {
-    /// A person allowed it, for these programs.
+    /// A person allowed these programs.
     Pinned(ResolvedPrograms),
-    /// Nobody did; why, for the answer.
+    /// No person allowed them; the reason, for the answer.
     Withheld(String),
     /// There is no place where they could see the draft, whoever allows it; why, for the answer.
     Nowhere(String),

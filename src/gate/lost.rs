@@ -9,7 +9,7 @@ pub struct LostDefinition {
     pub line: usize,
     /// The nearest uses in other files, each with its line from 1.
     pub uses: Vec<(String, usize)>,
-    /// How many uses there are.
+    /// The number of uses.
     pub count: usize,
 }
 

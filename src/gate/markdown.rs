@@ -184,7 +184,7 @@ struct MarkdownLink {
     destination: String,
 }
 
-/// What counts in the body of a page.
+/// The parts of a page's body that the rules check.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct MarkdownPage {
     has_title: bool,

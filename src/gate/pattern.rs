@@ -30,11 +30,11 @@ pub(super) struct PatternInput<'a> {
     pub(super) text: &'a str,
     /// Tells whether another root-relative path exists.
     pub(super) beside: &'a (dyn Fn(&str) -> bool + Sync),
-    /// How long it may be looked at.
+    /// The time limit for the check.
     pub(super) limit: Limit<'a>,
 }
 
-/// What a rule finds, at an offset of the text.
+/// A finding of a rule, at an offset of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RuleMatch {
     pub(super) offset: usize,

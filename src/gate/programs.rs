@@ -16,7 +16,7 @@ const VENV: &[&str] = &[".venv", "venv"];
 /// The name of the folder of npm packages, as `{node_modules}` finds it.
 const NODE_MODULES: &[&str] = &["node_modules"];
 
-/// Where programs are looked for.
+/// The directories in which programs are searched.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchPath<'a> {
     /// The folders that may hold the project's own environment, the nearest first: from the policy's up to the root.
@@ -27,7 +27,7 @@ pub struct SearchPath<'a> {
     pub path: &'a OsStr,
 }
 
-/// Where the program of each gate lies, or why there is none.
+/// The resolved program of each gate, or the reason that there is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResolvedPrograms {
     sought: BTreeMap<String, Sought>,
@@ -41,11 +41,11 @@ pub struct ResolvedProgram {
     pub program: PathBuf,
     /// The file that this leads to; UTF-8.
     pub real: PathBuf,
-    /// Whether it lies inside a root, so that whoever changes the project may change it.
+    /// Set when the program is inside a root, where anyone who can change the project can change it.
     pub inside: bool,
 }
 
-/// What came of the search for one program.
+/// The result of the search for one program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Sought {
     pin: Option<ResolvedProgram>,

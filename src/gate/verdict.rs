@@ -7,7 +7,7 @@ use super::finding::Finding;
 use crate::policy::Isolation;
 use crate::text::Buffer;
 
-/// What became of one gate.
+/// The outcome of one gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The gate looked and found nothing.
@@ -41,14 +41,14 @@ impl Outcome {
     }
 }
 
-/// How one gate ran.
+/// The run of one gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateRun {
     /// The gate's name.
     pub gate: String,
     /// What became of it.
     pub outcome: Outcome,
-    /// How long it took, in milliseconds.
+    /// The run time in milliseconds.
     pub ms: u64,
     /// Why it did not look, or could not; of one that mended the draft, what it changed.
     pub why: Option<String>,

@@ -93,7 +93,7 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// Why a gate must end before its work is done.
+/// The reason that a gate must stop early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Halt {
     /// The caller has gone.
@@ -102,7 +102,7 @@ pub(super) enum Halt {
     TimedOut,
 }
 
-/// How long a gate may go on.
+/// The time limit of a gate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit<'w> {
     watch: &'w Watch,

@@ -6,7 +6,7 @@ use super::lexical_syntax::Sort;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 
-/// How far the markers of one conflict may lie apart, in lines.
+/// The maximum distance between the markers of one conflict, in lines.
 const FARTHEST: usize = 5_000;
 
 /// So many lines of a side are looked at.

@@ -97,7 +97,7 @@ fn tells(scene: &TextPair<'_>, text: &str) -> bool {
     letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(&text)
 }
 
-/// Whether the text before had such a pair already, in or beside what was replaced.
+/// True if the text before already had such a pair, in or next to the replaced lines.
 fn was_doubled(scene: &TextPair<'_>, piece: &ReplacedLines, size: usize, line: usize) -> bool {
     let Some(before) = scene.before else { return false };
     let from = piece.old.0.saturating_sub(2 * size).max(1);

@@ -12,7 +12,7 @@ use super::text_pair::{DamageFinding, TextPair};
 use super::{compiled, elided_words};
 use crate::gate::delta::ReplacedLines;
 
-/// How few lines an edit must have taken away for three dots to stand for them.
+/// The minimum number of removed lines for three dots to count as their elision.
 const FEWEST_LOST: usize = 3;
 
 /// What can only be elision is one of these at some place.
@@ -35,7 +35,7 @@ static TRAILING: LazyLock<Regex> = LazyLock::new(|| {
     compiled(r"\s(?://+|#+|--|/\*+|<!--+)\s*(?P<words>(?:\.\.\.|…).*?)\s*(?:\*+/|--+>)?\s*$")
 });
 
-/// What stands behind the dots, or before them.
+/// The words after the dots, or before them.
 static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?xi) ^ (?:\(|\[)? \s* (?:and\s+|with\s+|keep\s+|all\s+|the\s+|your\s+|my\s+|our\s+|any\s+|some\s+|include\s+|insert\s+|add\s+|copy\s+|same\s+as\s+)*
@@ -47,7 +47,7 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What says it without dots.
+/// Words that mark an elision without dots.
 static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?xi) ^ \(? (?:keep\s+|leave\s+|all\s+|and\s+)* (?:the\s+|your\s+|my\s+|our\s+|this\s+|all\s+)*
@@ -136,7 +136,7 @@ fn elides(scene: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
     says && (!prose || lost >= FEWEST_LOST) && !heading(scene, text)
 }
 
-/// How many lines more the edit took away than it brought.
+/// Returns the number of removed lines minus the number of added lines.
 fn lost(scene: &TextPair<'_>, piece: &ReplacedLines) -> usize {
     let took = (piece.old.1 + 1).saturating_sub(piece.old.0);
     let brought = (piece.new.1 + 1).saturating_sub(piece.new.0);

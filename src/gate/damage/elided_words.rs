@@ -136,7 +136,7 @@ const BETWEEN: &[&str] = &[
 /// The longest elision, in words.
 const LONGEST: usize = 12;
 
-/// Whether a comment has no other words than elisions are made of, and says of something that it was left out.
+/// True if a comment consists of elision words only and states that something was left out.
 pub(super) fn all_elide(text: &str) -> bool {
     let text = text.to_lowercase();
     let words: Vec<&str> = words(&text).collect();
@@ -148,7 +148,7 @@ pub(super) fn all_elide(text: &str) -> bool {
     words.len() <= LONGEST && some(LEFT_OUT) && some(SAID) && words.iter().all(known)
 }
 
-/// Whether a comment is a few words, and no code that was taken out.
+/// True if a comment is a few words and not commented-out code.
 pub(super) fn few(text: &str) -> bool {
     let count = words(text).count();
     (1..=LONGEST).contains(&count) && !text.contains(['=', ';', '{', '}'])

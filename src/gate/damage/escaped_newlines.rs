@@ -3,7 +3,7 @@
 use super::lexical_syntax::Sort;
 use super::text_pair::{DamageFinding, TextPair};
 
-/// How many escaped line ends make a line of a text that is no code suspect.
+/// The number of escaped line ends from which a line of prose is suspect.
 const MANY: usize = 3;
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {

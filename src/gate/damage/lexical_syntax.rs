@@ -2,7 +2,7 @@
 //!
 //! Invariant: this is the one table of that in this room; a language that it does not have is read as no code.
 
-/// What is to be expected of a text's lines.
+/// The kind of text that a language holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     /// Statements: a line that starts with `+` or `12:` is none of it.
@@ -17,20 +17,20 @@ pub(super) enum Sort {
     Unknown,
 }
 
-/// How a string is written.
+/// The syntax of one kind of string literal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quoted {
-    /// What begins it.
+    /// The opening delimiter.
     pub(super) open: &'static str,
-    /// What ends it.
+    /// The closing delimiter.
     pub(super) close: &'static str,
-    /// Whether a backslash takes the meaning of the next character.
+    /// Set when a backslash escapes the next character.
     pub(super) escapes: bool,
-    /// Whether it may go over lines; where not, the end of the line ends it.
+    /// Set when the string may span lines; otherwise the end of the line ends it.
     pub(super) lines: bool,
 }
 
-/// What is peculiar to a language.
+/// A lexical rule particular to a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quirk {
     /// Nothing.
@@ -45,7 +45,7 @@ pub(super) enum Quirk {
     Words,
 }
 
-/// How a language is written.
+/// The lexical syntax of a language.
 #[derive(Debug)]
 pub(super) struct Tongue {
     pub(super) name: &'static str,
@@ -120,7 +120,7 @@ static TABLE: [Tongue; 22] = [
     plain("diff", Sort::Patch),
 ];
 
-/// How a language is written, where it is known here.
+/// Returns the lexical syntax of a language, if the table has it.
 pub(super) fn find(language: &str) -> Option<&'static Tongue> {
     TABLE.iter().find(|tongue| tongue.name == language)
 }

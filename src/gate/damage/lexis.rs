@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::lexical_syntax::{Quirk, Quoted, Tongue};
 
-/// What a part of a text is.
+/// The lexical kind of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LexicalPart {
     Code,
@@ -33,7 +33,7 @@ impl Lexis {
         Lexis { parts: reader.parts }
     }
 
-    /// What stands at an offset.
+    /// Returns the lexical part at an offset.
     pub(super) fn at(&self, offset: usize) -> LexicalPart {
         let next = self.parts.partition_point(|(part, _)| part.end <= offset);
         match self.parts.get(next) {
@@ -86,7 +86,7 @@ impl<'t> LexicalReader<'t> {
         self.pass(byte);
     }
 
-    /// Whether a comment or a string could begin with this byte.
+    /// True if a comment or a string could begin with this byte.
     fn begins(&self, byte: u8) -> bool {
         let first = |word: &str| word.as_bytes().first() == Some(&byte);
         self.tongue.line_comments.iter().any(|word| first(word))
@@ -156,7 +156,7 @@ impl<'t> LexicalReader<'t> {
         }
     }
 
-    /// Whether a quote here is an apostrophe: in a language whose words need none.
+    /// True if a quote here is an apostrophe, in a language whose words need no quotes.
     fn is_inside_word(&self) -> bool {
         let word = self.before().is_some_and(|byte| byte.is_ascii_alphanumeric());
         self.tongue.quirk == Quirk::Words && word

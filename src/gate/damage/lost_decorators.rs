@@ -86,7 +86,7 @@ fn lost(
     Some(DamageFinding { line: new.line, column, message })
 }
 
-/// Whether the edit changed more of the symbol than what stands above it.
+/// True if the edit changed more of the symbol than its decorators.
 fn wrote(scene: &TextPair<'_>, before: Lines<'_>, old: &LineSymbol<'_>) -> bool {
     let body = (old.line, old.end);
     scene.pieces.iter().any(|piece| {
@@ -97,7 +97,7 @@ fn wrote(scene: &TextPair<'_>, before: Lines<'_>, old: &LineSymbol<'_>) -> bool 
     })
 }
 
-/// Whether the mark now stands on the symbol's own line.
+/// True if the mark is now on the symbol's own line.
 fn same_line(scene: &TextPair<'_>, new: &LineSymbol<'_>, mark: &str) -> bool {
     scene.after.text(new.line).contains(mark)
 }

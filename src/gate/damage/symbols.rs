@@ -18,7 +18,7 @@ pub(super) struct LineSymbol<'t> {
     pub(super) line: usize,
     /// The last line of its body.
     pub(super) end: usize,
-    /// What stands above it, each with the line on which it begins.
+    /// The decorators above it, each with its first line.
     pub(super) above: Vec<(usize, &'t str)>,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn symbols<'t>(lines: Lines<'t>, language: &str) -> Vec<LineSymbol<'t
     symbols
 }
 
-/// Whether a line is a decorator or its like.
+/// True if a line is a decorator, an attribute or an annotation.
 pub(super) fn is_mark(body: &str, language: &str) -> bool {
     let at = |text: &str| {
         text.starts_with('@')
@@ -115,7 +115,7 @@ fn name<'t>(text: &'t str, language: &str) -> Option<&'t str> {
         .then_some(name)
 }
 
-/// How many brackets more open than close.
+/// Returns the number of opening brackets minus the number of closing ones.
 fn balance(body: &str) -> i64 {
     body.bytes().fold(0, |open, byte| match byte {
         b'(' | b'[' | b'{' => open + 1,

@@ -14,10 +14,10 @@ use crate::gate::lost::Lost;
 use crate::grammar::{self, Parsed};
 use crate::text::{Buffer, Lines};
 
-/// How far a grammar may go to say whether something is code.
+/// The step limit for a grammar that decides if something is code.
 const STEPS: usize = 200_000;
 
-/// What a rule found, and where: line and column from 1.
+/// A finding of a rule; line and column start at 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DamageFinding {
     pub(super) line: usize,
@@ -34,7 +34,7 @@ pub(super) struct TextPair<'a> {
     pub(super) after: Lines<'a>,
     /// The lines before it; of a new file none.
     pub(super) before: Option<Lines<'a>>,
-    /// What the edit replaced by what, in the text's order; a new file is one piece.
+    /// The replaced lines, in text order; a new file is one piece.
     pub(super) pieces: Vec<ReplacedLines>,
     pub(super) sort: Sort,
     pub(super) tongue: Option<&'static Tongue>,
@@ -93,7 +93,7 @@ impl<'a> TextPair<'a> {
         self.pieces.iter().flat_map(|piece| (piece.new.0..=piece.new.1).map(move |line| (line, piece)))
     }
 
-    /// Whether a line with this text, but for the space at its ends, was there before.
+    /// True if the text before had a line with this text, ignoring leading and trailing white space.
     pub(super) fn was_there(&self, text: &str) -> bool {
         let Some(before) = self.before else { return false };
         self.old_lines.get_or_init(|| before.iter().map(str::trim).collect()).contains(text.trim())
@@ -105,13 +105,13 @@ impl<'a> TextPair<'a> {
         (piece.old.0..=piece.old.1).take(1000).any(|line| before.text(line) == text)
     }
 
-    /// What stands at a place of the text after the edit.
+    /// Returns the lexical part at an offset of the text after the edit.
     pub(super) fn part(&self, offset: usize) -> LexicalPart {
         let Some(tongue) = self.tongue else { return LexicalPart::Code };
         self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), tongue)).at(offset)
     }
 
-    /// What stands where a line begins.
+    /// Returns the lexical part at the start of a line.
     pub(super) fn part_of_line(&self, line: usize) -> LexicalPart {
         self.part(self.after.span(line).start)
     }
@@ -147,7 +147,7 @@ impl<'a> TextPair<'a> {
         true
     }
 
-    /// Whether a line lies in a fenced block of a page.
+    /// True if a line is inside a fenced block of a page.
     pub(super) fn is_fenced(&self, line: usize) -> bool {
         let fences = self.fences.get_or_init(|| match self.language() {
             "markdown" => fences(self.after),
@@ -157,7 +157,7 @@ impl<'a> TextPair<'a> {
         fences.get(next).is_some_and(|fence| fence.contains(&line))
     }
 
-    /// Where a line of the text before stands now, or what was put in its place.
+    /// Returns the line of the text after that corresponds to a line of the text before, or its replacement.
     pub(super) fn line_after(&self, line: usize) -> usize {
         let piece = || self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&line));
         let now = self.draft.map.carry(line).or_else(|| piece().map(|piece| piece.new.0));

@@ -34,7 +34,7 @@ fn has_any(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), b"\xE2\x80").is_some() && text.contains(QUOTES)
 }
 
-/// Whether what was replaced had such quotes: then they are no news.
+/// True if the replaced text already had such quotes.
 fn had(scene: &TextPair<'_>, piece: &ReplacedLines) -> bool {
     let Some(before) = scene.before else { return false };
     (piece.old.0..=piece.old.1).any(|line| has_any(before.text(line)))

@@ -14,7 +14,7 @@ use crate::policy::{Baseline, Level, Profile, Rule};
 /// The most findings that one gate may report, gravest first.
 const MOST_FINDINGS: usize = 1000;
 
-/// What findings are weighed by.
+/// The inputs that decide the severity of a finding and if it blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weights<'a> {
     pub(super) rule: &'a Rule,
@@ -25,26 +25,26 @@ pub(super) struct Weights<'a> {
     pub(super) past: TextBefore,
 }
 
-/// What could be seen of the text before.
+/// Tells how much the gate could find in the text before the edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextBefore {
-    /// All that is seen of the text after, too.
+    /// Everything that the gate can find in the text after.
     Plain,
-    /// It did not parse, which hid findings, and the edit mends that.
+    /// The text did not parse, which hid findings, and the edit fixes that.
     Hidden,
 }
 
-/// Why a finding that would refuse the edit does not.
+/// The reason that a blocking finding is tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pardon {
-    /// Edits of several steps cross it on their way.
+    /// Edits in several steps pass through this state.
     OnTheWay,
-    /// It may well be old: it stands where the edit wrote nothing, and could not be seen before.
+    /// The finding may be old: it is outside the edited lines, and a syntax error hid it before.
     Unseen,
 }
 
 impl Pardon {
-    /// What is added to the finding's words.
+    /// Returns the suffix for the finding's message.
     const fn words(self) -> &'static str {
         match self {
             Pardon::OnTheWay => " (tolerated in a single edit)",
@@ -82,7 +82,7 @@ impl Weights<'_> {
         }
     }
 
-    /// How grave it is; where the gate only warns, never more than a warning.
+    /// Returns the severity; at most a warning if the gate only warns.
     fn severity(&self, mark: &ComparedFinding) -> Severity {
         let own = match mark.belief {
             Belief::Certain => mark.severity,
@@ -94,7 +94,7 @@ impl Weights<'_> {
         }
     }
 
-    /// Whether the baseline counts a finding that was there before.
+    /// True if the baseline counts a finding that the text before already had.
     fn counts(&self, mark: &ComparedFinding) -> bool {
         match self.rule.baseline.unwrap_or(self.baseline) {
             Baseline::New => false,

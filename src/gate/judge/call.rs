@@ -33,14 +33,14 @@ pub(super) struct Member<'a, 'd> {
     pub(super) repair: &'d Repair<'d>,
 }
 
-/// How a program was asked.
+/// Run time and isolation of a program call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ProgramCall {
     ran: Duration,
     isolation: Isolation,
 }
 
-/// What all gates share that judge one draft.
+/// The state shared by all gates that judge one draft.
 pub(super) struct JudgeCall<'a> {
     pub(super) case: &'a Case<'a>,
     watch: &'a Watch,

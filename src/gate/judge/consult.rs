@@ -15,12 +15,12 @@ use crate::gate::output::ToolFinding;
 use crate::policy::Baseline;
 use crate::text::Buffer;
 
-/// What a program found in one draft.
+/// The findings of a program in one draft.
 #[derive(Debug)]
 pub(super) struct Findings {
     /// Each finding with whether the edit brought it.
     pub(super) marks: Vec<(ComparedFinding, bool)>,
-    /// What is to be said beside them.
+    /// A note to show with the findings.
     pub(super) note: Option<&'static str>,
 }
 

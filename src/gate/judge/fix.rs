@@ -23,9 +23,9 @@ const ALL_OR_NOTHING: &str = "left the edit unformatted: its changes to the edit
 pub(super) struct Mended {
     /// The text.
     pub(super) text: Buffer,
-    /// How the lines of the text before the edit became those of this one.
+    /// Maps the lines of the text before the edit to those of this text.
     pub(super) map: LineMap,
-    /// How many lines the program changed.
+    /// The number of lines that the program changed.
     pub(super) lines: usize,
 }
 
@@ -35,7 +35,7 @@ impl Mended {
         Draft { after: &self.text, map: &self.map, ..*draft }
     }
 
-    /// What is said of the program: `changed 3 lines`.
+    /// Describes the run of the program: `changed 3 lines`.
     pub(super) fn told(&self) -> String {
         match self.lines {
             1 => "changed 1 line".to_owned(),
@@ -53,7 +53,7 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    /// What is said of the program: `changed 3 lines; left 20 lines outside of the edit`.
+    /// Describes the run of the program: `changed 3 lines; left 20 lines outside of the edit`.
     pub(super) fn told(&self) -> Option<String> {
         let changed = self.mended.as_ref().map(|(mended, _)| mended.told());
         let left = (self.left > 0).then(|| {

@@ -45,15 +45,15 @@ use crate::policy::EffectiveRules;
 pub struct Case<'a> {
     /// The draft.
     pub draft: Draft<'a>,
-    /// What it is judged by.
+    /// The rules that apply to the draft.
     pub terms: EffectiveRules<'a>,
-    /// What its programs may use.
+    /// The environment of its programs.
     pub means: GateEnv<'a>,
-    /// Whether the file goes, so that there is no text after the edit.
+    /// Set when the edit removes the file, so that there is no text after it.
     pub removed: bool,
     /// Drafts of one number lie beside each other, by their roots and paths; others never meet.
     pub among: usize,
-    /// Which of its texts is on disk.
+    /// The text of the draft that is on disk.
     pub on_disk: OnDisk,
     /// The links of other pages that the call would leave without their target in this file.
     pub dead_links: &'a [DeadLinks],
@@ -61,7 +61,7 @@ pub struct Case<'a> {
     pub lost: &'a Lost,
 }
 
-/// Which text of a draft is on disk.
+/// The text of a draft that is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDisk {
     /// The one before: an edit is to be made.
@@ -73,7 +73,7 @@ pub enum OnDisk {
 /// The least number of threads that ask programs: most of them wait.
 const LEAST_THREADS: usize = 8;
 
-/// What each gate said, by its place in the policy.
+/// The report of each gate, by its position in the policy.
 type GateResults = BTreeMap<usize, GateReport>;
 
 /// Asks each rule's gate about one draft, and weighs what they say by the terms.
@@ -132,20 +132,20 @@ struct JudgeJob<'a> {
 }
 
 impl<'a> JudgeJob<'a> {
-    /// Begins with what the gates in process said.
+    /// Creates a job with the results of the in-process gates.
     fn new(call: JudgeCall<'a>, mut seats: GatePlan<'a>, said: GateResults) -> JudgeJob<'a> {
         let mut board: GateResults = std::mem::take(&mut seats.silent).into_iter().collect();
         board.extend(said);
         JudgeJob { call, seats, board, mended: None }
     }
 
-    /// The file and the gate in process that refuses it, if one does.
+    /// Returns the file and the in-process gate that rejects it, if any.
     fn refusal(&self) -> Option<(&'a str, String)> {
         let refuser = self.board.values().find(|told| told.refuses())?;
         Some((self.call.case.draft.path, refuser.run.gate.clone()))
     }
 
-    /// Asks no program, as a draft of the call is refused already.
+    /// Skips all programs, because another gate already rejected a draft of this call.
     fn leave(&mut self, (path, gate): &(&str, String)) {
         let why = if *path == self.call.case.draft.path {
             format!("{gate} refuses the draft already")
@@ -158,14 +158,14 @@ impl<'a> JudgeJob<'a> {
         self.board.extend(rest.map(|seat| (seat.at, GateReport::silent(seat.rule, &why, Duration::ZERO))));
     }
 
-    /// Has the gates that mend go over the draft.
+    /// Runs the fixers on the draft.
     fn mend(&self) -> (Option<Mended>, GateResults) {
         let mut board = GateResults::new();
         let mended = self.call.mend(&self.seats.fixers, &self.seats.here, &mut board);
         (mended, board)
     }
 
-    /// The draft as the gates that mend left it.
+    /// Returns the draft after the fixers.
     fn left(&self) -> Draft<'_> {
         let draft = &self.call.case.draft;
         self.mended.as_ref().map_or(*draft, |mended| mended.draft(draft))
@@ -179,7 +179,7 @@ impl<'a> JudgeJob<'a> {
     }
 }
 
-/// Has the gates that mend go over all drafts, several at a time.
+/// Runs the fixers on all drafts, several drafts in parallel.
 fn mend(rounds: &mut [JudgeJob<'_>], cores: usize) {
     let mended = parallel(rounds, cores, JudgeJob::mend);
     for (round, (mended, board)) in rounds.iter_mut().zip(mended) {

@@ -251,7 +251,7 @@ impl Letters {
         }
     }
 
-    /// How many there are before each line, and in all.
+    /// Returns the count before each line, and the total.
     fn sums(self, lines: &[&str]) -> Vec<usize> {
         let mut sum = 0;
         let ends = lines.iter().map(|line| {

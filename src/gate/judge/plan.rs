@@ -112,7 +112,7 @@ impl<'a> GatePlan<'a> {
         Ok(())
     }
 
-    /// How many gates are asked.
+    /// Returns the number of gates to run.
     pub(super) fn count(&self) -> usize {
         self.here.len() + self.fixers.len() + self.checks.len()
     }

@@ -22,15 +22,15 @@ use crate::gate::watch::{Halt, Limit};
 use crate::policy::{CacheScope, Canary, CanaryText, Isolation, Rule, Severity, Shows};
 use crate::text::{Buffer, Hints, Version};
 
-/// What is said of a program that finds nothing in its canary.
+/// The message for a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
-/// What is said of one that may not have come to a file.
+/// The note for a program that may not have reached a file.
 const HIDDEN: &str = "the project fails in other files, so this one may not have been looked at";
-/// What is said of a program that reads the file, but does not judge it.
+/// The message for a program that reads the file but does not check it.
 const OFF: &str =
     "reads the file, but what it is asked for is switched off there, by its configuration or a comment";
 
-/// Why a program's answer about a draft counts.
+/// The proof that makes a program's answer about a draft count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proven {
     /// It was seen to find something in the draft or in its canary, or has no canary.
@@ -40,7 +40,7 @@ pub(super) enum Proven {
 }
 
 impl Proven {
-    /// What is to be said beside the answer.
+    /// Returns the note to show with the findings.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Proven::Works => None,
@@ -60,7 +60,7 @@ pub(super) struct GateProgram<'a> {
     /// The other drafts of the call as they were, where that is not what is on disk.
     past: DraftOverlays<'a>,
     limit: Limit<'a>,
-    /// How long all gates may take.
+    /// The time limit of all gates together.
     total: Duration,
     basis: Option<CacheKey<'a>>,
     ran: Cell<Duration>,
@@ -340,12 +340,12 @@ impl<'a> GateProgram<'a> {
         other.or_else(|| self.drafts.iter().zip(seen).enumerate().find_map(in_draft))
     }
 
-    /// What it is kept apart by.
+    /// Returns the isolation of the program.
     pub(super) fn isolation(&self) -> Isolation {
         self.means.workshop.isolation()
     }
 
-    /// How long it has run.
+    /// Returns the time that the program has run.
     pub(super) fn ran(&self) -> Duration {
         self.ran.get()
     }
@@ -479,7 +479,7 @@ fn own(seen: &[Vec<ToolFinding>], at: usize) -> Vec<&ToolFinding> {
     seen.get(at).into_iter().flatten().filter(|seen| seen.elsewhere.is_none()).collect()
 }
 
-/// Whether it found errors in other files than this one.
+/// True if the program found errors in other files than this one.
 fn fails_elsewhere(found: &[Vec<ToolFinding>], at: usize) -> bool {
     let other = |(place, seen): (usize, &Vec<ToolFinding>)| {
         seen.iter().any(|seen| is_error(seen) && (place != at || seen.elsewhere.is_some()))

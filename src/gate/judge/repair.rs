@@ -27,7 +27,7 @@ impl<'a> Repair<'a> {
         Repair { draft, limit, known: OnceLock::new() }
     }
 
-    /// Whether the text before parsed, as far as anybody here can tell.
+    /// True if the text before parsed, as far as the parsers can tell.
     pub(super) fn parsed_before(&self) -> bool {
         self.known().parsed
     }

@@ -7,7 +7,7 @@ use crate::gate::finding::{Finding, clean};
 use crate::gate::verdict::{GateRun, Outcome, Verdict};
 use crate::policy::{Isolation, Rule};
 
-/// What one gate said of a draft.
+/// The result of one gate for a draft.
 #[derive(Debug)]
 pub(super) struct GateReport {
     pub(super) run: GateRun,
@@ -69,7 +69,7 @@ impl GateReport {
         self
     }
 
-    /// Whether one of its findings refuses the draft.
+    /// True if one of its findings rejects the draft.
     pub(super) fn refuses(&self) -> bool {
         self.findings.iter().any(|finding| finding.blocking)
     }

@@ -46,7 +46,7 @@ pub(super) struct SharedRun(Vec<usize>);
 /// What is said of a draft: its place among the drafts, that of the gate in its policy, and what the gate said.
 type GateReply = (usize, usize, GateReport);
 
-/// What members must have in common to share a run.
+/// The properties that members must have in common to share a run.
 #[derive(PartialEq, Eq, Hash)]
 struct RunKey<'d> {
     gate: (&'d str, Version),
@@ -62,7 +62,7 @@ struct RunKey<'d> {
     how: How,
 }
 
-/// How a program answers for several files.
+/// The way that a program answers for several files.
 #[derive(PartialEq, Eq, Hash)]
 enum How {
     Command(SharedPart),
@@ -275,7 +275,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         (company, past)
     }
 
-    /// Whether a finding is about a file that the same gate judges for itself in this call.
+    /// True if a finding is about a file that the same gate judges separately in this call.
     fn is_told_elsewhere(&self, mark: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
         let (case, gate) = (member.call.case, member.seat.rule.gate.name.as_str());
         let told = |path: &str| self.judged.contains(&(gate, case.means.root, case.among, path));

@@ -30,7 +30,7 @@ pub(in crate::gate) struct CacheKey<'a> {
     files: Vec<(&'a str, Version)>,
     /// The other files; absent where they are too many to be looked at.
     around: Option<Version>,
-    /// How long an answer is true.
+    /// The lifetime of a cached answer.
     pub(in crate::gate) lives: Duration,
 }
 

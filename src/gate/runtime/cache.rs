@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// The most bytes of one that is kept: it must not push out all others.
 const LARGEST: usize = MOST_BYTES / 4;
 
-/// What a program found in each of the texts of a run.
+/// The findings of a program in each text of a run.
 pub(in crate::gate) type CachedFindings = Arc<[Vec<ToolFinding>]>;
 
 /// Answers by the stamp of all that they rest on; those that were not asked for longest make room.

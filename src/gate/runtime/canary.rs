@@ -31,7 +31,7 @@ const LIFE: Duration = Duration::from_secs(60);
 /// How long one holds of a program whose tree is known.
 const LONG_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a canary showed.
+/// The result of a canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gate) enum Proof {
     /// The program found something in it.
@@ -46,7 +46,7 @@ pub(in crate::gate) enum Proof {
 #[derive(Debug)]
 pub(in crate::gate) struct Proofs {
     known: Mutex<LruCache<Version, Known>>,
-    /// Where proofs are written down, a file for each root.
+    /// The directory that stores proofs, one file for each root.
     written: Option<Notes>,
 }
 

@@ -51,7 +51,7 @@ impl GateRuntime {
         self.fleet.keep();
     }
 
-    /// Whether language servers are kept.
+    /// True if language servers are kept running.
     pub fn keeps_servers(&self) -> bool {
         self.fleet.keeps()
     }

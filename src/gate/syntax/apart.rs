@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 static LEFT_BEHIND: AtomicUsize = AtomicUsize::new(0);
 
-/// How a job ended.
+/// The outcome of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum JobOutcome<T> {
     /// With a result.

@@ -85,7 +85,7 @@ impl Task {
     }
 }
 
-/// What a process says of its text.
+/// The reply of a process about its text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::gate) enum Reply {
     Faults { faults: Vec<WireFault>, keys: Option<Vec<WireFault>> },
@@ -106,7 +106,7 @@ pub(in crate::gate) struct WireFault {
     message: String,
 }
 
-/// Why a process gave no reply.
+/// The reason that a process gave no reply.
 #[derive(Debug)]
 pub(in crate::gate) enum NoReply {
     /// The caller has gone, or the time is up; the process was killed.

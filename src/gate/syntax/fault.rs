@@ -9,15 +9,15 @@ const LONGEST: usize = 3;
 /// A place that a parser cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SyntaxFault {
-    /// Where it begins, as an offset of the text.
+    /// The start, as an offset of the text.
     pub(super) at: usize,
-    /// Where it ends.
+    /// The end, as an offset of the text.
     pub(super) end: usize,
     /// Which pass over the text found it; a later pass begins when the one before it has found nothing.
     pub(super) pass: u8,
-    /// What was seen.
+    /// The message.
     pub(super) message: String,
-    /// Whether the reader can be believed.
+    /// The certainty of the fault.
     pub(super) belief: Belief,
 }
 

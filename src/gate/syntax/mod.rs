@@ -56,7 +56,7 @@ const MOST_MEMORY: usize = 48 << 20;
 /// What a parser needs before the first level of nesting, in bytes.
 const LEAST_STACK: usize = 8 << 20;
 
-/// What a parser made of a text.
+/// The result of parsing a text.
 #[derive(Debug, PartialEq, Eq)]
 enum Parse {
     /// It read it, and found these faults.
@@ -129,7 +129,7 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Pars
     Ok(Judged { marks: cause::folded(found.marks, cause, explains), note: found.note })
 }
 
-/// What the parsers say of a draft.
+/// The result of the parsers for a draft.
 #[derive(Debug)]
 pub(super) struct Judged {
     /// Each fault with whether the edit brought it.

@@ -29,7 +29,7 @@ const REPORTS_ALL: ParserKind = ParserKind::Own(Stops::Never);
 /// Faults in the order of the text, each with the pass over the text that found it.
 pub(super) type Faults = Vec<(ComparedFinding, u8)>;
 
-/// What tree-sitter says of both sides.
+/// The faults that tree-sitter finds on both sides.
 #[derive(Debug, Default)]
 pub(super) struct Opinion {
     pub(super) old: Faults,

@@ -24,7 +24,7 @@ pub(super) const MOST_FAULTS: usize = 20_000;
 /// How much of the text at fault a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
 
-/// What tree-sitter says about a text.
+/// The faults that tree-sitter finds in a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct TreeReport {
     /// The innermost places that it could not read, and the tokens that it missed.

@@ -103,7 +103,7 @@ fn judge(scene: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
     found.then(|| spot(first, mark))
 }
 
-/// Whether what a mark stands in front of was there before, as it is: with the space before it.
+/// True if the text before had the line after the mark unchanged, including its indentation.
 fn was(scene: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool {
     scene.took(piece, rest) || rest.trim().len() > 8 && scene.was_there(rest)
 }

@@ -10,7 +10,7 @@ use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
 
-/// What stands between a number and its line.
+/// The separator between a line number and its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Arrow,
@@ -25,7 +25,7 @@ enum Separator {
 #[derive(Debug, Clone, Copy)]
 struct PrefixedLine<'t> {
     line: usize,
-    /// Where the number begins, in bytes of the line.
+    /// The byte offset of the number in the line.
     at: usize,
     number: usize,
     separator: Separator,
@@ -83,7 +83,7 @@ struct AscendingLines<'r, 's> {
 }
 
 impl AscendingLines<'_, '_> {
-    /// Whether the lines were there before, without their numbers.
+    /// True if the text before had the lines without their numbers.
     fn is_known(&self) -> bool {
         let (known, all) =
             (self.known(), self.lines.iter().filter(|line| !line.rest.trim().is_empty()).count());
@@ -121,13 +121,13 @@ impl AscendingLines<'_, '_> {
         }
     }
 
-    /// How many of the lines were there before, without their number.
+    /// Returns the number of lines that the text before had without their number.
     fn known(&self) -> usize {
         let tells = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count() > 2;
         self.lines.iter().filter(|line| tells(line.rest) && self.scene.was_there(line.rest)).count()
     }
 
-    /// Whether the numbers are those of the lines, before the edit or after it.
+    /// True if the numbers are the actual line numbers, before or after the edit.
     fn in_place(&self) -> bool {
         let Some(first) = self.lines.first() else { return false };
         let words = self.lines.iter().any(|line| line.rest.chars().any(char::is_alphabetic));
@@ -135,7 +135,7 @@ impl AscendingLines<'_, '_> {
         words && (first.number == first.line || old && self.scene.before.is_some())
     }
 
-    /// Whether what stands behind the numbers is indented, as it is in code.
+    /// True if the text after the numbers is indented, as in code.
     fn is_indented(&self) -> bool {
         let indent = |text: &str| text.len() - text.trim_start().len();
         let mut indents =
@@ -146,13 +146,13 @@ impl AscendingLines<'_, '_> {
         most > least + 1
     }
 
-    /// Whether the numbers are aligned at their ends: `  9` and ` 10`.
+    /// True if the numbers are right-aligned: `  9` and ` 10`.
     fn is_aligned(&self) -> bool {
         let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
         first.at > last.at
     }
 
-    /// Whether the lines are the entries of a table with numbers for keys.
+    /// True if the lines are entries of a table with numeric keys.
     fn is_table(&self) -> bool {
         let colon = self.lines.iter().all(|line| line.separator == Separator::Colon);
         let entry = |line: &&PrefixedLine<'_>| {
