@@ -64,7 +64,7 @@ impl PolicyCache {
 }
 
 impl Workspace {
-    /// The policy that rules a place: that of a file's own folder, and for what lies in a database the one at the top.
+    /// Returns the policy of a place: that of a file's folder, or the one at the top for an entity.
     ///
     /// Errors: `POLICY_INVALID`.
     pub(super) fn rules_of(&self, place: &DocumentPath) -> Result<Arc<Policy>, Error> {
@@ -74,7 +74,7 @@ impl Workspace {
         }
     }
 
-    /// The policy at the top of the first root.
+    /// Returns the policy at the top of the first root.
     ///
     /// Errors: `POLICY_INVALID`.
     pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
