@@ -1,28 +1,28 @@
-//! What a refusal can show: places, the lines that come nearest, and the call that is proposed.
+//! Evidence in an error: places, the nearest lines, and the proposed call.
 
-/// A line of a file, as evidence in a refusal.
+/// A line of a file, as evidence in an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvidenceLine {
     /// 1-based number of the line.
     pub line: usize,
-    /// The line's text, at most 60 characters of it.
+    /// The line's text, at most 60 characters.
     pub preview: String,
-    /// The symbol that encloses the line, where it is known.
+    /// The enclosing symbol of the line, if it is known.
     pub symbol: Option<String>,
 }
 
-/// How alike two texts are: 1 for the same text, 0 for nothing in common; kept in ten-thousandths.
+/// The similarity of two texts: 1 for identical texts, 0 for nothing in common; stored in ten-thousandths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(u16);
 
 impl Score {
-    /// The score of a text that is the same.
+    /// The score of identical texts.
     pub const WHOLE: Score = Score(10_000);
-    /// Nine parts of ten.
+    /// A score of nine tenths.
     pub const NINE_TENTHS: Score = Score(9_000);
 
-    /// The score of texts with this edit distance, the longer of which has `longer` characters; rounded down, so that
-    /// only the same text has [`Score::WHOLE`].
+    /// Returns the score for an edit distance between texts, the longer of which has `longer` characters. It
+    /// is rounded down, so that only identical texts have [`Score::IDENTICAL`].
     pub fn from_distance(distance: usize, longer: usize) -> Score {
         let same = longer.saturating_sub(distance);
         let parts = same.saturating_mul(10_000) / longer.max(1);

@@ -1,8 +1,8 @@
-//! Every refusal on one page: what can stop the line, under a code that never changes.
+//! All error codes of lockgate, in one table.
 //!
-//! A fault in the user's code is a finding, not an [`Error`]; an `Error` is only what stops the line. It carries a
-//! stable [`Code`], says what was seen, and where it can, what to call next. Unless it says otherwise, nothing was
-//! written.
+//! A fault in the user's code is a finding, not an [`Error`]; an `Error` ends the call. It has a stable
+//! [`Code`], a message with the offending value, and where possible the next call. Unless it says otherwise,
+//! nothing was written.
 
 mod evidence;
 mod family;
