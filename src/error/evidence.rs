@@ -59,61 +59,62 @@ pub struct Difference {
     pub line: usize,
     /// 1-based column in that line, in characters.
     pub column: usize,
-    /// What the request has from there on, at most 40 characters of that line.
+    /// The text of the request from there on, at most 40 characters of that line.
     pub asked: String,
-    /// What the file has from there on, at most 40 characters of that line.
+    /// The text of the file from there on, at most 40 characters of that line.
     pub found: String,
 }
 
-/// The lines of a file that come nearest to what was searched.
+/// The lines of a file that are most similar to the search text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Best {
-    /// First line, from 1.
+    /// The first line, from 1.
     pub start_line: usize,
-    /// Last line, inclusive.
+    /// The last line, inclusive.
     pub end_line: usize,
-    /// How alike they are to what was searched, white space left aside.
+    /// Their similarity to the search text, ignoring white space.
     pub score: Score,
-    /// The lines as they are, without their line ends; the first of them where they are many.
+    /// The lines without their line ends; only the first of many.
     pub lines: Vec<String>,
-    /// Where they first differ from what was searched.
+    /// The first difference from the search text.
     pub first_difference: Option<Difference>,
 }
 
-/// The call that a refusal proposes.
+/// The call that an error proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextCall {
-    /// The same edit with these texts; its place is proved to be the only one.
+    /// The same edit with these texts; they are proved to match in exactly one place.
     Edit {
         /// The text to search for.
         search: String,
         /// The text to put in its place.
         replace: String,
     },
-    /// A look at these lines.
+    /// A read of these lines.
     Read {
-        /// First line, from 1.
+        /// The first line, from 1.
         start_line: usize,
-        /// Last line, inclusive.
+        /// The last line, inclusive.
         end_line: usize,
     },
 }
-/// What happened to a file since the version that a caller knows.
+
+/// The changes to a file since the version that a caller knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Since {
-    /// The version that the file has now, as it goes over the wire.
+    /// The current version of the file, as on the wire.
     pub version: String,
-    /// The change from the one to the other, as a unified diff; empty where the text of the one was not kept.
+    /// The unified diff from the known version to the current one; empty if the earlier text is not stored.
     pub diff: String,
 }
 
-/// What a person is to be asked before a write.
+/// A question that a person must confirm before a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
-    /// Why a person is asked, as the beginning of a sentence.
+    /// The reason, as the beginning of a sentence.
     pub reason: String,
-    /// The question, in words; several lines.
+    /// The text of the question; several lines.
     pub text: String,
-    /// The name of the write: who agreed to it sends this with the same call.
+    /// The id of the write; the confirmed call repeats the request with this id.
     pub about: String,
 }
