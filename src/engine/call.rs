@@ -200,13 +200,13 @@ impl Workspace {
 }
 
 fn twice(path: &str, first: usize, at: usize) -> Error {
-    let seen = format!("edits[{at}] is about {path}, and so is edits[{first}]");
+    let seen = format!("edits[{at}] edits {path}, and so does edits[{first}]");
     Error::new(Code::InvalidInput, seen)
         .field(format!("edits[{at}].path"))
         .hint("put all edits of one file into one entry")
 }
 
 fn nested(first: usize, at: usize) -> Error {
-    let seen = format!("of edits[{first}] and edits[{at}] one makes a file of what is a folder to the other");
+    let seen = format!("edits[{first}] and edits[{at}] conflict: one needs as a folder the path that the other makes a file");
     Error::new(Code::InvalidInput, seen).field(format!("edits[{at}].path")).hint("correct one of the paths")
 }

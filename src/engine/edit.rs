@@ -65,7 +65,7 @@ impl Workspace {
             let lock = lock?;
             held = Some((keys, lock));
         }
-        Err(Error::new(Code::EditConflict, "the path leads to another file each time it is looked at"))
+        Err(Error::new(Code::EditConflict, "the path resolves to a different file on each attempt"))
     }
 
     /// Runs the pipeline if the required locks are held or free.
@@ -163,6 +163,6 @@ impl Workspace {
 }
 
 fn overtaken() -> Error {
-    let seen = "somebody else changed what this edit is about while it was judged, and did so again";
+    let seen = "another process changed the target twice while this edit was judged";
     Error::new(Code::EditConflict, seen).hint("read it again, and send the edit with its `version`")
 }

@@ -125,7 +125,7 @@ impl Workspace {
         work: impl FnOnce(&Workspace) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let workspace = Arc::clone(self);
-        let closed = |_| Error::new(Code::Internal, "the workspace takes no more work");
+        let closed = |_| Error::new(Code::Internal, "the workspace is closed");
         let desk = Arc::clone(&self.desks).acquire_owned().await.map_err(closed)?;
         let job = move || {
             // The permit is released when the work ends, even if the caller has stopped waiting.
@@ -133,7 +133,7 @@ impl Workspace {
             work(&workspace)
         };
         tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
-            let message = format!("the work stopped half-way: {trouble}");
+            let message = format!("the work stopped early: {trouble}");
             Err(Error::new(Code::Internal, message).disk_unknown())
         })
     }

@@ -29,13 +29,13 @@ impl Score {
         Score(if longer == 0 { 10_000 } else { u16::try_from(parts).unwrap_or(10_000) })
     }
 
-    /// The score of this share, from 0 to 1; nothing for any other number.
+    /// Returns the score for a ratio from 0 to 1; `None` for any other number.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 10,000")]
     pub fn from_ratio(ratio: f64) -> Option<Score> {
         (0.0..=1.0).contains(&ratio).then(|| Score((ratio * 10_000.0).round() as u16))
     }
 
-    /// The score as a share from 0 to 1, of at most four decimals.
+    /// Returns the score as a ratio from 0 to 1, with at most four decimals.
     pub fn ratio(self) -> f64 {
         f64::from(self.0) / 10_000.0
     }
@@ -45,7 +45,7 @@ impl Score {
         self.0 / 100
     }
 
-    /// How much higher this score is than another.
+    /// Returns the difference to a lower score, or 0.
     #[must_use]
     pub const fn above(self, other: Score) -> Score {
         Score(self.0.saturating_sub(other.0))

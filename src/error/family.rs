@@ -36,7 +36,7 @@ impl ErrorFamily {
         }
     }
 
-    /// The exit code of the command line for a refusal of this family.
+    /// The exit code of the command line for an error of this family.
     pub const fn exit_code(self) -> u8 {
         match self {
             ErrorFamily::Gate => 1,

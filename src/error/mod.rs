@@ -69,13 +69,13 @@ codes! {
         "The pattern needs more steps on this file than one call may take."
         "narrow the lines to look at, or write the pattern without nested repetition";
     CodeBlockRequired "CODE_BLOCK_REQUIRED" Request
-        "An instruction came without code, and the client's model wrote none that could be used."
+        "An instruction came without code, and the client's model wrote no usable code."
         "send the call again with the code as `code_block`";
     FileNotFound "FILE_NOT_FOUND" Target
         "There is no file at this path, or no such entity, app or organisation within reach."
         "correct the path, or create the file with `content`";
     FileExists "FILE_EXISTS" Target
-        "A file that was to be created is there already."
+        "The file to be created already exists."
         "edit it, or replace it with safe_edit_file's `content`";
     NotAFile "NOT_A_FILE" Target
         "The path names a directory, a device or something else that holds no text."
@@ -96,41 +96,41 @@ codes! {
         "A rule forbids this path, whatever its spelling."
         "leave the file alone; a person can edit it without lockgate";
     NotConfirmed "NOT_CONFIRMED" Access
-        "The policy has a person asked before such a write (`confirm`, `runnable`), and nobody agreed to it."
+        "The policy requires a person to confirm such a write (`confirm`, `runnable`), and nobody did."
         "leave the file alone, or have a person make the edit with `lockgate edit` in a terminal";
     PermissionDenied "PERMISSION_DENIED" Access
         "The operating system, or the file's own mode, forbids writing it."
         "ask the file's owner to allow it";
     MatchNotFound "NO_MATCH" Match
-        "The text to be replaced stands nowhere in the file."
+        "The text to be replaced does not occur in the file."
         "read the file again and quote what is there";
     AmbiguousMatch "AMBIGUOUS_MATCH" Match
-        "The text to be replaced stands in more than one place, and nothing says which one is meant."
+        "The text to be replaced occurs in more than one place, and nothing selects one of them."
         "quote more of the surrounding lines, or narrow the lines to look at";
     AlreadyApplied "ALREADY_APPLIED" Match
-        "The replacement stands where the text to be replaced would have stood."
-        "if that is the edit you meant, nothing is left to do; a second copy needs expected_version";
+        "The replacement is already where the text to be replaced would have been."
+        "if that is your edit, nothing is left to do; a second copy needs expected_version";
     GateRefused "GATE_REFUSED" Gate
         "The edit would add a finding that the policy blocks."
-        "mend the findings in the edit and send it again";
+        "fix the findings in the edit and send it again";
     EntityMismatch "ENTITY_MISMATCH" Gate
-        "The content is not what its `entity_type` says, or that cannot be seen."
+        "The content does not match its `entity_type`, or that cannot be checked."
         "give the entity_type that the message names, or correct the content";
     LockTimeout "LOCK_TIMEOUT" Conflict
-        "Another edit held this file or entity for longer than the wait allowed."
+        "Another edit kept this file or entity locked for longer than the wait limit."
         "send the request again";
     EditConflict "EDIT_CONFLICT" Conflict
-        "The file or entity is not what the caller believes it to be."
-        "read it again and build the edit on what is there";
+        "The file or entity has changed since the caller read it."
+        "read it again and build the edit on the current text";
     PolicyInvalid "POLICY_INVALID" Policy
-        "The policy file that covers this path cannot be understood, so nothing it covers is written."
+        "The policy file for this path is invalid, so lockgate writes nothing that it covers."
         "a person corrects the policy file";
     NoSpace "NO_SPACE" System
         "The disk is full, a quota is used up, or the file would be larger than this process may write."
         "free some space and send the request again";
     StoreUnavailable "STORE_UNAVAILABLE" System
-        "The journal, in which every edit is written down first, or the store of what is named, cannot be used."
-        "look at the message; a person can mend the journal's folder or set it aside";
+        "The journal, which records every edit first, or the database of the entity is not usable."
+        "look at the message; a person can repair the journal's folder or move it away";
     IoFailed "IO_FAILED" System
         "The operating system failed to read or write."
         "look at the message, then send the request again";
