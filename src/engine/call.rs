@@ -207,6 +207,8 @@ fn twice(path: &str, first: usize, at: usize) -> Error {
 }
 
 fn nested(first: usize, at: usize) -> Error {
-    let seen = format!("edits[{first}] and edits[{at}] conflict: one needs as a folder the path that the other makes a file");
+    let seen = format!(
+        "edits[{first}] and edits[{at}] conflict: one needs as a folder the path that the other makes a file"
+    );
     Error::new(Code::InvalidInput, seen).field(format!("edits[{at}].path")).hint("correct one of the paths")
 }
