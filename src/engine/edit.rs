@@ -14,7 +14,7 @@ use crate::gate::{Verdict, Watch};
 use crate::request::Request;
 use crate::store::{LockGuard, LockKey, WriteOutcome};
 
-/// How many times a call restarts because its paths changed while it waited for their locks.
+/// The number of times a call restarts because its paths changed while it waited for their locks.
 const ATTEMPTS: usize = 8;
 
 /// The result of an attempt.

@@ -120,7 +120,7 @@ codes! {
         "Another edit kept this file or entity locked for longer than the wait limit."
         "send the request again";
     EditConflict "EDIT_CONFLICT" Conflict
-        "The file or entity has changed since the caller read it."
+        "The file or entity is not in the state that the caller expects."
         "read it again and build the edit on the current text";
     PolicyInvalid "POLICY_INVALID" Policy
         "The policy file for this path is invalid, so lockgate writes nothing that it covers."

@@ -26,7 +26,7 @@ impl Glob {
         &self.text
     }
 
-    /// Whether it finds a file, or a folder above it; the path is relative to the folder of the pattern, with plain names
+    /// True if it matches a file, or a folder above it; the path is relative to the folder of the pattern, with plain names
     /// between its `/`. Any other path is found by no pattern: the matcher panics over some of them.
     pub(super) fn finds(&self, path: &str) -> bool {
         found(&self.matcher, path)
