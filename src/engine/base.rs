@@ -1,6 +1,7 @@
-//! The text that a caller speaks of: the one that is there, or an earlier one from which the edit is carried over.
+//! Finds the text that a caller's edit refers to, and rebases an edit of an earlier version.
 //!
-//! Invariant: an edit is carried over only where its place is proved to be unchanged; else it is refused with what changed.
+//! Invariant: an edit is rebased only if the lines it refers to are proved unchanged; otherwise it is
+//! rejected together with the changes.
 
 use super::Workspace;
 use super::call::{Batch, ResolvedTarget};
@@ -11,18 +12,18 @@ use crate::request::{Expect, Request};
 use crate::store::{EditId, Entry, EntryKind};
 use crate::text::{Buffer, LineMap, RebaseConflict, diff};
 
-/// The most bytes of a diff that a refusal carries; an answer shows what fits.
+/// The most bytes of a diff in an error; an answer shows as much as fits.
 const DIFF: usize = 6_000;
-/// The edits among which a repeat is looked for.
+/// The number of recent edits that are searched for a repeated request.
 const LAST: usize = 50;
-/// The most lines that a refusal shows as they are now.
+/// The most lines of the current text that an error lists.
 const LINES: usize = 20;
 
 impl Workspace {
-    /// The text that a request speaks of, where it is another than the one that is there.
+    /// Returns the text that a request refers to, if it is not the current one.
     ///
-    /// Errors: `EDIT_CONFLICT` for a version that is not known, and for one that no longer stands there where the edit is
-    /// about the text as a whole, or was made before and others have edited the file since.
+    /// Errors: `EDIT_CONFLICT` for an unknown version. Also for an earlier version if the edit replaces the
+    /// whole text, or if the same edit was made before and others have changed the file since.
     pub(super) fn base(
         &self,
         call: &Batch,
@@ -63,7 +64,7 @@ impl Workspace {
         }
     }
 
-    /// The edit that this very call made of the file before, among the last.
+    /// Returns the recent edit of the file that this same request made, if any.
     fn made_before(&self, call: &Batch, target: &ResolvedTarget) -> Result<Option<EditId>, Error> {
         let entries = self.store.at_hand(&target.place, self.store.entries(Some(&target.place), LAST))?;
         let same = |entry: &&Entry| {
@@ -74,9 +75,9 @@ impl Workspace {
     }
 }
 
-/// Carries what was planned for an earlier text over to the one that is there.
+/// Rebases a plan for an earlier text onto the current one.
 ///
-/// Errors: `EDIT_CONFLICT` where it meets what changed since.
+/// Errors: `EDIT_CONFLICT` where the edit overlaps a later change.
 pub(super) fn carried(
     mut planned: PlannedEdit,
     base: &Buffer,
@@ -103,21 +104,21 @@ pub(super) fn carried(
     Ok(planned)
 }
 
-/// Where the lines of one text stand in another.
+/// Maps the lines of one text to those of another.
 ///
-/// Errors: `INTERNAL`, should no plan lead from the one to the other.
+/// Errors: `INTERNAL`, should no plan lead from one to the other.
 pub(super) fn moved(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
     let plan = if from.is_alike(to) { from.toward(to)? } else { from.replaced(to.bytes())? };
     Ok(plan.line_map(from, to))
 }
 
-/// The difference between two versions of the file at this path.
+/// Returns the diff between two versions of the file at this path.
 pub(super) fn difference(path: &str, from: Option<&Buffer>, to: &Buffer) -> String {
     let map = from.map(|from| moved(from, to)).transpose().ok().flatten().unwrap_or_default();
     diff::along(path, from, to, &map).render(DIFF).0
 }
 
-/// The clash of a text that is encoded otherwise.
+/// Returns the conflict with a text in another encoding.
 fn clashing(base: &Buffer) -> RebaseConflict {
     RebaseConflict { asked: (1, base.lines().count()), met: None }
 }
@@ -147,7 +148,7 @@ fn told(RebaseConflict { asked: (first, last), met }: &RebaseConflict, base: &Bu
     }
 }
 
-/// The lines that stand where the edit meets the change.
+/// Returns the current lines that the edit conflicts with.
 fn now(clash: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLine> {
     let Some(met) = clash.met else { return Vec::new() };
     let preview = |line| buffer.lines().text(line).trim_end().chars().take(60).collect();
@@ -160,7 +161,7 @@ fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, seen: &Curr
     let hint = format!("build the edit on version {version}, which is there now");
     let diff = difference(target.place.in_root(), Some(base), &seen.buffer);
     let error = Error::new(Code::EditConflict, message).hint(hint).since(Since { version, diff });
-    // A call that waited named no version.
+    // A call that waited for its lock named no version.
     if target.arrived.is_some() { error } else { error.field("expected_version") }
 }
 

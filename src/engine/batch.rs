@@ -1,4 +1,4 @@
-//! Many edits of one call: all are planned and judged, then all are published or none is.
+//! Several edits in one call: all are planned and judged, then all or none are published.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::request::Request;
 use crate::store::EntryKind;
 
 impl Workspace {
-    /// Carries several edits of different files from the requests to their reports, in the order of the requests.
+    /// Makes several edits of different files and returns their reports, in the order of the requests.
     ///
-    /// Where a gate refuses one of them, none is written, and the others are reported as verified.
+    /// If a gate rejects one of them, none is written, and the others are reported as verified.
     ///
-    /// Errors: what stops one of them stops all, with the path of its field, as in `edits[2].search`; `INVALID_INPUT` for
-    /// no edit at all, two edits of one file, and files of several roots.
+    /// Errors: an error in one edit fails the call, with the path of its field, as in `edits[2].search`;
+    /// `INVALID_INPUT` for an empty list, two edits of one file, and files of several roots.
     pub async fn edit_all(
         self: &Arc<Self>,
         requests: Vec<Request>,

@@ -1,6 +1,6 @@
-//! What the gates of all workspaces keep between their runs, for a person who looks at it, and within bounds.
+//! The caches of gates of all workspaces: lists them, clears them, and keeps them within their limits.
 //!
-//! Invariant: no call waits longer for the bounds than [`LONGEST_WAIT`].
+//! Invariant: no call waits longer than [`MAX_INTERVAL`] for the limits to be applied.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,48 +12,48 @@ use std::time::{Duration, Instant};
 use crate::error::{Code, Error};
 use crate::store::{Cache, CacheLimits, Cached, Kept, StateFolder};
 
-/// How long a process does not look at the bounds again; all processes together do so once an hour.
+/// The time after which a process checks the limits again. All processes together do so once an hour.
 const REST: Duration = Duration::from_secs(60);
-/// How long a call waits for the bounds: while it goes on, its own cache is in use.
+/// The longest time that a call waits for the limits to be applied. The call's own cache is in use meanwhile.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// What the gates of this user keep.
+/// The caches of this user's gates.
 #[derive(Debug)]
 pub struct Caches(StateFolder);
 
 impl Caches {
-    /// Finds the caches of the user who runs lockgate.
+    /// Returns the caches of the user who runs lockgate.
     pub fn for_user() -> Caches {
         Caches(StateFolder::beside(&[]))
     }
 
-    /// The folder in which they lie.
+    /// Returns the folder of the caches.
     ///
-    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing.
+    /// Errors: `PERMISSION_DENIED` if lockgate may not write its state.
     pub fn folder(&self) -> Result<&Path, Error> {
         self.0.caches()
     }
 
-    /// How much may be kept.
+    /// Returns the size and age limits of the caches.
     pub fn limits() -> CacheLimits {
         CacheLimits::default()
     }
 
-    /// Keeps the caches within their bounds, and waits until that is done.
+    /// Applies the limits, and waits until that is done.
     pub fn bound(&self) {
         bound(|limits| self.0.bound_caches_now(limits));
     }
 
-    /// The caches of all workspaces, the largest first.
+    /// Returns the caches of all workspaces, the largest first.
     ///
-    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
+    /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, and errors of the operating system.
     pub fn list(&self) -> Result<Vec<Cached>, Error> {
         self.0.cached()
     }
 
-    /// Removes one of them; false where a gate uses it.
+    /// Removes a cache; returns false if a gate uses it.
     ///
-    /// Errors: what the system refuses.
+    /// Errors: those of the operating system.
     pub fn clear(&self, cached: &Cached) -> Result<bool, Error> {
         match self.0.clear(cached) {
             Ok(()) => Ok(true),
@@ -66,12 +66,12 @@ impl Caches {
     }
 }
 
-/// When this process looked at the bounds last.
+/// The time of this process's last check of the limits.
 #[derive(Debug, Default)]
 pub(super) struct Bounding(Mutex<Option<Instant>>);
 
 impl Bounding {
-    /// Keeps the caches within their bounds, where nobody did so within the hour.
+    /// Applies the limits unless a process did so within the last hour.
     pub(super) fn bound(&self, state: &StateFolder) {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|last| last.elapsed() < REST) {
@@ -82,10 +82,10 @@ impl Bounding {
         let (state, (done, is_done)) = (state.clone(), channel());
         let bound = move || {
             bound(|limits| state.bound_caches(limits));
-            // Nobody may wait any more.
+            // The receiver may be gone.
             let _ = done.send(());
         };
-        // Without a thread the next process does it.
+        // If no thread can be started, the next process applies the limits.
         if Builder::new().name("lockgate-caches".to_owned()).spawn(bound).is_ok() {
             let _ = is_done.recv_timeout(LONGEST_WAIT);
         }
@@ -98,9 +98,9 @@ fn bound(pass: impl FnOnce(CacheLimits) -> std::io::Result<()>) {
     }
 }
 
-/// Returns the cache of a root that calls use now, or makes one; the files of a call have one lock together.
+/// Returns the cache of a root that other calls use, or creates one; the files of a call share one lock.
 ///
-/// `make` may take a while, and keeps nobody from the cache of another root.
+/// `make` may be slow; it does not block the caches of other roots.
 pub(super) fn shared(
     held: &Mutex<HashMap<PathBuf, Weak<Cache>>>,
     root: &Path,
@@ -112,7 +112,7 @@ pub(super) fn shared(
     }
     let made = Arc::new(make()?);
     let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-    // Another call may have been faster.
+    // Another call may have created it meanwhile.
     if let Some(cache) = held.get(root).and_then(Weak::upgrade) {
         return Some(cache);
     }
@@ -132,7 +132,7 @@ mod tests {
         let (p, q) = (Path::new("/p"), Path::new("/q"));
         let made = |root: &Path| state.cache(root).ok();
         let first = shared(&held, p, || {
-            // While this one is made, another call has that of its own root, and even of this one.
+            // Meanwhile another call gets the cache of its own root, or even of this one.
             assert!(held.try_lock().is_ok(), "nobody else could come in");
             assert!(shared(&held, q, || made(q)).is_some());
             made(p)
@@ -142,7 +142,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &again));
         let faster = shared(&held, q, || {
             let faster = shared(&held, q, || made(q)).unwrap();
-            // It stays in use until the slower one has it.
+            // It stays in use until the slower call has it.
             Box::leak(Box::new(faster));
             made(q)
         });

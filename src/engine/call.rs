@@ -1,4 +1,4 @@
-//! What is carried through the line together: the requests of one call, and where each of them leads.
+//! The requests of one call, and the target of each.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,54 +13,54 @@ use crate::text::{Buffer, Version};
 /// The requests of one call, which are carried out together or not at all.
 pub(super) struct Batch {
     pub(super) requests: Vec<Request>,
-    /// What sort of edit it is.
+    /// The kind of journal entry that the call makes.
     pub(super) kind: EntryKind,
-    /// What each request is to bring back beside its text; as many as there are requests, or none.
+    /// The metadata that each request restores with its text; one per request, or empty.
     pub(super) past: Vec<ChangeHistory>,
-    /// The texts that stood there when the call came, where it had to wait and its requests count lines.
+    /// The texts at the time of the call, if it had to wait and its requests use line numbers.
     pub(super) arrived: Vec<Option<Arc<Buffer>>>,
-    /// Whether it had what was left half done recovered.
+    /// Set when the call has already recovered incomplete edits.
     pub(super) recovered: bool,
-    /// Whether it was begun anew because somebody else was faster.
+    /// Set when the call was restarted because another process changed the content first.
     pub(super) overtaken: bool,
-    /// How long its locks may be waited for.
+    /// The longest wait for its locks.
     pub(super) wait: Duration,
-    /// What the journal may grow to.
+    /// The size and age that the journal may reach.
     pub(super) bounds: Option<RetentionLimits>,
-    /// The hash of all that was asked.
+    /// The hash of all requests, by which a retry is recognised.
     pub(super) digest: Version,
-    /// How the fields of each request are named in refusals.
+    /// Set when errors name the fields of each request with its index, as in `edits[2].search`.
     pub(super) numbered: bool,
 }
 
-/// What a change was, beside its text.
+/// The metadata that an undo restores with a text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ChangeHistory {
-    /// The permission bits of a file that comes back.
+    /// The permission bits of a restored file.
     pub(super) mode: Option<u32>,
-    /// How many folders go with a file, where they are empty then.
+    /// The number of parent folders to remove with a file, if they are empty then.
     pub(super) folders: usize,
 }
 
-/// Where a request leads.
+/// A resolved target, with its policy and its last entry.
 pub(super) struct ResolvedTarget {
     pub(super) place: DocumentPath,
     pub(super) rules: Arc<Policy>,
-    /// What was last written there.
+    /// The last journal entry of the target.
     pub(super) last: Option<Entry>,
-    /// The text that stood there when the call came, where another may stand there now.
+    /// The text at the time of the call, if it may have changed since.
     pub(super) arrived: Option<Arc<Buffer>>,
-    /// What comes back with the text.
+    /// The metadata restored with the text.
     pub(super) past: ChangeHistory,
 }
 
 impl Batch {
-    /// The call that one request makes.
+    /// Creates the batch of a single request.
     pub(super) fn of_one(request: Request) -> Batch {
         Batch { numbered: false, ..Batch::new(vec![request], EntryKind::Edit) }
     }
 
-    /// The call that several requests make.
+    /// Creates the batch of several requests.
     pub(super) fn new(requests: Vec<Request>, kind: EntryKind) -> Batch {
         let asked: Vec<_> = requests
             .iter()
@@ -84,7 +84,7 @@ impl Batch {
         }
     }
 
-    /// A refusal of the request of that number, its field named as the caller knows it.
+    /// Adds the index of the request to the field of an error.
     pub(super) fn names(&self, mut refusal: Error, at: usize) -> Error {
         if self.numbered {
             let field = refusal.field.take();
@@ -94,7 +94,7 @@ impl Batch {
         refusal
     }
 
-    /// What the journal is told of the call.
+    /// Returns the metadata of the call for the journal.
     pub(super) fn deed(&self, gates: String) -> EditMeta {
         let request::Author { tool, name, agreed: _ } =
             self.requests.first().map(|request| request.author.clone()).unwrap_or_default();
@@ -103,7 +103,7 @@ impl Batch {
 }
 
 impl ResolvedTarget {
-    /// The language of a text there: that of an entity's type, where it has one, else what path and text say.
+    /// Returns the language of a text: that of its entity type, or else by path and content.
     pub(super) fn language(&self, view: &str) -> Option<&'static Language> {
         let typed = match &self.place {
             DocumentPath::File(_) => None,
@@ -113,7 +113,7 @@ impl ResolvedTarget {
         own.or_else(|| language_of(self.place.in_root(), view.lines().next()))
     }
 
-    /// What was last written to the file, as far as it is remembered.
+    /// Returns the last change of the file in the journal, if there is one.
     pub(super) fn last_change(&self) -> Option<(&Entry, &FileChange)> {
         let entry = self.last.as_ref()?;
         let names = |changed: &&FileChange| {
@@ -125,7 +125,7 @@ impl ResolvedTarget {
 }
 
 impl Workspace {
-    /// Admits the paths of a call, and finds what rules them; no file may be named twice.
+    /// Admits the paths of a call and finds their policies; rejects a file that is named twice.
     pub(super) fn admit(&self, call: &mut Batch) -> Result<Vec<ResolvedTarget>, Error> {
         let mut targets: Vec<ResolvedTarget> = Vec::with_capacity(call.requests.len());
         call.wait = Duration::ZERO;
@@ -151,9 +151,9 @@ impl Workspace {
         Ok(targets)
     }
 
-    /// Where a target that is looked at leads.
+    /// Resolves a target to be read.
     ///
-    /// Errors: what admitting it gives.
+    /// Errors: those of admitting it.
     pub(super) fn place_to_read(&self, target: &request::Target) -> Result<DocumentPath, Error> {
         match target {
             request::Target::File(path) => self.store.files.admit_to_read(path).map(DocumentPath::File),
@@ -161,7 +161,7 @@ impl Workspace {
         }
     }
 
-    /// Where a target that is to be edited leads, and what rules it.
+    /// Resolves a target to be edited, with its policy.
     pub(super) fn find(&self, target: &request::Target) -> Result<ResolvedTarget, Error> {
         let place = match target {
             request::Target::File(path) => DocumentPath::File(self.store.files.admit(path)?),
@@ -171,7 +171,7 @@ impl Workspace {
         Ok(ResolvedTarget { place, rules, last: None, arrived: None, past: ChangeHistory::default() })
     }
 
-    /// Notes what stands there when a call has to wait, for those of its requests that count lines.
+    /// Records the current texts before a call waits, for those of its requests that use line numbers.
     pub(super) fn arrive(&self, call: &mut Batch, targets: &[ResolvedTarget]) {
         if !call.arrived.is_empty() {
             return;
@@ -184,12 +184,12 @@ impl Workspace {
         call.arrived = call.requests.iter().zip(targets).map(text).collect();
     }
 
-    /// Whether a process that has ended left one of the files half-way; asked while their locks are held.
+    /// True if a terminated process left one of the files half-written; call it while their locks are held.
     pub(super) fn is_left_half_done(&self, targets: &[ResolvedTarget]) -> bool {
         targets.iter().any(|target| self.store.stale(&target.place))
     }
 
-    /// Completes or takes back what was left half-way, and keeps what a person should know until somebody can be told.
+    /// Completes or rolls back incomplete edits, and keeps the notes for the next report.
     pub(super) fn recover(&self) {
         let notes = self.store.journal.recover(&self.store.files, &self.locks);
         notes.iter().for_each(|note| tracing::warn!("{note}"));
@@ -200,13 +200,15 @@ impl Workspace {
 }
 
 fn twice(path: &str, first: usize, at: usize) -> Error {
-    let seen = format!("edits[{at}] is about {path}, and so is edits[{first}]");
+    let seen = format!("edits[{at}] edits {path}, and so does edits[{first}]");
     Error::new(Code::InvalidInput, seen)
         .field(format!("edits[{at}].path"))
         .hint("put all edits of one file into one entry")
 }
 
 fn nested(first: usize, at: usize) -> Error {
-    let seen = format!("of edits[{first}] and edits[{at}] one makes a file of what is a folder to the other");
+    let seen = format!(
+        "edits[{first}] and edits[{at}] conflict: one needs as a folder the path that the other makes a file"
+    );
     Error::new(Code::InvalidInput, seen).field(format!("edits[{at}].path")).hint("correct one of the paths")
 }

@@ -1,4 +1,4 @@
-//! What stands there, what would stand there, and what the gates say of the difference.
+//! The current text of a target, and its draft.
 
 use super::Workspace;
 use super::base::carried;
@@ -10,28 +10,28 @@ use crate::request::{self, Expect, Mode, Request};
 use crate::store::{DocumentPath, Entry, Snapshot};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
 
-/// The target as it was found under the lock.
+/// The target as it was read under the lock.
 pub struct CurrentText {
-    /// Its text; empty when there is no file.
+    /// The text; empty if there is no file.
     pub buffer: Buffer,
-    /// The file that the text was read from; absent when there is none.
+    /// The snapshot that the text was read from; `None` if there is no file.
     pub snapshot: Option<Snapshot>,
 }
 
-/// The target as it would be, with the proof that only the edited spans differ.
+/// The draft of a target; only the edited spans differ, which was verified.
 pub struct Drafted {
-    /// Its text.
+    /// The text of the draft.
     pub buffer: Buffer,
-    /// Where the lines of the old text went.
+    /// The map from the old lines to the new ones.
     pub map: LineMap,
-    /// Whether publishing it would change what is on disk.
+    /// Set when publishing the draft would change the content on disk.
     pub differs: bool,
-    /// The splices that make it of the old text, where gates mended what was planned.
+    /// The splices from the old text to the draft, if gates fixed the planned text.
     pub mended: Option<Plan>,
 }
 
 impl CurrentText {
-    /// Holds what the caller believes of the target against what was found; the version is looked at by `base`.
+    /// Checks the target against the request's expectation; `base` checks the version.
     ///
     /// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
     pub fn check(&self, request: &Request) -> Result<(), Error> {
@@ -62,8 +62,8 @@ impl CurrentText {
 }
 
 impl CurrentText {
-    /// Gives the text before, if there was a file, and lets go of that file on another thread: when it was replaced,
-    /// the kernel frees its blocks then, and the caller need not wait for it.
+    /// Returns the text before, if there was a file, and closes that file on another thread. The kernel frees
+    /// the blocks of a replaced file on close, and the caller need not wait for that.
     pub fn release(self) -> Option<Buffer> {
         let CurrentText { buffer, snapshot } = self;
         if let Some(Snapshot::File(file)) = snapshot {
@@ -75,10 +75,10 @@ impl CurrentText {
 }
 
 impl Drafted {
-    /// Applies a plan, and proves that the bytes outside of its spans are the same.
+    /// Applies a plan and verifies that the bytes outside its spans are the same.
     ///
-    /// Errors: `TOO_LARGE` for a result over the policy's limit, `NOT_ENCODABLE` for one that would be read in
-    /// another encoding than it was written in, `INTERNAL` should the proof fail.
+    /// Errors: `TOO_LARGE` for a result over the policy's limit, `NOT_ENCODABLE` for one that would be read
+    /// in another encoding than it was written in, `INTERNAL` should the verification fail.
     pub(super) fn new(seen: &CurrentText, planned: &PlannedEdit, rules: &Policy) -> Result<Drafted, Error> {
         let becomes = match &planned.becomes {
             Some(becomes) => becomes.another(becomes.bytes().to_vec())?,
@@ -107,7 +107,7 @@ impl Drafted {
         Ok(Drafted { buffer, map, differs, mended: None })
     }
 
-    /// Takes the text that the gates made of it for the one after the edit.
+    /// Builds the draft from the text that gates fixed.
     ///
     /// Errors: those of [`Drafted::new`].
     pub(super) fn mended(seen: &CurrentText, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
@@ -121,12 +121,12 @@ impl Drafted {
 }
 
 impl Workspace {
-    /// Reads the target, or finds that there is none.
+    /// Reads the target; the text is empty if there is none.
     pub(super) fn read(&self, place: &DocumentPath, rules: &Policy) -> Result<CurrentText, Error> {
         self.seen(place, self.store.read(place, rules.limits.file)?)
     }
 
-    /// Reads the target, and what was done to it last.
+    /// Reads the target and its last journal entry.
     pub(super) fn read_and_last(
         &self,
         place: &DocumentPath,
@@ -141,7 +141,7 @@ impl Workspace {
         Ok(CurrentText { buffer: Buffer::read(bytes, self.store.hints(place))?, snapshot })
     }
 
-    /// Plans the edit; in `interactive` a search that finds nothing changes nothing, and is a warning.
+    /// Plans the edit. In `interactive`, a search without a match changes nothing and gives a warning.
     pub(super) fn plan(
         &self,
         request: &Request,
@@ -152,7 +152,7 @@ impl Workspace {
         let Some(base) = base else { return planned_on(&seen.buffer, request, target) };
         let carried = carried(planned_on(base, request, target)?, base, target, seen);
         match (carried, request.mode, &request.expect) {
-            // Who named no version and wants it written in any case means the lines by their numbers.
+            // A caller who names no version and wants the write in any case means the lines by number.
             (Err(refusal), Mode::Interactive, Expect::Anything) if refusal.code == Code::EditConflict => {
                 let mut planned = planned_on(&seen.buffer, request, target)?;
                 planned.warnings.push(format!("{}; it was made there all the same", refusal.message));
@@ -176,7 +176,7 @@ fn planned_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Re
     })
 }
 
-/// What a caller is told who has cancelled and listens all the same.
+/// The error of a call that its caller cancelled.
 pub(super) fn cancelled() -> Error {
     Error::new(Code::Internal, "the caller cancelled the request")
         .hint("send the request again, if it is wanted")

@@ -1,10 +1,11 @@
-//! Whether a person is asked before a call writes, and what.
+//! Decides if a person must confirm a call before it writes, and builds the question.
 //!
-//! Nobody waits for the answer here, and no lock is held meanwhile: the call is refused with a question, and whoever can
-//! put it to a person sends the same call again with the name of what was agreed to. That name is a hash of every text
-//! before and after, so that an answer holds for this write and no other.
+//! Nothing waits for the answer here, and no lock is held meanwhile. The call is rejected with a question; a
+//! client that can ask a person then sends the same call again with the confirmation id. That id is a hash of
+//! every text before and after, so an answer is valid for this write and no other.
 //!
-//! Invariant: what the policy has confirmed is written only with the answer to the question about this very write.
+//! Invariant: a write that the policy requires to be confirmed happens only with the answer to the question
+//! about that very write.
 
 use std::fmt::Write;
 
@@ -18,12 +19,12 @@ use crate::policy::{Confirm, Runnable};
 use crate::store::EntryKind;
 use crate::text::{Version, diff};
 
-/// A file of fewer bytes may shrink as it likes.
+/// Files smaller than this may shrink without confirmation, in bytes.
 const SMALL: usize = 256;
-/// A file is left with less than one part of so many.
+/// A file that shrinks below one part in this many needs confirmation.
 const PARTS: usize = 4;
 
-/// Refuses a call that is to be written and that a person must agree to first.
+/// Rejects a call that writes and that a person must confirm first.
 ///
 /// Errors: `NOT_CONFIRMED`, with the question.
 pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
@@ -31,7 +32,7 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
         return Ok(());
     }
     let written = || drafts.iter().filter(|draft| draft.drafted.differs);
-    // What runs is told first: its reason says how a person changes that.
+    // Runnable files come first: their reason says how a person can change the setting.
     let runs = written().find_map(|draft| asks_to_run(draft).map(|rule| (draft, rule)));
     let first = runs.map(|(draft, _)| draft).or_else(|| written().find(|draft| asks(draft, call.kind)));
     let Some(first) = first else { return Ok(()) };
@@ -59,7 +60,7 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
     Err(Error::new(Code::NotConfirmed, seen).asking(Confirmation { reason, text, about }))
 }
 
-/// The rule by which the file makes a program start, where the policy has a person asked about that.
+/// Returns the rule by which the file starts a program, if the policy requires confirmation for that.
 fn asks_to_run(draft: &FileDraft<'_>) -> Option<&'static str> {
     match draft.target.rules.demands.runnable {
         Runnable::Ask => draft.target.place.runnable(),
@@ -67,7 +68,7 @@ fn asks_to_run(draft: &FileDraft<'_>) -> Option<&'static str> {
     }
 }
 
-/// Why a person is asked about a file that makes a program start.
+/// Returns the reason to confirm a write to a file that starts a program.
 fn runnable(draft: &FileDraft<'_>, rule: &str) -> String {
     let (path, policy) = (draft.target.place.shown(), &draft.target.rules.origin.name);
     format!(
@@ -76,7 +77,7 @@ fn runnable(draft: &FileDraft<'_>, rule: &str) -> String {
     )
 }
 
-/// Whether the policy has a person asked before this draft is written.
+/// True if the policy requires confirmation of this draft.
 fn asks(draft: &FileDraft<'_>, kind: EntryKind) -> bool {
     match draft.target.rules.demands.confirm {
         Confirm::Never => false,
@@ -85,8 +86,8 @@ fn asks(draft: &FileDraft<'_>, kind: EntryKind) -> bool {
     }
 }
 
-/// Why a write is risky, in words, if it is. Taking an edit back is what a person asks for when it was one too many: of
-/// what the gates say then, nothing counts.
+/// Returns the reason why a write is risky, if it is. An undo is requested by a person after an unwanted
+/// edit, so the findings of gates do not count then.
 fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
     let noun = draft.target.place.noun();
     let (before, after) = (draft.seen.buffer.bytes().len(), draft.drafted.buffer.bytes().len());
@@ -101,7 +102,7 @@ fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
     }
 }
 
-/// The name of a write: what stands there, and what would.
+/// Returns the id of a write: a hash of every text before and after.
 fn about(drafts: &[FileDraft<'_>]) -> String {
     let transitions: Vec<_> = drafts
         .iter()
@@ -134,7 +135,7 @@ fn question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> String {
     text
 }
 
-/// The lines added and removed, as the diff of the answer counts them.
+/// Counts the added and removed lines, as the diff in the answer does.
 fn counts(draft: &FileDraft<'_>) -> (usize, usize) {
     let FileDraft { target, seen, planned, drafted, .. } = draft;
     let before = seen.snapshot.as_ref().map(|_| &seen.buffer);

@@ -1,25 +1,25 @@
-//! What happens to a draft, from the mode of the request and the verdict of the gates alone.
+//! Decides if a draft is written, from the mode of the request and the verdict of the gates alone.
 #![deny(clippy::disallowed_methods)]
 
 use crate::gate::Verdict;
 use crate::request::Mode;
 
-/// What happens to a draft.
+/// The decision on a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// It is published.
+    /// Publish the draft.
     Write,
-    /// It is not published, and the caller is told why.
+    /// Do not publish the draft, and report the findings.
     Refuse,
-    /// It is not published, as the caller asked.
+    /// Do not publish the draft, because the caller asked only to verify it.
     Show,
 }
 
-/// Decides what happens to a draft.
+/// Decides if a draft is published.
 pub fn decide(mode: Mode, verdict: &Verdict) -> Decision {
     match (mode, verdict.refuses()) {
         (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, true) => Decision::Refuse,
-        // What refuses in `interactive` is the command that the request itself named.
+        // In `interactive`, only the command that the request itself named can reject.
         (Mode::Strict | Mode::Interactive, false) => Decision::Write,
         (Mode::VerifyOnly, false) => Decision::Show,
     }

@@ -1,5 +1,5 @@
-//! The line itself: admit the path, take the rules, hold the lock, read, compare with what the caller saw, plan,
-//! apply, judge, decide, publish, report. An edit is a call of one; so there is one line for all.
+//! The edit pipeline: admit the path, find the policy, lock, read, compare with the caller's version, plan,
+//! apply, judge, decide, publish, report. A single edit is a batch of one, so there is one pipeline for all.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,33 +14,33 @@ use crate::gate::{Verdict, Watch};
 use crate::request::Request;
 use crate::store::{LockGuard, LockKey, WriteOutcome};
 
-/// How often a call begins anew because the paths changed while their locks were waited for.
+/// The number of times a call restarts because its paths changed while it waited for their locks.
 const ATTEMPTS: usize = 8;
 
-/// How far an attempt came.
+/// The result of an attempt.
 enum Attempt {
     Done(Vec<Report>),
-    /// The locks of these keys are to be had first.
+    /// These locks must be taken first.
     Wait(Vec<LockKey>),
 }
 
-/// How far a call came along the line.
+/// The result of the pipeline.
 enum PipelineOutcome {
     Through(Vec<Report>),
-    /// Another server was faster: what the call was built on is no longer what stands there.
+    /// Another process changed the content while the drafts were judged.
     Overtaken,
 }
 
 impl Workspace {
-    /// Carries one edit from the request to the report.
+    /// Makes one edit and returns its report.
     ///
-    /// A finding of a gate is part of the report; an `Error` is what stopped the line, and then nothing was written.
+    /// The findings of gates are part of the report. After an `Error`, nothing was written.
     pub async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
         let reports = self.carry(Batch::of_one(request), watch).await?;
         reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit left no report"))
     }
 
-    /// Carries all edits of a call through the line, together.
+    /// Runs all edits of a call through the pipeline together.
     pub(super) async fn carry(self: &Arc<Self>, mut call: Batch, watch: Watch) -> Result<Vec<Report>, Error> {
         let (watch, mut held) = (Arc::new(watch), None);
         call.requests.iter().for_each(|request| self.prewarm(&request.target));
@@ -65,10 +65,10 @@ impl Workspace {
             let lock = lock?;
             held = Some((keys, lock));
         }
-        Err(Error::new(Code::EditConflict, "the path leads to another file each time it is looked at"))
+        Err(Error::new(Code::EditConflict, "the path resolves to a different file on each attempt"))
     }
 
-    /// Goes through the line, if the locks are those that are held or can be had at once.
+    /// Runs the pipeline if the required locks are held or free.
     fn attempt(
         &self,
         call: &mut Batch,
@@ -83,7 +83,8 @@ impl Workspace {
             return Ok(Attempt::Wait(keys));
         };
         if !call.recovered && self.is_left_half_done(&targets) {
-            // Once: what cannot be recovered now, as a file that cannot be read, is left to whoever can.
+            // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a
+            // later call.
             call.recovered = true;
             drop(held);
             self.recover();
@@ -93,7 +94,7 @@ impl Workspace {
         let came = self.line(call, &targets, seen, watch)?;
         match came {
             PipelineOutcome::Through(reports) => Ok(Attempt::Done(reports)),
-            // Once: from what stands there now, while its lock is still held.
+            // Only once: from the current text, while its lock is still held.
             PipelineOutcome::Overtaken if !call.overtaken => {
                 call.overtaken = true;
                 self.attempt(call, Some((keys, held)), watch)
@@ -146,7 +147,7 @@ impl Workspace {
         let base = self.base(call, request, target, &seen)?;
         let planned = self.plan(request, target, &seen, base.as_ref())?;
         let mut drafted = Drafted::new(&seen, &planned, rules)?;
-        // An empty file is not the same as none.
+        // An empty file differs from no file.
         drafted.differs |= request.edit == Edit::Remove;
         Ok(FileDraft {
             request,
@@ -162,6 +163,6 @@ impl Workspace {
 }
 
 fn overtaken() -> Error {
-    let seen = "somebody else changed what this edit is about while it was judged, and did so again";
+    let seen = "another process changed the target twice while this edit was judged";
     Error::new(Code::EditConflict, seen).hint("read it again, and send the edit with its `version`")
 }

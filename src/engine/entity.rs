@@ -1,4 +1,5 @@
-//! Which types of entities there are, and what goes with each: the policy at the top of the first root says so.
+//! Resolves entities by their type. The policy at the top of the first root defines the types and the ids of
+//! each.
 
 use super::Workspace;
 use crate::error::{Code, Error};
@@ -6,23 +7,25 @@ use crate::policy::{EntityOwner, EntityType, Policy};
 use crate::request::{Entity, EntityKind, SearchScope};
 use crate::store::{EntityFilter, RowPlace};
 
-/// The types that a refusal names at most.
+/// The most types that an error names.
 const NAMED: usize = 20;
 
 impl Workspace {
-    /// Where an entity is.
+    /// Resolves an entity to its row.
     ///
-    /// Errors: those of [`Workspace::owner`], and of [`Rows::admit`](crate::store::Rows::admit).
+    /// Errors: those of [`Workspace::owner`], and of
+    /// [`EntityStore::admit`](crate::store::EntityStore::admit).
     pub(super) fn row(&self, entity: &Entity) -> Result<RowPlace, Error> {
         let Entity { kind, app_id, organization_id, path: _ } = entity;
         let owner = self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
         self.store.rows.admit(entity, owner)
     }
 
-    /// Whose the entities of a type are, once it is known that there is such a type and that these ids go with it.
+    /// Returns the owner of a type's entities, after checking that the type exists and that the given ids go
+    /// with it.
     ///
-    /// Errors: `INVALID_INPUT`, with the field, for a type that the policy at the top does not have, for an app that is
-    /// missing, and for an id that does not go with the type; `POLICY_INVALID`.
+    /// Errors: `INVALID_INPUT`, with the field, for a type that the policy at the top does not have, for a
+    /// missing app, and for an id that does not go with the type; `POLICY_INVALID`.
     pub(super) fn owner(
         &self,
         kind: &EntityKind,
@@ -47,7 +50,7 @@ impl Workspace {
         }
     }
 
-    /// Among which entities a look looks; nothing for one at files.
+    /// Returns the filter for the entities of a scope; `None` for files.
     ///
     /// Errors: those of [`Workspace::owner`].
     pub(super) fn realm<'a>(&self, realm: &'a SearchScope) -> Result<Option<EntityFilter<'a>>, Error> {
@@ -58,7 +61,7 @@ impl Workspace {
     }
 }
 
-/// The names of the types of this owner, or of all.
+/// Lists the names of the types with this owner, or of all types.
 fn named(policy: &Policy, owner: Option<EntityOwner>) -> String {
     let fits = |known: &&EntityType| owner.is_none_or(|owner| known.owner == owner);
     let names: Vec<&str> = policy.entity_types().filter(fits).map(|known| known.name.as_str()).collect();
@@ -85,7 +88,7 @@ fn strays(known: &EntityType, field: &'static str, takers: &str) -> Error {
     Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 
-/// `a module`, `an app_file`.
+/// Puts the article before a type name: `a module`, `an app_file`.
 pub(super) fn one(name: &str) -> String {
     let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {name}")

@@ -1,7 +1,7 @@
-//! Where the tools of a draft's gates are at home: the root, the folder in it, and what lies beside the draft.
+//! The working directory of a draft's gates, and the other drafts of the call that they see.
 //!
-//! Invariant: a program sees the draft of an entity only at a path that leads into the first root and nowhere else; what lies
-//! on disk at that path stays as it is.
+//! Invariant: a program sees the draft of an entity only at a path that leads into the first root and nowhere
+//! else; the file on disk at that path does not change.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -15,15 +15,16 @@ use crate::gate::{InputLocation, clean};
 use crate::request::{Entity, EntityKind};
 use crate::store::{DocumentPath, FilePlace};
 
-/// Where the tools of a draft's gates are at home.
+/// The working directory of a draft's gates.
 pub(super) struct GateCwd<'a> {
-    /// The folder of a file; for what lies in a database the top of the first root.
+    /// The place of a file; the top of the first root for an entity.
     pub(super) place: Cow<'a, FilePlace>,
-    /// Whether there is a file on disk at the draft's path; or why no program may see a draft there.
+    /// Tells if a file exists on disk at the draft's path; the error is the reason why no program may see a
+    /// draft there.
     pub(super) stands: Result<InputLocation, String>,
 }
 
-/// What is shared by places that can lie beside each other: a root, or the type of a row and whose it is.
+/// The group in which paths are relative to each other: a root, or an entity type with its owner.
 #[derive(PartialEq, Eq)]
 enum PlaceGroup<'a> {
     Root(&'a Path),
@@ -31,7 +32,7 @@ enum PlaceGroup<'a> {
 }
 
 impl Workspace {
-    /// Where the tools of a draft's gates are at home; nowhere for what lies in a database where there is no root.
+    /// Returns the working directory of a draft's gates; `None` for an entity in a workspace without roots.
     pub(super) fn workplace<'a>(&self, draft: &FileDraft<'a>) -> Result<Option<GateCwd<'a>>, Error> {
         Ok(match &draft.target.place {
             DocumentPath::File(place) => {
@@ -46,8 +47,8 @@ impl Workspace {
         })
     }
 
-    /// Whether there is a file at a path of the first root; or why a program must not be shown a text there: on the way
-    /// there is a link, or what only a person may change.
+    /// Tells if a file exists at a path of the first root. The error is the reason why programs must not see
+    /// a draft there: a link on the path, or a protected file.
     fn stands_at(&self, path: &str) -> Result<InputLocation, String> {
         let elsewhere = |why: &str| format!("no program is shown an entity at this path: {why}");
         let place = self.store.files.admit_to_read(path).map_err(|why| elsewhere(&clean(&why.message)))?;
@@ -68,14 +69,14 @@ impl Workspace {
         }
     }
 
-    /// Gives each draft a number; those of one number lie beside each other.
+    /// Assigns a group number to each draft; drafts of one group see each other.
     pub(super) fn neighbours(&self, drafts: &[FileDraft<'_>]) -> Vec<usize> {
         let near: Vec<_> = drafts.iter().map(|draft| self.near(&draft.target.place)).collect();
         let first = |own| near.iter().position(|other| other == own).unwrap_or_default();
         near.iter().map(first).collect()
     }
 
-    /// Tells whether there is something at a path beside a target once the call is through.
+    /// Tells if a path next to a target will exist after the call.
     pub(super) fn beside<'a>(
         &'a self,
         target: &'a ResolvedTarget,

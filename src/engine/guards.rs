@@ -1,7 +1,7 @@
-//! What a policy asks of a request, beside what the gates say: who may write a path, the mode, and what the request
-//! must say of the file.
+//! Checks a request against the policy, apart from the gates: write access to a path, the mode, and the
+//! required preconditions.
 //!
-//! Invariant: it looks at nothing but the request, the policy and whether there is a file.
+//! Invariant: the checks use only the request, the policy and the existence of the file.
 
 use super::check::CurrentText;
 use crate::edit::Edit;
@@ -33,7 +33,7 @@ pub(super) fn check(
 }
 
 fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
-    // A file may be written under none of its names where one of them is protected.
+    // A hard-linked file is protected under all names if one of them is protected.
     let mut names = [place.in_root()].into_iter().chain(place.names().iter().map(String::as_str));
     let Some(found) = names.find_map(|name| rules.protection(name)) else { return Ok(()) };
     let path = match place.resolved() {
@@ -48,11 +48,11 @@ fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     .hint(format!("leave the {} alone; a person can write it, or change the policy", place.noun())))
 }
 
-/// Refuses a file that makes a program start, where the policy does.
+/// Rejects a write to a file that starts a program, if the policy says so.
 fn check_runnable(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     let rule = match rules.demands.runnable {
         Runnable::Refuse => place.runnable(),
-        // Who is asked is asked before the write; see `confirm`.
+        // The person is asked before the write; see `confirm`.
         Runnable::Ask | Runnable::Allow => None,
     };
     let Some(rule) = rule else { return Ok(()) };
@@ -78,7 +78,7 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
     }
 }
 
-/// Refuses an edit of a file that is there, without a version, when the policy asks for more.
+/// Rejects an edit of an existing file without a version, if the policy requires one.
 fn check_said(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     let (policy, noun) = (&rules.origin.name, place.noun());
     let whole = match edit {
@@ -106,7 +106,7 @@ fn check_said(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), E
     }
 }
 
-/// The first `expect` that an edit by line numbers leaves out.
+/// Returns the first `expect` that an edit by line numbers leaves out.
 fn unexpecting(edit: &Edit) -> Option<String> {
     let (list, at) = match edit {
         Edit::Lines(edits) => ("line_edits", edits.iter().position(|edit| edit.expect.is_none())),

@@ -1,4 +1,4 @@
-//! What was edited, as the journal has it.
+//! Reads the edit history from the journal.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::request::History;
 use crate::store::{Entry, FileChange};
 use crate::text::{Buffer, Hints, Version};
 
-/// One remembered edit with what it changed.
+/// A journal entry with the diffs of its changes.
 #[derive(Debug)]
 pub struct Remembered {
-    /// The entry.
+    /// The journal entry.
     pub entry: Entry,
-    /// The unified diff of each of its changes; absent where the texts were not kept, or are no longer.
+    /// The unified diff of each change; `None` if a text was never stored or is no longer.
     pub diffs: Vec<Option<String>>,
 }
 
@@ -42,7 +42,7 @@ impl Workspace {
         self.off_reactor(show).await
     }
 
-    /// The difference that a change made, where both texts are still kept.
+    /// Returns the diff of a change, if both texts are still stored.
     fn change(&self, changed: &FileChange) -> Option<String> {
         let place = self.place_to_read(&changed.target()).ok()?;
         let text = |stamp: Version| {

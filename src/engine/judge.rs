@@ -1,4 +1,4 @@
-//! The drafts of a call before the gates: each with the policy that rules it, all of them together.
+//! Judges the drafts of a call together, each by its own policy.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::policy::{EffectiveRules, GateKind, Language, Manner, Policy, Profile,
 use crate::request::{Mode, Request};
 use crate::store::{Cache, DocumentPath, EntryKind};
 
-/// What one draft is judged with.
+/// The rules, permission and cache with which one draft is judged.
 struct JudgeInput<'a> {
     root: &'a Path,
     stands: InputLocation,
@@ -26,11 +26,11 @@ struct JudgeInput<'a> {
 }
 
 impl Workspace {
-    /// Has the gates of the policy mend the drafts, and judge what they add; in `interactive` nothing of it blocks but
-    /// the command that the request named.
+    /// Runs the gates: fixes the drafts, then judges what they add. In `interactive`, only the command that
+    /// the request named can block.
     ///
-    /// Errors: `INTERNAL` when the caller cancelled the request meanwhile, so that nothing is written; `INVALID_INPUT`
-    /// for a command that the policy does not name; those of [`Drafted::mended`] where gates mended a draft.
+    /// Errors: `INTERNAL` when the caller cancelled the request, so that nothing is written; `INVALID_INPUT`
+    /// for a command that the policy does not name; those of [`Drafted::from_fixed`] if gates fixed a draft.
     pub(super) fn judge(
         &self,
         call: &Batch,
@@ -114,7 +114,8 @@ impl Workspace {
         Ok(gate::judge_all(&cases, watch))
     }
 
-    /// What a draft is judged with; `has_dead_links` says whether links of other pages lead to what it takes away.
+    /// Collects the input for judging a draft; `has_dead_links` is set when links of other pages point to
+    /// removed targets.
     fn bench<'a>(
         &'a self,
         call: &Batch,
@@ -122,7 +123,7 @@ impl Workspace {
         has_dead_links: bool,
     ) -> Result<JudgeInput<'a>, Error> {
         let rules = &draft.target.rules;
-        // Of a file that is removed only the links to it are looked at, by the gate of the pages that have them.
+        // For a removed file, only the links to it are checked, by the gate of the pages that have them.
         let language = if draft.request.edit == Edit::Remove && has_dead_links {
             markdown()
         } else {
@@ -157,7 +158,7 @@ impl Workspace {
     }
 }
 
-/// What a draft is judged by.
+/// Returns the rules for a draft.
 fn terms<'a>(
     call: &Batch,
     draft: &FileDraft<'a>,
@@ -168,7 +169,7 @@ fn terms<'a>(
     let profile = if call.numbered { Profile::Batch } else { Profile::Edit };
     let mut terms = rules.terms(place.in_root(), language, profile);
     if call.kind != EntryKind::Edit {
-        // What comes back is what was there, and no gate's version of it.
+        // An undo restores the exact text, so no gate may fix it.
         terms.rules.retain(|rule| rule.role != Role::Fix);
     }
     if draft.request.edit == Edit::Remove {
@@ -185,7 +186,7 @@ fn terms<'a>(
     Ok(terms)
 }
 
-/// The command of the policy that a request names.
+/// Returns the validation command that a request names.
 fn validator<'a>(request: &Request, rules: &'a Policy) -> Option<&'a Validator> {
     let named = request.scrutiny.validate.as_ref()?;
     let names = |validator: &&Validator| {

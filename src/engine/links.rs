@@ -1,7 +1,8 @@
-//! Links that a call would leave without their target: those of other Markdown pages to a file that it removes, or to a
-//! heading that it takes away.
+//! Finds links that a call would break: those of other Markdown pages to a file that it removes, or to a
+//! heading that it removes.
 //!
-//! Invariant: at most [`MOST_PAGES`] pages and [`MOST_BYTES`] are read, and of the pages that the call edits their drafts.
+//! Invariant: at most [`MAX_PAGES`] pages and [`MAX_BYTES`] are read; for pages that the call edits, the
+//! drafts are read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,31 +23,30 @@ use crate::text::{Buffer, Hints};
 
 /// The most pages that are read for links.
 const MOST_PAGES: usize = 500;
-/// The most mentions of the files that are counted to find them.
+/// The most mentions of the files that are counted in the search for pages.
 const MOST_MATCHES: usize = 20_000;
-/// How many names of files one search looks for: a pattern may have 10,000 bytes.
+/// The number of file names in one search; a pattern may have 10,000 bytes.
 const MENTIONS_AT_ONCE: usize = 20;
-/// The most bytes of them.
+/// The most bytes of pages that are read.
 const MOST_BYTES: u64 = 16 << 20;
-/// The largest page that is parsed, in bytes: larger ones take a parser of Markdown up to forty times their size.
+/// The largest page that is parsed, in bytes: a Markdown parser takes up to forty times the size of a page.
 const LARGEST_PAGE: usize = 256 << 10;
-/// How long the search for such pages may take.
+/// The time limit of the search for pages.
 const LONGEST: Duration = Duration::from_secs(2);
-/// The pages of a root.
+/// A glob for the Markdown pages of a root.
 const PAGES: &str = "**/*.{md,markdown,mdown,mkd,mkdn}";
-/// Names of pages that a link to their folder shows.
+/// Stems of pages that a link to their folder shows.
 const FOLDER_PAGES: [&str; 3] = ["readme", "index", "_index"];
 
 /// A page of the project, with its links.
 struct Page {
     root: PathBuf,
     path: String,
-    /// How answers name it.
     shown: String,
     links: Vec<PageLink>,
 }
 
-/// The call that waits for the search.
+/// Connects the search to the call that waits for it.
 struct Waiting<'w>(&'w Watch);
 
 impl SearchClock for Waiting<'_> {
@@ -62,14 +62,13 @@ pub(super) fn markdown() -> Option<&'static Language> {
     language_named("markdown")
 }
 
-/// Tells whether a rule's gate looks at the links of Markdown pages.
+/// True if a rule's gate checks the links of Markdown pages.
 pub(super) fn checks_links(rule: &Rule) -> bool {
     matches!(rule.gate.kind, GateKind::Pattern(PatternRules::Markdown))
 }
 
 impl Workspace {
-    /// Finds, for each draft, the links that the call would leave without their target; nothing where no gate asks for
-    /// them.
+    /// Returns, for each draft, the links that the call would break; empty if no gate checks links.
     pub(super) fn dead_links(
         &self,
         call: &Batch,
@@ -110,7 +109,7 @@ impl Workspace {
         Ok(dead)
     }
 
-    /// The page that a draft of the call is.
+    /// Returns the draft of a call as a page.
     fn drafted_page(&self, draft: &FileDraft<'_>) -> Option<Page> {
         let place = file(draft)?;
         let text = draft.drafted.buffer.view();
@@ -123,7 +122,7 @@ impl Workspace {
         Some(Page { root, path: place.in_root().to_owned(), shown: place.shown().to_owned(), links })
     }
 
-    /// The pages on disk that mention one of the files, but for those that the call edits.
+    /// Returns the pages on disk that mention one of the files, except those that the call edits.
     fn pages_on_disk(
         &self,
         files: &[&FilePlace],
@@ -145,7 +144,8 @@ impl Workspace {
             let Some(SearchTarget::Below(below)) = within else { continue };
             let mut hits = BTreeMap::new();
             for mentions in mentions.chunks(MENTIONS_AT_ONCE) {
-                // A name too long for a pattern has no page found: that a link is dead only warns.
+                // Pages are not found for a name that is too long for a pattern. A dead link is only a
+                // warning.
                 let Ok(pattern) = SearchPattern::new(&mentions.join("|"), MatchReach::Line) else { continue };
                 let bounds = SearchBounds { most: MOST_MATCHES, largest: LARGEST_PAGE as u64, clock: &clock };
                 let found = self.store.files.search(&below, &pattern, Hidden::Seen, bounds);
@@ -169,7 +169,7 @@ impl Workspace {
         Ok(pages)
     }
 
-    /// Tells whether the call edits a file.
+    /// True if the call edits this file.
     fn is_draft(&self, drafts: &[FileDraft<'_>], root: &Path, path: &str) -> bool {
         let mut places = drafts.iter().filter_map(file);
         places.any(|place| {
@@ -178,7 +178,6 @@ impl Workspace {
     }
 }
 
-/// The place of a draft, where that is a file.
 fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FilePlace> {
     match &draft.target.place {
         DocumentPath::File(place) => Some(place),
@@ -186,7 +185,7 @@ fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FilePlace> {
     }
 }
 
-/// Returns what a draft takes away from its file, where a gate of the policy looks at links.
+/// Returns the targets that a draft removes from its file, if a gate of the policy checks links.
 fn lost(call: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
     let (Some(place), Some(_)) = (file(draft), &draft.seen.snapshot) else { return Vec::new() };
     let removes = draft.request.edit == Edit::Remove;
@@ -203,8 +202,8 @@ fn lost(call: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
     if removes { vec![LostTarget::File] } else { lost_anchors(before, after) }
 }
 
-/// A pattern for the name of a file as links have it: with or without its ending, and with its other characters encoded.
-/// A page that its folder shows is also named by that.
+/// Returns a pattern for the name of a file in links: with or without its extension, and percent-encoded. A
+/// page that its folder shows is also found by the folder's name.
 fn mention(path: &str) -> String {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name);
@@ -220,7 +219,7 @@ fn mention(path: &str) -> String {
     let folder = folder.filter(|_| FOLDER_PAGES.contains(&stem.to_lowercase().as_str()));
     let all: Vec<String> =
         std::iter::once(stem).chain(folder).map(plain).filter(|name| !name.is_empty()).collect();
-    // A name without such characters is written as it is, or encoded as a whole.
+    // A name without such characters occurs literally, or encoded as a whole.
     if all.is_empty() { format!("%|{}", regex::escape(stem)) } else { all.join("|") }
 }
 

@@ -1,10 +1,10 @@
-//! Whether the text of an entity is what its type says.
+//! Checks that the text of an entity matches its type.
 //!
-//! A type's rules are gates that look at the text, most at its tree: a comment that names a decorator is none. They are asked
-//! about the text that would be written, after all that mends it; what was there before is no excuse, and no mode passes
-//! them over. A text that comes back from the journal as it was is not asked about.
+//! The rules of a type are gates, most of them queries on the syntax tree, so a comment that names a
+//! decorator does not count. They check the final text after all fixes; existing mismatches are not excused,
+//! and no mode skips them. A text that an undo restores unchanged is not checked.
 //!
-//! Invariant: no edit makes a text that is known not to be of its type, or of which that cannot be seen.
+//! Invariant: no edit writes a text that is known not to match its type, or that cannot be checked.
 
 use std::path::Path;
 
@@ -24,12 +24,12 @@ use crate::request::{Entity, Request, Target};
 use crate::store;
 use crate::text::{Buffer, Hints, LineMap};
 
-/// Places that a refusal lists.
+/// The most places that an error lists.
 const PLACES: usize = 20;
 
 impl Workspace {
-    /// Holds a whole new text against its type before its store is looked for, where nothing but the text matters and no
-    /// gate would mend it.
+    /// Checks a whole new text against its type before the store is read, if only the text matters and no
+    /// gate would fix it.
     ///
     /// Errors: those of [`Workspace::owner`], and `ENTITY_MISMATCH`.
     pub(super) fn check_early(&self, request: &Request) -> Result<(), Error> {
@@ -59,10 +59,10 @@ impl Workspace {
         self.hold(known, alone, &draft, &rules, &Watch::idle()).map_err(|refusal| said_of(refusal, request))
     }
 
-    /// Holds the drafts of entities against their types, but where a gate refuses them already.
+    /// Checks the drafts of entities against their types, except those that a gate rejects already.
     ///
-    /// Errors: `ENTITY_MISMATCH`, also for a text of which it cannot be seen what it is; `INTERNAL` when the caller cancelled
-    /// the request meanwhile.
+    /// Errors: `ENTITY_MISMATCH`, also for a text that cannot be checked; `INTERNAL` when the caller
+    /// cancelled the request.
     pub(super) fn check_types(
         &self,
         call: &Batch,
@@ -71,7 +71,7 @@ impl Workspace {
     ) -> Result<(), Error> {
         for (at, draft) in drafts.iter().enumerate() {
             let stays = match draft.request.edit {
-                // What comes back from the journal is of another kind; this comes from a folder of files.
+                // Undo has another entry kind; `Restore` here comes from the import of a folder.
                 Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => {
                     true
                 }
@@ -141,7 +141,7 @@ impl Workspace {
     }
 }
 
-/// What the rules of a type said of a text.
+/// Turns the verdict of a type's rules into an error.
 fn judged(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result<(), Error> {
     if let Some(first) = verdict.blocking().next() {
         let rule = known.rules.iter().find(|rule| rule.gate.name == first.gate);
@@ -164,7 +164,7 @@ fn judged(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result<(), Er
     }
 }
 
-/// The same refusal, with the field that the request has.
+/// Sets the field of an error to the one that the request has.
 fn said_of(mut refusal: Error, request: &Request) -> Error {
     if refusal.field.as_deref() == Some("content") && !matches!(request.edit, Edit::Content(_)) {
         refusal.field = Some("entity_type".into());
@@ -172,7 +172,8 @@ fn said_of(mut refusal: Error, request: &Request) -> Error {
     refusal
 }
 
-/// A pattern's words stand for themselves; a parser's do not know of types.
+/// Describes a mismatch. A pattern gate has a message of its own; a parser's message does not mention the
+/// type.
 fn said(known: &EntityType, gate: &Gate, first: &Finding) -> String {
     match &gate.kind {
         GateKind::Syntax => {
@@ -188,14 +189,14 @@ fn said(known: &EntityType, gate: &Gate, first: &Finding) -> String {
     }
 }
 
-/// Whether a text comes back as it was: one that is carried over what was edited since has never been there.
+/// True if the draft restores an earlier text unchanged. A rebased text is a new one.
 fn was_there(call: &Batch, draft: &FileDraft<'_>) -> bool {
     let was =
         matches!(&draft.request.edit, Edit::Restore(text) if text.as_slice() == draft.drafted.buffer.bytes());
     was && call.kind != store::EntryKind::Edit
 }
 
-/// Whether a gate's findings stand somewhere: what is missing stands nowhere.
+/// True if a gate's findings have positions; a missing match has none.
 fn locates(gate: &Gate) -> bool {
     match &gate.kind {
         GateKind::Pattern(PatternRules::Regex { must_not_match, .. }) => must_not_match.is_some(),
@@ -208,7 +209,7 @@ fn locates(gate: &Gate) -> bool {
     }
 }
 
-/// Whether a gate asks for nothing but the text: not for what lies beside it.
+/// True if a gate reads only the text, and no other files.
 fn sees_text_alone(gate: &Gate) -> bool {
     match &gate.kind {
         GateKind::Syntax | GateKind::Pattern(PatternRules::Regex { .. } | PatternRules::Query { .. }) => true,
@@ -308,7 +309,7 @@ mod tests {
             assert!(refused.message.starts_with(&seen), "{}", refused.message);
         }
         assert_eq!(checked(&workspace, None, &deep), Ok(()));
-        // Without the word there is no decorator, however it reads.
+        // Without the keyword there is no decorator, in any spelling.
         assert_eq!(checked(&workspace, Some("module"), &plain), Ok(()));
         let refused = checked(&workspace, Some("workflow"), &plain).unwrap_err();
         assert_eq!(refused.field.as_deref(), Some("entity_type"), "{}", refused.message);

@@ -1,7 +1,7 @@
-//! The line: one edit from the path to the report, and the rooms that it passes through.
+//! The edit pipeline, from the request to the report, and the read operations.
 //!
-//! Invariant: nothing under a target's path changes before the decision to write, and a target's lock is held from
-//! before it is read until after it is published.
+//! Invariant: nothing under a target's path changes before the decision to write, and a target's lock is held
+//! from before it is read until after it is published.
 
 #[cfg(feature = "check")]
 mod audit;
@@ -66,25 +66,24 @@ pub use report::{Report, Status};
 pub use transfer::{Bring, Exported, ImportStatus, Imported, OnConflict};
 pub use trust::{Commands, TrustOverride};
 
-/// Edits that may be read, judged and published at one time, for each core of the machine: they wait for the disk
-/// more than they compute.
+/// The number of edits in progress per core. Edits wait for the disk more than they compute.
 const EDITS_PER_CORE: usize = 8;
 
-/// The roots that may be edited, with their locks and the policies they are judged by.
+/// The roots that may be edited, with their locks, policies and caches.
 pub struct Workspace {
     store: Store,
     locks: Locks,
-    /// What recovery found, until somebody can be told.
+    /// Notes of the recovery that no report has shown yet.
     untold: Mutex<Vec<String>>,
     rules: PolicyCache,
     trust: Trust,
     workshop: GateRuntime,
     warmed: Warmed,
-    /// What the code of the workspace says, as far as somebody asked.
+    /// The code index of the workspace, built on first use.
     indexed: Mutex<Indexed>,
     texts: TextCache,
     desks: Arc<Semaphore>,
-    /// How many threads work on many files.
+    /// The number of worker threads for calls over many files.
     #[cfg_attr(not(feature = "check"), expect(dead_code, reason = "only `check` works on many files"))]
     threads: usize,
 }
@@ -114,27 +113,27 @@ impl Workspace {
         Ok(Arc::new(workspace))
     }
 
-    /// Has language servers kept from here on, for a process that lasts: the first answer of one takes longer than its
-    /// gate's command, and each further one a fraction of that.
+    /// Keeps language servers running from now on, for a long-lived process. The first answer of a server
+    /// takes longer than its gate's command, and each further one a fraction of that.
     pub fn keep_servers(&self) {
         self.workshop.keep_servers();
     }
 
-    /// Runs a piece of work that blocks or computes where it does not hold up other calls.
+    /// Runs blocking or expensive work on a thread where it does not delay other calls.
     async fn off_reactor<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Workspace) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let workspace = Arc::clone(self);
-        let closed = |_| Error::new(Code::Internal, "the workspace takes no more work");
+        let closed = |_| Error::new(Code::Internal, "the workspace is closed");
         let desk = Arc::clone(&self.desks).acquire_owned().await.map_err(closed)?;
         let job = move || {
-            // The desk is free when the work has ended, also when nobody waits for it any more.
+            // The permit is released when the work ends, even if the caller has stopped waiting.
             let _desk = desk;
             work(&workspace)
         };
         tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
-            let message = format!("the work stopped half-way: {trouble}");
+            let message = format!("the work stopped early: {trouble}");
             Err(Error::new(Code::Internal, message).disk_unknown())
         })
     }

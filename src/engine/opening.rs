@@ -1,4 +1,4 @@
-//! How a workspace is opened: which folders may be edited, by whose word programs run, and what lies in a database.
+//! Opens a workspace: its roots, the trust in its programs, and its stored content.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{TrustOverride, Workspace};
 use crate::error::{Code, Error};
 use crate::store::{EntityDatabase, EntityStore, Files, StateFolder, StoreTold, Tenant, outside};
 
-/// A workspace that is still to be opened.
+/// The options for opening a workspace.
 #[derive(Debug, Default)]
 #[must_use = "a workspace is there once it is opened"]
 pub struct Opening<'a> {
@@ -20,74 +20,76 @@ pub struct Opening<'a> {
 }
 
 impl Workspace {
-    /// Opens the folders in which files may be edited; relative paths belong to the first.
+    /// Opens a workspace on these roots; relative paths belong to the first.
     ///
     /// Errors: those of [`Opening::open`].
     pub fn open(roots: &[PathBuf]) -> Result<Arc<Workspace>, Error> {
         Workspace::at(roots).open()
     }
 
-    /// The same where more is to be said.
+    /// Returns the options for a workspace on these roots.
     pub fn at(roots: &[PathBuf]) -> Opening<'_> {
         Opening { roots: Some(roots), ..Opening::default() }
     }
 
-    /// A workspace without any folder: it has what lies in a database, and every path of a file is outside of it.
+    /// Returns the options for a workspace without roots: it has the stored content, and rejects every file
+    /// path as outside.
     pub fn without_roots() -> Opening<'static> {
         Opening::default()
     }
 
-    /// The same for a caller that keeps lockgate's records in a folder of its own: locks, journals and trust.
+    /// Opens a workspace that keeps lockgate's state (locks, journals and trust) in the given folder.
     ///
     /// Errors: those of [`Opening::open`].
     pub fn keeping(roots: &[PathBuf], own: &Path) -> Result<Arc<Workspace>, Error> {
         Workspace::at(roots).keeping(own).open()
     }
 
-    /// The stored content of the user who runs lockgate, for several workspaces that together have these roots.
+    /// Returns the database of the user who runs lockgate, to be shared by workspaces that together have
+    /// these roots.
     pub fn own_depot(roots: &[PathBuf]) -> Arc<EntityDatabase> {
         Arc::new(EntityDatabase::beside(&StateFolder::beside(roots)))
     }
 }
 
 impl Workspace {
-    /// Has whoever keeps count told of what the database of stored content is asked, and what became of it; where
-    /// workspaces share one, the first who wants to hear of it does.
+    /// Sets the observer of database operations and their results. Workspaces that share a database share the
+    /// first observer.
     pub fn tell_of_store(&self, told: StoreTold) {
         self.store.rows.tell(told);
     }
 }
 
 impl<'a> Opening<'a> {
-    /// For a caller whose relative paths are relative to a folder below the first root.
+    /// Sets the folder below the first root that relative paths start from.
     pub fn with_base(self, base: String) -> Opening<'a> {
         Opening { base, ..self }
     }
 
-    /// With a person's word about what may run.
+    /// Sets the source of trust in programs.
     pub fn promising(self, promise: TrustOverride) -> Opening<'a> {
         Opening { promise, ..self }
     }
 
-    /// For a caller that keeps lockgate's records in a folder of its own: locks, journals, trust and stored content.
+    /// Sets the folder for lockgate's state: locks, journals, trust and stored content.
     pub fn keeping(self, own: &'a Path) -> Opening<'a> {
         Opening { own: Some(own), ..self }
     }
 
-    /// With this stored content, instead of that of the user who runs lockgate.
+    /// Sets the database, instead of that of the user who runs lockgate.
     pub fn storing(self, depot: Arc<EntityDatabase>) -> Opening<'a> {
         Opening { depot: Some(depot), ..self }
     }
 
-    /// With what this caller reaches of the stored content.
+    /// Sets the part of the stored content that this caller can reach.
     pub fn reaching(self, tenant: Tenant) -> Opening<'a> {
         Opening { tenant, ..self }
     }
 
-    /// Opens it.
+    /// Opens the workspace.
     ///
-    /// Errors: `INVALID_INPUT` for `/`, the home directory, an empty list of roots, and a database in a root; what opening a
-    /// folder gives.
+    /// Errors: `INVALID_INPUT` for `/`, the home directory, an empty list of roots, and a database inside a
+    /// root; the errors of opening a folder.
     pub fn open(self) -> Result<Arc<Workspace>, Error> {
         let files = self.roots.map_or_else(|| Ok(Files::default()), Files::open)?.with_base(&self.base);
         let roots = files.root_paths();
@@ -106,7 +108,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Refuses a database that an edit of files could change.
+/// Rejects a database that an edit of files could change.
 fn refuse_inside(depot: &EntityDatabase, roots: &[PathBuf]) -> Result<(), Error> {
     let Some(file) = depot.file() else { return Ok(()) };
     outside(file, roots).map(drop).map_err(|why| {

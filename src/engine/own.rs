@@ -1,7 +1,8 @@
-//! The files of a project that only a person writes: its policy, and how clients find lockgate.
+//! Reads and writes the files of a project that only a person edits: its policy, and the configuration of
+//! clients.
 //!
-//! Invariant: no tool of an agent leads here; such a file is written whole or not at all, beneath the root, and through
-//! no link.
+//! Invariant: no agent tool reaches this module; such a file is written atomically, inside the root, and
+//! through no link.
 
 use std::path::PathBuf;
 
@@ -10,10 +11,10 @@ use crate::error::{Code, Error};
 use crate::policy::Publishing;
 use crate::store::{Content, FilePlace, FileSnapshot, FileWrite, JournalRecord};
 
-/// The largest file that is looked at here, in bytes.
+/// The largest file that is read here, in bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// A file that only a person writes, as it was read.
+/// A file that only a person edits, as it was read.
 #[derive(Debug)]
 pub struct OwnFile {
     place: FilePlace,
@@ -22,17 +23,17 @@ pub struct OwnFile {
 }
 
 impl OwnFile {
-    /// What stands in it; nothing where there is no such file.
+    /// Returns the content; `None` if there is no such file.
     pub fn bytes(&self) -> Option<&[u8]> {
         self.snapshot.as_ref().map(|_| self.bytes.as_slice())
     }
 }
 
 impl Workspace {
-    /// Reads a file of the first root that only a person writes.
+    /// Reads a file of the first root that only a person edits.
     ///
-    /// Errors: `NOT_A_FILE` for what is no regular file or stands behind a link, `TOO_LARGE` past 4 MiB, and what admitting
-    /// a path gives, but for what is protected from agents.
+    /// Errors: `NOT_A_FILE` for anything but a regular file, and for a path through a link; `TOO_LARGE` above
+    /// 4 MiB; the errors of admitting a path, except `PROTECTED`.
     pub fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
         let place = self.store.files.admit_own(path)?;
         let mut snapshot = self.store.files.read(&place, LARGEST)?;
@@ -40,10 +41,10 @@ impl Workspace {
         Ok(OwnFile { place, snapshot, bytes })
     }
 
-    /// Puts this text in the place of what was read, or makes the file with its folders.
+    /// Replaces the content that was read, or creates the file with its folders.
     ///
-    /// Errors: `EDIT_CONFLICT` where something else stands there by now, `LOCK_TIMEOUT` while lockgate itself edits the
-    /// file, and what the system refuses.
+    /// Errors: `EDIT_CONFLICT` if the file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits the
+    /// file, and errors of the operating system.
     pub fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
         let held = self.locks.try_hold(&[file.place.key()]);
         let _held = held.ok_or_else(|| {
@@ -60,24 +61,24 @@ impl Workspace {
         self.store.files.publish(&[write], Publishing::default(), None).map(drop)
     }
 
-    /// The path of the first root, links resolved.
+    /// Returns the path of the first root, with links resolved.
     pub fn top(&self) -> PathBuf {
         self.store.files.root_paths().into_iter().next().unwrap_or_default()
     }
 
-    /// Whether anything stands at a path of the first root, be it a link that leads nowhere.
+    /// True if anything exists at a path of the first root, even a dangling link.
     pub fn stands(&self, path: &str) -> bool {
         !self.store.files.has_nothing(0, path)
     }
 
-    /// The files of the first root that git would not pass over, by their paths, in order.
+    /// Returns the paths of the files in the first root that git would not ignore, sorted.
     ///
-    /// Errors: `PATH_OUTSIDE_ROOT` for a root that is not there.
+    /// Errors: `PATH_OUTSIDE_ROOT` for a missing root.
     pub fn project_files(&self) -> Result<Vec<String>, Error> {
         self.store.files.list(0, "").map(|listing| listing.files)
     }
 
-    /// The text of a file of the first root that any tool may read, where it has at most this many bytes.
+    /// Returns the text of a file of the first root that any tool may read, if it has at most `most` bytes.
     pub fn glance(&self, path: &str, most: u64) -> Option<String> {
         let place = self.store.files.admit_to_read(path).ok()?;
         let mut snapshot = self.store.files.read(&place, most).ok()??;

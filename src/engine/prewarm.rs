@@ -1,6 +1,6 @@
-//! Language servers that are started as soon as a file is looked at which they will be asked about.
+//! Starts the language servers of a file as soon as the file is read.
 //!
-//! Invariant: a caller waits for none of it, and none of it can fail the caller's work.
+//! Invariant: callers do not wait for this, and a failure here does not affect them.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,15 +11,15 @@ use crate::gate::{ExecPermission, GateEnv};
 use crate::policy::{Profile, language_of};
 use crate::request::Target;
 
-/// The most folders that are remembered; past it, all are forgotten.
+/// The most folders that are remembered; above this, all are forgotten.
 const MOST: usize = 1000;
 
-/// The folders, each with the ending of a file's name, for which servers were started.
+/// The folders, each with a file extension, for which servers were started.
 #[derive(Debug, Default)]
 pub(super) struct Warmed(Mutex<HashSet<String>>);
 
 impl Warmed {
-    /// Whether this is the first file of its sort in its folder.
+    /// True if this is the first file of its extension in its folder.
     fn first(&self, path: &str) -> bool {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
@@ -32,7 +32,7 @@ impl Warmed {
 }
 
 impl Workspace {
-    /// Starts the servers of the gates that would judge a file, off the caller's path, where servers are kept.
+    /// Starts the servers of the gates that would judge a file, in the background, if servers are kept.
     pub(super) fn prewarm(self: &Arc<Self>, target: &Target) {
         let Target::File(path) = target else { return };
         if !self.workshop.keeps_servers() || !self.warmed.first(path) {

@@ -1,4 +1,4 @@
-//! The end of the line: what was decided is published, all of it or nothing, and told.
+//! The last steps of the pipeline: publishes all drafts or none, and reports.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::store::{
 };
 use crate::text::Buffer;
 
-/// The most characters that the journal is told of the gates.
+/// The most characters of the gates' summary in the journal.
 const GATES: usize = 200;
 
 impl Workspace {
-    /// Reads all targets, and what was last written to them.
+    /// Reads all targets and their last journal entries.
     pub(super) fn read_all(
         &self,
         call: &Batch,
@@ -36,7 +36,7 @@ impl Workspace {
         targets.iter_mut().enumerate().map(read).collect()
     }
 
-    /// Refuses a call after which a folder would be a git folder, whether it is to be written or only shown.
+    /// Rejects a call that would turn a folder into a git folder, even if it only verifies.
     pub(super) fn refuse_git_folders(&self, call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
         let (mut numbers, mut planned) = (Vec::new(), Vec::new());
         for (at, draft) in drafts.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Workspace {
         })
     }
 
-    /// Publishes what is to be written, unless one of the drafts is refused.
+    /// Publishes the drafts, unless one of them is rejected.
     pub(super) fn publish(
         &self,
         call: &Batch,
@@ -74,7 +74,7 @@ impl Workspace {
         self.store.publish(&writes, how.unwrap_or_default(), &deed).map(Some)
     }
 
-    /// Tells what became of each request.
+    /// Builds the report of each request.
     pub(super) fn reports(
         &self,
         call: &Batch,
@@ -103,7 +103,7 @@ impl Workspace {
         reports
     }
 
-    /// Notes about the file's past, about this edit's, and about what the file runs in.
+    /// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
     fn notes(&self, call: &Batch, draft: &FileDraft<'_>, written: bool) -> Vec<String> {
         let place = &draft.target.place;
         let foreign = draft.target.last.as_ref().and_then(|last| foreign(last, draft.target, &draft.seen));
@@ -121,7 +121,7 @@ impl Workspace {
         foreign.into_iter().chain(lost).chain(review).collect()
     }
 
-    /// Has the journal forget what is past its bounds, where nobody waits for it.
+    /// Applies the journal's limits in the background.
     pub(super) fn tidy_behind(self: &Arc<Self>, reports: &[Report], bounds: Option<RetentionLimits>) {
         let mut written = reports.iter().filter(|report| report.edit_id.is_some()).peekable();
         let is_due =
@@ -136,7 +136,7 @@ impl Workspace {
     }
 }
 
-/// What somebody else did to the file since it was last edited here.
+/// Describes a change that another program made since the last edit.
 fn foreign(last: &Entry, target: &ResolvedTarget, seen: &CurrentText) -> Option<String> {
     let (_, changed) = target.last_change()?;
     let now = seen.snapshot.as_ref().map(|_| seen.buffer.stamp());
@@ -166,12 +166,12 @@ fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
     }
 }
 
-/// A text with its stamp.
+/// Pairs a text with its version.
 pub(super) fn content(buffer: &Buffer) -> Content<'_> {
     Content { stamp: buffer.stamp(), bytes: buffer.bytes() }
 }
 
-/// What the gates said, in a few words.
+/// Summarises the verdicts of the gates.
 fn gates(drafts: &[FileDraft<'_>]) -> String {
     let ran = |verdict: &Verdict| {
         let spoke = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);

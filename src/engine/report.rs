@@ -1,4 +1,4 @@
-//! What became of a request, for every front to render in its own way.
+//! The report of a request, which each frontend renders in its own way.
 
 use super::Decision;
 use super::base::moved;
@@ -14,23 +14,23 @@ use crate::store::{EditId, GuardLevel, PublishedFile};
 use crate::text::diff::{self, Diff};
 use crate::text::{Buffer, LineMap, LineShift, Plan, Region, Version};
 
-/// What happened to the target.
+/// The status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// The new text is on disk.
     Written,
-    /// The result equals what was there, or a search in `interactive` found nothing: nothing was written.
+    /// The result equals the current text, or a search in `interactive` had no match: nothing was written.
     Unchanged,
-    /// The very request had made this version before: nothing was written.
+    /// The same request made this version before: nothing was written.
     AlreadyApplied,
-    /// `verify_only`: strict would have written this. Nothing was written.
+    /// `verify_only`: `strict` would have written this. Nothing was written.
     Verified,
-    /// A gate found something new that blocks. Nothing was written.
+    /// A gate has a new blocking finding. Nothing was written.
     Refused,
 }
 
 impl Status {
-    /// The status as it stands on the wire.
+    /// The name of the status on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Written => "written",
@@ -41,7 +41,7 @@ impl Status {
         }
     }
 
-    /// Whether the caller got what was asked for.
+    /// True if the request succeeded.
     pub const fn is_success(self) -> bool {
         match self {
             Status::Written | Status::Unchanged | Status::AlreadyApplied | Status::Verified => true,
@@ -50,62 +50,62 @@ impl Status {
     }
 }
 
-/// What became of a request that the engine could carry through to a decision.
+/// The result of a request that reached a decision.
 #[derive(Debug)]
 pub struct Report {
-    /// What happened to the target.
+    /// The status of the target.
     pub status: Status,
     /// The target as lockgate names it: relative to its root, with `/`.
     pub path: String,
-    /// Its key, where it is kept in a database.
+    /// The key of the entity, if it is stored in a database.
     pub entity: Option<Entity>,
-    /// Where the text really lies, when a symbolic link was followed.
+    /// The real path, if a symbolic link was followed.
     pub resolved_path: Option<String>,
-    /// The version that is on disk after the call; absent when there is no file.
+    /// The version on disk after the call; `None` if there is no file.
     pub version: Option<Version>,
-    /// The version before the call, when the call wrote another; absent when there was no file.
+    /// The version before the call, if the call wrote another; `None` if there was no file.
     pub previous_version: Option<Version>,
-    /// Whether the edit made the file.
+    /// Set when the edit created the file.
     pub created: bool,
-    /// Whether the edit removed the file.
+    /// Set when the edit removed the file.
     pub removed: bool,
-    /// Whether the edit removes the file, be it written or not.
+    /// Set when the edit is a removal, written or not.
     pub removes: bool,
-    /// The name under which the edit is remembered; absent when it is not.
+    /// The id of the edit in the journal; `None` if it is not recorded.
     pub edit_id: Option<EditId>,
-    /// How the write was guarded against other programs; absent when nothing was written.
+    /// The level of protection against concurrent writes by other programs; `None` when nothing was written.
     pub level: Option<GuardLevel>,
-    /// How many matches were replaced; only a search has this.
+    /// The number of replaced matches; only for a search.
     pub replacements: Option<usize>,
-    /// Where the search matched.
+    /// The places where the search matched.
     pub places: Vec<EvidenceLine>,
-    /// How the text was found; only a literal search has this.
+    /// The match level and related facts; only for a literal search.
     pub receipt: Option<MatchInfo>,
-    /// How the lines moved since the version that the caller spoke of.
+    /// The shifts of lines since the version that the caller refers to.
     pub shifts: Vec<LineShift>,
-    /// What the gates said.
+    /// The verdict of the gates.
     pub verdict: Verdict,
-    /// What could not be done but does not stop the call, such as a search in `interactive` that found nothing.
+    /// Problems that did not stop the call, such as a search in `interactive` without a match.
     pub warnings: Vec<String>,
-    /// What the caller should know.
+    /// Notes for the caller.
     pub notes: Vec<String>,
-    /// The gates that mended the draft, where that changed bytes outside of the edit.
+    /// The gates that fixed the draft, if that changed bytes outside the edit.
     pub mended_outside: Vec<String>,
-    /// The text before; absent when there was no file.
+    /// The text before; `None` if there was no file.
     pub before: Option<Buffer>,
-    /// The text that was judged: what was written, or would have been.
+    /// The judged text: the written text, or the one that would have been written.
     pub draft: Buffer,
     plan: Plan,
     in_root: String,
 }
 
 impl Report {
-    /// How many bytes its texts have.
+    /// Returns the bytes of its texts.
     pub fn size(&self) -> usize {
         self.draft.view().len() + self.before.as_ref().map_or(0, |before| before.view().len())
     }
 
-    /// What became of one draft.
+    /// Builds the report of one draft.
     pub(super) fn new(
         draft: FileDraft<'_>,
         decision: Decision,
@@ -113,7 +113,7 @@ impl Report {
         edit_id: Option<EditId>,
     ) -> Report {
         let FileDraft { request, target, seen, base, planned, drafted, verdict, .. } = draft;
-        // Who takes an edit back names no version, and counts from the one that is there.
+        // An undo names no version; its lines refer to the current one.
         let base = base.filter(|_| !matches!(request.edit, Edit::Restore(_)));
         let shifts = match base.map(|base| moved(&base, &drafted.buffer)) {
             Some(Ok(map)) => map.shifts(),
@@ -162,9 +162,9 @@ impl Report {
         }
     }
 
-    /// What a call is told that was carried out before, from the text that stood there then, as far as it is known.
+    /// Builds the report of a call that was carried out before, from the earlier text if it is still known.
     ///
-    /// Errors: `INTERNAL`, should no plan lead from the one text to the other.
+    /// Errors: `INTERNAL`, should no plan lead from one text to the other.
     pub(super) fn again(
         target: &ResolvedTarget,
         edit_id: EditId,
@@ -187,7 +187,7 @@ impl Report {
         Ok(Report { shifts, plan, before: Some(before), draft, ..report })
     }
 
-    /// A report that says no more than where it is about.
+    /// Builds a report with a target and a status only.
     fn for_target(target: &ResolvedTarget, status: Status) -> Report {
         let place = &target.place;
         Report {
@@ -217,14 +217,13 @@ impl Report {
         }
     }
 
-    /// The difference between the text before and the draft, written when it is asked for.
+    /// Returns the diff between the text before and the draft, rendered on demand.
     ///
-    /// It names the file that the text really lies in, relative to its root: `git apply` does not write through a
-    /// link.
+    /// It names the real file, relative to its root: `git apply` does not write through a link.
     pub fn diff(&self) -> Diff<'_> {
         match (&self.before, self.status) {
             (Some(before), _) if self.removes => diff::removal(&self.in_root, before, &self.draft),
-            // The text before is not kept any more, and nothing was done now.
+            // The text before is no longer stored, and this call changed nothing.
             (None, Status::AlreadyApplied) => {
                 diff::along(&self.in_root, Some(&self.draft), &self.draft, &LineMap::default())
             }
@@ -247,9 +246,9 @@ fn status(decision: Decision, published: bool, differs: bool) -> Status {
     }
 }
 
-/// Whether what the gates made of an edit changes lines of the text before that the edit itself left alone.
+/// True if the fixes of gates change lines that the edit itself left alone.
 ///
-/// Outside of the splices of `mended` all bytes were compared and found the same.
+/// All bytes outside the splices of `mended` were compared and are the same.
 fn reaches_out(planned: &Plan, mended: &Plan, before: Option<&Buffer>, draft: &Buffer) -> bool {
     let Some(before) = before else { return false };
     let Ok(asked) = before.apply(planned) else { return true };

@@ -1,6 +1,6 @@
-//! A request that comes a second time because its answer was lost.
+//! Recognises a request that is sent again because its answer was lost.
 //!
-//! Invariant: only the very request that made the present version of every file of the call is taken for done.
+//! Invariant: a call counts as done only if this same request made the current version of every file in it.
 
 use super::call::{Batch, ResolvedTarget};
 use super::check::CurrentText;
@@ -10,7 +10,7 @@ use crate::request::Expect;
 use crate::store::{Entry, FileChange};
 
 impl Workspace {
-    /// The reports of a call that was carried out before; or what was read, where it was not.
+    /// Returns the reports of a call that was carried out before, or else the texts that were read.
     ///
     /// Errors: those of comparing the versions.
     pub(super) fn applied_before(
@@ -43,7 +43,7 @@ impl Workspace {
     }
 }
 
-/// Whether the present versions were made by this very call from those that it names.
+/// True if this same call made the current versions from those that it names.
 fn is_done(call: &Batch, targets: &[ResolvedTarget], seen: &[CurrentText]) -> bool {
     let mut stale = call.requests.iter().zip(seen).filter(|(request, seen)| match &request.expect {
         Expect::Version(version) => !seen.buffer.stamp().matches(version),
@@ -55,7 +55,7 @@ fn is_done(call: &Batch, targets: &[ResolvedTarget], seen: &[CurrentText]) -> bo
     let first = targets.first().and_then(|target| target.last.as_ref()).map(|entry| entry.id);
     targets.iter().zip(seen).all(|(target, seen)| {
         target.last_change().is_some_and(|(entry, changed)| {
-            // The hash covers the version that was named, from which the edit may have been carried over.
+            // The hash covers the named version, from which the edit may have been rebased.
             Some(entry.id) == first
                 && entry.deed.request == call.digest
                 && entry.deed.kind == call.kind

@@ -1,4 +1,4 @@
-//! The policy that rules a place, with all that it extends, understood once for the texts that it is made of.
+//! Finds the policy of a place, with all that it extends; parsed policies are cached by their texts.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::policy::{Extends, Policy, PolicyOrigin, PolicySource};
 use crate::store::{DocumentPath, FilePlace, Files, PolicyText};
 use crate::text::Version;
 
-/// The most policies that are kept; past it, all are dropped and read again as they are needed.
+/// The most cached policies; above this, all are dropped and parsed again when needed.
 const KEPT: usize = 256;
 
 /// A policy file by its name and its text.
 type PolicyKey = (String, Version);
 
-/// Policies by the files that they are made of, the nearest first.
+/// Policies by the files that they consist of, the nearest first.
 #[derive(Default)]
 pub struct PolicyCache {
     extended: DashMap<PolicyKey, Extends>,
@@ -24,9 +24,9 @@ pub struct PolicyCache {
 }
 
 impl PolicyCache {
-    /// The policy that rules a place: that of the nearest policy file, else the built-in default.
+    /// Returns the policy of a place: that of the nearest policy file, or the built-in default.
     ///
-    /// Errors: `POLICY_INVALID`, also for a fault in a policy that is extended.
+    /// Errors: `POLICY_INVALID`, also for an error in an extended policy.
     pub fn policy(&self, files: &Files, place: &FilePlace) -> Result<Arc<Policy>, Error> {
         self.ruling(files, files.policy_text(place)?)
     }
@@ -52,7 +52,7 @@ impl PolicyCache {
         Ok(policy)
     }
 
-    /// What a policy file extends, which says whether the one above is looked for.
+    /// Returns what a policy file extends, which decides if the parent policy is read.
     fn extends(&self, key: &PolicyKey, text: &PolicyText) -> Result<Extends, Error> {
         if let Some(extends) = self.extended.get(key) {
             return Ok(*extends);
@@ -64,7 +64,7 @@ impl PolicyCache {
 }
 
 impl Workspace {
-    /// The policy that rules a place: that of a file's own folder, and for what lies in a database the one at the top.
+    /// Returns the policy of a place: that of a file's folder, or the one at the top for an entity.
     ///
     /// Errors: `POLICY_INVALID`.
     pub(super) fn rules_of(&self, place: &DocumentPath) -> Result<Arc<Policy>, Error> {
@@ -74,7 +74,7 @@ impl Workspace {
         }
     }
 
-    /// The policy at the top of the first root.
+    /// Returns the policy at the top of the first root.
     ///
     /// Errors: `POLICY_INVALID`.
     pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {

@@ -1,6 +1,6 @@
-//! Stored content as files of a folder: all of it written into one, and a folder's files brought in, each as an edit.
+//! Exports stored content to a folder, and imports the files of a folder, each as an edit.
 //!
-//! Invariant: what is brought in goes along the line as any edit does; one file that is refused stops no other.
+//! Invariant: an import runs through the pipeline like any edit; a rejected file does not stop the others.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -15,66 +15,66 @@ use crate::request::{Author, Entity, Expect, GateOptions, Mode, ReadRequest, Req
 use crate::store::{Added, EntityDatabase, ExportDir, ImportDir, ImportItem, NamedKey};
 use crate::text::Version;
 
-/// What was written into a folder.
+/// The result of an export.
 #[derive(Debug)]
 pub struct Exported {
-    /// How many entities.
+    /// The number of exported entities.
     pub entities: usize,
-    /// How many apps are in the list.
+    /// The number of apps in the list.
     pub apps: usize,
-    /// The entities that could not be files, each as it is told, and why.
+    /// The entities that could not become files, each by its display name, with the error.
     pub failed: Vec<(String, Error)>,
 }
 
-/// How a folder is brought in.
+/// The options of an import.
 #[derive(Debug, Clone)]
 pub struct Bring {
-    /// The folder.
+    /// The folder to import.
     pub folder: PathBuf,
-    /// What becomes of an entity that is there with another text.
+    /// The treatment of an existing entity with another text.
     pub others: OnConflict,
-    /// What happens to each text and to the findings about it.
+    /// The edit mode of each file.
     pub mode: Mode,
-    /// Who asks.
+    /// The author of the edits.
     pub author: Author,
 }
 
-/// What becomes of what is there already, and is not as the folder has it.
+/// The treatment of existing content that differs from the folder's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnConflict {
-    /// It stays, and the file is refused.
+    /// Keep it, and reject the file.
     Stay,
-    /// It is replaced.
+    /// Replace it.
     Go,
 }
 
-/// What became of a file of the folder, or of a line in its list of apps.
+/// The result for one file of the folder, or for one line of its list of apps.
 #[derive(Debug)]
 pub struct Imported {
-    /// What it is called in the folder.
+    /// The name in the folder.
     pub name: String,
-    /// What became of it.
+    /// The status, or the error.
     pub done: Result<ImportStatus, Error>,
 }
 
-/// How a file is in the database now.
+/// The status of an imported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportStatus {
-    /// It was not there before.
+    /// The entity did not exist before.
     Created,
-    /// Something else was there.
+    /// The entity had another text.
     Replaced,
-    /// It was there just so.
+    /// The entity already had this text.
     Unchanged,
-    /// It would be written, and was not, as was asked.
+    /// The file would have been written; the caller asked only to verify.
     Verified,
 }
 
 impl EntityDatabase {
-    /// Writes every row into a folder that is not there or empty, and which app is whose.
+    /// Writes every row into a new or empty folder, with the list of apps and their owners.
     ///
-    /// Errors: `FILE_EXISTS` for a folder that is not empty, `STORE_UNAVAILABLE`, and what ends the writing, such as
-    /// `NO_SPACE`.
+    /// Errors: `FILE_EXISTS` for a folder that is not empty, `STORE_UNAVAILABLE`, and errors that end the
+    /// export, such as `NO_SPACE`.
     pub fn export(&self, folder: &Path) -> Result<Exported, Error> {
         let apps = self.apps()?;
         let mut outbox = ExportDir::make(folder)?;
@@ -83,7 +83,7 @@ impl EntityDatabase {
         self.each_row(&mut |entity, bytes| {
             match outbox.put(&entity, &bytes) {
                 Ok(()) => exported.entities += 1,
-                // This one cannot be a file; others can.
+                // This entity cannot be a file; others can.
                 Err(why) if matches!(why.code, Code::InvalidInput | Code::FileExists) => {
                     exported.failed.push((told(&entity), why));
                 }
@@ -100,9 +100,9 @@ impl EntityDatabase {
         }
     }
 
-    /// Makes the apps of a folder's list known.
+    /// Registers the apps of a folder's list.
     ///
-    /// Errors: those of reading the list; what is wrong with one app is told of that app.
+    /// Errors: those of reading the list; an error in one app is part of its result.
     pub fn bring_apps(&self, folder: &Path) -> Result<Vec<Imported>, Error> {
         let add = |(id, organization): (String, Option<String>)| {
             let done = self.add_app(&id, organization.as_deref()).map(|added| match added {
@@ -116,9 +116,10 @@ impl EntityDatabase {
 }
 
 impl Workspace {
-    /// Brings the files of a folder in, each as an edit of its own; a workspace that reaches everything.
+    /// Imports the files of a folder, each as an edit of its own. The workspace must reach all stored
+    /// content.
     ///
-    /// Errors: those of reading the folder; what is wrong with one file is told of that file.
+    /// Errors: those of reading the folder; an error in one file is part of its result.
     pub async fn bring(self: &Arc<Self>, bring: Bring, watch: Watch) -> Result<Vec<Imported>, Error> {
         let folder = bring.folder.clone();
         let opened = self.off_reactor(move |_| {
@@ -185,7 +186,7 @@ impl Workspace {
         }
     }
 
-    /// The entity that a name in a folder is for: its scope is an app where those of its type belong to apps.
+    /// Returns the entity of a name in a folder. Its scope is an app if entities of its type belong to apps.
     fn entity_of(&self, NamedKey { kind, scope, path }: NamedKey) -> Entity {
         let of_app = scope.as_deref().is_some_and(|id| self.owner(&kind, Some(id), None).is_ok());
         let (app_id, organization_id) = if of_app { (scope, None) } else { (None, scope) };
@@ -193,7 +194,7 @@ impl Workspace {
     }
 }
 
-/// How a file landed, by the report of its edit.
+/// Converts the report of a file's edit to its status.
 fn landed(report: &Report, written: ImportStatus) -> Result<ImportStatus, Error> {
     match report.status {
         Status::Written => Ok(written),
@@ -203,7 +204,7 @@ fn landed(report: &Report, written: ImportStatus) -> Result<ImportStatus, Error>
     }
 }
 
-/// The refusal of gates in one line, that of the first among them.
+/// Describes a rejection by gates in one line, with the first blocking finding.
 fn refused(verdict: &Verdict) -> Error {
     let finding = verdict.findings.iter().find(|finding| finding.blocking);
     let run = verdict.runs.iter().find(|run| run.blocking);
@@ -220,7 +221,7 @@ fn differs() -> Error {
         .hint("compare the two, and give --replace to have the file's")
 }
 
-/// An entity in a line, as its file would be called.
+/// Describes an entity in one line, by its file name in an export.
 fn told(Entity { kind, path, app_id, organization_id }: &Entity) -> String {
     let scope = app_id.as_deref().or(organization_id.as_deref()).unwrap_or("_global");
     format!("{}/{scope}/{path}", kind.name())

@@ -1,7 +1,7 @@
-//! Taking an edit back, or making it again: an entry of the journal turned into requests.
+//! Undo and redo: turns a journal entry into requests.
 //!
-//! Such a request expects the very version that the edit left. Where the file moved on, it is carried over like any
-//! other: what was edited elsewhere stays, and what was edited at the same place refuses it.
+//! Such a request expects the version that the edit left. If the file has changed since, the undo is rebased
+//! like any other edit: changes elsewhere stay, and a change at the same place rejects it.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Reve
 use crate::store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
 use crate::text::Version;
 
-/// What is to become of an edit: taken back, or made again.
+/// An entry with the direction in which to apply it: undo or redo.
 struct Reversal {
     entry: Entry,
     direction: Direction,
 }
 
 impl Workspace {
-    /// Takes an edit back, or makes it again, in all files that it changed or in none; one report for each.
+    /// Undoes or redoes an edit in all files that it changed or in none; returns one report per file.
     ///
-    /// What the gates say of it is told and refuses nothing, and none of them mends it. One that is as asked already is
-    /// reported as applied before.
+    /// The findings of gates are reported but never block, and no gate fixes the text. An edit that already
+    /// is in the requested state is reported as already applied.
     ///
-    /// Errors: `INVALID_INPUT` where there is no such edit or its texts are no longer kept, `EDIT_CONFLICT` where the file
-    /// moved on at the same place, and those of an edit.
+    /// Errors: `INVALID_INPUT` if there is no such edit or its texts are no longer stored, `EDIT_CONFLICT` if
+    /// the file has changed at the same place, and those of an edit.
     pub async fn revert(self: &Arc<Self>, revert: Revert, watch: Watch) -> Result<Vec<Report>, Error> {
         let author = revert.author.clone();
         let turn = self.off_reactor(move |workspace| workspace.turn(&revert)).await?;
@@ -38,7 +38,7 @@ impl Workspace {
         self.carry(call, watch).await.map_err(as_conflict)
     }
 
-    /// Finds the edit that is meant.
+    /// Finds the edit that the request names.
     fn turn(&self, revert: &Revert) -> Result<Reversal, Error> {
         let place = revert.of.as_ref().map(|target| self.place_to_read(target)).transpose()?;
         if let Some(id) = &revert.edit_id {
@@ -52,7 +52,7 @@ impl Workspace {
         Ok(Reversal { entry, direction: revert.direction })
     }
 
-    /// Taking back an undo is making its edit again, and the other way round.
+    /// Undoing an undo redoes its edit, and the other way round.
     fn resolve(&self, entry: Entry, direction: Direction) -> Result<Reversal, Error> {
         match (entry.deed.kind, direction) {
             (EntryKind::Edit, direction) => Ok(Reversal { entry, direction }),
@@ -73,7 +73,7 @@ impl Workspace {
         })
     }
 
-    /// The requests that turn an edit, the last change first.
+    /// Builds the requests that revert an edit, the last change first.
     fn requests(&self, turn: &Reversal, author: &Author) -> Result<Batch, Error> {
         let id = turn.entry.id;
         let mut requests = Vec::with_capacity(turn.entry.changes.len());
@@ -107,7 +107,7 @@ impl Workspace {
         Ok(Batch { past, numbered: false, ..Batch::new(requests, kind) })
     }
 
-    /// The permission bits that a file had when it was removed.
+    /// Returns the permission bits that a file had when it was removed.
     fn mode_of(&self, changed: &FileChange) -> Option<u32> {
         let target = self.find(&changed.target()).ok()?;
         let last = self.store.latest(&target.place).ok()?;
@@ -115,7 +115,7 @@ impl Workspace {
         target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
     }
 
-    /// The reports of an edit that is as asked already.
+    /// Builds the reports of an edit that already is in the requested state.
     fn standing(&self, turn: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
             let target = self.find(&changed.target())?;
@@ -143,7 +143,7 @@ impl Workspace {
 }
 
 impl Reversal {
-    /// The versions of a file from which the turn leads, and to which.
+    /// Returns the versions of a file before and after the reversal.
     fn ends(&self, changed: &FileChange) -> (Option<Version>, Option<Version>) {
         match self.direction {
             Direction::Undo => (changed.after, changed.before),
@@ -151,14 +151,14 @@ impl Reversal {
         }
     }
 
-    /// Whether the edit is as it is to become.
+    /// True if the edit already is in the requested state.
     fn is_done(&self) -> bool {
         self.entry.undone == (self.direction == Direction::Undo)
     }
 }
 
-/// The refusal in the words of one who names an edit and no version. A file that stands where one is to come back was put
-/// there by somebody else.
+/// Rewords an error for a caller who named an edit and no version. If a file exists where one is to be
+/// restored, another program created it.
 fn as_conflict(mut refusal: Error) -> Error {
     if matches!(refusal.code, Code::FileExists | Code::FileNotFound) {
         refusal.code = Code::EditConflict;

@@ -1,41 +1,41 @@
-//! What a refusal can show: places, the lines that come nearest, and the call that is proposed.
+//! Evidence in an error: places, the nearest lines, and the proposed call.
 
-/// A line of a file, as evidence in a refusal.
+/// A line of a file, as evidence in an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvidenceLine {
     /// 1-based number of the line.
     pub line: usize,
-    /// The line's text, at most 60 characters of it.
+    /// The line's text, at most 60 characters.
     pub preview: String,
-    /// The symbol that encloses the line, where it is known.
+    /// The enclosing symbol of the line, if it is known.
     pub symbol: Option<String>,
 }
 
-/// How alike two texts are: 1 for the same text, 0 for nothing in common; kept in ten-thousandths.
+/// The similarity of two texts: 1 for identical texts, 0 for nothing in common; stored in ten-thousandths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(u16);
 
 impl Score {
-    /// The score of a text that is the same.
+    /// The score of identical texts.
     pub const WHOLE: Score = Score(10_000);
-    /// Nine parts of ten.
+    /// A score of nine tenths.
     pub const NINE_TENTHS: Score = Score(9_000);
 
-    /// The score of texts with this edit distance, the longer of which has `longer` characters; rounded down, so that
-    /// only the same text has [`Score::WHOLE`].
+    /// Returns the score for an edit distance between texts, the longer of which has `longer` characters. It
+    /// is rounded down, so that only identical texts have [`Score::IDENTICAL`].
     pub fn from_distance(distance: usize, longer: usize) -> Score {
         let same = longer.saturating_sub(distance);
         let parts = same.saturating_mul(10_000) / longer.max(1);
         Score(if longer == 0 { 10_000 } else { u16::try_from(parts).unwrap_or(10_000) })
     }
 
-    /// The score of this share, from 0 to 1; nothing for any other number.
+    /// Returns the score for a ratio from 0 to 1; `None` for any other number.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 10,000")]
     pub fn from_ratio(ratio: f64) -> Option<Score> {
         (0.0..=1.0).contains(&ratio).then(|| Score((ratio * 10_000.0).round() as u16))
     }
 
-    /// The score as a share from 0 to 1, of at most four decimals.
+    /// Returns the score as a ratio from 0 to 1, with at most four decimals.
     pub fn ratio(self) -> f64 {
         f64::from(self.0) / 10_000.0
     }
@@ -45,7 +45,7 @@ impl Score {
         self.0 / 100
     }
 
-    /// How much higher this score is than another.
+    /// Returns the difference to a lower score, or 0.
     #[must_use]
     pub const fn above(self, other: Score) -> Score {
         Score(self.0.saturating_sub(other.0))
@@ -59,61 +59,62 @@ pub struct Difference {
     pub line: usize,
     /// 1-based column in that line, in characters.
     pub column: usize,
-    /// What the request has from there on, at most 40 characters of that line.
+    /// The text of the request from there on, at most 40 characters of that line.
     pub asked: String,
-    /// What the file has from there on, at most 40 characters of that line.
+    /// The text of the file from there on, at most 40 characters of that line.
     pub found: String,
 }
 
-/// The lines of a file that come nearest to what was searched.
+/// The lines of a file that are most similar to the search text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Best {
-    /// First line, from 1.
+    /// The first line, from 1.
     pub start_line: usize,
-    /// Last line, inclusive.
+    /// The last line, inclusive.
     pub end_line: usize,
-    /// How alike they are to what was searched, white space left aside.
+    /// Their similarity to the search text, ignoring white space.
     pub score: Score,
-    /// The lines as they are, without their line ends; the first of them where they are many.
+    /// The lines without their line ends; only the first of many.
     pub lines: Vec<String>,
-    /// Where they first differ from what was searched.
+    /// The first difference from the search text.
     pub first_difference: Option<Difference>,
 }
 
-/// The call that a refusal proposes.
+/// The call that an error proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextCall {
-    /// The same edit with these texts; its place is proved to be the only one.
+    /// The same edit with these texts; they are proved to match in exactly one place.
     Edit {
         /// The text to search for.
         search: String,
         /// The text to put in its place.
         replace: String,
     },
-    /// A look at these lines.
+    /// A read of these lines.
     Read {
-        /// First line, from 1.
+        /// The first line, from 1.
         start_line: usize,
-        /// Last line, inclusive.
+        /// The last line, inclusive.
         end_line: usize,
     },
 }
-/// What happened to a file since the version that a caller knows.
+
+/// The changes to a file since the version that a caller knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Since {
-    /// The version that the file has now, as it goes over the wire.
+    /// The current version of the file, as on the wire.
     pub version: String,
-    /// The change from the one to the other, as a unified diff; empty where the text of the one was not kept.
+    /// The unified diff from the known version to the current one; empty if the earlier text is not stored.
     pub diff: String,
 }
 
-/// What a person is to be asked before a write.
+/// A question that a person must confirm before a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
-    /// Why a person is asked, as the beginning of a sentence.
+    /// The reason, as the beginning of a sentence.
     pub reason: String,
-    /// The question, in words; several lines.
+    /// The text of the question; several lines.
     pub text: String,
-    /// The name of the write: who agreed to it sends this with the same call.
+    /// The id of the write; the confirmed call repeats the request with this id.
     pub about: String,
 }

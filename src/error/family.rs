@@ -1,23 +1,23 @@
-//! The families of refusals.
+//! The families of error codes.
 
-/// The families of refusals; the command line's exit code is the family's.
+/// The families of error codes; each has its own exit code of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorFamily {
-    /// The request itself cannot be carried out as it stands.
+    /// The request is invalid.
     Request,
-    /// The file is not there, or is not text that can be edited.
+    /// The file does not exist, or is not text that can be edited.
     Target,
-    /// The path, or the file behind it, may not be touched.
+    /// Access to the path is not allowed.
     Access,
-    /// The text to be replaced was not found in exactly one place.
+    /// The search text did not match in exactly one place.
     Match,
-    /// A quality gate found something new.
+    /// A quality gate has a new blocking finding.
     Gate,
-    /// Somebody else changed, or is changing, the same file.
+    /// Another process changed, or is changing, the same file.
     Conflict,
-    /// The policy file cannot be understood.
+    /// The policy file is invalid.
     Policy,
-    /// The machine refused.
+    /// The operating system or lockgate itself failed.
     System,
 }
 
@@ -36,7 +36,7 @@ impl ErrorFamily {
         }
     }
 
-    /// The exit code of the command line for a refusal of this family.
+    /// The exit code of the command line for an error of this family.
     pub const fn exit_code(self) -> u8 {
         match self {
             ErrorFamily::Gate => 1,

@@ -1,8 +1,8 @@
-//! Every refusal on one page: what can stop the line, under a code that never changes.
+//! All error codes of lockgate, in one table.
 //!
-//! A fault in the user's code is a finding, not an [`Error`]; an `Error` is only what stops the line. It carries a
-//! stable [`Code`], says what was seen, and where it can, what to call next. Unless it says otherwise, nothing was
-//! written.
+//! A fault in the user's code is a finding, not an [`Error`]; an `Error` ends the call. It has a stable
+//! [`Code`], a message with the offending value, and where possible the next call. Unless it says otherwise,
+//! nothing was written.
 
 mod evidence;
 mod family;
@@ -12,10 +12,10 @@ use std::num::NonZeroU32;
 pub use evidence::{Best, Confirmation, Difference, EvidenceLine, NextCall, Score, Since};
 pub use family::ErrorFamily;
 
-/// Declares the codes: variant, name on the wire, family, what it means and what to do next.
+/// Declares the codes: variant, name on the wire, family, meaning and remedy.
 macro_rules! codes {
     ($($variant:ident $name:literal $family:ident $meaning:literal $remedy:literal;)*) => {
-        /// The stable name of a refusal.
+        /// The stable code of an error.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code { $(#[doc = $meaning] $variant,)* }
 
@@ -23,7 +23,7 @@ macro_rules! codes {
             /// Every code, in the order of the documentation.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
 
-            /// The code as it stands on the wire.
+            /// The code as it appears on the wire.
             pub const fn name(self) -> &'static str {
                 match self { $(Code::$variant => $name,)* }
             }
@@ -33,12 +33,12 @@ macro_rules! codes {
                 match self { $(Code::$variant => ErrorFamily::$family,)* }
             }
 
-            /// What was seen when this code is given, in one sentence.
+            /// The meaning of the code, in one sentence.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Code::$variant => $meaning,)* }
             }
 
-            /// What the caller does next.
+            /// The next step for the caller.
             pub const fn remedy(self) -> &'static str {
                 match self { $(Code::$variant => $remedy,)* }
             }
@@ -69,13 +69,13 @@ codes! {
         "The pattern needs more steps on this file than one call may take."
         "narrow the lines to look at, or write the pattern without nested repetition";
     CodeBlockRequired "CODE_BLOCK_REQUIRED" Request
-        "An instruction came without code, and the client's model wrote none that could be used."
+        "An instruction came without code, and the client's model wrote no usable code."
         "send the call again with the code as `code_block`";
     FileNotFound "FILE_NOT_FOUND" Target
         "There is no file at this path, or no such entity, app or organisation within reach."
         "correct the path, or create the file with `content`";
     FileExists "FILE_EXISTS" Target
-        "A file that was to be created is there already."
+        "The file to be created already exists."
         "edit it, or replace it with safe_edit_file's `content`";
     NotAFile "NOT_A_FILE" Target
         "The path names a directory, a device or something else that holds no text."
@@ -96,41 +96,41 @@ codes! {
         "A rule forbids this path, whatever its spelling."
         "leave the file alone; a person can edit it without lockgate";
     NotConfirmed "NOT_CONFIRMED" Access
-        "The policy has a person asked before such a write (`confirm`, `runnable`), and nobody agreed to it."
+        "The policy requires a person to confirm such a write (`confirm`, `runnable`), and nobody did."
         "leave the file alone, or have a person make the edit with `lockgate edit` in a terminal";
     PermissionDenied "PERMISSION_DENIED" Access
         "The operating system, or the file's own mode, forbids writing it."
         "ask the file's owner to allow it";
     MatchNotFound "NO_MATCH" Match
-        "The text to be replaced stands nowhere in the file."
+        "The text to be replaced does not occur in the file."
         "read the file again and quote what is there";
     AmbiguousMatch "AMBIGUOUS_MATCH" Match
-        "The text to be replaced stands in more than one place, and nothing says which one is meant."
+        "The text to be replaced occurs in more than one place, and nothing selects one of them."
         "quote more of the surrounding lines, or narrow the lines to look at";
     AlreadyApplied "ALREADY_APPLIED" Match
-        "The replacement stands where the text to be replaced would have stood."
-        "if that is the edit you meant, nothing is left to do; a second copy needs expected_version";
+        "The replacement is already where the text to be replaced would have been."
+        "if that is your edit, nothing is left to do; a second copy needs expected_version";
     GateRefused "GATE_REFUSED" Gate
         "The edit would add a finding that the policy blocks."
-        "mend the findings in the edit and send it again";
+        "fix the findings in the edit and send it again";
     EntityMismatch "ENTITY_MISMATCH" Gate
-        "The content is not what its `entity_type` says, or that cannot be seen."
+        "The content does not match its `entity_type`, or that cannot be checked."
         "give the entity_type that the message names, or correct the content";
     LockTimeout "LOCK_TIMEOUT" Conflict
-        "Another edit held this file or entity for longer than the wait allowed."
+        "Another edit kept this file or entity locked for longer than the wait limit."
         "send the request again";
     EditConflict "EDIT_CONFLICT" Conflict
-        "The file or entity is not what the caller believes it to be."
-        "read it again and build the edit on what is there";
+        "The file or entity is not in the state that the caller expects."
+        "read it again and build the edit on the current text";
     PolicyInvalid "POLICY_INVALID" Policy
-        "The policy file that covers this path cannot be understood, so nothing it covers is written."
+        "The policy file for this path is invalid, so lockgate writes nothing that it covers."
         "a person corrects the policy file";
     NoSpace "NO_SPACE" System
         "The disk is full, a quota is used up, or the file would be larger than this process may write."
         "free some space and send the request again";
     StoreUnavailable "STORE_UNAVAILABLE" System
-        "The journal, in which every edit is written down first, or the store of what is named, cannot be used."
-        "look at the message; a person can mend the journal's folder or set it aside";
+        "The journal, which records every edit first, or the database of the entity is not usable."
+        "look at the message; a person can repair the journal's folder or move it away";
     IoFailed "IO_FAILED" System
         "The operating system failed to read or write."
         "look at the message, then send the request again";
@@ -139,46 +139,46 @@ codes! {
         "report it";
 }
 
-/// What is known of the target after a refusal.
+/// The state of the target on disk after an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Disk {
-    /// Nothing was written.
+    /// The call has not written anything.
     #[default]
     Untouched,
     /// It is not known whether the edit was written.
     Unknown,
 }
 
-/// What stopped the line; nothing was written, unless `disk` says that this is not known.
+/// An error that ended a call; nothing was written, unless `disk` is [`Disk::Unknown`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// The stable name of the refusal.
+    /// The stable code of the error.
     pub code: Code,
-    /// What was seen, in lower case and without a full stop.
+    /// The message, in lower case and without a full stop.
     pub message: String,
-    /// What to call next; the code's own remedy where nothing better is known.
+    /// The next step; the remedy of the code if absent.
     pub hint: Option<String>,
-    /// Path of the request's field at fault, as in `line_edits[2].end_line`.
+    /// The path of the invalid field of the request, as in `line_edits[2].end_line`.
     pub field: Option<Box<str>>,
-    /// Places in the file that the refusal speaks of; the first of them where they are many.
+    /// Places in the file that the error is about; only the first of many.
     pub places: Box<[EvidenceLine]>,
-    /// How many places there are, where more than the listed ones were counted; small, as every call returns an error.
+    /// The number of all places, if not all are listed; compact, because every call returns a `Result` with an error.
     count: Option<NonZeroU32>,
-    /// The lines that come nearest to what was searched and not found.
+    /// The lines most similar to a search text that was not found.
     pub best: Option<Box<Best>>,
-    /// What happened to the file since the version that the caller knows.
+    /// The changes to the file since the version that the caller knows.
     pub since: Option<Box<Since>>,
-    /// What a person is to be asked, whose answer lets the same call through.
+    /// The question whose confirmation by a person lets the same call succeed.
     pub question: Option<Box<Confirmation>>,
-    /// The call that is proposed.
+    /// The proposed next call.
     pub next: Option<Box<NextCall>>,
-    /// What is known of the target now.
+    /// The state of the target on disk.
     pub disk: Disk,
 }
 
 impl Error {
-    /// Refuses with a code and with what was seen.
+    /// Creates an error with a code and a message.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Error {
             code,
@@ -195,76 +195,76 @@ impl Error {
         }
     }
 
-    /// Names what to call next.
+    /// Sets the hint: the next step for the caller.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Names the request's field at fault.
+    /// Sets the invalid field of the request.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>) -> Error {
         self.field = Some(field.into().into_boxed_str());
         self
     }
 
-    /// Adds the places in the file that the refusal speaks of.
+    /// Sets the places in the file that the error is about.
     #[must_use]
     pub fn places(mut self, places: Vec<EvidenceLine>) -> Error {
         self.places = places.into();
         self
     }
 
-    /// Says how many places there are, of which some may be listed.
+    /// Sets the number of all places, some of which may be listed.
     #[must_use]
     pub fn counting(mut self, places: usize) -> Error {
         self.count = NonZeroU32::new(u32::try_from(places).unwrap_or(u32::MAX));
         self
     }
 
-    /// How many places the refusal speaks of, listed or not.
+    /// Returns the number of places, listed or not.
     pub fn place_count(&self) -> usize {
         let counted = self.count.and_then(|count| usize::try_from(count.get()).ok());
         counted.unwrap_or(self.places.len())
     }
 
-    /// Names the lines that come nearest to what was searched.
+    /// Sets the lines most similar to the search text.
     #[must_use]
     pub fn best(mut self, best: Best) -> Error {
         self.best = Some(Box::new(best));
         self
     }
 
-    /// Tells what happened to the file since.
+    /// Sets the changes to the file since a version.
     #[must_use]
     pub fn since(mut self, since: Since) -> Error {
         self.since = Some(Box::new(since));
         self
     }
 
-    /// Says what a person is to be asked.
+    /// Sets the question for a person.
     #[must_use]
     pub fn asking(mut self, question: Confirmation) -> Error {
         self.question = Some(Box::new(question));
         self
     }
 
-    /// Proposes a call.
+    /// Sets the proposed next call.
     #[must_use]
     pub fn proposing(mut self, next: NextCall) -> Error {
         self.next = Some(Box::new(next));
         self
     }
 
-    /// Says that it is not known whether the edit was written.
+    /// Marks the state on disk as unknown: the edit may have been written.
     #[must_use]
     pub fn disk_unknown(mut self) -> Error {
         self.disk = Disk::Unknown;
         self
     }
 
-    /// The hint that the caller sees: this refusal's own, else its code's remedy.
+    /// Returns the hint for the caller: the error's own, or the remedy of its code.
     pub fn next_step(&self) -> &str {
         self.hint.as_deref().unwrap_or_else(|| self.code.remedy())
     }

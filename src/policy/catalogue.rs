@@ -1,4 +1,4 @@
-//! Every gate that lockgate ships, by name.
+//! The catalogue of gates that lockgate ships, by name.
 //!
 //! Invariant: the catalogue is the files of `gates/`, each read once at most; each gate is there once.
 
@@ -10,7 +10,7 @@ use super::yaml;
 use crate::error::Error;
 use crate::text::Version;
 
-/// The definitions that are compiled in: a name for a policy, and the text.
+/// The embedded definitions: the name for a policy, and the text.
 static FILES: [(&str, &str); 52] = [
     ("syntax", include_str!("../../gates/syntax.yaml")),
     ("markdown-structure", include_str!("../../gates/markdown-structure.yaml")),
@@ -66,7 +66,7 @@ static FILES: [(&str, &str); 52] = [
     ("typos", include_str!("../../gates/typos.yaml")),
 ];
 
-/// The gates that a policy can name, each read when it is first asked for: there are many, and a policy names few.
+/// The gates of the catalogue, each parsed on first use: there are many, and a policy names few.
 #[derive(Debug)]
 pub struct Catalogue {
     each: [OnceLock<Arc<Gate>>; FILES.len()],
@@ -74,24 +74,24 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The catalogue that is compiled in.
+    /// Returns the embedded catalogue.
     pub fn embedded() -> &'static Catalogue {
         static CATALOGUE: Catalogue =
             Catalogue { each: [const { OnceLock::new() }; FILES.len()], all: OnceLock::new() };
         &CATALOGUE
     }
 
-    /// Every gate, in the order of the catalogue.
+    /// Returns every gate, in the order of the catalogue.
     pub fn gates(&self) -> &[Arc<Gate>] {
         self.all.get_or_init(|| self.files().map(|(file, cell)| Arc::clone(raised(file, cell))).collect())
     }
 
-    /// The gate of this name.
+    /// Returns the gate of this name.
     pub fn find(&self, name: &str) -> Option<&Arc<Gate>> {
         self.files().find(|((known, _), _)| *known == name).map(|(file, cell)| raised(file, cell))
     }
 
-    /// The name of every gate, in the order of the catalogue.
+    /// Returns the name of every gate, in the order of the catalogue.
     pub fn names() -> impl Iterator<Item = &'static str> {
         FILES.iter().map(|(name, _)| *name)
     }
@@ -108,11 +108,11 @@ fn raised<'a>((name, text): &(&str, &str), cell: &'a OnceLock<Arc<Gate>>) -> &'a
     })
 }
 
-/// What was read from a text that is part of the program.
+/// Unwraps the result of parsing an embedded text.
 pub(super) fn compiled_in<T>(read: Result<T, Error>) -> T {
     match read {
         Ok(value) => value,
-        // No input reaches this: the texts are constants, and a test reads each of them.
+        // Unreachable for any input: the texts are constants, and a test parses each of them.
         Err(error) => unreachable!("{error}"),
     }
 }

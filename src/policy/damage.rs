@@ -1,9 +1,9 @@
-//! What agents do to a text by accident, each a rule of the gate `damage`, and what a finding of it does to an edit.
+//! The rules of the gate `damage`: accidents that agents make when they edit a text, each with its weight.
 
 use super::keys;
 use super::node::{MapKey, PolicyError, YamlNode};
 
-/// One sort of accident.
+/// A kind of accidental damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Accident {
     /// Line numbers or diff marks in front of new lines.
@@ -12,7 +12,7 @@ pub enum Accident {
     ElidedCode,
     /// The markers of a merge conflict.
     ConflictMarkers,
-    /// A line at the edge of the edit that stands there twice.
+    /// A line at the edge of the edit that occurs twice.
     DoubledLines,
     /// A file that shrank to under a quarter.
     ShrunkFile,
@@ -20,28 +20,28 @@ pub enum Accident {
     TypographicQuotes,
     /// Escaped newlines written as text.
     EscapedNewlines,
-    /// Tabs turned to spaces.
+    /// Tabs that became spaces.
     TabsToSpaces,
     /// Decorators or attributes lost above an edited symbol.
     LostDecorators,
-    /// NUL bytes.
+    /// NUL bytes in the text.
     NulBytes,
     /// A replaced line that is indented less, and so leaves its block.
     LostIndentation,
-    /// A definition that is gone while other files use it.
+    /// A removed definition that other files use.
     UsedDefinitions,
-    /// Definitions that a new content of the whole file does not have.
+    /// Definitions missing from a new content of the whole file.
     DroppedDefinitions,
 }
 
-/// What a finding of one rule does to an edit.
+/// The effect of a rule's finding on an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// It refuses the edit, where the gate may block.
+    /// The finding rejects the edit, if the gate may block.
     Block,
-    /// It is reported.
+    /// The finding is only reported.
     Warn,
-    /// The rule is not looked at.
+    /// The rule is disabled.
     Off,
 }
 
@@ -49,7 +49,7 @@ pub(super) const WEIGHTS: [(&str, Weight); 3] =
     [("block", Weight::Block), ("warn", Weight::Warn), ("off", Weight::Off)];
 
 impl Accident {
-    /// Every rule with what it does where a policy does not say, in the order of the documentation.
+    /// Every rule with its default weight, in the order of the documentation.
     pub const ALL: [(Accident, Weight); 13] = [
         (Accident::LinePrefixes, Weight::Block),
         (Accident::ElidedCode, Weight::Block),
@@ -97,12 +97,12 @@ impl Default for Damage {
 }
 
 impl Damage {
-    /// What a finding of this rule does.
+    /// Returns the weight of this rule.
     pub fn weight(&self, accident: Accident) -> Weight {
         self.0.iter().find(|(known, _)| *known == accident).map_or(Weight::Off, |(_, weight)| *weight)
     }
 
-    /// Reads `damage`; what it does not say stays as it is.
+    /// Reads `damage`; rules that it does not mention keep their weight.
     pub(super) fn read(mut self, node: &YamlNode, what: &str) -> Result<Damage, PolicyError> {
         node.settings(what, &[keys::DAMAGE])?;
         for (MapKey { name, .. }, node) in node.entries(what)? {

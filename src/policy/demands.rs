@@ -1,18 +1,18 @@
-//! What a policy asks of a request: the mode that it may have, and what it must say of the file.
+//! Requirements of a policy for requests: the allowed modes and the required preconditions.
 
 use super::keys;
 use super::node::{MapFields, PolicyError, YamlNode};
 
-/// What a policy asks of requests.
+/// The requirements of a policy for requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Demands {
-    /// Whether requests may have `mode: interactive`.
+    /// The permission to use `mode: interactive`.
     pub interactive: Interactive,
-    /// What an edit by line numbers must say of the file.
+    /// The precondition for edits by line numbers.
     pub line_edits: Guard,
-    /// What `content` for a file that is there must say of it.
+    /// The precondition for `content` of an existing file.
     pub overwrite: Guard,
-    /// When a person is asked before a write.
+    /// The writes that a person must confirm.
     pub confirm: Confirm,
     /// The treatment of a write to a file that makes a program start when the folder is opened or used.
     pub runnable: Runnable,
@@ -24,13 +24,13 @@ pub enum Runnable {
     /// A person is asked; where nobody can be asked, it is refused.
     #[default]
     Ask,
-    /// It is refused.
+    /// Reject the write.
     Refuse,
     /// It is made like any other.
     Allow,
 }
 
-/// When a person is asked before a write; each more often than the one before.
+/// The writes that a person must confirm; each value includes more than the one before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confirm {
     /// Never.
@@ -42,23 +42,23 @@ pub enum Confirm {
     Always,
 }
 
-/// Whether requests may have `mode: interactive`.
+/// The permission to use `mode: interactive`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Interactive {
     /// They may.
     #[default]
     Allow,
-    /// They are refused.
+    /// Reject the mode.
     Deny,
 }
 
-/// Whether a request must say what it believes of the file.
+/// The requirement of a precondition, such as a version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Guard {
     /// It may.
     #[default]
     Optional,
-    /// It is refused without.
+    /// Reject requests without a precondition.
     Required,
 }
 

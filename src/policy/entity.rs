@@ -1,6 +1,6 @@
-//! What types of entities there are: by what each is known and whose it is, in which language, and what its text must be.
+//! Entity types: the name, owner, language and rules of each.
 //!
-//! Invariant: the types that are compiled in are those of every policy, and each rule of a type can look at its texts.
+//! Invariant: the embedded types are part of every policy, and each rule of a type can judge its texts.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +15,7 @@ use super::yaml;
 
 const TABLE: &str = include_str!("../../gates/entities.yaml");
 
-/// What names no entity.
+/// The reserved name for files, which no type may have.
 const FILE: &str = "file";
 
 /// The longest name of a type, in bytes.
@@ -30,35 +30,35 @@ const MOST_GATES: usize = 20;
 /// The most bytes of an id.
 const LONGEST_ID: usize = 128;
 
-/// Whose an entity is, by its type.
+/// The kind of owner of a type's entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntityOwner {
-    /// That of its app: its key is `app_id` and `path`.
+    /// An app: the key is `app_id` and `path`.
     App,
-    /// An organisation's, or nobody's: its key is `path` and perhaps `organization_id`.
+    /// An organisation, or global: the key is `path` and optionally `organization_id`.
     Organization,
-    /// Nobody's: its key is `path`.
+    /// Global: the key is `path`.
     Global,
 }
 
 pub(super) const OWNERS: [(&str, EntityOwner); 3] =
     [("app", EntityOwner::App), ("organization", EntityOwner::Organization), ("global", EntityOwner::Global)];
 
-/// A type of entities.
+/// The definition of an entity type.
 #[derive(Debug, Clone)]
 pub struct EntityType {
     /// Its name, as `entity_type` says it.
     pub name: String,
-    /// Whose its entities are.
+    /// The kind of owner of its entities.
     pub owner: EntityOwner,
-    /// What they are written in, where their paths do not say it.
+    /// The language, if paths do not determine it.
     pub language: Option<&'static Language>,
-    /// What their texts must be: each rule judges all of a text, and must be able to.
+    /// The rules for its texts; each judges the whole text, and must be able to.
     pub rules: Vec<Rule>,
 }
 
 impl EntityType {
-    /// Why it cannot have a gate among its own, as a whole message.
+    /// Returns the reason why a gate cannot be one of its rules, as a whole message.
     fn declines(&self, gate: &Gate) -> Option<String> {
         let (name, own) = (&gate.name, &self.name);
         match &gate.kind {
@@ -162,7 +162,7 @@ fn language(node: &YamlNode, what: &str) -> Result<Option<&'static Language>, Po
     }
 }
 
-/// Whether a text can be the id of an app or of an organisation.
+/// True if a text is valid as the id of an app or of an organisation.
 pub fn is_id(text: &str) -> bool {
     (1..=LONGEST_ID).contains(&text.len()) && !text.chars().any(char::is_control)
 }

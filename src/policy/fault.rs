@@ -1,11 +1,11 @@
-//! What is wrong with a text, where, and how that is told to whoever wrote it.
+//! Errors in policy texts, with position and excerpt.
 //!
 //! Invariant: nothing of the text that is shown can move a cursor, and a message is short whatever the text is.
 
 use crate::error::{Code, Error};
 use crate::text::{nearest, steers};
 
-/// How much of a line is shown around a fault, in characters.
+/// The most characters of a line in an excerpt.
 const EXCERPT: usize = 100;
 /// The longest word that is shown, in characters.
 pub(super) const LONGEST_WORD: usize = 64;
@@ -26,7 +26,7 @@ impl TextPosition {
     pub(super) const START: TextPosition = TextPosition { line: 1, column: 1 };
 }
 
-/// What is wrong, and where; the text's name and the excerpt are added at the door.
+/// An error and its position; `into_error` adds the name of the text and the excerpt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PolicyError {
     mark: TextPosition,

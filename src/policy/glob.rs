@@ -26,7 +26,7 @@ impl Glob {
         &self.text
     }
 
-    /// Whether it finds a file, or a folder above it; the path is relative to the folder of the pattern, with plain names
+    /// True if it matches a file, or a folder above it; the path is relative to the folder of the pattern, with plain names
     /// between its `/`. Any other path is found by no pattern: the matcher panics over some of them.
     pub(super) fn finds(&self, path: &str) -> bool {
         found(&self.matcher, path)
@@ -77,7 +77,7 @@ fn matcher(text: &str) -> Result<Gitignore, ignore::Error> {
     builder.add_line(None, text).and_then(|builder| builder.build())
 }
 
-/// Why a text means something else to git, or nothing at all.
+/// Returns the reason why git reads a pattern differently, or never matches it.
 fn unlike_git(text: &str) -> Option<&'static str> {
     if text.trim().trim_matches('/').is_empty() {
         return Some("it is empty");
@@ -108,7 +108,7 @@ fn unlike_git(text: &str) -> Option<&'static str> {
     text.contains("[:").then_some("classes such as `[:alpha:]` are not supported")
 }
 
-/// Whether one of these characters stands in a text without a backslash before it.
+/// True if a text has one of these characters without a backslash before it.
 fn unescaped(text: &str, wanted: &[char]) -> bool {
     let mut escaped = false;
     text.chars().any(|c| {

@@ -1,6 +1,6 @@
-//! What the programs of gates are kept apart by.
+//! The isolation of gate programs.
 
-/// What keeps a gate's program from the rest of the machine; each holds more than the one before.
+/// The isolation of a gate's program from the machine; each value is stricter than the one before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isolation {
     /// A process group, a cleaned environment and limits of time and output; nothing else.

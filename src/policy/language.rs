@@ -1,4 +1,4 @@
-//! Which language a file is in: by its name, else by its first line.
+//! Detects the language of a file: by its name, else by its first line.
 //!
 //! Invariant: the table comes from `gates/languages.yaml` alone; no other place knows an extension.
 
@@ -31,7 +31,7 @@ impl Language {
         extension.or_else(|| self.files.first().cloned()).unwrap_or_default()
     }
 
-    /// Whether a line, without its end, brings names in from elsewhere; false where the table does not say.
+    /// True if a line, without its end, is an import; false if the table does not say.
     pub fn imports(&self, line: &str) -> bool {
         self.imports.as_ref().is_some_and(|imports| imports.is_match(line))
     }
@@ -90,7 +90,7 @@ fn by_shebang(line: &str) -> Option<&'static Language> {
     languages().iter().find(|language| language.interpreters.iter().any(|known| known == program))
 }
 
-/// Whether `path` ends in `pattern`, folder by folder; one `*` in a part stands for any characters.
+/// True if `path` ends in `pattern`, folder by folder; one `*` in a part matches any characters.
 pub(super) fn names(pattern: &str, path: &str) -> bool {
     let mut parts = path.rsplit('/');
     pattern.rsplit('/').all(|wanted| {

@@ -1,4 +1,4 @@
-//! How large and how long: the limits of one edit.
+//! The limits of one edit: sizes and times.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use super::{keys, quantity};
 pub struct Limits {
     /// The largest file, in bytes; 1 to 4 GiB - 1.
     pub file: u64,
-    /// How long an edit waits for another edit of the same file; up to one hour.
+    /// The longest wait for another edit of the same file; up to one hour.
     pub lock_wait: Duration,
-    /// How long all gates of one edit may take together; up to one hour.
+    /// The time limit of all gates of one edit together; up to one hour.
     pub total: Duration,
-    /// How many steps the pattern of one edit may take; 1,000 to 1,000,000,000.
+    /// The most steps of one edit's pattern; 1,000 to 1,000,000,000.
     pub regex_steps: u64,
-    /// How large the journal may grow, in bytes.
+    /// The most bytes of the journal.
     pub journal: u64,
-    /// How long the journal is kept.
+    /// The longest time that journal entries are stored.
     pub journal_age: Duration,
 }
 

@@ -1,7 +1,7 @@
-//! What must hold: which gates judge a file, at which level, and within which limits.
+//! Policies: the gates of each file, their levels and their limits.
 //!
-//! The room reads texts that others hand to it: a policy file, the definitions of gates, the table of languages. It
-//! opens no file itself. A policy file is untrusted input, so reading one is bounded in size, nesting and time.
+//! The module parses texts from its callers: policy files, gate definitions, the table of languages. It opens
+//! no file itself. A policy file is untrusted input, so parsing is limited in size, nesting and time.
 //!
 //! Invariant: a [`Policy`] names only gates and languages of the catalogue, and every limit in it is within its range.
 #![deny(clippy::disallowed_methods)]

@@ -1,6 +1,6 @@
-//! The tree of a policy text, and the questions that are asked of it.
+//! The tree of a policy text, with typed access to its values.
 //!
-//! Invariant: every answer that is not the one asked for is a [`Fault`] that knows its line and column.
+//! Invariant: a value of another type than expected gives a [`PolicyError`] with its line and column.
 
 pub(super) use super::fault::{LONGEST_WORD, PolicyError, TextPosition, clipped, unknown};
 use super::shape::{Range, Setting};
@@ -25,7 +25,7 @@ pub(super) struct YamlNode {
     pub(super) value: YamlValue,
 }
 
-/// What YAML can say here.
+/// A YAML value of the supported types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum YamlValue {
     /// `null`, `~`, or nothing after the colon.

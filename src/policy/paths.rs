@@ -1,4 +1,4 @@
-//! Rules for some paths: who may write them, and who judges them.
+//! Rules for paths: write access, and the gates that judge them.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct PathRule {
     gates: Option<Vec<Rule>>,
 }
 
-/// What may be done with a file.
+/// The access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
@@ -52,8 +52,8 @@ impl PathRule {
         self.origin.below_alike(path).is_some_and(|below| self.glob.finds_alike(below))
     }
 
-    /// Whether it says that nobody may write what it covers, or may write it all the same. What may not be written may
-    /// not under any spelling; what may, by its own name alone.
+    /// True if it denies or allows writing to a path. A denial covers every spelling of the path; a
+    /// permission covers the exact name only.
     fn rules_access(&self, path: &str) -> bool {
         match self.access {
             Some(Access::Read) => self.covers_alike(path),

@@ -1,5 +1,4 @@
-//! What must hold for the files that a policy covers: which gates judge them, within which limits, and what a request
-//! must say.
+//! The policy of files: gates, limits and requirements for requests.
 //!
 //! Invariant: whatever a policy is laid over, each gate that it names is one of the catalogue or of its own.
 
@@ -30,26 +29,26 @@ use crate::text::Version;
 const BUILT_IN: &str = "built-in quality.yaml";
 const DEFAULT: &str = include_str!("../../quality.yaml");
 
-/// What must hold for the files that it covers.
+/// The policy for the files that it covers.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// The limits of one edit.
     pub limits: Limits,
-    /// Which findings count.
+    /// The findings that count.
     pub baseline: Baseline,
-    /// What requests must say, and may not.
+    /// The requirements for requests.
     pub demands: Demands,
-    /// How a change is put on the disk.
+    /// The settings for publishing a change.
     pub publishing: Publishing,
     /// The weight of each accident.
     pub damage: Damage,
-    /// What the programs of gates must at least be kept apart by.
+    /// The minimum isolation of gate programs.
     pub isolation: Isolation,
     /// The commands that a request may name to have its draft validated.
     pub validators: Vec<Validator>,
     /// The toolsets that a server offers, where the policy says so; each is one of this version.
     pub toolsets: Option<Vec<String>>,
-    /// Where its own file stands.
+    /// The location of its own file.
     pub origin: Arc<PolicyOrigin>,
     /// The hash of its text and name, of what it is laid over, and of the definitions of the gates that it names.
     pub stamp: Version,
@@ -80,7 +79,7 @@ impl Policy {
         PolicySource::read(PolicyOrigin::top(name), text)?.raise(&Policy::embedded())
     }
 
-    /// What a file's draft is judged by; `path` is relative to the root.
+    /// Returns the rules for a file's draft; `path` is relative to the root.
     ///
     /// Where an entry of `paths` names the gates of the file, those alone judge it, each with the options that it has
     /// in the lists of the file's language or of `*`.
@@ -112,12 +111,12 @@ impl Policy {
         self.entity_types().find(|known| known.name == name)
     }
 
-    /// What keeps a file from being written, when something does; `path` is relative to the root.
+    /// Returns the entry that denies writing to a file, if any; `path` is relative to the root.
     pub fn protection(&self, path: &str) -> Option<Protection<'_>> {
         paths::protection(&self.paths, path)
     }
 
-    /// Whether the text of a file may be kept in the journal; `path` is relative to the root.
+    /// True if the text of a file may be stored in the journal; `path` is relative to the root.
     pub fn journals(&self, path: &str) -> bool {
         !self.unjournalled.finds(path)
     }
@@ -237,7 +236,7 @@ pub(super) fn laid_over(
     Ok(policy)
 }
 
-/// What a policy begins with that extends none.
+/// Returns the initial policy of one that extends none.
 fn over_nothing(fields: &MapFields<'_>) -> Policy {
     let bare = Policy::without_gates();
     match fields.get("quality_gates") {

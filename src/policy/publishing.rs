@@ -1,4 +1,4 @@
-//! How a change is put on the disk, and what is remembered of it.
+//! Settings for publishing a change, and for the texts that the journal stores.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ const SECRETS: [&str; 21] = [
 /// Files that a pattern of secrets finds and that hold none: templates that projects publish.
 const TEMPLATES: [&str; 3] = [".env.example", ".env.sample", ".env.template"];
 
-/// What is synced to the disk before an edit counts as done; the strictest first.
+/// The data that is synced to disk before an edit counts as done; the strictest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
     /// The file, its folder and the journal: an answered edit survives a power cut.
@@ -48,29 +48,29 @@ pub enum Durability {
     Process,
 }
 
-/// What becomes of a file with several names; the strictest first.
+/// The treatment of a hard-linked file; the strictest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HardLinks {
-    /// It is refused.
+    /// Reject the edit.
     #[default]
     Refuse,
-    /// The name that is edited gets a file of its own; the others keep the old text.
+    /// Give the edited name a file of its own; the other names keep the old text.
     Split,
-    /// The file itself is written, under all of its names; a crash in the middle can tear it.
+    /// Write the file in place, under all of its names; a crash can leave it torn.
     InPlace,
 }
 
-/// How a change is put on the disk.
+/// The settings for publishing a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Publishing {
-    /// What is synced.
+    /// The data that is synced.
     pub durability: Durability,
-    /// What becomes of a file with several names.
+    /// The treatment of hard-linked files.
     pub hard_links: HardLinks,
 }
 
 impl Publishing {
-    /// What two policies both allow.
+    /// Returns the settings that two policies both allow.
     #[must_use]
     pub fn stricter(self, other: Publishing) -> Publishing {
         Publishing {
@@ -95,7 +95,7 @@ pub(super) fn publishing(policy: &MapFields<'_>, base: Publishing) -> Result<Pub
     })
 }
 
-/// The files whose text no journal keeps.
+/// The files whose text no journal stores.
 #[derive(Debug, Clone)]
 pub(super) struct Unjournalled {
     secrets: Vec<Glob>,
@@ -127,7 +127,7 @@ impl Unjournalled {
         Ok(Unjournalled { secrets, patterns })
     }
 
-    /// Whether a pattern finds the file, whose path is relative to the root.
+    /// True if a pattern matches the file, whose path is relative to the root.
     pub(super) fn finds(&self, path: &str) -> bool {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_template = TEMPLATES.contains(&fold(name).as_str());

@@ -1,6 +1,6 @@
-//! Sizes and durations as people write them: a whole number and a unit.
+//! Parses sizes and durations: a whole number and a unit.
 //!
-//! Invariant: what is read is exact; a fraction, a sign, a missing or unknown unit is a fault, never a guess.
+//! Invariant: values are exact; a fraction, a sign, a missing or unknown unit is an error.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const DURATION_UNITS: [(&str, u64); 3] = [("ms", 1), ("s", 1_000), ("m", 60_000)
 const AGE_UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
-/// Reads a number of bytes: `10MiB`, `500KB`, `4096`.
+/// Parses a number of bytes: `10MiB`, `500KB`, `4096`.
 pub(super) fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, PolicyError> {
     let bytes = match &node.value {
         YamlValue::Whole(bytes) => Some(*bytes),
@@ -35,17 +35,17 @@ pub(super) fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, Pol
     range.check(node, what, bytes.ok_or_else(|| no_size(node, what))?)
 }
 
-/// Reads how long something may take, which is never no time at all.
+/// Parses a time limit, which is never zero.
 pub(super) fn time(node: &YamlNode, what: &str) -> Result<Duration, PolicyError> {
     duration(node, what, keys::TIME)
 }
 
-/// Reads a length of time: `20s`, `500ms`, `2m`; a bare `0` is the only number that needs no unit.
+/// Parses a duration: `20s`, `500ms`, `2m`; a bare `0` is the only number without a unit.
 pub(super) fn duration(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
     lasting(node, what, &DURATION_UNITS, range)
 }
 
-/// Reads a longer time, such as `12h` or `30d`.
+/// Parses a longer duration, such as `12h` or `30d`.
 pub(super) fn age(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
     lasting(node, what, &AGE_UNITS, range)
 }
@@ -84,7 +84,8 @@ fn no_size(node: &YamlNode, what: &str) -> PolicyError {
     ))
 }
 
-/// `text` as a number of the smallest unit; `None` when it is malformed, has no known unit, or is too large.
+/// Parses `text` as a number of the smallest unit; `None` if it is malformed, has no known unit, or is too
+/// large.
 fn measured(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.find(|character: char| !character.is_ascii_digit())?;
     let (number, unit) = text.split_at_checked(digits)?;

@@ -1,4 +1,4 @@
-//! One entry of `quality_gates`: a gate, and what its findings do here.
+//! A rule: one entry of `quality_gates`, with a gate and the effect of its findings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,46 +11,46 @@ use super::quantity;
 use super::severity::{Severity, severity};
 use super::tools::GateDefinitions;
 
-/// One entry of `quality_gates`.
+/// One gate of `quality_gates`, with its options.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// The gate that judges.
+    /// The gate of the rule.
     pub gate: Arc<Gate>,
-    /// What its new findings do.
+    /// The effect of new findings.
     pub level: Level,
-    /// False when the policy switches the gate off here; such a gate is reported as skipped.
+    /// False when the policy disables the gate; it is then reported as skipped.
     pub enabled: bool,
-    /// The least grave finding that blocks at [`Level::Block`].
+    /// The lowest severity that blocks at [`Level::Block`].
     pub fail_on: Severity,
-    /// When the gate is asked.
+    /// The profiles in which the gate runs.
     pub on: Profiles,
-    /// Words that are added to the gate's command.
+    /// Arguments that are added to the gate's command.
     pub args: Vec<String>,
-    /// How long one run may take.
+    /// The time limit of one run.
     pub timeout: Duration,
-    /// Whether an edit is refused when the gate could not look.
+    /// Set when an edit is rejected if the gate could not run.
     pub required: bool,
-    /// What the gate does here.
+    /// The role of the gate: check or fix.
     pub role: Role,
-    /// The part of the file that it may change where it mends.
+    /// The part of the file that fixes may change.
     pub scope: FixScope,
-    /// Which findings count, where that is not what the policy says for all gates.
+    /// The findings that count, if other than the policy's default.
     pub baseline: Option<Baseline>,
-    /// The options that the policy gives itself, which no default of the catalogue overrides.
+    /// The options set by the policy itself, which no default of the catalogue overrides.
     pub explicit: Explicit,
 }
 
-/// The options of a rule that stand in the policy.
+/// The options of a rule that the policy itself sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Explicit {
-    /// `level` does.
+    /// Set for `level`.
     pub level: bool,
-    /// `role` does.
+    /// Set for `role`.
     pub role: bool,
 }
 
 impl Rule {
-    /// The rule of an entry that names nothing but this gate.
+    /// Returns the rule of an entry that only names this gate.
     pub fn plain(gate: Arc<Gate>) -> Rule {
         Rule {
             level: Level::Block,
@@ -68,7 +68,7 @@ impl Rule {
         }
     }
 
-    /// The same rule with another gate of the same name; why that cannot be, as the end of a sentence.
+    /// Returns the same rule with another gate of the same name. The error is the end of a sentence.
     pub(super) fn rebound(&self, gate: &Arc<Gate>) -> Result<Rule, String> {
         let own = |said: bool, what: &str| {
             if said { Err(format!("`{what}` in a list that is extended")) } else { Ok(()) }
@@ -82,40 +82,40 @@ impl Rule {
     }
 }
 
-/// The part of a file that a gate may change that mends.
+/// The part of a file that a fixing gate may change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FixScope {
-    /// The lines that the edit wrote, and what it brought about elsewhere.
+    /// The lines that the edit wrote, and consequences of it elsewhere.
     #[default]
     Edit,
-    /// All of it.
+    /// The whole file.
     File,
 }
 
 pub(super) const FIX_SCOPES: [(&str, FixScope); 2] = [("edit", FixScope::Edit), ("file", FixScope::File)];
 
-/// What a new finding does to an edit.
+/// The effect of a new finding on an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// It refuses the edit.
+    /// Reject the edit.
     Block,
-    /// It is reported.
+    /// Report the finding.
     Warn,
 }
 
 pub(super) const LEVELS: [(&str, Level); 2] = [("block", Level::Block), ("warn", Level::Warn)];
 
-/// The occasions on which a gate is asked.
+/// The profiles in which a gate runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profiles {
-    /// When a file is edited.
+    /// Set for edits of files.
     pub edit: bool,
-    /// When files are checked as they are.
+    /// Set for checks of files as they are.
     pub check: bool,
 }
 
 impl Profiles {
-    /// Whether the gate is asked on this occasion.
+    /// True if the gate runs in this profile.
     pub fn include(self, profile: Profile) -> bool {
         match profile {
             Profile::Edit | Profile::Batch => self.edit,
@@ -133,17 +133,17 @@ impl Default for Profiles {
 pub(super) const PROFILES: [(&str, Profiles); 2] =
     [("edit", Profiles { edit: true, check: false }), ("check", Profiles { edit: false, check: true })];
 
-/// Which findings count, each wider than the one before.
+/// The findings that count; each value includes the ones before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Baseline {
-    /// Those that the edit brought.
+    /// Findings that the edit introduced.
     #[default]
     New,
-    /// Also those on the lines that the edit wrote.
+    /// Also findings on the lines that the edit wrote.
     EditedLines,
-    /// All in the edited file.
+    /// All findings in the edited file.
     File,
-    /// Also those that a gate finds in other files.
+    /// Also findings in other files.
     All,
 }
 
@@ -154,7 +154,7 @@ pub(super) const BASELINES: [(&str, Baseline); 4] = [
     ("all", Baseline::All),
 ];
 
-/// The occasion on which gates are asked.
+/// The occasion for which gates run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// One file is edited, maybe as one step of several.
@@ -165,36 +165,36 @@ pub enum Profile {
     Check,
 }
 
-/// What one draft is judged by.
+/// The rules for one draft.
 #[derive(Debug, Clone)]
 pub struct EffectiveRules<'a> {
     /// The rules, in the order of the policy.
     pub rules: Vec<&'a Rule>,
-    /// Which findings count.
+    /// The findings that count.
     pub baseline: Baseline,
-    /// How long all gates may take together.
+    /// The time limit of all gates together.
     pub total: Duration,
     /// The weight of each accident.
     pub damage: Damage,
-    /// On which occasion.
+    /// The profile in which the gates run.
     pub profile: Profile,
-    /// How patient the gates are with it.
+    /// Tells if the edit is one step of several.
     pub manner: Manner,
 }
 
-/// How patient the gates are with an edit.
+/// The treatment of an edit: complete, or one step of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Manner {
-    /// As the policy says.
+    /// Apply the policy unchanged.
     #[default]
     Plain,
-    /// As with one step of several: each gate does what its definition says under `in_steps`, unless the policy itself
-    /// gives the option.
+    /// One step of several: each gate follows `in_steps` of its definition, unless the policy itself sets the
+    /// option.
     Step,
 }
 
 impl<'a> EffectiveRules<'a> {
-    /// One rule alone, for an edit.
+    /// Returns a single rule for an edit.
     pub fn new(rule: &'a Rule, total: Duration) -> EffectiveRules<'a> {
         let (baseline, damage) = (Baseline::New, Damage::default());
         EffectiveRules {
@@ -207,7 +207,7 @@ impl<'a> EffectiveRules<'a> {
         }
     }
 
-    /// What a rule's gate does with this edit. Where files are checked as they are, nothing is mended.
+    /// Returns the role of a rule's gate for this edit. Checks of files as they are fix nothing.
     pub fn role(&self, rule: &Rule) -> Role {
         match (self.profile, self.manner, rule.gate.in_steps) {
             (Profile::Check, ..) => Role::Check,
@@ -216,19 +216,19 @@ impl<'a> EffectiveRules<'a> {
         }
     }
 
-    /// What the findings of a rule's gate do to this edit.
+    /// Returns the level of a rule's findings for this edit.
     pub fn level(&self, rule: &Rule) -> Level {
         if self.softens(rule) { Level::Warn } else { rule.level }
     }
 
-    /// True where a gate blocks by default, and only warns because the edit is one step of several.
+    /// True if a gate blocks by default, and only warns because the edit is one step of several.
     pub fn softens(&self, rule: &Rule) -> bool {
         let in_steps = self.manner == Manner::Step && rule.gate.in_steps == Some(InSteps::Warn);
         in_steps && rule.level == Level::Block && !rule.explicit.level
     }
 }
 
-/// Raises one entry of a list, with the node of its tool.
+/// Parses one entry of a list, with the node of its gate.
 pub(super) fn rule<'a>(
     item: &'a YamlNode,
     tools: GateDefinitions<'_>,
@@ -253,7 +253,7 @@ pub(super) fn rule<'a>(
     Ok((tool, rule))
 }
 
-/// Refuses options that the gate could not keep.
+/// Rejects options that the gate does not support.
 fn check_options(fields: &MapFields<'_>, rule: &Rule) -> Result<(), PolicyError> {
     let name = &rule.gate.name;
     if let (Some(args), None) = (fields.get("args"), rule.gate.command()) {
@@ -296,7 +296,7 @@ fn profiles(node: &YamlNode, what: &str) -> Result<Profiles, PolicyError> {
     })
 }
 
-/// Words of a command, none of which holds a NUL.
+/// Reads arguments of a command; none may contain a NUL.
 pub(super) fn words(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
     let spoilt = |item: &&YamlNode| item.text(what).is_ok_and(|word| word.contains('\0'));
     match node.list(what)?.iter().find(spoilt) {

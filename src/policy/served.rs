@@ -8,7 +8,7 @@ use super::shape::Absent::{Is, Refused, Says};
 use super::shape::ValueShape::{ByName, List, Map, Regex, Size, Text, Words};
 use super::shape::{Range, Setting, words};
 
-/// The memory of a language server.
+/// The memory limit of a language server.
 pub(super) const MEMORY: Range = Range { least: 16 << 20, most: 1 << 40, said: "from 16MiB to 1024GiB" };
 
 tables! {
@@ -40,7 +40,7 @@ tables! {
         "new_files": Words(&words(&NEW_FILES)), Is("alone")
             => "which files it sees that are not on disk yet: `alone`, where it is the only one of a call; `unimported`, those that no other file imports; `existing_folders`, also those in folders that are on disk; `all`; or `none`";
     }
-    /// What a definition of the kind `server` has of these where no command stands in.
+    /// The keys of a definition of the kind `server` that has no fallback command.
     BESIDE {
         "cwd": List(&Text, 0), Is("[]")
             => "`server`: it is started for the nearest folder above the file that has one of these files, else for the root";

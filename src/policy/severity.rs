@@ -1,20 +1,20 @@
-//! How grave a finding is.
+//! The severity of findings.
 
 use super::node::{PolicyError, YamlNode};
 
-/// How grave a finding is; the gravest is the least.
+/// The severity of a finding; the most severe is the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Something is wrong.
+    /// A definite fault in the text.
     Error,
-    /// Something is likely wrong, or badly done.
+    /// A probable fault, or bad style.
     Warning,
-    /// Something is worth knowing.
+    /// Information that needs no action.
     Info,
 }
 
 impl Severity {
-    /// Gives the name on the wire and in a policy.
+    /// Returns the name on the wire and in a policy.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",

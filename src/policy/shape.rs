@@ -1,39 +1,39 @@
-//! The terms of the table of keys: what may stand at a key, and what holds where nothing stands there.
+//! The value shapes of the key tables: the values that a key may have, and its default.
 
 /// One key of a map, in a policy or in the definition of a gate.
 #[derive(Debug)]
 pub struct Setting {
-    /// The key.
+    /// The name of the key.
     pub name: &'static str,
-    /// What may stand there.
+    /// The values that are allowed.
     pub shape: ValueShape,
-    /// What holds where the key is left out.
+    /// The behaviour if the key is absent.
     pub absent: Absent,
-    /// What it says, as a part of a sentence.
+    /// The meaning, as part of a sentence.
     pub meaning: &'static str,
 }
 
-/// What holds where a key is left out.
+/// The behaviour if a key is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
-    /// The text is refused.
+    /// The text is rejected without the key.
     Refused,
-    /// The same as if this stood there.
+    /// The default is this value.
     Is(&'static str),
-    /// What these words say.
+    /// The default is described by this text.
     Says(&'static str),
 }
 
-/// What may stand at a key.
+/// The values that a key may have.
 #[derive(Debug)]
 pub enum ValueShape {
-    /// One of these words.
+    /// One of these fixed words.
     Words(&'static [&'static str]),
     /// `true` or `false`.
     Flag,
-    /// A text.
+    /// Any text.
     Text,
-    /// A whole number.
+    /// A whole number in a range.
     Whole(Range),
     /// A number of bytes, with or without a unit.
     Size(Range),
@@ -49,30 +49,30 @@ pub enum ValueShape {
     Tool,
     /// The name of a language, or `*`.
     Language,
-    /// A list of at least so many.
+    /// A list with at least this many items.
     List(&'static ValueShape, usize),
     /// A map with the keys of all these tables.
     Map(&'static [&'static [Setting]]),
     /// A map whose keys are languages, or `*`.
     ByLanguage(&'static ValueShape),
-    /// A map whose keys are names of one's own that match this regular expression.
+    /// A map whose keys are free names that match this regular expression.
     ByName(&'static str, &'static ValueShape),
-    /// One of these.
+    /// A value of one of these shapes.
     Either(&'static [ValueShape]),
 }
 
-/// From which to which number, both included, and how that is said: `at least 1 byte`.
+/// An inclusive range of numbers, with its description, such as `at least 1 byte`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// The least.
+    /// The lowest allowed number.
     pub least: u64,
-    /// The most.
+    /// The highest allowed number.
     pub most: u64,
-    /// How it is said after `must be`.
+    /// The description after `must be`.
     pub said: &'static str,
 }
 
-/// The words of a list of named values.
+/// Returns the words of a list of named values.
 #[expect(
     clippy::indexing_slicing,
     reason = "both lists have as many, and a constant that fails does not compile"

@@ -1,4 +1,4 @@
-//! One policy file: its text, where it stands, and what it is laid over.
+//! A policy file: its text, its location, and the policy that it extends.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::yaml;
 use crate::error::Error;
 use crate::text::{Version, fold};
 
-/// Where a policy file stands.
+/// The location of a policy file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyOrigin {
     /// The file's name in messages.
@@ -25,7 +25,7 @@ impl PolicyOrigin {
         PolicyOrigin { name: name.to_owned(), in_root: name.to_owned(), folder: String::new() }
     }
 
-    /// What is left of a path, relative to the root, below the folder.
+    /// Returns the part of a path, relative to the root, below the folder.
     pub(super) fn below<'a>(&self, path: &'a str) -> Option<&'a str> {
         match self.folder.as_str() {
             "" => Some(path),
@@ -33,7 +33,7 @@ impl PolicyOrigin {
         }
     }
 
-    /// The same, whatever way the names of the folder are spelled.
+    /// Like the function above, with any spelling of the folder's names.
     pub(super) fn below_alike<'a>(&self, path: &'a str) -> Option<&'a str> {
         let mut below = path;
         for name in self.folder.split('/').filter(|name| !name.is_empty()) {
@@ -44,21 +44,21 @@ impl PolicyOrigin {
     }
 }
 
-/// What a policy is laid over.
+/// The base of a policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Extends {
-    /// Nothing: it rules alone.
+    /// No base: the policy stands alone.
     #[default]
     Nothing,
-    /// The built-in policy.
+    /// The built-in default policy.
     Default,
-    /// The next policy above its folder, else the built-in one.
+    /// The next policy above its folder, or the built-in one.
     Parent,
 }
 
 pub(super) const EXTENDS: [(&str, Extends); 2] = [("parent", Extends::Parent), ("default", Extends::Default)];
 
-/// One policy file, read and not yet understood.
+/// A policy file whose YAML is parsed but not its settings.
 #[derive(Debug)]
 pub struct PolicySource {
     origin: Arc<PolicyOrigin>,
@@ -70,7 +70,7 @@ pub struct PolicySource {
 impl PolicySource {
     /// Reads the text of a policy file.
     ///
-    /// Errors: `POLICY_INVALID` for a text that is no YAML, or does not say clearly what it extends.
+    /// Errors: `POLICY_INVALID` for invalid YAML, or an unclear `extends`.
     pub fn read(origin: PolicyOrigin, text: &str) -> Result<PolicySource, Error> {
         let text = yaml::plain(text);
         let read = || {
@@ -82,15 +82,15 @@ impl PolicySource {
         Ok(PolicySource { origin: Arc::new(origin), text: text.to_owned(), root, extends })
     }
 
-    /// What the policy is laid over.
+    /// Returns the base of the policy.
     pub fn extends(&self) -> Extends {
         self.extends
     }
 
-    /// Raises the policy; `parent` is the next one above its folder, else the built-in one, and is looked at only when
+    /// Parses the policy; `parent` is the next one above its folder, or the built-in one, and is used only if
     /// the policy extends it.
     ///
-    /// Errors: `POLICY_INVALID` with place, excerpt and what is wrong.
+    /// Errors: `POLICY_INVALID` with position, excerpt and reason.
     pub fn raise(&self, parent: &Policy) -> Result<Policy, Error> {
         let built_in;
         let base = match self.extends {
@@ -105,14 +105,14 @@ impl PolicySource {
             .map_err(|fault| fault.into_error(&self.origin.name, &self.text))
     }
 
-    /// The hash of the text and of where it stands.
+    /// Returns the hash of the text and its location.
     fn stamp(&self) -> Version {
         let named = format!("{}:{}{}", self.origin.in_root.len(), self.origin.in_root, self.text);
         Version::hash(named.as_bytes())
     }
 }
 
-/// What a policy says that it extends; whatever else is wrong with it is told later.
+/// Reads `extends`; other errors in the policy are reported later.
 fn extends(root: &YamlNode) -> Result<Extends, PolicyError> {
     let YamlValue::Map(entries) = &root.value else { return Ok(Extends::Nothing) };
     match entries.iter().find(|(key, _)| key.name == "extends") {

@@ -15,12 +15,12 @@ const LONGEST_NAME: usize = 64;
 /// The gates that a policy can name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GateDefinitions<'a> {
-    /// Those of the policy's own.
+    /// The gates that the policy itself defines.
     pub(super) defined: &'a [Arc<Gate>],
 }
 
 impl GateDefinitions<'_> {
-    /// The gate that a node names.
+    /// Returns the gate that a node names.
     pub(super) fn find(&self, tool: &YamlNode, what: &str) -> Result<Arc<Gate>, PolicyError> {
         let (name, catalogue) = (tool.text(what)?, Catalogue::embedded());
         let own = self.defined.iter().find(|gate| gate.name == name);
@@ -59,7 +59,7 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     Ok(())
 }
 
-/// The hash of what a definition says, wherever it stands and however it is laid out.
+/// Hashes the content of a definition, independent of its position and layout.
 fn stamp(definition: &YamlNode) -> Version {
     let mut said = String::new();
     write(definition, &mut said);

@@ -1,10 +1,10 @@
-//! What a policy may say, and this version does not keep: it is refused, so that nobody relies on it.
+//! Rejects settings that this version does not support, so that nobody relies on them.
 //!
-//! Invariant: a policy that is read asks for nothing that it would not get.
+//! Invariant: a parsed policy asks for nothing that lockgate does not enforce.
 
 use super::node::{PolicyError, YamlNode, unknown};
 
-/// Reads a word of which this version keeps some.
+/// Reads a word from a set that this version supports in part.
 pub(super) fn choice<T: Copy>(
     node: &YamlNode,
     key: &str,

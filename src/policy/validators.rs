@@ -1,4 +1,4 @@
-//! The commands that a request may name to have its draft validated, each as a gate that must pass.
+//! The commands with which a request may have its draft validated, each as a gate that must pass.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use super::node::{PolicyError, YamlNode};
 use super::rule::{Baseline, Rule, words};
 use crate::text::Version;
 
-/// How long such a command may take; `limits.total` ends it earlier.
+/// The time limit of such a command; `limits.total` can end it earlier.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// A command that a request may name.
 #[derive(Debug, Clone)]
 pub struct Validator {
-    /// Its words, as the policy has them.
+    /// The words of the command, as in the policy.
     pub words: Vec<String>,
-    /// Its gate must pass, whatever was there before.
+    /// A rule whose gate must pass, even for findings that existed before.
     pub rule: Rule,
 }
 

@@ -1,7 +1,7 @@
-//! The one place that knows YAML: untrusted text in, a tree whose every node knows its line and column out.
+//! The only reader of YAML: it parses untrusted text into a tree whose nodes have line and column.
 //!
-//! Invariant: reading ends quickly and without a panic whatever the text is: it is bounded in bytes, nodes and depth,
-//! and anchors, aliases, merge keys, tags of other tools and duplicate keys are refused.
+//! Invariant: parsing ends quickly and without a panic for any text. It is limited in bytes, nodes and depth,
+//! and rejects anchors, aliases, merge keys, tags of other tools and duplicate keys.
 
 use std::fmt;
 
@@ -13,14 +13,15 @@ use serde_saphyr::{
 use super::node::{LONGEST_WORD, MapKey, PolicyError, TextPosition, YamlNode, YamlValue, clipped};
 use crate::error::Error;
 
-/// The largest text that is read, in bytes.
+/// The largest text that is parsed, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 /// The most nodes (scalars, lists, maps) that a text may have.
 const MAX_NODES: usize = 20_000;
 /// The deepest nesting of lists and maps.
 const MAX_DEPTH: usize = 32;
 
-/// Reads `text` and hands its root to `raise`; a fault of either becomes `POLICY_INVALID` with place and caret.
+/// Parses `text` and passes its root to `raise`; an error of either becomes `POLICY_INVALID` with position
+/// and caret.
 pub(super) fn read<T>(
     name: &str,
     text: &str,
@@ -30,12 +31,12 @@ pub(super) fn read<T>(
     parse(text).and_then(|root| raise(&root)).map_err(|fault| fault.into_error(name, text))
 }
 
-/// The text without a byte order mark, whose lines and columns are those of messages.
+/// Returns the text without a byte order mark; lines and columns in messages refer to it.
 pub(super) fn plain(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Reads a text to its tree.
+/// Parses a text to its tree.
 pub(super) fn parse(text: &str) -> Result<YamlNode, PolicyError> {
     if text.len() > MAX_BYTES {
         return Err(PolicyError::new(TextPosition::START, "the file is larger than 1 MiB"));
@@ -68,7 +69,7 @@ fn strict() -> Options {
     }
 }
 
-/// A value as the deserializer gives it, before its place is attached.
+/// A value from the deserializer, before its position is attached.
 struct RawValue(YamlValue);
 
 impl<'de> Deserialize<'de> for RawValue {
@@ -143,7 +144,7 @@ fn fault(error: &serde_saphyr::Error) -> PolicyError {
     PolicyError::new(error.location().map_or(TextPosition::START, mark), message(error))
 }
 
-/// What was seen, in words for the one who wrote the file rather than for one who programs against the library.
+/// Returns the error in words for the author of the file rather than for a user of the library.
 fn message(error: &serde_saphyr::Error) -> String {
     use serde_saphyr::Error as Yaml;
     use serde_saphyr::budget::BudgetBreach;
@@ -176,7 +177,7 @@ fn message(error: &serde_saphyr::Error) -> String {
     }
 }
 
-/// The library's own words, without the place that stands in front of them and without line breaks.
+/// Returns the library's own message, without its position prefix and without line breaks.
 fn spoken(text: &str) -> String {
     let text = text.rsplit_once(" at line ").map_or(text, |(said, _)| said);
     match text {

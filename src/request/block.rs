@@ -1,45 +1,46 @@
-//! The fields of an edit of a block, for the tools that have but this mode.
+//! The fields of a block edit, for tools that have only this mode.
 
 use super::fields::raise_line;
 use crate::edit::{Edit, LineWindow, Needle, Occurrences, OnDuplicate, Search};
 use crate::error::{Code, Error, Score};
 use crate::locate::{MatchTolerance, TypoPolicy};
 
-/// The fields of an edit of a block, each as given or absent.
+/// The fields of a block edit, each as given or absent.
 #[derive(Debug, Clone)]
 pub struct BlockFields {
-    /// The text to look for.
+    /// The text to search for.
     pub search: String,
-    /// What is to stand in its place.
+    /// The replacement.
     pub replace: String,
-    /// Whether one place is meant, or every one.
+    /// The occurrences to replace: one or all.
     pub aim: Occurrences,
-    /// Whether, and how far, one line may differ.
+    /// The tolerance for a line that differs, if any.
     pub likeness: Option<LikenessFields>,
-    /// The first line in which to look.
+    /// The first line of the search range.
     pub start_line: Option<i64>,
-    /// The last line in which to look.
+    /// The last line of the search range.
     pub end_line: Option<i64>,
-    /// The symbol in which to look.
+    /// The symbol to search in.
     pub within: Option<String>,
-    /// Whether the file has the version that the caller knows: then a second copy of the replacement is wanted.
+    /// Set when the file has the version that the caller knows. A second copy of the replacement is intended
+    /// then.
     pub versioned: bool,
 }
 
-/// How alike a block must be, as given.
+/// The tolerance for differing lines, as given.
 #[derive(Debug, Clone, Copy)]
 pub struct LikenessFields {
-    /// The least score, from 0 to 1.
+    /// The minimum score, from 0 to 1.
     pub threshold: f64,
-    /// Whether any line but the first may be the one that differs.
+    /// Set when any line except the first may differ.
     pub any_line: bool,
 }
 
 impl BlockFields {
-    /// Raises the fields to the edit that they name.
+    /// Converts the fields to an edit.
     ///
-    /// Errors: `INVALID_INPUT` for a blank search, a threshold that is no share, and any line that may differ where
-    /// nothing narrows the place; `RANGE_OUT_OF_BOUNDS` for a line below 1.
+    /// Errors: `INVALID_INPUT` for a blank search, a threshold outside 0 to 1, and `any_line` without a
+    /// search range; `RANGE_OUT_OF_BOUNDS` for a line below 1.
     pub fn raise(self) -> Result<Edit, Error> {
         if self.search.trim().is_empty() {
             let message = "the text to look for is blank, so it would match everywhere";
@@ -76,8 +77,8 @@ impl BlockFields {
         }
     }
 
-    /// The lines in which to look; a start without an end reaches to the last line, and an end without a start begins at
-    /// the first.
+    /// Returns the search range. A start without an end extends to the last line; an end without a start
+    /// begins at the first.
     fn raise_window(&self) -> Result<Option<LineWindow>, Error> {
         if self.start_line.is_none() && self.end_line.is_none() {
             return Ok(None);

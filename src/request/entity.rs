@@ -1,30 +1,30 @@
-//! The fields that say what sort of thing a path names, and the one place where they are raised to a [`Target`].
+//! The fields that name an entity type and its ids, and their conversion to a [`Target`].
 //!
-//! Which types there are, and which ids go with each, the policy says: the engine looks there.
+//! The policy defines the types and the ids of each; the engine checks that.
 
 use super::target::{Entity, EntityKind, SearchScope, Target};
 use crate::error::{Code, Error};
 
-/// The fields that say what sort of thing a path names, each as given or absent.
+/// The fields that name an entity type and its ids, each as given or absent.
 #[derive(Debug, Clone, Default)]
 pub struct EntityFields {
-    /// The type of what lies in a database; `file`, or absent, for a file.
+    /// The type of the entity; `file`, or absent, for a file.
     pub entity_type: Option<String>,
-    /// The app that an app file belongs to.
+    /// The app that the entity belongs to.
     pub app_id: Option<String>,
-    /// The organisation that a workflow belongs to.
+    /// The organisation that the entity belongs to.
     pub organization_id: Option<String>,
 }
 
 impl EntityFields {
-    /// The name of what `entity_type` says, as it stands on the wire.
+    /// Returns the type name as it appears on the wire.
     pub fn name(&self) -> &str {
         self.entity_type.as_deref().unwrap_or(EntityKind::FILE)
     }
 
-    /// Raises the fields to what this path names.
+    /// Converts the fields and a path to a target.
     ///
-    /// Errors: those of [`EntityFields::realm`], and `INVALID_INPUT` for an entity without a path.
+    /// Errors: those of [`EntityFields::into_scope`], and `INVALID_INPUT` for an entity without a path.
     pub fn raise(self, path: String) -> Result<Target, Error> {
         let SearchScope::Entities { kind, app_id, organization_id } = self.realm()? else {
             return Ok(Target::File(path));
@@ -36,9 +36,10 @@ impl EntityFields {
         Ok(Target::Entity(Entity { kind, path, app_id, organization_id }))
     }
 
-    /// Raises the fields to where a search or a list looks.
+    /// Converts the fields to the scope of a search or a list.
     ///
-    /// Errors: `INVALID_INPUT`, with the field, for a type that is no name, for an id that is empty, and for one of a file.
+    /// Errors: `INVALID_INPUT`, with the field, for an invalid type name, for an empty id, and for an id with
+    /// a file.
     pub fn realm(self) -> Result<SearchScope, Error> {
         let kind = self.kind()?;
         let ids = [("app_id", &self.app_id), ("organization_id", &self.organization_id)];
@@ -54,7 +55,7 @@ impl EntityFields {
         Ok(kind.map_or(SearchScope::Files, |kind| SearchScope::Entities { kind, app_id, organization_id }))
     }
 
-    /// What lies in a database; absent for a file.
+    /// Returns the entity type; `None` for a file.
     fn kind(&self) -> Result<Option<EntityKind>, Error> {
         match self.name() {
             EntityKind::FILE => Ok(None),

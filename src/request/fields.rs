@@ -1,6 +1,6 @@
-//! The fields of an edit as they come over the wire, and the one place where they are raised to an [`Edit`].
+//! The fields of an edit on the wire, and their conversion to an [`Edit`].
 //!
-//! Presence decides which mode is meant, never truthiness: `content: ""` is content.
+//! The presence of a field selects the mode, even if its value is empty: `content: ""` is content.
 
 use std::num::NonZeroUsize;
 
@@ -9,83 +9,84 @@ use crate::edit::{Edit, Insertion, LineEdit, LineWindow, Needle, Occurrences, On
 use crate::error::{Code, Error};
 use crate::locate::MatchTolerance;
 
-/// The most items of a list in one call.
+/// The most items in a list of one call.
 const MOST_ITEMS: usize = 10_000;
 
 /// The fields of an edit, each as given or absent.
 #[derive(Debug, Clone, Default)]
 pub struct Fields {
-    /// The whole new text.
+    /// The new text of the whole file.
     pub content: Option<String>,
     /// Ranges of lines with their new text.
     pub line_edits: Option<Vec<LineEditFields>>,
     /// Text to insert before lines.
     pub insert_lines: Option<Vec<InsertFields>>,
-    /// The text or pattern to look for.
+    /// The text or pattern to search for.
     pub search: Option<String>,
-    /// What is to stand in its place.
+    /// The replacement.
     pub replace: Option<String>,
-    /// Whether `search` is a pattern.
+    /// True if `search` is a pattern.
     pub regex: Option<bool>,
-    /// The greatest number of replacements.
+    /// The most replacements.
     pub search_count: Option<i64>,
-    /// Flags of the pattern.
+    /// The flags of the pattern.
     pub search_flags: Option<Flagged>,
-    /// The lines in which to look.
+    /// The search range.
     pub lines: Option<WindowFields>,
-    /// The symbol in which to look.
+    /// The symbol to search in.
     pub within: Option<String>,
-    /// Whether the file has the version that the caller knows: then a second copy of the replacement is wanted.
+    /// Set when the file has the version that the caller knows. A second copy of the replacement is intended
+    /// then.
     pub versioned: bool,
 }
 
 /// Flags of a pattern, as Python's integer or by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flagged {
-    /// Python's integer, as in `2`.
+    /// An integer of Python's flags, as in `2`.
     Bits(i64),
-    /// Names, as in `IGNORECASE|MULTILINE`.
+    /// Flag names, as in `IGNORECASE|MULTILINE`.
     Names(String),
 }
 
 /// One range of lines with its new text, as given.
 #[derive(Debug, Clone)]
 pub struct LineEditFields {
-    /// First line, from 1.
+    /// The first line, from 1.
     pub start_line: i64,
-    /// Last line, inclusive.
+    /// The last line, inclusive.
     pub end_line: i64,
     /// The new text; empty deletes the lines.
     pub new_content: String,
-    /// What the caller believes stands there.
+    /// The text that the caller expects in these lines.
     pub expect: Option<String>,
 }
 
-/// One insertion, as given.
+/// One insertion before a line, as given.
 #[derive(Debug, Clone)]
 pub struct InsertFields {
     /// The line before which to insert, from 1.
     pub at_line: i64,
-    /// The text to insert.
+    /// The text that is inserted.
     pub content: String,
-    /// What the caller believes stands at that line.
+    /// The text that the caller expects at that line.
     pub expect: Option<String>,
 }
 
-/// A window of lines, as given.
+/// A range of lines, as given.
 #[derive(Debug, Clone, Copy)]
 pub struct WindowFields {
-    /// First line, from 1.
+    /// The first line, from 1.
     pub start: i64,
-    /// Last line, inclusive.
+    /// The last line, inclusive.
     pub end: i64,
 }
 
 impl Fields {
-    /// Raises the fields to the one edit that they name.
+    /// Converts the fields to the one edit that they describe.
     ///
-    /// Errors: `MODE_MISSING`, `MODE_CONFLICT`, `INVALID_INPUT` with the path of the field, `RANGE_OUT_OF_BOUNDS` for
-    /// a line below 1, `BAD_PATTERN` for flags that Python does not know.
+    /// Errors: `MODE_MISSING`, `MODE_CONFLICT`, `INVALID_INPUT` with the path of the field,
+    /// `RANGE_OUT_OF_BOUNDS` for a line below 1, `BAD_PATTERN` for flags that Python does not know.
     pub fn raise(self) -> Result<Edit, Error> {
         self.check_one_mode()?;
         match self {
@@ -221,7 +222,7 @@ fn check_length<T>(field: &str, list: &[T]) -> Result<(), Error> {
     Err(Error::new(Code::InvalidInput, message).field(field))
 }
 
-/// A line as it counts, from 1.
+/// Converts a 1-based line number.
 pub(in crate::request) fn raise_line(line: i64, field: impl Fn() -> String) -> Result<usize, Error> {
     usize::try_from(line).ok().filter(|line| *line >= 1).ok_or_else(|| {
         Error::new(Code::RangeOutOfBounds, format!("line {line} is out of bounds; lines count from 1"))

@@ -1,72 +1,73 @@
-//! The fields of an edit that is told in words: where the code goes, and the code, or that it is still to be written.
+//! The fields of an edit by instruction: the position, and the code, which may still have to be written.
 
 use super::fields::raise_line;
 use crate::edit::{Edit, Insertion, LineEdit};
 use crate::error::{Code, Error};
 
-/// The most bytes of an instruction that somebody is to write code by.
+/// The longest instruction from which code is written, in bytes.
 const LONGEST: usize = 16 * 1024;
 
-/// The fields of an edit that is told in words, each as given or absent.
+/// The fields of an edit by instruction, each as given or absent.
 #[derive(Debug, Clone, Default)]
 pub struct InstructionFields {
-    /// What is to be done, in words.
+    /// The instruction in natural language.
     pub instruction: String,
-    /// First line, from 1.
+    /// The first line, from 1.
     pub start_line: Option<i64>,
-    /// Last line, inclusive; the first one, where it is absent.
+    /// The last line, inclusive; the first one if absent.
     pub end_line: Option<i64>,
-    /// The code.
+    /// The code to insert, if it is known.
     pub code: Option<String>,
-    /// What is done to the lines.
+    /// The kind of edit.
     pub edit_type: Option<EditType>,
 }
 
-/// What is done to the lines.
+/// The kind of an edit by instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditType {
-    /// New code goes before a line, or to the end.
+    /// Insert code before a line, or at the end.
     Insert,
-    /// New code takes the place of lines.
+    /// Replace lines with code.
     Replace,
-    /// Lines go.
+    /// Delete the given lines.
     Delete,
 }
 
-/// An edit that is told in words.
+/// An edit by instruction, with or without its code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instructed {
-    /// Its code is known.
+    /// The code is known; the edit is complete.
     Known(Edit),
-    /// Its code is still to be written.
+    /// The code is still to be written.
     Unwritten(Instruction),
 }
 
-/// What somebody is to write code by.
+/// An instruction from which code is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
-    /// What is to be done, in words.
+    /// The instruction in natural language.
     pub text: String,
-    /// Where the code goes.
+    /// The position of the code.
     pub spot: InsertPoint,
 }
 
-/// Where code goes.
+/// The position at which code is inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InsertPoint {
     /// Before a line, from 1.
     Before(usize),
-    /// To the end of the text.
+    /// At the end of the text.
     End,
-    /// In the place of the lines from the first to the last.
+    /// In place of these lines, first to last.
     Lines(usize, usize),
 }
 
 impl InstructionFields {
-    /// Raises the fields to the edit that they name. Lines without a type are replaced, and code without lines is inserted.
+    /// Converts the fields to an edit. Without a type, lines are replaced, and code without lines is
+    /// inserted.
     ///
-    /// Errors: `INVALID_INPUT` for fields that do not go together, with the one at fault, and for an instruction that says
-    /// nothing, or too much, where code is to be written by it; `RANGE_OUT_OF_BOUNDS` for a line below 1.
+    /// Errors: `INVALID_INPUT` for fields that do not go together, with the field; also for an empty or too
+    /// long instruction if code is to be written from it; `RANGE_OUT_OF_BOUNDS` for a line below 1.
     pub fn raise(self) -> Result<Instructed, Error> {
         let spot = self.spot()?;
         match (self.edit_type(), self.code) {
@@ -121,7 +122,7 @@ impl InstructionFields {
 }
 
 impl InsertPoint {
-    /// The edit that puts code there.
+    /// Builds the edit with this code.
     pub fn edit(self, code: String) -> Edit {
         match self {
             InsertPoint::Before(at_line) => insertion(at_line, code),
@@ -137,7 +138,7 @@ fn insertion(at_line: usize, content: String) -> Edit {
     Edit::Insert(vec![Insertion { at_line, content, expect: None }])
 }
 
-/// An instruction by which code can be written.
+/// Checks an instruction from which code is to be written.
 fn telling(text: String) -> Result<String, Error> {
     match text.len() {
         _ if text.trim().is_empty() => {

@@ -1,7 +1,6 @@
-//! What is asked: one edit of one target, raised from the many optional fields of the wire to types that leave no
-//! doubt.
+//! Requests: one edit of one target, converted from the optional fields of the wire to strict types.
 //!
-//! Invariant: a [`Request`] has exactly one edit mode, and every check that needs no file has been made.
+//! Invariant: a [`Request`] has exactly one edit mode, and all checks that need no file have passed.
 #![deny(clippy::disallowed_methods)]
 
 mod block;
@@ -28,61 +27,63 @@ use crate::edit::Edit;
 /// One edit of one target, as the engine takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What is to be edited.
+    /// The file or entity to edit.
     pub target: Target,
     /// The edit, in exactly one of the four modes.
     pub edit: Edit,
-    /// What happens to the result and to the findings of the gates.
+    /// The treatment of the result and of findings.
     pub mode: Mode,
-    /// What the caller believes of the target.
+    /// The caller's expectation of the target.
     pub expect: Expect,
-    /// What is asked of the gates beside what the policy says.
+    /// The options for the gates, in addition to the policy.
     pub scrutiny: GateOptions,
-    /// Who asks.
+    /// The author of the edit.
     pub author: Author,
 }
 
-/// What a request asks of the gates beside what the policy says.
+/// Options of a request for the gates, in addition to the policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct GateOptions {
-    /// One of the policy's `validate_commands`, its words with blanks between, which must succeed on the draft.
+    /// One of the policy's `validate_commands`, its words separated by blanks, which must succeed on the
+    /// draft.
     pub validate: Option<String>,
-    /// Whether the edit may be one step of several: gates that mend imports do so, and those that build only warn.
+    /// Set when the edit may be one step of several: gates that fix imports run, and gates that build only
+    /// warn.
     pub step: bool,
 }
 
-/// Who asks for an edit.
+/// The author of an edit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Author {
     /// The tool or command that was called.
     pub tool: String,
-    /// Who called it, as they name themselves.
+    /// The name of the caller, as it gives it.
     pub name: String,
-    /// The write that a person agreed to, by the name that the question had; absent where nobody was asked.
+    /// The id of the write that a person confirmed; absent without a confirmation.
     pub agreed: Option<String>,
 }
 
-/// What the caller believes of the target before the edit.
+/// The caller's expectation of the target before the edit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Expect {
-    /// Nothing is said.
+    /// Expect nothing in particular.
     #[default]
     Anything,
-    /// No file stands there yet; one that does is refused with `FILE_EXISTS`.
+    /// The file does not exist yet; otherwise the request fails with `FILE_EXISTS`.
     Absent,
-    /// The file has this version (12 or more hex digits of its stamp); any other is refused with `EDIT_CONFLICT`.
+    /// The file has this version (12 or more hex digits of its hash); any other fails with `EDIT_CONFLICT`.
     Version(String),
 }
 
-/// What happens to the result and to the findings of the gates.
+/// The treatment of the result and of findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Writes only when no blocking finding is new.
+    /// Writes only without new blocking findings.
     #[default]
     Strict,
-    /// Writes once the edit could be built; findings become warnings.
+    /// Writes whenever the edit can be built; findings become warnings.
     Interactive,
-    /// Never writes; refuses exactly where `strict` would.
+    /// Never writes; rejects exactly where `strict` would.
     VerifyOnly,
 }
 
@@ -99,7 +100,7 @@ impl Mode {
         }
     }
 
-    /// The mode of that name, if there is one.
+    /// Returns the mode with this name, if there is one.
     pub fn named(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.name() == name)
     }

@@ -1,39 +1,39 @@
-//! What is asked of the past: an edit taken back or made again, and what was edited.
+//! Requests to undo or redo an edit, and to list the history.
 
 use super::{Author, Target};
 
-/// Which way an edit is to be turned.
+/// The direction of a request: undo or redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// It is taken back.
+    /// Undo the edit.
     Undo,
-    /// It was taken back, and is made again.
+    /// Redo an edit that was undone.
     Redo,
 }
 
-/// An edit that is to be taken back, or made again.
+/// A request to undo or redo an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revert {
-    /// Which way.
+    /// The direction: undo or redo.
     pub direction: Direction,
-    /// The name of the edit; without it, the last one.
+    /// The id of the edit; without it, the last one.
     pub edit_id: Option<String>,
-    /// The file or entity whose last edit is meant; without it, the last edit of a file in any root.
+    /// The file or entity whose last edit is reverted; without it, the last edit of a file in any root.
     pub of: Option<Target>,
-    /// Who asks.
+    /// The author of the request.
     pub author: Author,
 }
 
-/// Which edits are to be listed.
+/// A request for the edit history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
-    /// Those of one file or entity; without it, all.
+    /// The file or entity; all if absent.
     pub of: Option<Target>,
-    /// At most so many, the newest first; 1 to [`History::MOST`].
+    /// The most entries, newest first; 1 to [`HistoryRequest::MAX_ENTRIES`].
     pub most: usize,
 }
 
 impl History {
-    /// The most edits that are listed at once.
+    /// The most entries in one answer.
     pub const MOST: usize = 1000;
 }

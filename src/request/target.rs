@@ -1,53 +1,52 @@
-//! What a request edits or looks at.
+//! The target of a request: a file or an entity.
 
 use std::borrow::Cow;
 
-/// The thing that a request is about.
+/// The file or entity that a request names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A file, by its path: absolute inside a root, or relative to the first root.
     File(String),
-    /// Code that is kept in a database.
+    /// Code that is stored in a database.
     Entity(Entity),
 }
 
-/// Code that is kept in a database, by its key.
+/// An entity: code that is stored in a database, by its key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Entity {
-    /// What it is, as in `workflow`.
+    /// The entity type, as in `workflow`.
     pub kind: EntityKind,
-    /// Its path.
+    /// The path in the key.
     pub path: String,
-    /// The app that it belongs to; that of an `app_file`.
+    /// The app that it belongs to; only for types that belong to apps, such as `app_file`.
     pub app_id: Option<String>,
-    /// The organisation that it belongs to; nothing where it is global.
+    /// The organisation that it belongs to; `None` if it is global.
     pub organization_id: Option<String>,
 }
 
-/// What an entity is to the application platform whose code it is, by the name of its type; what a type asks is in the
-/// policy.
+/// The type of an entity, by name; the policy says what each type requires.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EntityKind(Cow<'static, str>);
 
-/// Where a search or a list looks.
+/// The scope of a search or a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum SearchScope {
     /// The files of the roots.
     #[default]
     Files,
-    /// Code that is kept in a database.
+    /// Code that is stored in a database.
     Entities {
-        /// What it is.
+        /// The entity type.
         kind: EntityKind,
-        /// The app whose files are meant; that of an `app_file`.
+        /// The app whose files are searched; for an `app_file`.
         app_id: Option<String>,
-        /// The organisation whose entities are meant; every one that the caller may see, where it is absent.
+        /// The organisation whose entities are searched; if absent, all that the caller may see.
         organization_id: Option<String>,
     },
 }
 
 impl EntityKind {
-    /// What a file is called where an entity's kind could stand.
+    /// The name of a file where an entity type could be given.
     pub const FILE: &'static str = "file";
 
     /// A file of an app, by `app_id` and `path`.
@@ -65,7 +64,7 @@ impl EntityKind {
     /// The greatest length of a name.
     pub const LONGEST: usize = 40;
 
-    /// The kind of this name, where it can be one; whether there is such a kind, the policy says.
+    /// Returns the type of this name, if the name is valid; the policy decides if the type exists.
     pub fn named(name: &str) -> Option<EntityKind> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         let fits = (1..=EntityKind::LONGEST).contains(&name.len()) && name.bytes().all(plain);
@@ -74,21 +73,21 @@ impl EntityKind {
             .then(|| known().unwrap_or_else(|| EntityKind(Cow::Owned(name.to_owned()))))
     }
 
-    /// Its name on the wire.
+    /// The name on the wire.
     pub fn name(&self) -> &str {
         &self.0
     }
 }
 
 impl Target {
-    /// The target as the caller named it.
+    /// Returns the target as the caller named it.
     pub fn shown(&self) -> &str {
         match self {
             Target::File(path) | Target::Entity(Entity { path, .. }) => path,
         }
     }
 
-    /// The key of what lies in a database.
+    /// Returns the key of an entity; `None` for a file.
     pub fn entity(&self) -> Option<&Entity> {
         match self {
             Target::File(_) => None,
@@ -96,7 +95,7 @@ impl Target {
         }
     }
 
-    /// What it is, in a word: a file, or the sort of the entity.
+    /// Returns a noun for the target: `file`, or the name of its type.
     pub fn noun(&self) -> &str {
         match self {
             Target::File(_) => EntityKind::FILE,

@@ -69,7 +69,7 @@ pub(super) fn not_a_file(path: &str, what: &str) -> Error {
 /// The error for a file that has changed since it was read or admitted.
 pub(super) fn conflict(path: &str, change: &str) -> Error {
     Error::new(Code::EditConflict, format!("{path} {change}"))
-        .hint(format!("the file {change}; read it again and build the edit on what is there"))
+        .hint(format!("the file {change}; read it again and build the edit on the current text"))
 }
 
 fn too_long(path: &str) -> Error {

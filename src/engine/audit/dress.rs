@@ -1,12 +1,13 @@
-//! Two texts of one file that may be written differently: line ends, encoding, byte order mark.
+//! Brings two texts of one file to the same encoding, line ends and byte order mark before they are compared.
 //!
-//! What git checks out need not be what it keeps: `autocrlf` and `working-tree-encoding` change how a text is written. So the
-//! text of the revision is written as the one on disk is, before the two are compared.
+//! Git can check out other bytes than it stores, because of `autocrlf` and `working-tree-encoding`. So the
+//! text of the revision is first encoded like the file on disk.
 
 use crate::error::Error;
 use crate::text::{Buffer, LineMap};
 
-/// The text before, written as the one after is where that can be done, and how its lines became those.
+/// Returns the text before in the encoding of the text after, where that is possible, and the map from its
+/// lines to the new ones.
 ///
 /// Errors: `INTERNAL`, should a plan be refused.
 pub(super) fn alike(before: Buffer, after: &Buffer) -> Result<(Buffer, LineMap), Error> {
@@ -22,7 +23,8 @@ pub(super) fn alike(before: Buffer, after: &Buffer) -> Result<(Buffer, LineMap),
     Ok((before, map))
 }
 
-/// The text before as it would be written now; nothing where it is written so already, or cannot be.
+/// Returns the text before in the encoding and line ends of `after`; `None` if it has them already or cannot
+/// be encoded so.
 fn dressed(before: &Buffer, after: &Buffer) -> Option<Buffer> {
     if before.is_alike(after) && before.line_ends().majority() == after.line_ends().majority() {
         return None;

@@ -1,7 +1,7 @@
-//! The changed files before the gates: read several at a time, then judged together.
+//! Reads the changed files in parallel, then judges them together.
 //!
-//! All of them are one tree, and their texts at the revision are the tree before. So a gate that looks at the whole project
-//! is run once for all of them, as it is for the edits of one call.
+//! All files form one tree, and their texts at the revision form the tree before. So a gate that checks the
+//! whole project runs once for all of them, as it does for the edits of one call.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
@@ -21,10 +21,11 @@ use crate::policy::{Baseline, EffectiveRules, Language, Policy, Profile, languag
 use crate::store::{Cache, FilePlace, Revision, Was};
 use crate::text::{Buffer, LineMap};
 
-/// The time that all gates have together: nobody waits for a single file, so each run has the time of its gate and no other.
+/// The time limit for all gates together. An audit has no deadline of its own: each run has the full timeout
+/// of its gate.
 const TOTAL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A file with what it was, ready to be judged.
+/// A changed file with its previous text, ready to be judged.
 struct AuditedFile {
     place: FilePlace,
     rules: Arc<Policy>,
@@ -35,15 +36,15 @@ struct AuditedFile {
     path: String,
 }
 
-/// What became of a file before it came to the gates.
+/// The result of reading a file for the audit.
 enum FileRead {
     Ready(Box<AuditedFile>),
-    /// It differs in nothing but how it is written.
+    /// Only the encoding differs, not the text.
     Same,
     PassedOver(SkippedFile),
 }
 
-/// What a file is judged with.
+/// The rules, permission and cache with which a file is judged.
 struct AuditContext<'a> {
     language: Option<&'static Language>,
     terms: EffectiveRules<'a>,
@@ -78,7 +79,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Judges files together; `all_counts` where there is nothing to compare them with.
+    /// Judges files together; `all_counts` is set when there is no revision to compare with.
     fn verdicts_of(&self, subjects: &[AuditedFile], all_counts: bool, watch: &Watch) -> Vec<Verdict> {
         let benches = parallel(subjects, self.threads, |subject| self.audit_bench(subject, all_counts));
         let beside: Vec<_> = subjects
@@ -132,9 +133,9 @@ impl Workspace {
         AuditContext { language, terms, grant, cache, root }
     }
 
-    /// Reads the files, several at a time, with what they were; in the order of the survey.
+    /// Reads the files in parallel, each with its text at the revision, in the order of the survey.
     ///
-    /// What they were is read by one thread: the repository is no other's.
+    /// A single thread reads from the repository, whose handle is not shared.
     fn read_all_changed(
         &self,
         root: usize,
@@ -168,7 +169,7 @@ impl Workspace {
         read.into_iter().map(|(_, read)| read).collect()
     }
 
-    /// Reads a file, which was this.
+    /// Reads a file and compares it with its previous content.
     fn read_changed(
         &self,
         root: usize,
@@ -198,7 +199,7 @@ impl Workspace {
                 let why = why.to_owned();
                 return Ok(FileRead::PassedOver(SkippedFile { ground, path: path.clone(), why }));
             }
-            // What was no text had no findings.
+            // A previous version that was not text had no findings.
             Was::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {
                 Ok(before) if from.is_none() && before.view() == after.view() => return Ok(FileRead::Same),
                 Ok(before) => Some(alike(before, &after)?),
@@ -216,7 +217,7 @@ impl Workspace {
     }
 }
 
-/// What a file was at the revision.
+/// Reads the content of a file at the revision.
 fn was(changed: &ChangedFile, revision: Option<&Revision>) -> Result<Was, Error> {
     let ChangedFile { path, from, limit } = changed;
     revision.map_or(Ok(Was::Absent), |revision| revision.was(from.as_ref().unwrap_or(path), *limit))

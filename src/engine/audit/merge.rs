@@ -1,16 +1,16 @@
-//! Findings that several judgements tell of: a gate that is asked about one file may find something in another.
+//! Merges the findings of several files: a gate that checks one file can report a finding in another.
 //!
-//! Invariant: each finding is told once, and is new where any judgement found it so.
+//! Invariant: each finding is reported once, and is new if any file's verdict has it as new.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Checked;
 use crate::gate::{Finding, Severity};
 
-/// What makes two findings one: ground, file, gate, code, place and words.
+/// The key of a finding: root, file, gate, code, position and message.
 type FindingKey = (usize, String, String, Option<String>, (usize, usize), String);
 
-/// What is known of a finding by all that told of it.
+/// The combined properties of a finding over all verdicts that report it.
 #[derive(Clone, Copy)]
 struct MergedFinding {
     severity: Severity,
@@ -19,7 +19,8 @@ struct MergedFinding {
     blocking: bool,
 }
 
-/// Tells each finding once: with the file that it is about, where that was judged and has it, too.
+/// Removes duplicate findings. Each is kept with the file that it is about, if that file was judged and has
+/// it too.
 pub(super) fn merge(files: &mut [Checked]) {
     let (mut own, mut elsewhere): (HashSet<FindingKey>, HashMap<FindingKey, MergedFinding>) =
         Default::default();
@@ -69,7 +70,7 @@ impl MergedFinding {
         }
     }
 
-    /// Makes a finding as grave as it is anywhere.
+    /// Raises a finding to the highest severity that any verdict gives it.
     fn mark(self, finding: &mut Finding) {
         let MergedFinding { severity, fresh, counts, blocking } =
             self.with(MergedFinding::from_finding(finding));

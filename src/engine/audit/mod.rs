@@ -1,9 +1,9 @@
-//! Files as they are, judged against their text at a revision: what an audit says of a project.
+//! Audits files: judges them as they are against their text at a revision.
 //!
-//! All files that differ from the revision are judged together, as the edits of one call are. Only what is new counts, as
-//! it does for an edit; where there is no revision to compare with, everything is new.
+//! All files that differ from the revision are judged together, like the edits of one call. Only new findings
+//! count, as for an edit; without a revision to compare with, every finding is new.
 //!
-//! Invariant: nothing is written below a root, and no file is judged that was not read through its root.
+//! Invariant: nothing is written below a root, and every judged file was read through its root.
 
 mod dress;
 mod judge;
@@ -20,58 +20,58 @@ use crate::gate::{Verdict, Watch};
 use crate::store::{ListedPath, PathKind, relative};
 use crate::text::Buffer;
 
-/// Which files are audited, and against what.
+/// The files to audit and the revision to compare them with.
 #[derive(Debug, Clone, Default)]
 pub struct AuditTarget {
-    /// Files and folders; all that the roots hold, where nobody names any.
+    /// Files and folders; `None` for everything below the roots.
     pub paths: Option<Vec<String>>,
-    /// The revision that they are compared with; without one, HEAD.
+    /// The revision to compare with; `None` for HEAD.
     pub base: Option<String>,
 }
 
-/// What was found.
+/// The result of an audit.
 #[derive(Debug, Default)]
 pub struct Audit {
-    /// Where the files lie, one for each root that was looked at.
+    /// The roots that were audited.
     pub grounds: Vec<AuditRoot>,
-    /// The files that were judged, in the order of their paths.
+    /// The judged files, in the order of their paths.
     pub files: Vec<Checked>,
-    /// How many files are as they were.
+    /// The number of files that did not change.
     pub unchanged: usize,
-    /// How many files are there no more.
+    /// The number of files that were deleted.
     pub deleted: usize,
-    /// What could not be judged.
+    /// The files that could not be judged.
     pub passed_over: Vec<SkippedFile>,
 }
 
-/// A root, and what its files were compared with.
+/// A root and the base that its files were compared with.
 #[derive(Debug)]
 pub struct AuditRoot {
-    /// The number of the root in the workspace.
+    /// The index of the root in the workspace.
     pub root: usize,
-    /// The folder that results are told relative to: the top of the repository, else the root.
+    /// The folder that results are relative to: the top of the repository, or the root itself.
     pub top: PathBuf,
-    /// The path from there to the root; empty where they are the same.
+    /// The path from `top` to the root; empty if they are the same.
     pub prefix: String,
-    /// The folder below the first root that paths are told from.
+    /// The folder below the first root that displayed paths are relative to.
     pub told_from: String,
-    /// What its files were compared with.
+    /// The base that its files were compared with.
     pub base: CheckBase,
 }
 
-/// What files are compared with.
+/// The base that files are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckBase {
-    /// A revision, as it was named, and its hash.
+    /// A revision, as the caller named it, and its hash.
     Revision(String, String),
     /// A repository without any commit: everything is new.
     Unborn,
-    /// Nothing, as there is no repository: everything is new.
+    /// No repository: everything is new.
     Nothing,
 }
 
 impl AuditRoot {
-    /// A path below the root as a caller would name it.
+    /// Returns a path below the root as a caller would name it.
     pub fn told(&self, path: &str) -> String {
         if self.root == 0 {
             return relative(&self.told_from, path);
@@ -79,7 +79,7 @@ impl AuditRoot {
         format!("{}/{}", self.top.display(), self.below(path))
     }
 
-    /// A path below the root, relative to the top.
+    /// Returns a path below the root, relative to `top`.
     pub fn below(&self, path: &str) -> String {
         match self.prefix.as_str() {
             "" => path.to_owned(),
@@ -88,48 +88,49 @@ impl AuditRoot {
     }
 }
 
-/// A file that was judged.
+/// A judged file.
 #[derive(Debug)]
 pub struct Checked {
-    /// The ground it lies on, by its place in the list.
+    /// The index of its root in [`Audit`].
     pub ground: usize,
     /// Its path relative to its root.
     pub path: String,
-    /// What happened to it since.
+    /// The kind of change since the revision.
     pub change: ChangeKind,
-    /// Its text.
+    /// The current text of the file.
     pub text: Buffer,
-    /// What the gates said.
+    /// The verdict of the gates.
     pub verdict: Verdict,
 }
 
-/// What happened to a file since the revision.
+/// The kind of change of a file since the revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was not there.
+    /// The file did not exist.
     Added,
-    /// It was another text.
+    /// The file had another text.
     Modified,
-    /// The same text had this name, and has it no more.
+    /// The same text had this path, which no longer exists.
     Renamed(String),
 }
 
 /// A file that could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedFile {
-    /// The ground it lies on, by its place in the list.
+    /// The index of its root in [`Audit`].
     pub ground: usize,
-    /// Its path relative to its root, as far as it is text.
+    /// Its path relative to its root, lossily decoded if it is not UTF-8.
     pub path: String,
-    /// Why.
+    /// The reason, as part of a sentence.
     pub why: String,
 }
 
 impl Workspace {
     /// Judges files as they are against their text at a revision.
     ///
-    /// Errors: `INVALID_INPUT` for a revision that is not there, `FILE_NOT_FOUND` for a path where nothing is nor was,
-    /// `POLICY_INVALID`, `INTERNAL` when the caller cancelled the call, and what admitting a path gives.
+    /// Errors: `INVALID_INPUT` for an unknown revision, `FILE_NOT_FOUND` for a path that neither exists nor
+    /// existed at the revision, `POLICY_INVALID`, `INTERNAL` when the caller cancelled the call, and the
+    /// errors of admitting a path.
     pub async fn check(self: &Arc<Self>, subjects: AuditTarget, watch: Watch) -> Result<Audit, Error> {
         self.off_reactor(move |workspace| workspace.audit(&subjects, &watch)).await
     }
@@ -154,7 +155,8 @@ impl Workspace {
         Ok(audit)
     }
 
-    /// What the paths name; without any, the base of the first root and each further root.
+    /// Returns the scopes that the paths name; without paths, the base of the first root and every further
+    /// root.
     fn scopes(&self, subjects: &AuditTarget) -> Result<Vec<ListedPath>, Error> {
         let Some(paths) = &subjects.paths else {
             let roots = 0..self.store.files.root_paths().len();
@@ -167,7 +169,7 @@ impl Workspace {
     }
 }
 
-/// A path at which nothing is, nor was.
+/// Rejects a path that neither exists nor existed at the revision.
 fn nothing_there(path: &str) -> Error {
     Error::new(Code::FileNotFound, format!("there is nothing at {path}, and nothing was"))
         .field("PATHS")

@@ -1,6 +1,6 @@
-//! Which files differ from what they were.
+//! Finds the files that differ from the revision.
 //!
-//! Invariant: each file is looked at once, however often the paths name it.
+//! Invariant: each file is compared once, even if several paths name it.
 
 use std::collections::BTreeSet;
 
@@ -11,28 +11,28 @@ use crate::error::{Code, Error};
 use crate::gate::{Watch, clean, parallel};
 use crate::store::{FileSnapshot, ListedPath, PathKind, Repository, Revision, RevisionFiles};
 
-/// The files of a root that are to be judged.
+/// The files of one root to be judged.
 pub(super) struct AuditedFiles {
-    /// The ground they lie on, by its place in the list.
+    /// The index of the root in the audit.
     pub(super) ground: usize,
-    /// What they are compared with, where there is something.
+    /// The revision to compare with, if there is one.
     pub(super) revision: Option<Revision>,
-    /// The files.
+    /// The files that changed.
     pub(super) changed: Vec<ChangedFile>,
 }
 
-/// A file that is not what it was.
+/// A file that differs from the revision.
 #[derive(Debug)]
 pub(super) struct ChangedFile {
     /// Its path relative to the root.
     pub(super) path: String,
-    /// The path of the same bytes at the revision, where they had another.
+    /// The path of the same bytes at the revision, if it was another.
     pub(super) from: Option<String>,
-    /// How many bytes it may have.
+    /// The size limit of the file, in bytes.
     pub(super) limit: u64,
 }
 
-/// What became of a file since the revision.
+/// The result of comparing a file with the revision.
 enum Looked {
     Unchanged,
     Changed(ChangedFile),
@@ -40,7 +40,7 @@ enum Looked {
 }
 
 impl Workspace {
-    /// Looks at the files of one root.
+    /// Compares the files of one root with the revision.
     pub(super) fn survey(
         &self,
         root: usize,
@@ -68,7 +68,7 @@ impl Workspace {
         Ok(survey)
     }
 
-    /// Where a root lies, and what its files are compared with.
+    /// Resolves a root and the base that its files are compared with.
     fn ground(&self, root: usize, base: Option<&str>) -> Result<(AuditRoot, Option<Revision>), Error> {
         let told_from = self.store.files.base().to_owned();
         let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
@@ -93,7 +93,7 @@ impl Workspace {
         Ok((AuditRoot { root, top, prefix, told_from, base }, Some(revision)))
     }
 
-    /// The files that the paths name, each once.
+    /// Returns the files that the paths name, each once.
     fn candidates(
         &self,
         root: usize,
@@ -117,7 +117,7 @@ impl Workspace {
                     let passed =
                         listing.passed_over.into_iter().map(|(path, why)| SkippedFile { ground, path, why });
                     audit.passed_over.extend(passed);
-                    // What is kept in the repository counts, though an ignore file names it.
+                    // Tracked files count even if an ignore file names them.
                     let here = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(here.cloned());
                     gone.extend(was.into_iter().filter(|path| self.store.files.has_nothing(root, path)));
@@ -130,7 +130,7 @@ impl Workspace {
         Ok(files)
     }
 
-    /// Finds out whether a file is what it was; one that cannot be read as text is passed over.
+    /// Compares a file with the revision; a file that cannot be read as text is skipped.
     fn look_at(
         &self,
         root: usize,
@@ -152,7 +152,7 @@ impl Workspace {
         Ok(Looked::Changed(ChangedFile { path, from, limit }))
     }
 
-    /// The bytes of a file, and how many it may have.
+    /// Reads the bytes of a file, and its size limit.
     fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
         let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
         let rules = self.rules.policy(&self.store.files, &place)?;
@@ -163,7 +163,7 @@ impl Workspace {
     }
 }
 
-/// The files that were at a path or below it.
+/// Returns the files that were at or below a path at the revision.
 fn was_below(revision: Option<&Revision>, path: &str) -> Vec<String> {
     let below = |known: &&str| {
         let rest = known.strip_prefix(path);
@@ -172,7 +172,8 @@ fn was_below(revision: Option<&Revision>, path: &str) -> Vec<String> {
     revision.map(|revision| revision.paths().filter(below).map(str::to_owned).collect()).unwrap_or_default()
 }
 
-/// The refusals that are about one file, with the words for them; without, their own are told.
+/// Errors that concern one file only, each with a reason to display; without one, the error's own message is
+/// shown.
 const PASSED_OVER: [(Code, Option<&str>); 9] = [
     (Code::NotText, Some("not text")),
     (Code::TooLarge, Some("too large")),
@@ -185,9 +186,9 @@ const PASSED_OVER: [(Code, Option<&str>); 9] = [
     (Code::NotEncodable, None),
 ];
 
-/// A file that is passed over for this reason.
+/// Returns a file as skipped for this reason.
 ///
-/// Errors: the reason itself, where it is about more than one file.
+/// Errors: the reason itself, if it concerns more than one file.
 pub(super) fn passed_over(ground: usize, path: String, refusal: Error) -> Result<SkippedFile, Error> {
     let Some((_, words)) = PASSED_OVER.iter().find(|(code, _)| *code == refusal.code) else {
         return Err(refusal);

@@ -1,4 +1,4 @@
-//! The text that an edit is about whose new text is not known yet.
+//! Reads the text for an edit whose new code is not yet known.
 
 use std::sync::Arc;
 
@@ -9,18 +9,19 @@ use crate::error::{Code, Error};
 use crate::request::Request;
 
 impl Workspace {
-    /// Shows the whole text that a request speaks of, where it could be carried out as far as can be known before its new
-    /// text is; that of an earlier version, where the request names one.
+    /// Returns the whole text that a request refers to, after all checks that do not need the new text. For a
+    /// request with an earlier version, it returns that version.
     ///
-    /// Errors: those of looking at the target, and all those with which the line refuses a request before it is judged.
+    /// Errors: those of reading the target, and those with which the pipeline rejects a request before it is
+    /// judged.
     pub async fn ahead(self: &Arc<Self>, request: Request) -> Result<ReadLines, Error> {
         self.prewarm(&request.target);
         self.off_reactor(move |workspace| workspace.foresee(request)).await
     }
 
     fn foresee(&self, request: Request) -> Result<ReadLines, Error> {
-        // What may not be read is not shown, whoever may write it; and what is shown is kept, so that the edit can be
-        // carried over should the file change.
+        // Read protection applies here as well. The text is journalled, so that the edit can be rebased if
+        // the file changes.
         let reading = self.whole(&request.target)?;
         let mut call = Batch::of_one(request);
         let mut targets = self.admit(&mut call)?;

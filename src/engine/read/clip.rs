@@ -1,20 +1,20 @@
-//! Lines that are too long to be shown whole.
+//! Shortens lines that are too long to be shown.
 
 use std::ops::Range;
 
-/// Characters of a line that are shown.
+/// The most characters of a line that are shown.
 const LINE: usize = 500;
-/// Characters before a match that are shown, where it lies further behind.
+/// The characters shown before a match that is far into the line.
 const LEAD: usize = 100;
-/// What stands for what was left out.
+/// The mark for omitted text.
 const GAP: &str = "...";
 
-/// Whether a line is too long to be shown whole.
+/// True if a line is too long to be shown whole.
 pub(super) fn clipped(line: &str) -> bool {
     line.len() > LINE && line.chars().nth(LINE).is_some()
 }
 
-/// A line, or what lies around a match in it, with `...` where something was left out.
+/// Returns a line, or the part around a match, with `...` for omitted text.
 pub(super) fn clip(line: &str, matched: Range<usize>) -> String {
     if !clipped(line) {
         return line.to_owned();
@@ -22,7 +22,7 @@ pub(super) fn clip(line: &str, matched: Range<usize>) -> String {
     let at = line.floor_char_boundary(matched.start.min(line.len()));
     let (before, behind) = line.split_at_checked(at).unwrap_or(("", line));
     let rest = behind.chars().count();
-    // A match near the end leaves room for more of what stands before it.
+    // A match near the end leaves room for more of the text before it.
     let lead = LEAD.max(LINE.saturating_sub(rest));
     let start = before.char_indices().rev().nth(lead.saturating_sub(1)).map_or(0, |(at, _)| at);
     let shown = line.get(start..).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What the code says, by an index over the workspace that is kept fresh.
+//! Answers questions about the code from an index of the workspace that is kept fresh.
 //!
-//! Invariant: what is shown of a file is of one version of it, and that version is named.
+//! Invariant: all that is shown of a file is of one version, and the answer names that version.
 
 mod fresh;
 mod lost;
@@ -22,15 +22,16 @@ use crate::text::{Buffer, Version};
 
 pub(in crate::engine) use fresh::Indexed;
 
-/// Longer files are not indexed, and not quoted from.
+/// The largest file that is indexed or quoted from, in bytes.
 const LONGEST_FILE: u64 = 1 << 20;
-/// How often an answer is put together while files change under it.
+/// The number of attempts to build an answer while files change.
 const ATTEMPTS: usize = 3;
 
 impl Workspace {
-    /// Looks at what the code says; where nothing is asked for, at the shape of the project.
+    /// Returns the code context for a query, symbol or file; without any, the summary of the project.
     ///
-    /// Errors: those of [`Workspace::look`] for the file that is asked about, and `INTERNAL` where the caller has gone.
+    /// Errors: those of [`Workspace::run_read`] for the file in question, and `INTERNAL` if the caller has
+    /// gone.
     pub(super) fn context(&self, look: &ContextLook, watch: &Watch) -> Result<CodeContext, Error> {
         let mut attempt = 1;
         loop {
@@ -45,7 +46,7 @@ impl Workspace {
         }
     }
 
-    /// What the code says, and how many files changed while it was looked at.
+    /// Builds the answer, and counts the files that changed meanwhile.
     fn told(&self, look: &ContextLook, watch: &Watch) -> Result<(CodeContext, usize), Error> {
         let target = look.target.as_ref().map(|target| self.whole(target)).transpose()?;
         let survey = self.survey_all(watch)?;
@@ -73,8 +74,8 @@ impl Workspace {
         Ok((told, pages.changed))
     }
 
-    /// Reads a file of which nobody says more than where it lies; nothing where it is no text, but what tells that it is as
-    /// it was then.
+    /// Reads a file found by path; the text is `None` if it is not text, but its fingerprint is still
+    /// returned.
     fn text_of(&self, place: &FilePlace) -> Result<(Option<Buffer>, Option<FileFingerprint>), Error> {
         let Some(mut snapshot) = self.store.files.read(place, LONGEST_FILE)? else { return Ok((None, None)) };
         let (bytes, facts) = (snapshot.take_bytes(), snapshot.settled());
@@ -86,12 +87,12 @@ impl Workspace {
 struct QuotedTexts<'w> {
     workspace: &'w Workspace,
     read: HashMap<String, Option<Arc<VersionedText>>>,
-    /// How many were not what they should have been.
+    /// The number of files whose version was not the expected one.
     changed: usize,
 }
 
 impl QuotedTexts<'_> {
-    /// The text of a file that may be shown, at a version where it matters which.
+    /// Returns the text of a readable file, at this version if one is given.
     fn get(&mut self, path: &str, version: Option<Version>) -> Option<Arc<VersionedText>> {
         if let Some(known) = self.read.get(path) {
             return known.clone();

@@ -1,4 +1,4 @@
-//! Some lines of a text, or all of them.
+//! Reads some lines of a text, or all of them.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::text::Buffer;
 pub struct ReadLines {
     /// The target as lockgate names it: relative to its root, with `/`.
     pub path: String,
-    /// Its key, where it is kept in a database.
+    /// The key of the entity, if it is stored in a database.
     pub entity: Option<Entity>,
-    /// Where the text really lies, when a symbolic link was followed.
+    /// The real path, if a symbolic link was followed.
     pub resolved_path: Option<String>,
     /// The first of the lines, from 1.
     pub start_line: usize,
-    /// The last of them, inclusive; before the first where the text is empty.
+    /// The last of the lines, inclusive; before the first if the text is empty.
     pub end_line: usize,
-    /// The whole text.
+    /// The whole text, of which the lines are a part.
     pub text: Arc<Buffer>,
 }
 
 impl Workspace {
-    /// Reads lines of a target; an end past the last line is the last line.
+    /// Reads lines of a target; an end past the last line means the last line.
     ///
-    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last
-    /// line, and what admitting a path gives.
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
+    /// the last line, and the errors of admitting a path.
     pub(super) fn lines(&self, look: &LineLook) -> Result<ReadLines, Error> {
         let reading = self.whole(&look.target)?;
         let count = reading.text.lines().count();
@@ -45,7 +45,7 @@ impl Workspace {
 
     /// Reads a whole target.
     ///
-    /// Errors: those of [`Workspace::lines`], but for what is said of lines.
+    /// Errors: those of [`Workspace::lines`], except for the range.
     pub(super) fn whole(&self, target: &Target) -> Result<ReadLines, Error> {
         let place = self.place_to_read(target)?;
         let text = match &place {

@@ -1,4 +1,4 @@
-//! Which texts there are.
+//! Lists files and entities.
 
 use std::time::{Duration, Instant};
 
@@ -10,39 +10,39 @@ use crate::request::{Entity, EntityKind, ListLook, SearchScope};
 use crate::store::{Clock, EntityFilter, FilePlace, Hidden, RowListed};
 use crate::text::Version;
 
-/// How long a list may take; then it tells what it found.
+/// The time limit of a list; the answer has what was found until then.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The texts that there are.
+/// The result of a list.
 #[derive(Debug, Default)]
 pub struct Entries {
-    /// Where was looked for them.
+    /// The scope of the list.
     pub realm: SearchScope,
-    /// The first of them, by path.
+    /// The first entries, by path.
     pub entries: Vec<ListedText>,
-    /// Whether something was left out.
+    /// Set when entries were left out.
     pub truncated: bool,
-    /// What the caller should know of what was left out.
+    /// Notes on what was left out.
     pub notes: Vec<String>,
 }
 
-/// One text.
+/// A listed file or entity.
 #[derive(Debug)]
 pub struct ListedText {
-    /// The file as lockgate names it.
+    /// The path as lockgate names it.
     pub path: String,
-    /// Its key, where it is kept in a database.
+    /// The key of the entity, if it is stored in a database.
     pub entity: Option<Entity>,
-    /// Its length in bytes.
+    /// The length of the text, in bytes.
     pub size: u64,
-    /// Its stamp; nothing where it could not be read.
+    /// The version of the text; `None` if it could not be read.
     pub version: Option<Version>,
 }
 
 impl Workspace {
-    /// Lists files, but for those that are hidden, ignored or protected.
+    /// Lists files, without hidden, ignored and protected ones.
     ///
-    /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and what a path gives.
+    /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.
     pub(super) fn list(&self, look: &ListLook, watch: &Watch) -> Result<Entries, Error> {
         if let Some(among) = self.realm(&look.realm)? {
             return self.list_rows(look, &among);
@@ -58,7 +58,8 @@ impl Workspace {
                 .then(|| self.store.files.read(place, bounds.largest).ok().flatten())
                 .flatten();
             let (size, version) = match snapshot {
-                // One state of the file, which may have changed since it was found.
+                // The size and version are of one state of the file, which may have changed since it was
+                // found.
                 Some(snapshot) => (
                     u64::try_from(snapshot.bytes().len()).unwrap_or(*size),
                     Some(Version::hash(snapshot.bytes())),
@@ -71,7 +72,7 @@ impl Workspace {
         let notes = passed_over(&found.passed, bounds.largest, EntityKind::FILE);
         Ok(Entries { realm: SearchScope::Files, entries, truncated: found.is_cut, notes })
     }
-    /// Lists what lies in a database.
+    /// Lists entities.
     fn list_rows(&self, look: &ListLook, among: &EntityFilter<'_>) -> Result<Entries, Error> {
         let rows = &self.store.rows;
         let (found, truncated) = rows.list(&rows.beginning(among, &look.prefix)?, look.most)?;

@@ -1,4 +1,4 @@
-//! Looking at what is there: nothing is locked, judged or written.
+//! Read operations: nothing is locked, judged or written.
 
 mod ahead;
 mod clip;
@@ -23,25 +23,25 @@ pub use list::{Entries, ListedText};
 pub use search::{LineMatch, Matches, NumberedLine};
 pub(super) use texts::TextCache;
 
-/// What there is to see.
+/// The result of a read operation.
 #[derive(Debug)]
 pub enum ReadResponse {
     /// Some lines of a text.
     Lines(ReadLines),
-    /// A whole text.
+    /// The whole of a text.
     Whole(ReadLines),
     /// The lines of texts that a pattern matches.
     Matches(Matches),
-    /// Which texts there are.
+    /// A list of files or entities.
     Entries(Entries),
-    /// What the code says.
+    /// A code context.
     Context(Box<CodeContext>),
 }
 
 impl ReadResponse {
-    /// About how many bytes there are to be shown; `None` where that is not told beforehand.
+    /// Returns the approximate size of the answer in bytes; `None` if it is not known beforehand.
     pub fn size(&self) -> Option<usize> {
-        /// What a match or an entry takes with what is around it.
+        /// The estimated size of a match or an entry with its context, in bytes.
         const LINE: usize = 512;
         match self {
             ReadResponse::Lines(reading) | ReadResponse::Whole(reading) => Some(reading.text.view().len()),
@@ -53,10 +53,10 @@ impl ReadResponse {
 }
 
 impl Workspace {
-    /// Shows what is asked.
+    /// Runs a read operation.
     ///
-    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last
-    /// line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for what lies in a database, and what admitting a path gives.
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
+    /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity, and the errors of admitting a path.
     pub async fn look(self: &Arc<Self>, look: ReadRequest, watch: Watch) -> Result<ReadResponse, Error> {
         if let ReadRequest::Lines(crate::request::LineLook { target, .. }) | ReadRequest::Whole(target) =
             &look

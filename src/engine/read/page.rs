@@ -1,4 +1,4 @@
-//! The matches that an answer shows, as they come.
+//! Collects the matches that an answer shows.
 
 use std::ops::{ControlFlow, Range};
 
@@ -9,14 +9,14 @@ use crate::request::{Entity, EntityKind, SearchLook};
 use crate::store::{Clock, Finder, SearchEnd, SearchPattern, Skipped};
 use crate::text::Buffer;
 
-/// Characters of the lines that are shown, and of what stands beside them.
+/// The most characters of an answer: lines with their overhead.
 const ROOM: usize = 50_000;
-/// What a match costs beside its lines.
+/// The overhead of a match beside its lines, in characters.
 const BESIDE: usize = 80;
-/// Lines of one match that are shown.
+/// The most lines of one match that are shown.
 const TALLEST: usize = 50;
 
-/// The matches that are shown, as they come.
+/// The matches that an answer shows, as they are found.
 pub(super) struct MatchPage<'p> {
     pub(super) look: &'p SearchLook,
     pub(super) pattern: &'p SearchPattern,
@@ -37,7 +37,7 @@ impl<'p> MatchPage<'p> {
         MatchPage { look, pattern, clock, finder, room: ROOM, matches }
     }
 
-    /// What was found, and what was not.
+    /// Returns the matches, with notes on what was left out.
     pub(super) fn finish(self, watch: &Watch) -> Matches {
         let mut matches = self.matches;
         matches.truncated |= matches.total > matches.found.len();
@@ -56,7 +56,7 @@ impl<'p> MatchPage<'p> {
         self.room == 0 || self.matches.found.len() >= self.look.most
     }
 
-    /// Shows matches of one file as far as there is room, and counts all of them.
+    /// Shows the matches of one file while there is space, and counts all of them.
     pub(super) fn show(&mut self, path: &str, entity: Option<&Entity>, text: &Buffer) -> usize {
         let (mut count, mut first) = (0, Vec::new());
         let left = self.look.most.saturating_sub(self.matches.found.len());
@@ -113,7 +113,7 @@ impl<'p> MatchPage<'p> {
     }
 }
 
-/// Characters that a match takes in an answer, more or less.
+/// Estimates the characters that a match takes in an answer.
 fn cost(found: &LineMatch) -> usize {
     let around = found.before.iter().chain(&found.after).map(|line| line.text.chars().count() + 8);
     BESIDE + found.path.chars().count() + found.text.chars().count() + around.sum::<usize>()

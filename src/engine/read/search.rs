@@ -1,7 +1,7 @@
-//! The lines of texts that a pattern matches.
+//! Finds the lines that a pattern matches.
 //!
-//! Invariant: what is shown of a file is one state of it, that of its version; `truncated` says that matches were left
-//! out, and only then.
+//! Invariant: all that is shown of a file is of one version; `truncated` is set if and only if matches were
+//! left out.
 
 use std::time::{Duration, Instant};
 
@@ -17,60 +17,61 @@ use crate::store::{
 };
 use crate::text::{Buffer, Hints, Version};
 
-/// How long a search may take; then it tells what it found.
+/// The time limit of a search; the answer has what was found until then.
 const LONGEST: Duration = Duration::from_secs(10);
-/// And what is found is read once more to be shown.
+/// The time limit for reading the found files again to show their matches.
 const SHOWING: Duration = Duration::from_secs(5);
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub struct Matches {
-    /// Where was searched.
+    /// The scope of the search.
     pub realm: SearchScope,
-    /// The first of the matches, by path and line.
+    /// The first matches, by path and line.
     pub found: Vec<LineMatch>,
-    /// How many there are.
+    /// The number of all matches.
     pub total: usize,
-    /// Whether something was left out: matches that are not shown, or that were not counted as the time was up.
+    /// Set when matches were left out, or were not counted before the time limit.
     pub truncated: bool,
-    /// What the caller should know of what was left out.
+    /// Notes on what was left out.
     pub notes: Vec<String>,
 }
 
-/// A line that the pattern matches, or the lines of one match over several.
+/// A matching line, or the lines of a multi-line match.
 #[derive(Debug)]
 pub struct LineMatch {
-    /// The file as lockgate names it.
+    /// The path as lockgate names it.
     pub path: String,
-    /// Its key, where it is kept in a database.
+    /// The key of the entity, if it is stored in a database.
     pub entity: Option<Entity>,
-    /// The stamp of its whole text.
+    /// The version of the whole text.
     pub version: Version,
-    /// The line, from 1; the first, where there are several.
+    /// The line, from 1; the first line of a multi-line match.
     pub line: usize,
-    /// The last of them.
+    /// The last line of the match, inclusive.
     pub end_line: usize,
-    /// Its text.
+    /// The matching text.
     pub text: String,
-    /// The lines before it.
+    /// The lines before the match.
     pub before: Vec<NumberedLine>,
-    /// The lines behind it.
+    /// The lines after the match.
     pub after: Vec<NumberedLine>,
 }
 
 /// A line with its number, from 1.
 #[derive(Debug)]
 pub struct NumberedLine {
-    /// The number.
+    /// The 1-based line number.
     pub line: usize,
-    /// The text.
+    /// The text of the line.
     pub text: String,
 }
 
 impl Workspace {
-    /// Searches files.
+    /// Searches files or entities.
     ///
-    /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of reading it.
+    /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of
+    /// reading it.
     pub(super) fn search(&self, look: &SearchLook, watch: &Watch) -> Result<Matches, Error> {
         self.search_until(look, watch, Instant::now() + LONGEST)
     }
@@ -95,7 +96,7 @@ impl Workspace {
         Ok(page.finish(watch))
     }
 
-    /// Shows the first matches in what lies in a database.
+    /// Shows the first matches in entities.
     fn search_rows(&self, among: &EntityFilter<'_>, page: &mut MatchPage<'_>) -> Result<(), Error> {
         let rows = &self.store.rows;
         let meant = rows.within(among, page.look.path.as_deref())?;
@@ -120,7 +121,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Shows the first matches in the files below some folders, as the files are by now.
+    /// Shows the first matches in the files below some folders, as the files are now.
     fn search_below(&self, below: &SearchRoots, page: &mut MatchPage<'_>) {
         let hidden = if page.look.hidden { Hidden::Seen } else { Hidden::LeftOut };
         let bounds = self.bounds(page.look.most, page.clock);
@@ -144,20 +145,20 @@ impl Workspace {
         page.matches.notes.extend(passed_over(&hits.passed, bounds.largest, EntityKind::FILE));
     }
 
-    /// The rules of a place that is only looked at. A policy that is not valid stops what is written; whoever mends the
-    /// text may look at it.
+    /// Returns the policy of a place for reading. An invalid policy stops writes only, so that a person who
+    /// repairs it can still read.
     pub(super) fn rules_at(&self, place: &FilePlace) -> std::sync::Arc<Policy> {
         self.rules.policy(&self.store.files, place).unwrap_or_else(|_| Policy::embedded())
     }
 
-    /// What bounds a look through many files: the limits of the policy at the top.
+    /// Returns the bounds of a search over many files: the limits of the policy at the top.
     pub(super) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchBounds<'a> {
         let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
         SearchBounds { most, largest: limits.file, clock }
     }
 }
 
-/// What could not be looked at, in words.
+/// Describes the files that were skipped.
 pub(super) fn passed_over(passed: &Skipped, largest: u64, noun: &str) -> Vec<String> {
     let Skipped { large, unreadable, unnamed, slow } = *passed;
     let files = |count: usize| match count {
@@ -181,7 +182,7 @@ pub(super) fn passed_over(passed: &Skipped, largest: u64, noun: &str) -> Vec<Str
     notes
 }
 
-/// The call that waits for a search.
+/// Connects a search to the call that waits for it.
 pub(super) struct Follow<'w>(pub(super) &'w Watch);
 
 impl SearchClock for Follow<'_> {

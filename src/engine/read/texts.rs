@@ -1,7 +1,7 @@
-//! Texts that were read and may be looked at again, so that a few lines of a large file cost no more than these lines.
+//! A cache of recently read texts, so that reading a few lines of a large file costs little.
 //!
-//! Invariant: a text is handed out only while the file's [`Facts`] prove that it is what the file holds; whether its file
-//! may be looked at is decided anew each time, before.
+//! Invariant: a cached text is returned only while the [`FileFingerprint`] proves that the file still has
+//! this content; read access is checked anew each time, before.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,15 +16,15 @@ use crate::request::EntityKind;
 use crate::store::{FileFingerprint, FilePlace, RowPlace};
 use crate::text::{Buffer, Hints};
 
-/// Bytes that the texts may take together.
+/// The most bytes of all cached texts.
 const MOST_BYTES: usize = 64 << 20;
-/// How long after it was kept in the journal a text is given to it again, should it be forgotten by then.
+/// The time after which a text is given to the journal again, in case it was dropped there.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// A file as it was, and how it was understood.
+/// The fingerprint of a file, and the hints by which it was decoded.
 type TextKey = (FileFingerprint, Hints);
 
-/// Texts that were read.
+/// The cached texts.
 #[derive(Debug)]
 pub(in super::super) struct TextCache(Mutex<CachedTexts>);
 
@@ -38,7 +38,7 @@ struct CachedTexts {
 #[derive(Debug)]
 struct Shelved {
     text: Arc<Buffer>,
-    /// When it was last given to the journal.
+    /// The time at which the text was last given to the journal.
     journalled: Option<Instant>,
 }
 
@@ -73,7 +73,7 @@ impl TextCache {
         }
     }
 
-    /// Whether a text is to be given to the journal; asked once before it is.
+    /// True if a text is due to be given to the journal; the check itself restarts the interval.
     fn is_to_be_journalled(&self, key: Option<&TextKey>) -> bool {
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(shelved) = key.and_then(|key| shelf.texts.get_mut(key)) else { return true };
@@ -85,15 +85,15 @@ impl TextCache {
     }
 }
 
-/// Bytes that a text takes, roughly: its bytes, perhaps a view of its own, and the starts of its lines.
+/// Estimates the memory of a text: its bytes, a decoded view if it has one, and its line index.
 fn weight(text: &Buffer) -> usize {
     2 * text.bytes().len() + 4 * text.lines().count() + 256
 }
 
 impl Workspace {
-    /// The text of a place that was admitted, kept in the journal where it may be.
+    /// Returns the text of an admitted file, and stores it in the journal if that is allowed.
     ///
-    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and what reading gives.
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and those of reading.
     pub(in super::super) fn text_at(&self, place: &FilePlace, rules: &Policy) -> Result<Arc<Buffer>, Error> {
         let hints = self.store.files.hints(place);
         let facts = self.store.files.facts(place).filter(|facts| facts.size() <= rules.limits.file);
@@ -108,7 +108,7 @@ impl Workspace {
         Ok(text)
     }
 
-    /// The text of a row.
+    /// Returns the text of a row.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `STORE_UNAVAILABLE`.
     pub(super) fn text_in(&self, place: &RowPlace) -> Result<Arc<Buffer>, Error> {
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Sets a file's time of modification back, as a hostile program would, to hide a change.
+    /// Sets the modification time of a file back, as a hostile program would, to hide a change.
     fn disguise(file: &Path, time: SystemTime) {
         File::options().write(true).open(file).unwrap().set_modified(time).unwrap();
     }

@@ -1,10 +1,10 @@
-//! Whether the programs that a policy names may run: a person's word, and what exactly it was given for.
+//! Trust: decides if the programs of a policy may run.
 //!
-//! The word is given for one text of a policy, with all that it includes, and for the programs that its commands had
-//! then. `lockgate trust` writes it down; `--trust` gives it for one process.
+//! Trust is given for one text of a policy, with all that it includes, and for the programs that its commands
+//! resolved to at that time. `lockgate trust` records it; `--trust` gives it for one process.
 //!
-//! Invariant: a grant is given for the policy and the programs as they are at that moment, or not at all; whatever is
-//! unlike what the word was given for ends it, until a person gives it anew.
+//! Invariant: permission is granted for the policy and the programs as they are at that moment, or not at
+//! all. Any difference from the trusted state ends the trust until a person renews it.
 
 mod record;
 
@@ -25,30 +25,30 @@ use crate::policy::{EffectiveRules, Policy};
 use crate::store::{Cache, FilePlace, Files, PolicyFile, RecordSubject, StateFolder, outside};
 use crate::text::Version;
 
-/// How a person gives the word that commands may run.
+/// The source of trust in commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TrustOverride {
-    /// By `lockgate trust`, for one policy at a time, until something changes.
+    /// Records of `lockgate trust`, each for one policy and valid until something changes.
     #[default]
     Recorded,
-    /// For this process: for the policies that were there when it began, each as it was when it was first needed.
+    /// All policies that existed when this process began, each as it was when first needed.
     Process,
 }
 
-/// What a policy would run, as it is at one moment.
+/// The commands of a policy at one moment.
 #[derive(Debug, Clone)]
 pub struct Commands {
     /// The real path of the root.
     pub root: PathBuf,
     /// The policy's file and those above it, the nearest first; none for the built-in policy.
     pub files: Vec<PolicyFile>,
-    /// What the policy says, with all that it includes.
+    /// The hash of the policy, with all that it includes.
     pub stamp: Version,
-    /// The programs of its commands.
+    /// The resolved programs of its commands.
     pub pins: ResolvedPrograms,
 }
 
-/// Whose word is kept, and how.
+/// The trust records and the state folder of a workspace.
 #[derive(Debug)]
 pub(super) struct Trust {
     promise: TrustOverride,
@@ -57,13 +57,13 @@ pub(super) struct Trust {
     path: OsString,
     state: StateFolder,
     bounding: Bounding,
-    /// The caches that calls use now, by their roots.
+    /// The caches that calls use now, by root.
     caches: Mutex<HashMap<PathBuf, Weak<Cache>>>,
     promised: DashMap<RecordSubject, Record>,
 }
 
 impl Workspace {
-    /// The policy that rules a folder, or the folder of a file, and what it would run.
+    /// Returns the policy of a folder, or of a file's folder, and its commands.
     ///
     /// Errors: `FILE_NOT_FOUND`, `PATH_OUTSIDE_ROOT`, `POLICY_INVALID`.
     pub fn commands(&self, path: &str) -> Result<(Arc<Policy>, Commands), Error> {
@@ -73,23 +73,24 @@ impl Workspace {
         Ok((policy, commands))
     }
 
-    /// Why these commands may not run now; nothing when they may.
+    /// Returns the reason why these commands may not run now; `None` if they may.
     pub fn withheld(&self, commands: &Commands) -> Option<String> {
         self.trust.withheld(commands)
     }
 
-    /// Writes down that a person trusts these commands, as they were looked at.
+    /// Records that a person trusts these commands, as they were displayed.
     ///
-    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
+    /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, and errors of the operating system.
     pub fn trust(&self, commands: &Commands) -> Result<(), Error> {
         let bytes = Record::new(commands).to_json()?;
         self.trust.state.write(commands.subject(), &bytes)
     }
 
-    /// Takes back what was written down about the policy of a folder, or without one about all policies of the roots,
-    /// and gives the number of records.
+    /// Deletes the records of the policy of a folder, or of all policies of the roots, and returns the number
+    /// of records.
     ///
-    /// Errors: as [`Workspace::commands`] has them, but a policy need not be valid; and what the system refuses.
+    /// Errors: those of [`Workspace::commands`], but the policy need not be valid; errors of the operating
+    /// system.
     pub fn revoke(&self, path: Option<&str>) -> Result<usize, Error> {
         let state = &self.trust.state;
         let Some(path) = path else {
@@ -100,8 +101,8 @@ impl Workspace {
         state.remove(subject(self.store.files.root_path(&place)?, &files))
     }
 
-    /// Whether the commands of the policy that rules a place may run, with the programs that they have now; `terms` are
-    /// the policy's for this place.
+    /// Decides if the commands of a place's policy may run, with the programs as they are now; `terms` are
+    /// the effective rules of the place.
     pub(super) fn grant(
         &self,
         place: &FilePlace,
@@ -114,8 +115,8 @@ impl Workspace {
         self.trust.grant(&self.store.files, place, policy)
     }
 
-    /// The folder in which the tools of a place's root may keep what they know, made when it is not there. Nobody removes it
-    /// while this lasts.
+    /// Returns the cache folder for the tools of a place's root, and creates it if needed. It is not removed
+    /// while the result is held.
     pub(super) fn cache(&self, place: &FilePlace) -> Option<Arc<Cache>> {
         let root = self.store.files.root_path(place).ok()?;
         shared(&self.trust.caches, root, || {
@@ -125,9 +126,10 @@ impl Workspace {
         })
     }
 
-    /// A secret of the user's own, and the file that holds it; made by `fresh` when it is not there.
+    /// Returns a secret of the user and its file; creates it with `fresh` if there is none.
     ///
-    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing or others could have read it.
+    /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, or if others could have read the
+    /// file.
     pub fn secret(
         &self,
         name: &str,
@@ -136,19 +138,20 @@ impl Workspace {
         self.trust.state.secret(name, fresh)
     }
 
-    /// Why a file must not tell what the server may do: it lies where an edit could reach it.
+    /// Returns the reason why a file must not configure the server: an edit could change it. `None` if it
+    /// may.
     pub fn reaches(&self, file: &Path) -> Option<String> {
         outside(file, &self.trust.roots).err()
     }
 
-    /// The folder in which tools may keep what they know of the samples of their gates, which are of no root.
+    /// Returns the cache folder for the samples of gates, which belong to no root.
     pub fn sample_cache(&self) -> Option<Cache> {
         self.trust.state.cache(Path::new("samples")).ok()
     }
 }
 
 impl Trust {
-    /// Begins to keep a promise.
+    /// Creates the trust of a workspace.
     pub(super) fn new(promise: TrustOverride, files: &Files, state: StateFolder) -> Trust {
         let roots = files.root_paths();
         let (began, path) = (SystemTime::now(), search_path());
@@ -188,7 +191,7 @@ impl Trust {
     fn withheld(&self, commands: &Commands) -> Option<String> {
         let why = match self.promise {
             TrustOverride::Recorded => self.against_record(commands),
-            // What a person has written down since then counts all the same.
+            // Trust that a person has recorded since the start counts as well.
             TrustOverride::Process => {
                 self.against_promise(commands).filter(|_| self.against_record(commands).is_some())
             }
@@ -221,7 +224,7 @@ impl Trust {
 }
 
 impl Commands {
-    /// The name of the policy for people.
+    /// Returns the display name of the policy.
     pub fn told(&self) -> &str {
         self.files.first().map_or("the built-in policy", |file| file.name.as_str())
     }

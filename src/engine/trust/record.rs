@@ -1,6 +1,6 @@
-//! What a person's word was given for, as it is kept.
+//! The stored form of a trust record.
 //!
-//! Invariant: a record of another form, of another policy or of another root says nothing.
+//! Invariant: a record with another format version, policy or root is ignored.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,10 +11,10 @@ use super::Commands;
 use crate::error::{Code, Error};
 use crate::gate::ResolvedProgram;
 
-/// The form of a record.
+/// The format version of a record.
 const VERSION: u32 = 1;
 
-/// What a person's word was given for.
+/// The policy and programs that a person trusted.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
@@ -23,11 +23,11 @@ pub(super) struct Record {
     policy: String,
     stamp: String,
     programs: BTreeMap<String, Option<TrustedProgram>>,
-    /// In seconds since 1970.
+    /// The time of the record, in seconds since 1970.
     when: u64,
 }
 
-/// The program of one gate.
+/// The resolved program of one gate.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TrustedProgram {
@@ -36,7 +36,7 @@ struct TrustedProgram {
 }
 
 impl Record {
-    /// The word for these commands as they are.
+    /// Creates the record for these commands as they are.
     pub(super) fn new(commands: &Commands) -> Record {
         let programs =
             commands.pins.iter().map(|(gate, pin)| (gate.to_owned(), pin.map(TrustedProgram::from_program)));
@@ -51,7 +51,7 @@ impl Record {
         }
     }
 
-    /// Reads one; why it says nothing, as the end of a sentence.
+    /// Parses a record. The error is the reason why it is invalid, as the end of a sentence.
     pub(super) fn read(bytes: &[u8]) -> Result<Record, String> {
         let record: Record = serde_json::from_slice(bytes).map_err(|_| "cannot be understood".to_owned())?;
         if record.version == VERSION {
@@ -61,13 +61,13 @@ impl Record {
         }
     }
 
-    /// The same for the disk.
+    /// Serializes the record to JSON.
     pub(super) fn to_json(&self) -> Result<Vec<u8>, Error> {
         serde_json::to_vec_pretty(self)
             .map_err(|trouble| Error::new(Code::Internal, format!("the record cannot be written: {trouble}")))
     }
 
-    /// Why the word is not for these commands, or not any more.
+    /// Returns the reason why the record does not cover these commands; `None` if it does.
     pub(super) fn end(&self, commands: &Commands) -> Option<String> {
         let (now, told) = (Record::new(commands), commands.told());
         if (&now.root, &now.policy) != (&self.root, &self.policy) {

@@ -1,47 +1,47 @@
-//! A text by which a gate shows that it works.
+//! A canary: a text with a mistake by which a gate shows that it works.
 
 use regex::Regex;
 
 use super::super::keys;
 use super::super::node::{PolicyError, YamlNode, YamlValue};
 
-/// A text that a gate must find fault with: one that finds nothing in it does not work.
+/// A text in which a gate must find a mistake; a gate that finds nothing does not work.
 #[derive(Debug)]
 pub struct Canary {
-    /// A mistake that only the tool's own analysis finds, to stand behind the draft.
+    /// A mistake that only the tool's own analysis finds, to be appended to the draft.
     pub append: Option<String>,
-    /// The code and the message of what must be found in `append`; anything where it is left out.
+    /// Matches the code and message of the finding in `append`; any finding if absent.
     pub finds: Option<Regex>,
-    /// What `append` needs to stand behind the text that `keep` finds.
+    /// The text that `append` needs after the part that `keep` matches.
     pub insert: String,
-    /// What of the draft's beginning stands before a text in its place, such as the name of the package.
+    /// Matches the beginning of the draft that precedes a standalone text, such as the package clause.
     pub keep: Option<Regex>,
     /// A text that no configuration lets pass.
     pub text: String,
 }
 
-/// One text to be tried on a gate's program.
+/// A text to try on a gate's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CanaryText {
-    /// The text.
+    /// The text to try.
     pub text: String,
-    /// What a finding in it shows.
+    /// The meaning of a finding in it.
     pub shows: Shows,
 }
 
-/// What a finding in a canary shows.
+/// The meaning of a finding in a canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shows {
-    /// The program judges the file.
+    /// The program analyses the file.
     Analysis,
-    /// The program reads the file, but what it is asked for is not judged.
+    /// The program reads the file, but the requested analysis may not run.
     Reading,
 }
 
 impl Canary {
-    /// The texts to be tried in the place of a draft, until one is found: the draft with the mistake behind it, so that
-    /// files that need the draft's declarations still have them; the mistake alone, as the draft may end where nothing
-    /// is judged; and the text that shows no more than that the file is read.
+    /// Returns the texts to try in place of a draft, until one is found. First the draft with the mistake
+    /// appended, so that files that need the draft's declarations still have them. Then the mistake alone, as
+    /// the draft may end where nothing is analysed. Last the text that only shows that the file is read.
     pub fn attempts(&self, draft: &str) -> Vec<CanaryText> {
         let kept = self.kept(draft);
         let own = match kept {
@@ -61,7 +61,7 @@ impl Canary {
         ]
     }
 
-    /// Whether a finding with this code and message is the one that an attempt is made for.
+    /// True if a finding with this code and message is the expected one.
     pub fn is_found_by(&self, shows: Shows, code: Option<&str>, message: &str) -> bool {
         match (shows, &self.finds) {
             (Shows::Analysis, Some(finds)) => {

@@ -1,4 +1,4 @@
-//! How a gate of the kind `command` gets the draft, and what its program says.
+//! Gates of the kind `command`: the way a program gets the draft, and the parsing of its output.
 
 use regex::Regex;
 
@@ -13,19 +13,19 @@ use super::project::{
 use super::release::{Release, release};
 use super::template::{CommandWord, Hole, WordPart, template};
 
-/// How a program is asked that is older than its command needs it to be.
+/// The command for older versions of a program.
 #[derive(Debug)]
 pub struct Older {
-    /// The first version that the gate's own command is for.
+    /// The first version that uses the gate's main command.
     pub than: Release,
-    /// The command for all before it, and for a program that does not say its version.
+    /// The command for all earlier versions, and for a program of unknown version.
     pub command: CommandSpec,
 }
 
 /// A failure for lack of dependencies.
 #[derive(Debug)]
 pub struct Missing {
-    /// What the program prints.
+    /// Matches the program's output.
     pub pattern: Regex,
     /// The command that fetches them.
     pub fetch: String,
@@ -44,11 +44,11 @@ pub enum Manager {
 pub(in crate::policy) const MANAGERS: [(&str, Manager); 2] =
     [("npm", Manager::Npm), ("python", Manager::Python)];
 
-/// How the program says that it cannot find a package. Each pattern has a group `package`. Only a package counts that the project
-/// declares and that is not installed: what nothing declares stays a fault.
+/// Recognises a program's messages about a package that it cannot find. Each pattern has a group `package`.
+/// Only a declared package that is not installed counts; an undeclared one stays an error.
 #[derive(Debug)]
 pub struct Packages {
-    /// Who installs them.
+    /// The package manager that installs them.
     pub manager: Manager,
     /// Patterns on `code message` of findings, which then warn and name the command that installs.
     pub findings: Vec<Regex>,
@@ -56,59 +56,59 @@ pub struct Packages {
     pub failures: Vec<Regex>,
 }
 
-/// A program that judges drafts. It is started with an argument vector, never by a shell.
+/// A program that judges drafts. It is started with an argument vector, never through a shell.
 #[derive(Debug)]
 pub struct CommandSpec {
-    /// How the draft reaches it.
+    /// The way in which the program gets the draft.
     pub input: Input,
-    /// The program's name, as messages give it.
+    /// The program's name for messages.
     pub program: String,
     /// The words after the program.
     pub words: Vec<CommandWord>,
-    /// Where the program may lie, the first that is there being taken: a name is looked for in the search path.
+    /// Candidates for the program; the first that exists is used. A bare name is searched in `PATH`.
     pub bin: Vec<CommandWord>,
-    /// Folders that come before the search path of the program, where they are there.
+    /// Folders that precede the program's search path, if they exist.
     pub path: Vec<CommandWord>,
     /// Names of files: the program runs in the nearest folder above the file that has one of them, else in the root.
     pub cwd: Vec<String>,
-    /// The exit codes after which its output is read.
+    /// The exit codes after which the output is read.
     pub ran: Vec<i32>,
-    /// How its output is read.
+    /// The format of the output.
     pub output: OutputSpec,
-    /// What it prints when it did not look at the file, be it on standard output or on standard error.
+    /// Matches the output of a run that ignored the file, on standard output or standard error.
     pub unseen: Option<Regex>,
-    /// What it prints when it fails because dependencies are not on this machine.
+    /// Patterns for runs that fail because dependencies are not installed.
     pub missing: Vec<Missing>,
-    /// How it says that it cannot find a package of npm or Python.
+    /// Patterns for npm or Python packages that cannot be found.
     pub packages: Option<Packages>,
-    /// In what it counts columns.
+    /// The unit of columns in the output.
     pub columns: Columns,
-    /// What its answer depends on.
+    /// The inputs that the result depends on.
     pub scope: CacheScope,
-    /// Files whose text changes its answer, from the file's folder up to the root.
+    /// Files whose text affects the result, from the file's folder up to the root.
     pub config: Vec<Configuration>,
-    /// What holds where none of them is there.
+    /// The behaviour without any of these files.
     pub unconfigured: Unconfigured,
-    /// Values that are taken from files of the project, to be filled in by name.
+    /// Values from files of the project, filled in by name.
     pub values: Vec<ProjectValue>,
-    /// What is added to its environment.
+    /// Variables that are added to the environment.
     pub env: Vec<(String, CommandWord)>,
-    /// Names of files that it never looks at; one `*` in a name stands for any characters.
+    /// Names of files that the program always ignores; one `*` in a name matches any characters.
     pub except: Vec<String>,
-    /// The only files that it looks at, each as `languages.yaml` names files; all where there are none.
+    /// The only files that the program checks, each in the notation of `languages.yaml`; all if empty.
     pub only: Vec<String>,
-    /// Whether it may use the network.
+    /// True if the program may use the network.
     pub network: bool,
-    /// The words that make it print its version.
+    /// The arguments that make it print its version.
     pub probe: Vec<String>,
-    /// Where it can be had, as package URLs.
+    /// Package URLs for installation.
     pub install: Vec<String>,
-    /// How an older program is asked.
+    /// The command for older versions, if it differs.
     pub older: Option<Box<Older>>,
 }
 
 impl CommandSpec {
-    /// The command for a program of this version, where it is known.
+    /// Returns the command for this version of the program, if it is known.
     pub fn for_release(&self, release: Option<&Release>) -> &CommandSpec {
         match &self.older {
             Some(older) if release.is_none_or(|release| *release < older.than) => &older.command,
@@ -116,7 +116,8 @@ impl CommandSpec {
         }
     }
 
-    /// A command that says by its exit code whether the project is right; its program is a name or an absolute path.
+    /// Returns a command whose exit code tells if the project is valid; its program is a name or an absolute
+    /// path.
     pub(super) fn validating(program: &str, words: &[String]) -> CommandSpec {
         CommandSpec {
             input: Input::Staged,
@@ -149,14 +150,15 @@ impl CommandSpec {
         }
     }
 
-    /// Whether the program never looks at this file, whatever it is given.
+    /// True if the program always ignores this file.
     pub fn passes_over(&self, path: &str) -> bool {
         let is_meant = self.only.is_empty() || self.only.iter().any(|name| names_file(name, path));
         !is_meant || self.except.iter().any(|name| names_file(name, path))
     }
 }
 
-/// What a command of the project's own is told of where it may write: the project is only to be read.
+/// Returns the environment that directs the writes of a project's own command elsewhere: the project is
+/// read-only.
 fn validating_env(program: &str) -> Vec<(String, CommandWord)> {
     let cache = |rest: &str| CommandWord {
         pieces: vec![WordPart::Hole(Hole::Cache), WordPart::Text(rest.to_owned())],
@@ -170,36 +172,36 @@ fn validating_env(program: &str) -> Vec<(String, CommandWord)> {
     env
 }
 
-/// How a draft reaches a program.
+/// The way in which a program gets the draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// On standard input.
+    /// The draft is written to standard input.
     Stdin,
-    /// By a switch of the program's own that names the draft or an overlay.
+    /// A command-line option of the program names the draft or an overlay.
     Shadow,
-    /// At its place in a linked copy of the project.
+    /// The draft is placed in a linked copy of the project.
     Staged,
 }
 
-/// In what a program counts columns.
+/// The unit in which a program counts columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Columns {
-    /// In characters.
+    /// Unicode scalar values.
     Characters,
-    /// In bytes of UTF-8.
+    /// Bytes of the UTF-8 encoding.
     Bytes,
-    /// In code units of UTF-16.
+    /// Code units of UTF-16.
     Utf16,
 }
 
-/// What an answer depends on, beside the file's text and the configuration.
+/// The inputs of a result beside the file's text and the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheScope {
-    /// On nothing else.
+    /// No other files.
     File,
-    /// On the files of the same folder.
+    /// The files in the same folder.
     Package,
-    /// On every file below the root.
+    /// All files below the root.
     Project,
 }
 
@@ -210,10 +212,10 @@ pub(in crate::policy) const COLUMNS: [(&str, Columns); 3] =
 pub(in crate::policy) const SCOPES: [(&str, CacheScope); 3] =
     [("file", CacheScope::File), ("package", CacheScope::Package), ("project", CacheScope::Project)];
 
-/// What lies in the folder of a policy.
+/// The files in the folder of a policy.
 const POLICY_FILES: [&str; 3] = ["quality.yaml", ".lockgate", ".st3"];
 
-/// What may be filled into a word of a command.
+/// The placeholders that a command may use.
 const IN_COMMAND: [Hole; 9] = [
     Hole::Path,
     Hole::Folder,
@@ -245,7 +247,8 @@ pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
     Ok(CommandSpec { older: Some(Box::new(older)), ..own })
 }
 
-/// Returns a placeholder for what a program looks at that only one of two commands has. How the draft reaches it may differ.
+/// Returns a placeholder for a file or folder that only one of two commands has. The way in which they get
+/// the draft may differ.
 fn named_by_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> {
     let has = |command: &CommandSpec, hole: Hole| command.words.iter().any(|word| word.has(hole));
     let differs = |hole: Hole| has(one, hole) != has(other, hole);
@@ -258,7 +261,7 @@ fn named_by_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> 
     place.or_else(|| (is_about_one_file(one) != is_about_one_file(other)).then_some("{path}"))
 }
 
-/// The command with these words, to which the draft comes in this way.
+/// Builds the command with these words and this input.
 fn asked_by(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Result<CommandSpec, PolicyError> {
     let Some((first, words)) = argv.list("`command`")?.split_first() else {
         return Err(argv.fault("`command` is empty: its first word is the program"));
@@ -304,7 +307,8 @@ pub(super) fn plain(word: &str) -> CommandWord {
     CommandWord { pieces: vec![WordPart::Text(word.to_owned())] }
 }
 
-/// The way in, which the words must fit: a shadow that nothing names would show the file on disk.
+/// Reads the input, which must fit the words: without a placeholder for it, a shadow would leave the program
+/// with the file on disk.
 fn seen(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
     let input = node.one_of("`input`", &INPUTS)?;
     let shadows = words.iter().any(|word| word.has(Hole::Draft) || word.has(Hole::Overlay));
@@ -322,7 +326,7 @@ fn seen(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
     }
 }
 
-/// Whether a word names the file, its folder or the project.
+/// True if a word names the file, its folder or the project.
 fn names_a_place(word: &CommandWord) -> bool {
     [Hole::Path, Hole::Paths, Hole::Folder, Hole::Folders, Hole::Root].into_iter().any(|hole| word.has(hole))
 }
@@ -335,7 +339,8 @@ pub(super) fn candidates(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>
     places.iter().map(|place| candidate(place, what)).collect()
 }
 
-/// A plain name, an absolute path, or a place in the project's own environment; never another path of the project.
+/// Reads a plain name, an absolute path, or a path in the project's own environment; no other path of the
+/// project.
 fn candidate(node: &YamlNode, what: &str) -> Result<CommandWord, PolicyError> {
     let place = template(node, what, &[Hole::Venv, Hole::NodeModules], &[])?;
     let text = node.text(what)?;

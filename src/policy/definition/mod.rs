@@ -1,6 +1,7 @@
-//! What a gate is: one file of the catalogue, or one entry of a policy's `define`, raised to a [`Gate`].
+//! Gate definitions: parses a file of the catalogue, or an entry of a policy's `define`, into a [`Gate`].
 //!
-//! Invariant: a gate names known languages only, its patterns compile, and its templates name known places only.
+//! Invariant: a gate names only known languages, its patterns compile, and its templates use only known
+//! placeholders.
 
 mod canary;
 mod command;
@@ -37,42 +38,42 @@ use super::shape::Setting;
 use super::{keys, quantity, served};
 use crate::text::{Version, nearest};
 
-/// How long a gate may take when its definition does not say.
+/// The default timeout of a gate.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
-/// What a gate may do with a draft, by name.
+/// The roles of gates, by name.
 pub(in crate::policy) const ROLES: [(&str, Role); 2] = [("check", Role::Check), ("fix", Role::Fix)];
 
-/// One tool of the catalogue.
+/// A gate definition.
 #[derive(Debug)]
 pub struct Gate {
     /// The name that a policy uses.
     pub name: String,
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     pub about: String,
-    /// The languages that it can judge.
+    /// The languages that the gate can judge.
     pub languages: Languages,
-    /// What it does where a policy does not say.
+    /// The role, unless a policy sets another.
     pub role: Role,
-    /// How it is run.
+    /// The mechanism that runs the gate.
     pub kind: GateKind,
-    /// How long one run may take.
+    /// The time limit of one run.
     pub timeout: Duration,
-    /// Findings that an edit crosses on its way.
+    /// Findings that are expected in the middle of a larger change.
     pub transitional: Transitional,
-    /// The text by which it shows that it works.
+    /// The text that proves that the gate works.
     pub canary: Option<Canary>,
-    /// The most that it does with an edit that is one step of several.
+    /// The behaviour for an edit that is one step of several.
     pub in_steps: Option<InSteps>,
-    /// The tool and its version with which the samples were recorded.
+    /// The tool and version with which the samples were recorded.
     pub recorded: Option<String>,
     /// Texts with the findings that they must give.
     pub samples: Vec<Sample>,
-    /// The definition's own text, hashed: another definition gives other answers.
+    /// The hash of the definition; another definition gives other results.
     pub stamp: Version,
 }
 
 impl Gate {
-    /// Whether the gate can judge files of this language; `None` is a file of no known language.
+    /// True if the gate can judge files of this language; `None` is a file of no known language.
     pub fn covers(&self, language: Option<&Language>) -> bool {
         match &self.languages {
             Languages::Every => true,
@@ -80,7 +81,7 @@ impl Gate {
         }
     }
 
-    /// Whether the gate is a program of its own, so that a person must allow it to run.
+    /// True if the gate starts a program, so that a person must trust it first.
     pub fn runs_program(&self) -> bool {
         match &self.kind {
             GateKind::Command(_) | GateKind::Server(_) => true,
@@ -88,7 +89,7 @@ impl Gate {
         }
     }
 
-    /// The command that the gate runs, where it runs one.
+    /// Returns the gate's command, if it has one.
     pub fn command(&self) -> Option<&CommandSpec> {
         match &self.kind {
             GateKind::Command(command) => Some(command),
@@ -97,7 +98,7 @@ impl Gate {
         }
     }
 
-    /// Whether the gate gives the text as it should be, so that it can mend a draft.
+    /// True if the gate outputs the corrected text, so that it can fix a draft.
     pub fn can_mend(&self) -> bool {
         self.command().is_some_and(|command| match command.output.form {
             OutputForm::Formatted { .. } => true,
@@ -111,52 +112,52 @@ impl Gate {
     }
 }
 
-/// Which languages a gate can judge.
+/// The languages that a gate can judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Languages {
-    /// Any text.
+    /// Text in any language.
     Every,
-    /// These languages, by name.
+    /// These languages, by their names.
     Only(Vec<String>),
 }
 
-/// What a gate does with a draft.
+/// The role of a gate: to check or to fix drafts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It says what is wrong.
+    /// Report findings.
     Check,
-    /// It mends the draft before the checks look at it.
+    /// Fix the draft before the checks run.
     Fix,
 }
 
-/// What a gate does with an edit that is one step of several.
+/// The behaviour of a gate for an edit that is one step of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InSteps {
-    /// It mends the draft, whatever its role is otherwise.
+    /// Fix the draft, even if its role is otherwise `check`.
     Fix,
-    /// It warns, and does not block.
+    /// Warn instead of blocking.
     Warn,
 }
 
 pub(in crate::policy) const IN_STEPS: [(&str, InSteps); 2] = [("fix", InSteps::Fix), ("warn", InSteps::Warn)];
 
-/// How a gate is run.
+/// The mechanism that runs a gate.
 #[derive(Debug)]
 pub enum GateKind {
-    /// By the language's parser, in process.
+    /// The language's parser, in process.
     Syntax,
-    /// By what agents do by accident, in process.
+    /// The checks for accidental damage, in process.
     Damage,
-    /// By rules about the text itself, in process.
+    /// Rules about the text itself, in process.
     Pattern(PatternRules),
-    /// By a program of its own.
+    /// An external program.
     Command(Box<CommandSpec>),
-    /// By a language server that stays, and where that is not to be had by a program of its own.
+    /// A long-running language server, or an external program if no server is available.
     Server(Box<ServerSpec>),
 }
 
-/// Findings that edits of several steps cross on their way, by patterns on `code message`: in a single edit a new one
-/// warns where it would block.
+/// Findings that are expected in the middle of a larger change, by patterns on `code message`. A new one in a
+/// single edit warns instead of blocking.
 #[derive(Debug, Default)]
 pub struct Transitional {
     /// In every edit: an import or a variable that is not used yet.
@@ -165,7 +166,7 @@ pub struct Transitional {
     pub adding_imports: Vec<Regex>,
 }
 
-/// Raises one definition; `stamp` is the hash of its text.
+/// Parses one definition; `stamp` is the hash of its text.
 pub(in crate::policy) fn gate(name: &str, root: &YamlNode, stamp: Version) -> Result<Gate, PolicyError> {
     let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
     let [kind_key, own, more] = kind_node.map_or(Ok([keys::SYNTAX_KIND, &[], &[]]), own_keys)?;
@@ -198,7 +199,7 @@ pub(in crate::policy) fn gate(name: &str, root: &YamlNode, stamp: Version) -> Re
 /// The kinds of gates, by name.
 const KINDS: [&str; 5] = ["syntax", "damage", "pattern", "command", "server"];
 
-/// The keys that a kind adds to those that every definition has.
+/// Returns the keys of a kind beside those of every definition.
 fn own_keys(kind: &YamlNode) -> Result<[&'static [Setting]; 3], PolicyError> {
     match kind.text("`kind`")? {
         "syntax" => Ok([keys::SYNTAX_KIND, &[], &[]]),
@@ -221,7 +222,7 @@ fn kind(fields: &MapFields) -> Result<GateKind, PolicyError> {
     }
 }
 
-/// The gate of a command that a request may name; its program is a name or an absolute path.
+/// Returns the gate of a command that a request may name; its program is a name or an absolute path.
 pub(in crate::policy) fn validator(
     name: String,
     program: &str,
@@ -257,7 +258,7 @@ fn judged(node: &YamlNode) -> Result<Languages, PolicyError> {
     Ok(Languages::Only(only))
 }
 
-/// The words for a language that the table does not have.
+/// Describes a language that is not in the table.
 pub(in crate::policy) fn unknown_language(name: &str) -> String {
     let mut known: Vec<&str> = languages().iter().map(|language| language.name.as_str()).collect();
     known.push("\"*\"");
@@ -282,7 +283,7 @@ fn transitional(node: &YamlNode, what: &str) -> Result<Transitional, PolicyError
     Ok(Transitional { always: regexes("always")?, adding_imports: regexes("adding_imports")? })
 }
 
-/// Compiles a pattern whose `^` and `$` are those of a line, within a bound of memory.
+/// Compiles a pattern in multi-line mode, with a memory limit.
 pub(super) fn regex(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
     let pattern = node.text(what)?;
     regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
@@ -351,7 +352,7 @@ mod tests {
             let said = format!("7:8: `{name}` is in only one of `command` and `older.command`: both must");
             refused(&older(input, words, other), &said);
         }
-        // The control: the draft may reach an older program in another way.
+        // Control: an older program may get the draft in another way.
         for (input, words, other) in [
             ("shadow", "'{overlay}', '{folders}'", "input: staged, command: [x, '{folders}']"),
             ("shadow", "'{draft}'", "input: staged, command: [x, '{path}']"),

@@ -1,4 +1,4 @@
-//! How a program's output is read.
+//! The format of a program's output.
 
 use regex::Regex;
 
@@ -6,14 +6,14 @@ use super::super::keys;
 use super::super::node::{LONGEST_WORD, MapFields, PolicyError, YamlNode, clipped};
 use super::super::severity::{Severity, severity};
 
-/// What a program says, and where.
+/// The format and the stream of a program's findings.
 #[derive(Debug)]
 pub struct OutputSpec {
-    /// In which form.
+    /// The format of the output.
     pub form: OutputForm,
-    /// On which stream.
+    /// The stream to read.
     pub from: Stream,
-    /// How grave a finding is that does not say.
+    /// The severity of findings without one.
     pub severity: Severity,
 }
 
@@ -28,7 +28,7 @@ pub enum Stream {
     Both,
 }
 
-/// The forms that are read.
+/// The formats of output.
 #[derive(Debug)]
 pub enum OutputForm {
     /// One JSON value.
@@ -43,46 +43,46 @@ pub enum OutputForm {
     Regex {
         /// A line that is a finding.
         pattern: Regex,
-        /// A line that says nothing.
+        /// A line to ignore.
         ignore: Option<Regex>,
     },
-    /// Nothing but the exit code: another one than 0 is a finding that says this, or where it is empty what the program
-    /// said at its end.
+    /// The exit code alone: any code but 0 is a finding with this message, or if that is empty with the end
+    /// of the output.
     Exit(String),
-    /// The text as the program would have it.
+    /// The corrected text.
     Formatted {
-        /// A line on standard error that says why there is none.
+        /// A line on standard error that tells why there is no text.
         errors: Option<Regex>,
     },
 }
 
-/// Where in a JSON value the parts of a finding stand.
+/// The paths in a JSON value to the parts of a finding.
 #[derive(Debug)]
 pub struct FindingPaths {
     /// The list of findings; absent where the value itself is the list, or the finding.
     pub items: Option<Pointer>,
-    /// The file that it speaks of; absent where the program speaks of one file only.
+    /// The path of the file; absent if the program reports on one file only.
     pub file: Option<Pointer>,
-    /// Its line.
+    /// The path of the line.
     pub line: Pointer,
-    /// Its column.
+    /// The path of the column.
     pub column: Option<Pointer>,
-    /// The rule's name.
+    /// The path of the rule's name.
     pub code: Option<Pointer>,
-    /// How grave it is.
+    /// The path of the severity.
     pub severity: Option<Pointer>,
-    /// What was seen.
+    /// The path of the message.
     pub message: Pointer,
 }
 
 /// A way into a JSON value: `a.b.c`, `+1` behind it adds to the number there, `^` before it begins one item higher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer {
-    /// Whether it begins at the item that holds the list, not at the finding.
+    /// Set when it begins at the item that contains the list, not at the finding.
     pub above: bool,
     /// The keys on the way.
     pub keys: Vec<String>,
-    /// What is added to the number.
+    /// The number to add to the value.
     pub plus: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What a gate of the kind `pattern` looks for.
+//! The rules of gates of the kind `pattern`.
 
 use regex::Regex;
 
@@ -11,25 +11,25 @@ use crate::grammar::Query;
 /// The rules of a `pattern` gate.
 #[derive(Debug)]
 pub enum PatternRules {
-    /// A regular expression that must stand somewhere in the text, or nowhere; `^` and `$` are those of a line.
+    /// A regular expression that must, or must not, match in the text; in multi-line mode.
     Regex {
         /// Must match at least once.
         must_match: Option<Regex>,
         /// Must not match anywhere.
         must_not_match: Option<Regex>,
-        /// What a finding says.
+        /// The message of a finding.
         message: String,
     },
-    /// A query that must find something in the text's tree, or nothing.
+    /// A query that must, or must not, match in the syntax tree.
     Query {
-        /// Must find something.
+        /// A query that must match.
         must_match: Option<Query>,
-        /// Must find nothing.
+        /// A query that must not match.
         must_not_match: Option<Query>,
-        /// What a finding says.
+        /// The message of a finding.
         message: String,
     },
-    /// A title, and relative links that lead somewhere.
+    /// A title, and relative links to existing targets.
     Markdown,
     /// A header that names a template, and what that template asks for.
     Scaffold(Scaffold),

@@ -1,38 +1,38 @@
-//! What a program takes from the project beside the draft: its configuration, and values that stand in files.
+//! Inputs of a program from the project: its configuration, and values in files.
 
 use regex::Regex;
 
 use super::super::keys;
 use super::super::node::{self, PolicyError, YamlNode};
 
-/// A file whose text changes a program's answer.
+/// A file whose text affects a program's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
     /// The file's name.
     pub name: String,
-    /// What its text must hold to count, as in `pyproject.toml#[tool.ruff`; empty where any will do.
+    /// The text that it must contain to count, as in `pyproject.toml#[tool.ruff`; empty for any text.
     pub holds: String,
 }
 
-/// What holds where a project has no configuration of a tool.
+/// The behaviour without a configuration of the tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unconfigured {
-    /// The tool is asked all the same, with these words before those that the policy adds.
+    /// The tool runs with these arguments before those that the policy adds.
     Words(Vec<String>),
-    /// The tool is not asked.
+    /// The tool does not run.
     Skip,
 }
 
-/// A value that stands in a file of the project.
+/// A value from a file of the project.
 #[derive(Debug)]
 pub struct ProjectValue {
     /// The name by which it is filled in.
     pub name: String,
-    /// The names of the files in which it may stand: the nearest one above the edited file that has it counts.
+    /// The names of the files to search; the nearest one above the edited file that has the value counts.
     pub within: Vec<String>,
     /// Finds it, as the first group.
     pub pattern: Regex,
-    /// What is filled in where no file has it.
+    /// The default if no file has the value.
     pub default: String,
 }
 

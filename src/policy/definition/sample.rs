@@ -7,7 +7,7 @@ use super::super::severity::{Severity, severity};
 /// A text with the findings that a gate must give for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// Where the text is taken to lie, relative to the root.
+    /// The assumed path of the text, relative to the root.
     pub path: String,
     /// The text.
     pub draft: String,
@@ -17,9 +17,9 @@ pub struct Sample {
     pub beside: Vec<String>,
     /// Other files of the project, by path, with their text.
     pub with: Vec<(String, String)>,
-    /// What the tool wrote to standard output, `{root}` standing for the project's folder; absent where no tool is run.
+    /// The tool's standard output, with `{root}` for the project's folder; absent if no tool runs.
     pub output: Option<String>,
-    /// What the tool wrote to standard error.
+    /// The tool's standard error.
     pub errors: String,
     /// The tool's exit code.
     pub exit: i32,
@@ -36,7 +36,7 @@ pub struct Expected {
     pub column: Option<usize>,
     /// The finding's code, where the sample pins it.
     pub code: Option<String>,
-    /// How grave it is, where the sample pins it.
+    /// The severity, where the sample pins it.
     pub severity: Option<Severity>,
     /// A part of the message, where the sample pins it.
     pub message: Option<String>,

@@ -1,4 +1,4 @@
-//! What a file that was made from a template must keep to.
+//! Rules for files made from a template.
 
 use regex::Regex;
 
@@ -8,45 +8,45 @@ use super::super::node::{MapFields, MapKey, PolicyError, YamlNode};
 /// Headers, and the templates that they name.
 #[derive(Debug)]
 pub struct Scaffold {
-    /// Whether a file must have a header.
+    /// The rule for the header.
     pub header: HeaderRule,
     /// The templates that are known, by name.
     pub templates: Vec<(String, ScaffoldLayout)>,
 }
 
-/// Whether a file must have a header.
+/// The rule for the header of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderRule {
-    /// A file without one is passed over.
+    /// A file without a header is skipped.
     Optional,
-    /// A file without one is at fault.
+    /// A file without a header gets a finding.
     Required,
 }
 
 pub(in crate::policy) const HEADERS: [(&str, HeaderRule); 2] =
     [("optional", HeaderRule::Optional), ("required", HeaderRule::Required)];
 
-/// What a template asks of a file.
+/// The requirements of a template.
 #[derive(Debug, Default)]
 pub struct ScaffoldLayout {
     /// Headings that a page must have, at any level.
     pub sections: Vec<String>,
     /// Symbols that a text must define.
     pub symbols: Vec<String>,
-    /// What must be matched, or must not; a finding is an error.
+    /// Patterns that must, or must not, match; a finding is an error.
     pub required: Vec<Demand>,
     /// The same, as advice; a finding is a warning.
     pub guidelines: Vec<Demand>,
 }
 
-/// One pattern that must stand somewhere in the text, or nowhere.
+/// A pattern that must, or must not, match.
 #[derive(Debug)]
 pub struct Demand {
     /// The pattern.
     pub pattern: Regex,
-    /// Whether it must match, or must not.
+    /// True if the pattern must match.
     pub wanted: bool,
-    /// What a finding says.
+    /// The message of a finding.
     pub message: String,
 }
 

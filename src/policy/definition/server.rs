@@ -1,4 +1,4 @@
-//! How a gate of the kind `server` is served: a language server that stays, and what stands in for it.
+//! Gates of the kind `server`: a long-running language server, and its fallback.
 
 use regex::Regex;
 use serde_json::Value;
@@ -14,48 +14,48 @@ use super::{Gate, GateKind};
 /// The memory that a server may take when its definition does not say.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
-/// A language server, spoken to by the Language Server Protocol on its standard input and output.
+/// A language server, which communicates over its standard input and output.
 #[derive(Debug)]
 pub struct ServerSpec {
     /// The program's name, as messages give it.
     pub program: String,
     /// The words after the program.
     pub words: Vec<String>,
-    /// Where the program may lie, as [`Command::bin`] has it.
+    /// Candidates for the program, as in [`CommandSpec::bin`].
     pub bin: Vec<CommandWord>,
-    /// What it calls a language, by the name of the table.
+    /// The server's language ids, by language name.
     pub language_ids: Vec<(String, String)>,
-    /// What it is started with: `initializationOptions`.
+    /// The `initializationOptions` for startup.
     pub options: Value,
-    /// What it may ask for section by section: `workspace/configuration`.
+    /// The settings for `workspace/configuration`, which the server requests by section.
     pub settings: Value,
-    /// What is added to its environment.
+    /// Variables that are added to the environment.
     pub env: Vec<(String, CommandWord)>,
-    /// The bytes of memory that it may take with all that it starts.
+    /// The memory limit of the server and its children, in bytes.
     pub memory: u64,
-    /// How it says what it finds, where that is not left to what it offers.
+    /// The way in which it reports diagnostics, if its capabilities do not decide that.
     pub offer: Option<Offer>,
     /// The sources of the diagnostics that count; all where there are none.
     pub sources: Vec<String>,
-    /// How its codes are written: `{code}` stands for its own.
+    /// The template of codes; `{code}` is the server's own code.
     pub code: String,
-    /// How much of its messages is taken.
+    /// The part of a message that is used.
     pub message: Message,
-    /// What it says when it has loaded the project.
+    /// Matches the message that the project is loaded.
     pub ready: Option<Regex>,
-    /// What it says when it cannot read its configuration.
+    /// Matches the message that its configuration is invalid.
     pub ill: Option<Regex>,
-    /// Which files it sees that are not on disk.
+    /// The files that it sees although they are not on disk.
     pub new_files: NewFiles,
     /// Names of files: it is started for the nearest folder above the file that has one of them, else for the root.
     pub cwd: Vec<String>,
     /// Files whose text changes its answer, from the file's folder up to the root.
     pub config: Vec<Configuration>,
-    /// What its answer depends on.
+    /// The inputs that the result depends on.
     pub scope: CacheScope,
     /// The words that make its program print a version.
     pub probe: Vec<String>,
-    /// Where it can be had, as package URLs.
+    /// Package URLs for installation.
     pub install: Vec<String>,
     /// The program that judges where the server does not; its findings have the same name.
     pub fallback: Option<CommandSpec>,
@@ -70,7 +70,7 @@ impl Gate {
         }
     }
 
-    /// Where the gate's program can be had, as package URLs.
+    /// Returns package URLs for the installation of the gate's program.
     pub fn install(&self) -> &[String] {
         match (self.command(), self.server()) {
             (Some(command), _) => &command.install,
@@ -89,18 +89,18 @@ impl Gate {
     }
 }
 
-/// How a server says what it finds.
+/// The way in which a server reports diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
-    /// It is asked.
+    /// On request, by pull diagnostics.
     Pull,
-    /// It tells by itself.
+    /// By notifications.
     Push,
-    /// It tells by itself, and what it says without a version says nothing.
+    /// By notifications, of which only those with a version count.
     Versioned,
 }
 
-/// How much of a message is taken.
+/// The part of a message that is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
     /// All of it.
@@ -109,16 +109,16 @@ pub enum Message {
     FirstLine,
 }
 
-/// Which files a server sees that are not on disk.
+/// The files that a server sees although they are not on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewFiles {
-    /// The one that it is asked about.
+    /// Only the file in question.
     Alone,
     /// Those that no other file imports.
     Unimported,
     /// Those in folders that are on disk, and those that no other file imports.
     ExistingFolders,
-    /// All that it is told of.
+    /// All files that the client opens.
     All,
     /// None.
     None,

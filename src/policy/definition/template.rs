@@ -1,8 +1,8 @@
-//! Words of a command with places to be filled in.
+//! Words of a command with placeholders.
 
 use super::super::node::{LONGEST_WORD, PolicyError, YamlNode, clipped, unknown};
 
-/// One word of a command: what stands there, and what is filled in.
+/// A word of a command: literal text and placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandWord {
     /// The parts of the word, in order.
@@ -12,15 +12,15 @@ pub struct CommandWord {
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordPart {
-    /// It stands there as it is.
+    /// Literal text.
     Text(String),
-    /// It is filled in.
+    /// A placeholder.
     Hole(Hole),
-    /// It is filled in with a value of the definition's own.
+    /// A placeholder for a value of the definition itself.
     Value(String),
 }
 
-/// What can be filled into a word.
+/// The placeholders of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hole {
     /// `{path}`: the absolute path of the file.
@@ -67,7 +67,7 @@ impl Hole {
 }
 
 impl CommandWord {
-    /// Whether this is filled in somewhere in the word.
+    /// True if the word has this placeholder.
     pub fn has(&self, hole: Hole) -> bool {
         self.pieces.contains(&WordPart::Hole(hole))
     }

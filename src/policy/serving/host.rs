@@ -1,7 +1,6 @@
-//! The names by which a server is called, and the web pages that may call it: as the headers `Host` and `Origin` have
-//! them.
+//! Host names of a server and allowed web origins, as in the headers `Host` and `Origin`.
 //!
-//! Invariant: two that compare equal mean the same, and a text of which that is not certain is none.
+//! Invariant: equal values have the same meaning, and ambiguous texts are rejected.
 
 use std::net::Ipv6Addr;
 
@@ -26,18 +25,18 @@ impl Host {
         Some(Host { name: named(name)?, port })
     }
 
-    /// The names of the machine itself, for any port.
+    /// Returns the names of the machine itself, for any port.
     pub fn own() -> Vec<Host> {
         ["localhost", "127.0.0.1", "[::1]"].iter().filter_map(|name| Host::read(name)).collect()
     }
 
-    /// Whether a request for `asked` is one for this host.
+    /// True if a request for `asked` matches this host.
     pub fn admits(&self, asked: &Host) -> bool {
         self.name == asked.name && (self.port.is_none() || self.port == asked.port)
     }
 }
 
-/// Where a web page comes from: scheme, host and port.
+/// A web origin: scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebOrigin {
     scheme: String,
@@ -46,7 +45,7 @@ pub struct WebOrigin {
 }
 
 impl WebOrigin {
-    /// Reads `scheme://host` or `scheme://host:port`; `null` is the origin of no page in particular, and none.
+    /// Parses `scheme://host` or `scheme://host:port`; rejects `null`, the origin of no page in particular.
     pub fn read(text: &str) -> Option<WebOrigin> {
         let (scheme, host) = text.split_once("://")?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -62,13 +61,13 @@ impl WebOrigin {
         Some(WebOrigin { scheme, name, port })
     }
 
-    /// The pages that this machine itself serves, on any port.
+    /// Returns the origins of the machine itself, on any port.
     pub fn own() -> Vec<WebOrigin> {
         let site = |host: Host| WebOrigin { scheme: "http".to_owned(), name: host.name, port: None };
         Host::own().into_iter().map(site).collect()
     }
 
-    /// Whether a page of `asked` is one of this site.
+    /// True if a page of `asked` has this origin.
     pub fn admits(&self, asked: &WebOrigin) -> bool {
         let port = self.port.is_none() || self.port == asked.port;
         port && self.scheme == asked.scheme && self.name == asked.name

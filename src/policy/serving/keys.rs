@@ -1,4 +1,4 @@
-//! Every key that the configuration of a server for several clients may have, in one table.
+//! The keys of the HTTP server's configuration, in one table.
 
 use crate::policy::keys::{TOOLSETS, tables};
 use crate::policy::shape::Absent::{Is, Refused, Says};

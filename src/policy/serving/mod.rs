@@ -1,9 +1,9 @@
-//! How a server for several clients is set up: where it listens, who may call, and within which limits.
+//! The configuration of the HTTP server: its address, its clients and its limits.
 //!
-//! It is written by the person who runs the server, in the words and with the reader of a policy.
+//! The operator of the server writes it in YAML, and the policy's reader parses it.
 //!
-//! Invariant: what is read is whole: an address that other machines reach has hosts by which it is called, and no two
-//! tokens are alike.
+//! Invariant: a parsed configuration is complete: an address that other machines can reach has allowed hosts,
+//! and all tokens are different.
 
 mod host;
 mod keys;
@@ -21,55 +21,55 @@ use crate::error::{Code, Error};
 pub use host::{Host, WebOrigin};
 pub use token::Token;
 
-/// The setup of a server for several clients.
+/// The configuration of an HTTP server for several clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Serving {
-    /// Where it listens.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// By which names it is called.
+    /// The allowed host names.
     pub hosts: Vec<Host>,
-    /// Which web pages may call it.
+    /// The allowed web origins.
     pub sites: Vec<WebOrigin>,
-    /// Who may read the metrics.
+    /// The clients that may read the metrics.
     pub metrics: Readers,
-    /// How much and how long.
+    /// The limits of the server.
     pub bounds: ServingBounds,
-    /// The URL of the database of stored content, where it is said here.
+    /// The URL of the database of stored content, if the configuration has it.
     pub store: Option<String>,
-    /// Who may call.
+    /// The tokens of the clients.
     pub tokens: Vec<Token>,
 }
 
-/// Who may read the metrics.
+/// The clients that may read the metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Readers {
-    /// Clients whose token says so.
+    /// Clients whose token allows it.
     #[default]
     Token,
-    /// Everybody.
+    /// All clients, without a token.
     All,
 }
 
-/// How much a server takes, and for how long.
+/// The size, time and concurrency limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServingBounds {
     /// The largest body of a request, in bytes.
     pub body: usize,
-    /// How long a client may take to send the head of a request.
+    /// The time limit for the head of a request.
     pub headers_within: Duration,
-    /// How long a client may take to send a body.
+    /// The time limit for the body of a request.
     pub body_within: Duration,
-    /// How long a client may take none of an answer that waits for it.
+    /// The longest time that a client may stop reading a pending answer.
     pub read_within: Duration,
-    /// How long a connection may stay open without a request.
+    /// The longest time that a connection may stay open without a request.
     pub idle: Duration,
-    /// How many connections may be open.
+    /// The most open connections.
     pub connections: usize,
-    /// How many requests of one token are worked on at a time.
+    /// The most concurrent requests of one token.
     pub requests: usize,
-    /// How many sessions one token may have.
+    /// The most sessions of one token.
     pub sessions: usize,
-    /// How long a session without a request is kept.
+    /// The longest time that a session is kept without a request.
     pub session_idle: Duration,
 }
 
@@ -91,13 +91,13 @@ impl Default for ServingBounds {
 }
 
 impl Serving {
-    /// The port of a server that is told none.
+    /// The default port.
     pub const PORT: u16 = 8137;
 
-    /// Reads a configuration.
+    /// Parses a configuration.
     ///
-    /// Errors: `INVALID_INPUT`, with line and column, but without the line itself: a token may stand there, put in the
-    /// place of its hash.
+    /// Errors: `INVALID_INPUT`, with line and column, but without the line itself, which could contain a
+    /// token in place of its hash.
     pub fn parse(name: &str, text: &str) -> Result<Serving, Error> {
         yaml::read(name, text, serving).map_err(|refusal| {
             let told = refusal.message.lines().next().unwrap_or_default();
@@ -106,7 +106,7 @@ impl Serving {
         })
     }
 
-    /// Every key of a configuration.
+    /// Returns every key of a configuration.
     pub fn settings() -> &'static [Setting] {
         keys::SERVING
     }

@@ -1,4 +1,4 @@
-//! Who may call a server, and what each may do.
+//! The tokens of the HTTP server, with the permissions of each.
 
 use std::path::{Path, PathBuf};
 
@@ -8,25 +8,25 @@ use crate::policy::{is_id, offered};
 
 /// The longest name of a token, in characters.
 const LONGEST_NAME: usize = 64;
-/// What stands before the digits of a hash.
+/// The prefix of a hash.
 const BLAKE3: &str = "blake3:";
 
-/// One that may call, and what it may do.
+/// A client token and its permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Who this is.
+    /// The name of the client.
     pub name: String,
-    /// The BLAKE3 of the token.
+    /// The BLAKE3 hash of the token.
     pub hash: [u8; 32],
-    /// The folders that it reaches, by absolute paths.
+    /// The roots that it can access, as absolute paths.
     pub roots: Vec<PathBuf>,
-    /// Whether it has no tool that can write.
+    /// Set when it has no tools that write.
     pub read_only: bool,
-    /// The toolsets that it is offered, where the configuration says; each is one of this version.
+    /// The toolsets that it is offered, if the configuration names them; each exists in this version.
     pub toolsets: Option<Vec<String>>,
-    /// Whether it may read the metrics.
+    /// Set when it may read the metrics.
     pub metrics: bool,
-    /// The organisation whose stored content it reaches.
+    /// The organisation whose stored content it can access.
     pub organization: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn token(node: &YamlNode, what: &str) -> Result<Token, PolicyError> {
     Ok(token)
 }
 
-/// Refuses two tokens that cannot be told apart.
+/// Rejects two tokens with the same name or hash.
 pub(super) fn check_apart(nodes: &[YamlNode], tokens: &[Token]) -> Result<(), PolicyError> {
     for (at, (node, token)) in nodes.iter().zip(tokens).enumerate() {
         for other in tokens.iter().take(at) {
@@ -75,14 +75,14 @@ fn name(node: &YamlNode) -> Result<String, PolicyError> {
 }
 
 impl Token {
-    /// Whether a token can have this name.
+    /// True if the name is valid for a token.
     pub fn is_name(name: &str) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '@' | '-');
         !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain)
     }
 }
 
-/// Never shows what stands there: it may be the token itself, put in the wrong place.
+/// Never displays the value: it may be the token itself, in the wrong place.
 fn hash(node: &YamlNode) -> Result<[u8; 32], PolicyError> {
     let wanted = || {
         node.fault(

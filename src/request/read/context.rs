@@ -1,41 +1,42 @@
-//! What the code says: the outline of a file, the definition and the references of a symbol, the shape of a project.
+//! A request for code context: the outline of a file, the definition and references of a symbol, the summary
+//! of a project.
 
 use super::super::Target;
 use super::search::number;
 use crate::error::Error;
 
-/// Tokens of an answer where nothing else is asked, and the range that can be.
+/// The default size of an answer in tokens, and the allowed range.
 const TOKENS: usize = 4000;
 const RANGE: std::ops::RangeInclusive<i64> = 100..=50_000;
 
-/// The fields of a look at what the code says, each as given or absent.
+/// The fields of a request for code context, each as given or absent.
 #[derive(Debug, Clone, Default)]
 pub struct ContextFields {
-    /// The file whose outline is wanted, and near which other things are nearer.
+    /// The file to outline; results near it rank higher.
     pub target_file: Option<String>,
-    /// Words that tell what is wanted.
+    /// Words to search for.
     pub query: Option<String>,
-    /// The symbol whose definition and references are wanted.
+    /// The symbol whose definition and references are requested.
     pub symbol: Option<String>,
     /// The most tokens of the answer.
     pub max_tokens: Option<i64>,
 }
 
-/// A look at what the code says.
+/// A request for code context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextLook {
-    /// The file whose outline is wanted, and near which other things are nearer.
+    /// The file to outline; results near it rank higher.
     pub target: Option<Target>,
-    /// Words that tell what is wanted.
+    /// Words to search for.
     pub query: Option<String>,
-    /// The symbol whose definition and references are wanted, perhaps with the names around it, as in `Class.method`.
+    /// The symbol whose definition and references are requested, optionally qualified, as in `Class.method`.
     pub symbol: Option<String>,
     /// The most tokens of the answer.
     pub tokens: usize,
 }
 
 impl ContextFields {
-    /// Raises the fields to the look that they name; without any, the shape of the project is looked at.
+    /// Converts the fields to a request; without any field it asks for the project summary.
     ///
     /// Errors: `INVALID_INPUT` for a number out of range.
     pub fn raise(self) -> Result<ContextLook, Error> {

@@ -4,38 +4,38 @@ use super::super::fields::raise_line;
 use super::super::{EntityFields, Target};
 use crate::error::{Code, Error};
 
-/// Lines that are shown after the first where no last one is given.
+/// The number of lines after the first that are shown by default.
 const AHEAD: usize = 100;
 
-/// The fields of a look, each as given or absent.
+/// The fields of a request for lines, each as given or absent.
 #[derive(Debug, Clone, Default)]
 pub struct LineFields {
-    /// The file.
+    /// The path of the file or entity.
     pub path: String,
-    /// What sort of thing it is.
+    /// The entity type and its ids.
     pub scope: EntityFields,
-    /// First line, from 1.
+    /// The first line, from 1.
     pub start_line: Option<i64>,
-    /// Last line, inclusive.
+    /// The last line, inclusive.
     pub end_line: Option<i64>,
 }
 
-/// A look at some lines of one target.
+/// A request for some lines of one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineLook {
-    /// What is looked at.
+    /// The file or entity to read.
     pub target: Target,
-    /// First line, from 1.
+    /// The first line, from 1.
     pub start_line: usize,
-    /// Last line, inclusive, not before the first; the last one of the text where it has fewer.
+    /// The last line, inclusive, not before the first; a line past the end means the last line of the text.
     pub end_line: usize,
 }
 
 impl LineFields {
-    /// Raises the fields to the look that they name.
+    /// Converts the fields to a request.
     ///
-    /// Errors: `RANGE_OUT_OF_BOUNDS` for a line below 1, and for an end before the start; `INVALID_INPUT` for what belongs
-    /// to another scope.
+    /// Errors: `RANGE_OUT_OF_BOUNDS` for a line below 1, and for an end before the start; `INVALID_INPUT` for
+    /// ids of another scope.
     pub fn raise(self) -> Result<LineLook, Error> {
         let line = |given: i64, field: &str| raise_line(given, || field.to_owned());
         let start_line = self.start_line.map_or(Ok(1), |start| line(start, "start_line"))?;

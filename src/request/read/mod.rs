@@ -1,5 +1,5 @@
-//! What is asked to be shown: lines of a text, or all of it; the lines that a pattern matches; which texts there are;
-//! what the code says.
+//! Read requests: lines of a text, or all of it; the lines that a pattern matches; lists of files and
+//! entities; code context.
 
 mod context;
 mod lines;
@@ -13,17 +13,17 @@ pub use search::{SearchFields, SearchLook};
 
 use super::Target;
 
-/// Something that is asked to be shown.
+/// A request to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadRequest {
     /// Some lines of a text.
     Lines(LineLook),
-    /// A whole text.
+    /// The whole of a text.
     Whole(Target),
     /// The lines of texts that a pattern matches.
     Search(SearchLook),
-    /// Which texts there are.
+    /// A list of files or entities.
     List(ListLook),
-    /// What the code says of a file or a symbol.
+    /// The code context of a file or a symbol.
     Context(ContextLook),
 }

@@ -1,58 +1,58 @@
-//! A search: the lines that a pattern matches.
+//! A search request: the lines that a pattern matches.
 
 use super::super::{EntityFields, SearchScope};
 use crate::error::{Code, Error};
 
-/// Lines that are shown on each side of a match, and matches that are shown, where nothing else is asked.
+/// The default number of context lines on each side of a match, and of matches.
 const CONTEXT: usize = 3;
 const MOST: usize = 20;
-/// The greatest of each that can be asked for.
+/// The largest values that can be requested.
 const MOST_CONTEXT: i64 = 50;
 const MOST_MATCHES: i64 = 1000;
 
-/// The fields of a search, each as given or absent.
+/// The fields of a search request, each as given or absent.
 #[derive(Debug, Clone, Default)]
 pub struct SearchFields {
-    /// The pattern.
+    /// The pattern to search for.
     pub pattern: String,
     /// A file, a folder, or a glob of files.
     pub path: Option<String>,
-    /// What sort of thing is searched.
+    /// The entity type and its ids.
     pub scope: EntityFields,
     /// Lines shown before and after each match.
     pub context_lines: Option<i64>,
     /// The most matches that are shown.
     pub max_results: Option<i64>,
-    /// Whether hidden files are searched, too.
+    /// True if hidden files are searched, too.
     pub hidden: bool,
-    /// Whether a match may reach over lines.
+    /// True if a match may span lines.
     pub multiline: bool,
 }
 
-/// A search for the lines that a pattern matches.
+/// A request for the lines that a pattern matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchLook {
     /// The pattern, in the syntax of the crate `regex`.
     pub pattern: String,
     /// A file, a folder, or a glob of files relative to the first root; every root, where it is absent.
     pub path: Option<String>,
-    /// Where it is searched.
+    /// The scope of the search.
     pub realm: SearchScope,
     /// Lines shown before and after each match.
     pub context: usize,
     /// The most matches that are shown, from 1.
     pub most: usize,
-    /// Whether hidden files are searched, too.
+    /// True if hidden files are searched, too.
     pub hidden: bool,
-    /// Whether a match may reach over lines.
+    /// True if a match may span lines.
     pub multiline: bool,
 }
 
 impl SearchFields {
-    /// Raises the fields to the search that they name.
+    /// Converts the fields to a request.
     ///
-    /// Errors: `INVALID_INPUT` for an empty pattern, for numbers out of range, and for what belongs to another scope, with
-    /// the field.
+    /// Errors: `INVALID_INPUT`, with the field, for an empty pattern, for numbers out of range, and for ids
+    /// of another scope.
     pub fn raise(self) -> Result<SearchLook, Error> {
         if self.pattern.is_empty() {
             return Err(Error::new(Code::InvalidInput, "pattern is empty, so every line would match")
@@ -65,7 +65,7 @@ impl SearchFields {
     }
 }
 
-/// A number within a range, or its default.
+/// Returns a number within a range, or its default.
 pub(super) fn number(
     given: Option<i64>,
     default: usize,

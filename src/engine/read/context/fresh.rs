@@ -1,6 +1,6 @@
-//! Keeping the index of a workspace fresh: what changed is read again, what is gone is forgotten.
+//! Keeps the index of a workspace fresh: reads changed files again and removes deleted ones.
 //!
-//! Invariant: a file is not read again only where its facts prove that it is as it was when it was read.
+//! Invariant: reading a file is skipped only if its fingerprint proves that it has not changed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{MutexGuard, PoisonError, TryLockError};
@@ -15,16 +15,16 @@ use crate::error::Error;
 use crate::gate::Watch;
 use crate::store::{FileFingerprint, FilePlace};
 
-/// How long a caller waits before it looks again whether another has done with the index.
+/// The interval at which a caller retries while another call uses the index.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The index of a workspace, with what its files were when they were read.
+/// The index of a workspace, with the fingerprints of its files when they were read.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Indexed {
     pub(super) index: Index,
-    /// The facts of each file that was read, where they prove something.
+    /// The fingerprint of each indexed file; `None` if it proves nothing.
     known: HashMap<String, Option<FileFingerprint>>,
-    /// Whether every file is taken for what it was, to show that facts are needed.
+    /// Set in tests to take every file for unchanged, which shows that fingerprints are needed.
     #[cfg(test)]
     pub(super) blind: bool,
 }
@@ -39,7 +39,7 @@ impl Indexed {
         *known == Some(*facts)
     }
 
-    /// Forgets the files that are not among these.
+    /// Removes the files that are not in the survey.
     fn forget(&mut self, survey: &WorkspaceFiles) {
         let there: HashSet<&str> = survey.files.iter().map(|(place, _)| place.shown()).collect();
         let gone: Vec<String> =
@@ -52,15 +52,15 @@ impl Indexed {
 }
 
 impl Workspace {
-    /// The index, when no other caller is at it.
+    /// Locks the index when no other call uses it.
     ///
-    /// Errors: `INTERNAL` where the caller has gone.
+    /// Errors: `INTERNAL` if the caller has gone.
     pub(super) fn indexed(&self, watch: &Watch) -> Result<MutexGuard<'_, Indexed>, Error> {
         loop {
             match self.indexed.try_lock() {
                 Ok(indexed) => return Ok(indexed),
                 Err(TryLockError::Poisoned(broken)) => {
-                    // Whoever panicked may have left half of a file.
+                    // A panicking thread may have left a file half-indexed.
                     let mut indexed = PoisonError::into_inner(broken);
                     *indexed = Indexed::default();
                     self.indexed.clear_poison();
@@ -72,16 +72,16 @@ impl Workspace {
         }
     }
 
-    /// What the folder of the first root is called.
+    /// Returns the name of the first root's folder.
     fn home(&self) -> String {
         let roots = self.store.files.root_paths();
         let name = roots.first().and_then(|root| root.file_name());
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Makes the index that of the files as they are.
+    /// Updates the index to the current files.
     ///
-    /// Errors: `INTERNAL` where the caller has gone; what was read until then is kept.
+    /// Errors: `INTERNAL` if the caller has gone; the files read until then stay indexed.
     pub(super) fn refresh(
         &self,
         indexed: &mut Indexed,

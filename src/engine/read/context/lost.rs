@@ -1,7 +1,8 @@
-//! The definitions that the drafts of a call take away, and that something else misses.
+//! Finds definitions that the drafts of a call remove while other files use them.
 //!
-//! Invariant: no file is waited for, and the index is neither built nor changed here: without one, or while another call
-//! is at it, nothing is known of uses. A use is told only where its file is as it was when the index read it.
+//! Invariant: no file is waited for, and the index is neither built nor changed here: without an index, or
+//! while another call uses it, no uses are known. A use is reported only if its file has not changed since it
+//! was indexed.
 
 use std::collections::HashMap;
 
@@ -17,11 +18,12 @@ use crate::store::{DocumentPath, EntryKind};
 
 /// The most files with uses that are compared with the index.
 const MOST_FILES: usize = 20;
-/// The most uses that are told.
+/// The most uses that are reported.
 const MOST_USES: usize = 3;
 
 impl Workspace {
-    /// Finds out for each draft what it takes away; `judged` tells which of them the gate `damage` judges.
+    /// Returns the definitions that each draft removes; `judged` marks the drafts that the gate `damage`
+    /// judges.
     pub(in crate::engine) fn lost_definitions(
         &self,
         call: &Batch,
@@ -44,7 +46,7 @@ impl Workspace {
             .filter(|(at, draft)| weighs(*at, draft, Accident::DroppedDefinitions))
             .map(|(at, _)| at)
             .collect();
-        // Whoever is at the index now is not waited for.
+        // Do not wait for another call that uses the index.
         let indexed = self.indexed.try_lock().ok().filter(|indexed| indexed.index.files() > 0);
         let may_vanish = indexed.as_ref().is_some_and(|indexed| {
             numbered().any(|(at, draft)| {
@@ -91,7 +93,7 @@ impl Workspace {
         lost
     }
 
-    /// The definitions that other files use, each with the number of its draft.
+    /// Returns the removed definitions that other files use, each with the index of its draft.
     fn vanished(
         &self,
         index: &Index,
@@ -131,7 +133,7 @@ impl Workspace {
     }
 }
 
-/// The path of a draft, as the index has it; nothing for what is no file.
+/// Returns the path of a draft in the index; `None` for an entity.
 fn path_of<'d>(draft: &'d FileDraft<'_>) -> Option<&'d str> {
     match &draft.target.place {
         DocumentPath::File(place) => Some(draft.target.place.resolved().unwrap_or_else(|| place.shown())),
@@ -139,7 +141,7 @@ fn path_of<'d>(draft: &'d FileDraft<'_>) -> Option<&'d str> {
     }
 }
 
-/// Tells whether a draft takes away or rewrites a line with the name of a definition that the index knows.
+/// True if a draft removes or rewrites a line with the name of an indexed definition.
 fn takes_away(index: &Index, draft: &FileDraft<'_>) -> bool {
     let Some(path) = path_of(draft) else { return false };
     draft.seen.snapshot.is_some()

@@ -1,4 +1,4 @@
-//! Which files there are, and what tells whether each is as it was.
+//! Lists the files of a workspace, with the fingerprints that show if each has changed.
 
 use std::time::{Duration, Instant};
 
@@ -13,26 +13,26 @@ use crate::policy::language_of;
 use crate::request::EntityKind;
 use crate::store::{Clock, FileFingerprint, FileList, FilePlace, Hidden, SearchBounds, SearchClock};
 
-/// Files that are looked at, that are indexed, and the bytes of all of those together.
+/// The most files that are listed and indexed, and the most bytes of all indexed files.
 const MOST_FILES: usize = 200_000;
 const MOST_INDEXED: usize = 50_000;
 const MOST_BYTES: u64 = 1 << 30;
-/// How long looking which files there are may take; then those that were found are all.
+/// The time limit for listing files; files found until then are used.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// The files of a workspace.
 #[derive(Debug)]
 pub(super) struct WorkspaceFiles {
-    /// Those that can be indexed.
+    /// The files that can be indexed.
     pub(super) files: Vec<(FilePlace, FileFingerprint)>,
-    /// Whether there may be others.
+    /// Set when there may be more files.
     pub(super) is_cut: bool,
-    /// The names of all, each with how many bytes of it name its root.
+    /// The paths of all files, each with the length of its root prefix.
     all: Vec<(usize, String)>,
     notes: Vec<String>,
 }
 
-/// The caller, who hears of files that are read and not of those that are found.
+/// Reports the files that are read to the caller, but not those that are only found.
 struct ReadListener<'w>(&'w Watch);
 
 impl SearchClock for ReadListener<'_> {
@@ -44,9 +44,9 @@ impl SearchClock for ReadListener<'_> {
 }
 
 impl Workspace {
-    /// Looks which files there are: what git would pass over is not, and nothing that is hidden or protected.
+    /// Lists the files, without ignored, hidden and protected ones.
     ///
-    /// Errors: `INTERNAL` where the caller has gone.
+    /// Errors: `INTERNAL` if the caller has gone.
     pub(super) fn survey_all(&self, watch: &Watch) -> Result<WorkspaceFiles, Error> {
         let caller = ReadListener(watch);
         let clock = Clock::new(Instant::now() + LONGEST, &caller);
@@ -83,12 +83,12 @@ impl WorkspaceFiles {
         WorkspaceFiles { files: kept, is_cut, all, notes }
     }
 
-    /// The shape of the project that they are.
+    /// Returns the project summary of these files.
     pub(super) fn project(&self) -> ProjectSummary {
         project(self.all.iter().map(|(root, path)| (*root, path.as_str())))
     }
 
-    /// What a caller should know of what was not looked at.
+    /// Returns notes on the files that were not listed or not indexed.
     pub(super) fn notes(&self, indexed: Option<&Indexed>) -> Vec<String> {
         let parts = indexed.map_or(0, |indexed| indexed.index.parts().count());
         let part = format!(

@@ -1,4 +1,4 @@
-//! Reading many files side by side.
+//! Reads and tags many files in parallel.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -10,32 +10,32 @@ use crate::policy::language_of;
 use crate::store::{FileFingerprint, FilePlace};
 use crate::text::Version;
 
-/// Readers at work, at least and at most.
+/// The least and most number of reader threads.
 const READERS: std::ops::RangeInclusive<usize> = 2..=8;
-/// Files that were read and are not yet kept.
+/// The capacity of the queue between readers and the index.
 const WAITING: usize = 32;
 
-/// A file that was to be read.
+/// The result for one file.
 pub(super) struct ReadFile {
-    /// What tells from now on that it is as it was; nothing where that cannot be told.
+    /// The fingerprint that proves the file unchanged later; `None` if there is none.
     pub(super) facts: Option<FileFingerprint>,
-    /// What became of it.
+    /// The tags of the file, if they changed.
     pub(super) became: Became,
 }
 
-/// What became of a file that was to be read.
+/// The tags of a file that was read.
 pub(super) enum Became {
-    /// It is the version that was known.
+    /// The file has the known version.
     Same,
-    /// It is another, and says this.
+    /// The file has another version, with these tags.
     Tags(Version, Box<Tags>),
-    /// It may not be read, is not there any more, or says nothing that could be understood.
+    /// The file is not readable, no longer exists, or has no tags.
     Nothing,
 }
 
 impl Workspace {
-    /// Reads files, each of which is known at a version or not at all, and gives what became of each, in any order; until
-    /// the caller has gone.
+    /// Reads files, each with its known version if any, and returns the results in any order. Stops when the
+    /// caller has gone.
     pub(super) fn tag_all<'f>(
         &self,
         files: &[&'f FilePlace],
@@ -71,7 +71,7 @@ impl Workspace {
         });
     }
 
-    /// Reads one file after the other of those that no other reader has taken.
+    /// Reads files one by one from those that no other reader has taken.
     fn read_some(
         &self,
         reader: &TagReader<'_>,
