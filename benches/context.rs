@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use lockgate::engine::{ReadResponse, Workspace};
 use lockgate::gate::Watch;
-use lockgate::request::{ContextLook, ReadRequest, Target};
+use lockgate::request::{ContextRequest, ReadRequest, Target};
 
 /// Files of the tree, where nothing else is said; and answers that are measured of each kind.
 const FILES: usize = 5_000;
 const ROUNDS: usize = 21;
 
-const NOTHING: ContextLook = ContextLook { target: None, query: None, symbol: None, tokens: 4_000 };
+const NOTHING: ContextRequest = ContextRequest { target: None, query: None, symbol: None, tokens: 4_000 };
 
 /// A module with a class, functions that use those of others, and constants: 60 to 140 lines.
 fn python(n: usize, files: usize) -> String {
@@ -113,18 +113,18 @@ fn tree(root: &Path, files: usize) {
     }
 }
 
-struct Scene {
+struct Fixture {
     workspace: Arc<Workspace>,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Scene {
+impl Fixture {
     /// How long an answer takes, and how long it is in parts.
-    fn ask(&self, look: &ContextLook) -> (Duration, usize) {
+    fn ask(&self, look: &ContextRequest) -> (Duration, usize) {
         let begun = Instant::now();
         let sight = self
             .runtime
-            .block_on(self.workspace.look(ReadRequest::Context(look.clone()), Watch::idle()))
+            .block_on(self.workspace.run_read(ReadRequest::Context(look.clone()), Watch::idle()))
             .unwrap();
         let took = begun.elapsed();
         let ReadResponse::Context(told) = sight else { return (took, 0) };
@@ -134,7 +134,7 @@ impl Scene {
         (took, parts + told.target.map_or(0, |target| target.outline.len()))
     }
 
-    fn row(&self, name: &str, look: &ContextLook, before: impl Fn(usize)) {
+    fn row(&self, name: &str, look: &ContextRequest, before: impl Fn(usize)) {
         let mut times: Vec<(Duration, usize)> = (0..ROUNDS)
             .map(|round| {
                 before(round);
@@ -169,11 +169,12 @@ fn main() {
     }
     // Only what was left alone for two seconds is surely as it was.
     std::thread::sleep(Duration::from_millis(2_200));
-    let workspace = Workspace::keeping(std::slice::from_ref(&root), &dir.path().join("own")).unwrap();
+    let workspace =
+        Workspace::open_with_state_dir(std::slice::from_ref(&root), &dir.path().join("own")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let scene = Scene { workspace, runtime };
-    let symbol = |name: &str| ContextLook { symbol: Some(name.to_owned()), ..NOTHING };
-    let target = |path: &str| ContextLook { target: Some(Target::File(path.to_owned())), ..NOTHING };
+    let scene = Fixture { workspace, runtime };
+    let symbol = |name: &str| ContextRequest { symbol: Some(name.to_owned()), ..NOTHING };
+    let target = |path: &str| ContextRequest { target: Some(Target::File(path.to_owned())), ..NOTHING };
     let before = memory();
     let (cold, _) = scene.ask(&symbol("load_7"));
     println!(
@@ -188,7 +189,7 @@ fn main() {
     scene.row("a function with few uses", &symbol("load_7"), still);
     scene.row("a method with thousands of namesakes", &symbol("method_1"), still);
     scene.row("a name that nothing has", &symbol("laod_7"), still);
-    scene.row("words", &ContextLook { query: Some("load things of sort 7".to_owned()), ..NOTHING }, still);
+    scene.row("words", &ContextRequest { query: Some("load things of sort 7".to_owned()), ..NOTHING }, still);
     if given.is_none() {
         scene.row("the outline of a file", &target("pkg0/mod7.py"), still);
         scene.row("the same after one file has changed", &symbol("load_7"), |round| {

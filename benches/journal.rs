@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use lockgate::policy::{Durability, Publishing};
 use lockgate::store::{
-    Content, EditMeta, EntryKind, FilePlace, FileWrite, Files, Journal, JournalRecord, RetentionLimits,
+    Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, RetentionLimits,
     StateFolder,
 };
 use lockgate::text::Version;
@@ -28,31 +28,37 @@ const BOUNDS: RetentionLimits =
     RetentionLimits { size: 256 << 20, age: Duration::from_secs(30 * 24 * 60 * 60) };
 
 /// A root and its journal.
-struct Scene {
+struct Fixture {
     files: Files,
     journal: Journal,
 }
 
-impl Scene {
-    fn here(dir: &Path) -> Scene {
+impl Fixture {
+    fn new(dir: &Path) -> Fixture {
         let root = dir.join("root");
         fs::create_dir_all(&root).unwrap();
         let files = Files::open(&[root]).unwrap();
-        let journal = Journal::beside(&StateFolder::beside(&files.root_paths()), &files);
-        Scene { files, journal }
+        let journal = Journal::open(&StateFolder::for_user(&files.root_paths()), &files);
+        Fixture { files, journal }
     }
 
-    fn place(&self, path: &str) -> FilePlace {
+    fn file_place(&self, path: &str) -> FileLocation {
         self.files.admit(path).unwrap()
     }
 
     /// Publishes a text, remembered or not; the difference is what the journal costs.
-    fn publish(&self, place: &FilePlace, bytes: &[u8], remembered: bool) {
+    fn publish(&self, place: &FileLocation, bytes: &[u8], remembered: bool) {
         let read = self.files.read(place, 1 << 30).unwrap();
-        let before = read.as_ref().map(|read| read.held(Content::new(read.bytes())));
+        let before = read.as_ref().map(|read| read.expected(Content::new(read.bytes())));
         let told = JournalRecord { added: 1, removed: 1, keep: true };
-        let write =
-            FileWrite { place, before, after: Some(Content::new(bytes)), mode: None, folders: 0, told };
+        let write = FileWrite {
+            place,
+            before,
+            after: Some(Content::new(bytes)),
+            mode: None,
+            folders: 0,
+            record: told,
+        };
         let how = Publishing { durability: Durability::Process, ..Publishing::default() };
         let request = Version::hash(b"request");
         let (tool, author) = ("edit_file".to_owned(), "bench".to_owned());
@@ -83,12 +89,12 @@ fn median(rounds: usize, mut work: impl FnMut(usize)) -> Duration {
     each.get(rounds / 2).copied().unwrap_or_default()
 }
 
-fn publishing(scene: &Scene) {
+fn publishing(scene: &Fixture) {
     for (name, size) in SIZES {
         let rounds = if size > 1_000_000 { 60 } else { 1000 };
         let texts: Vec<Vec<u8>> = (0..=rounds).map(|number| text(size, number)).collect();
         let cost = |path: String, remembered| {
-            let place = scene.place(&path);
+            let place = scene.file_place(&path);
             scene.publish(&place, texts.last().unwrap(), remembered);
             median(rounds, |number| scene.publish(&place, texts.get(number).unwrap(), remembered))
         };
@@ -97,7 +103,7 @@ fn publishing(scene: &Scene) {
         let stamps = median(100, |number| {
             black_box(Content::new(texts.get(number % rounds).unwrap()));
         });
-        let read = scene.place("read");
+        let read = scene.file_place("read");
         let keeps = median(20, |number| {
             scene.journal.keep(&read, Content::new(texts.get(number % rounds).unwrap()));
         });
@@ -105,14 +111,14 @@ fn publishing(scene: &Scene) {
     }
 }
 
-fn looking(scene: &Scene, dir: &Path) {
+fn looking(scene: &Fixture, dir: &Path) {
     let edits: usize = std::env::var("LOCKGATE_EDITS").ok().and_then(|it| it.parse().ok()).unwrap_or(5_000);
-    let large = scene.place("large");
+    let large = scene.file_place("large");
     (0..33).for_each(|number| scene.publish(&large, &text(4_000_000, number), true));
     let texts: Vec<Vec<u8>> = (0..1000).map(|number| text(40_000, number)).collect();
     let (began, mut most, mut slowest) = (Instant::now(), 0, Duration::ZERO);
     for number in 0..edits {
-        let place = scene.place(&format!("file-{}", number % 200));
+        let place = scene.file_place(&format!("file-{}", number % 200));
         let edit = Instant::now();
         scene.publish(&place, texts.get(number * 31 % 1000).unwrap(), true);
         scene.journal.tidy(BOUNDS).unwrap();
@@ -123,9 +129,9 @@ fn looking(scene: &Scene, dir: &Path) {
         "{edits} edits of 200 files in {:.1?}, the slowest in {slowest:.1?}; at most {most} bytes",
         began.elapsed()
     );
-    let place = scene.place("file-7");
+    let place = scene.file_place("file-7");
     let latest = median(1000, |_| drop(black_box(scene.journal.latest(&place).unwrap().unwrap())));
-    let stale = median(1000, |_| assert!(!scene.journal.stale(&place).unwrap()));
+    let stale = median(1000, |_| assert!(!scene.journal.has_interrupted_edit(&place).unwrap()));
     println!("latest {latest:.1?}, stale {stale:.1?}");
     for (name, place) in [("40 KB", &place), ("4 MB", &large)] {
         let undo = median(100, |_| {
@@ -151,7 +157,7 @@ fn size_of(folder: &Path) -> u64 {
 fn main() {
     let own = std::env::var_os("LOCKGATE_BENCH").map(std::path::PathBuf::from);
     if let Some(dir) = own {
-        let scene = Scene::here(&dir);
+        let scene = Fixture::new(&dir);
         publishing(&scene);
         looking(&scene, &dir);
         return;

@@ -37,19 +37,19 @@ use lockgate::error::{Code, Error};
 use lockgate::locate::{MatchLevel, MatchTolerance, TypoPolicy};
 use lockgate::text::{Buffer, Hints};
 use serde_json::json;
-use texts::{Lot, Quoted};
+use texts::{Quoted, Random};
 use wire::Server;
 
 /// Different quotes for each size of file and of quote.
 const QUOTES: usize = 60;
 
 const SIMILAR: MatchTolerance =
-    MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, slip: TypoPolicy::Pen };
+    MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: TypoPolicy::Certain };
 
-const SCENE: PlanContext<'static> = PlanContext {
+const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    bounds: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
+    limits: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
 };
 
 fn main() {
@@ -99,16 +99,16 @@ fn edit(search: &str, replace: &str, tolerance: MatchTolerance) -> Edit {
         count: None,
         lines: None,
         within: None,
-        aim: Occurrences::Block,
+        occurrences: Occurrences::Block,
         tolerance,
-        standing: OnDuplicate::Done,
+        on_duplicate: OnDuplicate::Reject,
     })
 }
 
 /// Plans an edit once.
 fn once(edit: &Edit, before: &Buffer) -> (Cost, Result<PlannedEdit, Error>) {
     let (ran, begun) = (processor(), Instant::now());
-    let planned = black_box(plan(edit, before, SCENE));
+    let planned = black_box(plan(edit, before, CONTEXT));
     (Cost { wall: begun.elapsed(), processor: processor().saturating_sub(ran) }, planned)
 }
 
@@ -126,7 +126,7 @@ fn share(mut costs: Vec<Cost>, percent: usize) -> Cost {
 /// How an answer is called in a table.
 fn answer(planned: &Result<PlannedEdit, Error>) -> String {
     match planned {
-        Ok(PlannedEdit { receipt: Some(receipt), .. }) => receipt.tier.name().to_owned(),
+        Ok(PlannedEdit { match_info: Some(receipt), .. }) => receipt.level.name().to_owned(),
         Ok(_) => "unchanged".to_owned(),
         Err(refused) => {
             let best = refused.best.as_ref().map(|best| format!(", best {}", best.score.percent()));
@@ -190,9 +190,9 @@ fn near_row(
     lines: usize,
     height: usize,
     what: &str,
-    quote: fn(&str, &mut Lot) -> Quoted,
+    quote: fn(&str, &mut Random) -> Quoted,
 ) {
-    let (mut lot, mut costs, mut right, mut applied) = (Lot::new(height as u64), Vec::new(), 0, 0);
+    let (mut lot, mut costs, mut right, mut applied) = (Random::new(height as u64), Vec::new(), 0, 0);
     let starts = texts::starts(text);
     for _ in 0..QUOTES {
         let (at, block) = loop {
@@ -206,13 +206,14 @@ fn near_row(
         let (cost, planned) = once(&edit(&search, &replace, SIMILAR), before);
         costs.push(cost);
         let found = match &planned {
-            Ok(planned) => planned.receipt.map(|receipt| receipt.line),
+            Ok(planned) => planned.match_info.map(|receipt| receipt.line),
             Err(Error { code: Code::MatchNotFound, best: Some(best), .. }) => Some(best.start_line),
             Err(refused) => panic!("{refused:?}"),
         };
         right += usize::from(found == Some(at));
-        applied +=
-            usize::from(planned.is_ok_and(|planned| planned.receipt.unwrap().tier == MatchLevel::Similar));
+        applied += usize::from(
+            planned.is_ok_and(|planned| planned.match_info.unwrap().level == MatchLevel::Similar),
+        );
     }
     let (median, slow) = (share(costs.clone(), 50), share(costs, 95));
     println!(

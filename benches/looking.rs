@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 
 use lockgate::engine::{ReadResponse, Workspace};
 use lockgate::error::Error;
-use lockgate::front::answer::{ResponseOptions, look};
+use lockgate::front::answer::{ResponseOptions, read};
 use lockgate::gate::Watch;
-use lockgate::request::{LineLook, ListFields, ReadRequest, SearchFields, Target};
+use lockgate::request::{LinesRequest, ListFields, ReadRequest, SearchFields, Target};
 use tokio::runtime::Runtime;
 
 /// Lines of the large file, of which so many are shown.
@@ -31,13 +31,13 @@ const FILES: usize = 5_000;
 /// Longer than a file must have been left alone before its text is used again.
 const SETTLED: Duration = Duration::from_secs(3);
 
-struct Scene {
+struct Fixture {
     workspace: Arc<Workspace>,
     runtime: Runtime,
 }
 
-impl Scene {
-    fn new(dir: &Path) -> Scene {
+impl Fixture {
+    fn new(dir: &Path) -> Fixture {
         let root = dir.join("root");
         fs::create_dir_all(&root).unwrap();
         let line = |line: usize| format!("let value_{line:07} = compute({line}, scale);\n");
@@ -47,16 +47,16 @@ impl Scene {
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join(format!("{file:04}.rs")), (0..200).map(line).collect::<String>()).unwrap();
         }
-        let workspace = Workspace::keeping(&[root], &dir.join("own")).unwrap();
-        Scene { workspace, runtime: tokio::runtime::Builder::new_current_thread().build().unwrap() }
+        let workspace = Workspace::open_with_state_dir(&[root], &dir.join("own")).unwrap();
+        Fixture { workspace, runtime: tokio::runtime::Builder::new_current_thread().build().unwrap() }
     }
 
     /// Looks, and puts what is seen into both forms of an answer.
-    fn look(&self, asked: ReadRequest) -> usize {
+    fn read(&self, asked: ReadRequest) -> usize {
         let seen: Result<ReadResponse, Error> =
-            self.runtime.block_on(self.workspace.look(asked, Watch::idle()));
+            self.runtime.block_on(self.workspace.run_read(asked, Watch::idle()));
         assert!(seen.is_ok(), "{seen:?}");
-        let answer = look(&seen, &ResponseOptions::default());
+        let answer = read(&seen, &ResponseOptions::default());
         answer.json.to_string().len() + answer.text.len()
     }
 }
@@ -92,23 +92,23 @@ fn measured(name: &str, rounds: usize, mut work: impl FnMut(usize) -> usize) {
 fn lines(round: usize) -> ReadRequest {
     let start_line = 1 + round * 7919 % (LINES - SHOWN);
     let target = Target::File("large.rs".to_owned());
-    ReadRequest::Lines(LineLook { target, start_line, end_line: start_line + SHOWN - 1 })
+    ReadRequest::Lines(LinesRequest { target, start_line, end_line: start_line + SHOWN - 1 })
 }
 
 fn search(pattern: &str) -> ReadRequest {
     let fields = SearchFields { pattern: pattern.to_owned(), ..SearchFields::default() };
-    ReadRequest::Search(fields.raise().unwrap())
+    ReadRequest::Search(fields.into_request().unwrap())
 }
 
 fn main() {
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    let scene = Scene::new(dir.path());
-    measured("50 of 100,000 lines, just written", 20, |round| scene.look(lines(round)));
+    let scene = Fixture::new(dir.path());
+    measured("50 of 100,000 lines, just written", 20, |round| scene.read(lines(round)));
     std::thread::sleep(SETTLED);
-    scene.look(lines(0));
-    measured("50 of 100,000 lines", 1000, |round| scene.look(lines(round)));
+    scene.read(lines(0));
+    measured("50 of 100,000 lines", 1000, |round| scene.read(lines(round)));
     measured("get_content of it", 100, |_| {
-        scene.look(ReadRequest::Whole(Target::File("large.rs".to_owned())))
+        scene.read(ReadRequest::Whole(Target::File("large.rs".to_owned())))
     });
     for (name, pattern) in [
         ("a word that is nowhere, 5,001 files", "zq_no_such_word"),
@@ -116,8 +116,8 @@ fn main() {
         ("a regex without a literal", r"\b[a-z]+_[0-9]{5}99\b"),
         ("every line", "."),
     ] {
-        measured(name, 20, |_| scene.look(search(pattern)));
+        measured(name, 20, |_| scene.read(search(pattern)));
     }
-    let list = ListFields { max_results: Some(200), ..ListFields::default() }.raise().unwrap();
-    measured("a list of 200 of 5,001 files", 20, |_| scene.look(ReadRequest::List(list.clone())));
+    let list = ListFields { max_results: Some(200), ..ListFields::default() }.into_request().unwrap();
+    measured("a list of 200 of 5,001 files", 20, |_| scene.read(ReadRequest::List(list.clone())));
 }

@@ -18,10 +18,10 @@ use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-const SCENE: PlanContext<'static> = PlanContext {
+const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    bounds: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
+    limits: EditLimits { bytes: 1 << 30, steps: 40_000_000 },
 };
 
 fn text(lines: usize) -> String {
@@ -50,7 +50,7 @@ fn lines(lines: usize) -> Edit {
 
 /// Plans, applies, proves and diffs one edit: the pure part of the line.
 fn carry(edit: &Edit, before: &Buffer) -> usize {
-    let planned = plan(edit, before, SCENE).unwrap();
+    let planned = plan(edit, before, CONTEXT).unwrap();
     let after = before.apply(&planned.plan).unwrap();
     assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &planned.plan));
     let shown = diff::unified("a.py", Some(before), &after, &planned.plan);
@@ -97,19 +97,19 @@ fn gates(criterion: &mut Criterion) {
         let text = text(*size);
         let before = buffer(&text);
         let edit = lines(*size);
-        let planned = plan(&edit, &before, SCENE).unwrap();
+        let planned = plan(&edit, &before, CONTEXT).unwrap();
         let after = before.apply(&planned.plan).unwrap();
         let map = planned.plan.line_map(&before, &after);
         let policy = Policy::embedded();
         group.throughput(Throughput::Bytes(text.len() as u64));
         for path in ["a.py", "a.toml", "a.go"] {
             let language = language_of(path, None);
-            let terms = policy.terms(path, language, Profile::Edit);
-            let (grant, workshop) = (ExecPermission::Withheld(String::new()), GateRuntime::default());
+            let terms = policy.effective_rules(path, language, Profile::Edit);
+            let (grant, workshop) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
             let means = GateEnv {
                 root: Path::new("/"),
-                grant: &grant,
-                workshop: &workshop,
+                exec_permission: &grant,
+                runtime: &workshop,
                 isolation: Isolation::None,
                 cache: None,
             };
@@ -120,8 +120,8 @@ fn gates(criterion: &mut Criterion) {
                     before: Some(&before),
                     after: &after,
                     map: &map,
-                    stands: InputLocation::OverFile,
-                    beside: &|_| true,
+                    input_location: InputLocation::OverFile,
+                    files_exist: &|_| true,
                 };
                 bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));
             });
@@ -152,12 +152,12 @@ fn built_in(criterion: &mut Criterion) {
     let map = before.rewrite(&new).unwrap().line_map(&before, &after);
     let policy = Policy::embedded();
     let language = language_of("a.py", None);
-    let terms = policy.terms("a.py", language, Profile::Edit);
-    let (grant, workshop) = (ExecPermission::Withheld(String::new()), GateRuntime::default());
+    let terms = policy.effective_rules("a.py", language, Profile::Edit);
+    let (grant, workshop) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
     let means = GateEnv {
         root: Path::new("/"),
-        grant: &grant,
-        workshop: &workshop,
+        exec_permission: &grant,
+        runtime: &workshop,
         isolation: Isolation::None,
         cache: None,
     };
@@ -168,8 +168,8 @@ fn built_in(criterion: &mut Criterion) {
             before,
             after: &after,
             map: &map,
-            stands: InputLocation::of_file(before),
-            beside: &|_| true,
+            input_location: InputLocation::of_file(before),
+            files_exist: &|_| true,
         };
         group.bench_function(BenchmarkId::new(name, 10_000), |bench| {
             bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));

@@ -44,7 +44,7 @@ fn measure(gate: &str, language: &str, path: &str) {
     let search = std::env::var_os("PATH").unwrap_or_default();
     let pins =
         ResolvedPrograms::find(policy.commands(), &SearchPath { folders: &[], roots: &[], path: &search });
-    if pins.program(gate).is_none() || pins.program(&ResolvedPrograms::of_server(gate)).is_none() {
+    if pins.program(gate).is_none() || pins.program(&ResolvedPrograms::server_name(gate)).is_none() {
         return println!("{gate}: not here");
     }
     let dir = tempfile::tempdir().unwrap();
@@ -54,9 +54,16 @@ fn measure(gate: &str, language: &str, path: &str) {
     std::fs::write(root.join(path), text_of(language, 0)).unwrap();
     let (warm, cold) = (GateRuntime::default(), GateRuntime::default());
     warm.keep_servers();
-    let grant = ExecPermission::Pinned(pins);
+    let grant = ExecPermission::Granted(pins);
     let ask = |workshop: &GateRuntime, number: usize| {
-        asked(&policy, &grant, workshop, &root, path, (&text_of(language, 0), &text_of(language, number)))
+        time_judging(
+            &policy,
+            &grant,
+            workshop,
+            &root,
+            path,
+            (&text_of(language, 0), &text_of(language, number)),
+        )
     };
     let first = ask(&warm, 1);
     ask(&cold, 1);
@@ -75,7 +82,7 @@ fn measure(gate: &str, language: &str, path: &str) {
     );
 }
 
-fn asked(
+fn time_judging(
     policy: &Policy,
     grant: &ExecPermission,
     workshop: &GateRuntime,
@@ -93,12 +100,14 @@ fn asked(
         before: Some(&old),
         after: &new,
         map: &map,
-        stands: InputLocation::OverFile,
-        beside: &|_: &str| false,
+        input_location: InputLocation::OverFile,
+        files_exist: &|_: &str| false,
     };
-    let means = GateEnv { root, grant, workshop, isolation: Isolation::None, cache: None };
+    let means =
+        GateEnv { root, exec_permission: grant, runtime: workshop, isolation: Isolation::None, cache: None };
     let begun = Instant::now();
-    let verdict = judge(&draft, &policy.terms(path, language, Profile::Edit), &means, &Watch::idle());
+    let verdict =
+        judge(&draft, &policy.effective_rules(path, language, Profile::Edit), &means, &Watch::idle());
     let took = begun.elapsed();
     let run = &verdict.runs[0];
     assert_eq!((run.outcome, &run.why), (Outcome::Passed, &None), "{run:?}");

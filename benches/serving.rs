@@ -58,9 +58,9 @@ use tokio::time::Instant;
 
 use load::Load;
 use options::Options;
-use peer::{Era, Peer};
+use peer::{Peer, ProtocolEra};
 use report::{millis, quantile};
-use servers::{Place, Server, token};
+use servers::{RunDir, Server, token};
 use usage::{own_time, processor_time};
 
 fn main() -> ExitCode {
@@ -74,20 +74,20 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let kept = LocalSet::new().block_on(&runtime, async {
         if options.front {
-            front::measure(&options, &Place::new(&options)).await;
+            front::measure(&options, &RunDir::new(&options)).await;
             true
         } else if !options.growth.is_empty() {
             growth::measure(&options).await;
             true
         } else {
-            offer(&options, &Place::new(&options)).await
+            offer(&options, &RunDir::new(&options)).await
         }
     });
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Offers the load, and says whether all that is promised was kept.
-async fn offer(options: &Options, place: &Place) -> bool {
+async fn offer(options: &Options, place: &RunDir) -> bool {
     let mut servers = [place.serve("one"), place.serve("two")];
     let load = Rc::new(Load::new(options, place.dir.join("roots")));
     let begun = Instant::now();
@@ -102,8 +102,11 @@ async fn offer(options: &Options, place: &Place) -> bool {
         .map(|number| {
             let own = number % options.organizations;
             // Every fourth client is one of the older form, on both servers and in all organisations.
-            let era =
-                if (number / 2 + number / 8).is_multiple_of(4) { Era::Sessions } else { Era::Stateless };
+            let era = if (number / 2 + number / 8).is_multiple_of(4) {
+                ProtocolEra::Sessions
+            } else {
+                ProtocolEra::Stateless
+            };
             let addresses = servers.iter().map(|server| server.address).collect();
             let peer = Peer::new(era, token(own), addresses, (number + number / 8) % 2);
             tokio::task::spawn_local(Rc::clone(&load).client(number, own, peer))
@@ -122,12 +125,12 @@ async fn offer(options: &Options, place: &Place) -> bool {
         client.await.unwrap();
     }
     let took = begun.elapsed();
-    let kept = told(&load, &servers, place, (before, took), killed);
-    kept && (!options.control || is_seen(&load, place))
+    let kept = print_results(&load, &servers, place, (before, took), killed);
+    kept && (!options.control || is_damage_found(&load, place))
 }
 
 /// True if the check finds all planted damage.
-fn is_seen(load: &Load, place: &Place) -> bool {
+fn is_damage_found(load: &Load, place: &RunDir) -> bool {
     let unseen = control::unseen(load, place);
     unseen.iter().for_each(|what| println!("the control was not seen: {what}"));
     if unseen.is_empty() {
@@ -137,16 +140,16 @@ fn is_seen(load: &Load, place: &Place) -> bool {
 }
 
 /// Processor time of this program, the servers and the database.
-fn times(servers: &[Server], place: &Place) -> [Duration; 3] {
+fn times(servers: &[Server], place: &RunDir) -> [Duration; 3] {
     let all = servers.iter().map(Server::spent).sum();
     let database = place.database.as_ref().map_or(Duration::ZERO, |database| processor_time(database.id()));
     [own_time(), all, database]
 }
 
-fn told(
+fn print_results(
     load: &Load,
     servers: &[Server],
-    place: &Place,
+    place: &RunDir,
     (before, took): ([Duration; 3], Duration),
     killed: Option<Duration>,
 ) -> bool {
@@ -167,7 +170,7 @@ fn told(
         spent[1] * 1e3 / records.len() as f64,
         spent[2] * 1e3 / records.len() as f64,
     );
-    beside(load, servers);
+    print_server_usage(load, servers);
     let there = verify::verify(load, place);
     let acknowledged = load.seen.acknowledged.borrow().len();
     println!(
@@ -190,7 +193,7 @@ fn told(
 }
 
 /// Prints conflicts, rebased edits and the use of the servers.
-fn beside(load: &Load, servers: &[Server]) {
+fn print_server_usage(load: &Load, servers: &[Server]) {
     let seen = &load.seen;
     let mut late = seen.late.borrow_mut();
     late.sort_unstable();
@@ -199,12 +202,12 @@ fn beside(load: &Load, servers: &[Server]) {
     println!(
         "{} conflicts answered, {} edits rebased, {} calls sent again, of which {} edits had been made",
         seen.conflicts.get(),
-        seen.carried.get(),
+        seen.rebased.get(),
         seen.resent.get(),
-        seen.made_already.get()
+        seen.already_applied.get()
     );
     for server in servers {
-        let said = server.said();
+        let said = server.log_text();
         if !said.is_empty() {
             println!("a server said: {said}");
         }

@@ -44,7 +44,7 @@ mod suite {
     mod misdeeds;
     mod moved;
     mod parallel;
-    mod past;
+    mod history;
     mod policy;
     mod regex_parity;
     mod rows;

@@ -15,11 +15,11 @@ pub struct Quoted {
 }
 
 /// Numbers that look like chance, the same ones in every run.
-pub struct Lot(u64);
+pub struct Random(u64);
 
-impl Lot {
-    pub fn new(seed: u64) -> Lot {
-        Lot(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
@@ -101,7 +101,7 @@ pub fn is_telling(block: &str) -> bool {
 }
 
 /// Puts another letter in the place of three in a hundred.
-pub fn drifted(block: &str, lot: &mut Lot) -> Quoted {
+pub fn drifted(block: &str, lot: &mut Random) -> Quoted {
     let mut search: Vec<char> = block.chars().collect();
     let letters: Vec<usize> = search
         .iter()
@@ -118,7 +118,7 @@ pub fn drifted(block: &str, lot: &mut Lot) -> Quoted {
 }
 
 /// Leaves a letter out of a long word of one line that is not the first.
-pub fn slipped(block: &str, lot: &mut Lot) -> Quoted {
+pub fn slipped(block: &str, lot: &mut Random) -> Quoted {
     let first = block.find('\n').unwrap() + 1;
     let letter = |at: usize| block.as_bytes().get(at).is_some_and(u8::is_ascii_lowercase);
     let inside = |at: &usize| (at - 3..=at + 2).all(letter);

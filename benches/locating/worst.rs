@@ -3,7 +3,7 @@
 use lockgate::locate::MatchTolerance;
 use lockgate::text::Buffer;
 
-use super::texts::{self, Lot, Quoted};
+use super::texts::{self, Quoted, Random};
 use super::{SIMILAR, answer, buffer, edit, once};
 
 /// The quotes that are tried on a text.
@@ -73,7 +73,7 @@ fn long_line() -> (&'static str, String, Quotes) {
     let from = 5_000_000 + text[5_000_000..].find("item").unwrap();
     let until = |length: usize| from + text[from..from + length].rfind("]; ").unwrap();
     let part = text[from..until(2_000)].to_owned();
-    let Quoted { search: drifted, .. } = texts::drifted(&format!("{part}\n"), &mut Lot::new(1));
+    let Quoted { search: drifted, .. } = texts::drifted(&format!("{part}\n"), &mut Random::new(1));
     let marked = format!("\u{201c}{}\u{201d} - [", &text[from..until(60)]);
     let blanks = text[from..until(400)].replace(' ', "\u{a0}");
     let quotes = vec![
@@ -90,8 +90,8 @@ fn long_line() -> (&'static str, String, Quotes) {
 fn tall() -> (&'static str, String, Quotes) {
     let text = texts::library(100_000);
     let block = texts::block(&text, 50_000, 5_000);
-    let drifted = texts::drifted(&block, &mut Lot::new(2));
-    let slipped = texts::slipped(&block, &mut Lot::new(3));
+    let drifted = texts::drifted(&block, &mut Random::new(2));
+    let slipped = texts::slipped(&block, &mut Random::new(3));
     let elsewhere = texts::library(205_000);
     let absent = texts::block(&elsewhere, 200_000, 5_000);
     let every = |text: &str| text.lines().map(|line| format!("{line}  # changed\n")).collect::<String>();

@@ -2,11 +2,11 @@
 
 use super::load::Load;
 use super::postgres::Postgres;
-use super::servers::Place;
+use super::servers::RunDir;
 use super::verify;
 
 /// Does the damage, and says what was not found.
-pub fn unseen(load: &Load, place: &Place) -> Vec<&'static str> {
+pub fn unseen(load: &Load, place: &RunDir) -> Vec<&'static str> {
     let database = place.database.as_ref().expect("the control is for a database");
     let wanted = damage(load, database);
     let body = br#"{"content":"    # @@o99-0000001."}"#;

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::options::Options;
-use super::peer::{Era, Peer};
-use super::servers::{Place, token};
+use super::peer::{Peer, ProtocolEra};
+use super::servers::{RunDir, token};
 use super::usage::{memory, processor_time};
 use super::wire::Connection;
 use super::world::Entity;
@@ -26,7 +26,7 @@ struct Calls {
     arguments: Rc<dyn Fn(usize) -> String>,
 }
 
-pub async fn measure(options: &Options, place: &Place) {
+pub async fn measure(options: &Options, place: &RunDir) {
     let entity = Entity::new(3, 1);
     let file = place.root(Some(0)).join("a.tsx");
     std::fs::write(&file, entity.text()).unwrap();
@@ -54,7 +54,7 @@ pub async fn measure(options: &Options, place: &Place) {
         let widths: &[usize] = if one.tool == "patch_content" { &[1] } else { &[1, 8] };
         for &width in widths {
             pipes(place, one, width);
-            for era in [Era::Sessions, Era::Stateless] {
+            for era in [ProtocolEra::Sessions, ProtocolEra::Stateless] {
                 over_http(place, one, width, era).await;
             }
         }
@@ -71,7 +71,7 @@ fn row(one: &Calls, way: &str, width: usize, calls: usize, took: Duration, spent
     );
 }
 
-async fn over_http(place: &Place, one: &Calls, width: usize, era: Era) {
+async fn over_http(place: &RunDir, one: &Calls, width: usize, era: ProtocolEra) {
     let server = place.serve("front");
     let id = server.process.id();
     let calling = |until: Duration| {
@@ -103,7 +103,7 @@ async fn over_http(place: &Place, one: &Calls, width: usize, era: Era) {
     calling(WHILE / 5).await;
     let (begun, before) = (Instant::now(), processor_time(id));
     let done = calling(WHILE).await;
-    let way = if era == Era::Sessions { "HTTP, with a session" } else { "HTTP, stateless" };
+    let way = if era == ProtocolEra::Sessions { "HTTP, with a session" } else { "HTTP, stateless" };
     row(one, way, width, done, begun.elapsed(), processor_time(id) - before);
 }
 
@@ -114,7 +114,7 @@ struct Piped {
 }
 
 impl Piped {
-    fn start(place: &Place) -> Piped {
+    fn start(place: &RunDir) -> Piped {
         let mut command = place.lockgate("pipes");
         command.args(["serve", "--tools", "all", "--root"]).arg(place.root(Some(0)));
         let mut process =
@@ -170,7 +170,7 @@ impl Drop for Piped {
     }
 }
 
-fn pipes(place: &Place, one: &Calls, width: usize) {
+fn pipes(place: &RunDir, one: &Calls, width: usize) {
     let mut piped = Piped::start(place);
     let id = piped.process.id();
     piped.calls(one, width, WHILE / 5);
@@ -180,13 +180,13 @@ fn pipes(place: &Place, one: &Calls, width: usize) {
 }
 
 /// What a server keeps for connections and sessions without a request.
-async fn idle(options: &Options, place: &Place) {
+async fn idle(options: &Options, place: &RunDir) {
     let look = r#"{"path":"a.tsx","start_line":1,"end_line":2}"#;
     println!("\n| of {IDLE} that are idle | memory of each |\n|---|---|");
     for (name, kind) in [
         ("connections", None),
-        ("connections after a call", Some(Era::Stateless)),
-        ("sessions, with their connections", Some(Era::Sessions)),
+        ("connections after a call", Some(ProtocolEra::Stateless)),
+        ("sessions, with their connections", Some(ProtocolEra::Sessions)),
     ] {
         let server = place.serve("idle");
         let id = server.process.id();
@@ -212,7 +212,7 @@ async fn idle(options: &Options, place: &Place) {
 }
 
 async fn warm(address: SocketAddr, look: &str) {
-    let mut peer = Peer::new(Era::Sessions, token(0), vec![address], 0);
+    let mut peer = Peer::new(ProtocolEra::Sessions, token(0), vec![address], 0);
     for _ in 0..200 {
         peer.call("read_content_lines", look).await.unwrap();
     }

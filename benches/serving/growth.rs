@@ -4,12 +4,12 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::load::Load;
-use super::options::{Kept, Options};
-use super::peer::{Era, Peer};
+use super::options::{Options, Storage};
+use super::peer::{Peer, ProtocolEra};
 use super::report::{millis, quantile};
 use super::seed;
-use super::servers::{Place, token};
-use super::world::{Dice, Entity, Kind};
+use super::servers::{RunDir, token};
+use super::world::{Entity, Kind, Random};
 
 /// Calls of each sort.
 const CALLS: usize = 300;
@@ -17,18 +17,18 @@ const CALLS: usize = 300;
 const SLOW_CALLS: usize = 15;
 
 /// A sort of call: what it is called in the table, how often it is made, and what it asks of an entity.
-type Sort = (&'static str, usize, fn(&Load, &Entity, usize) -> (&'static str, String));
+type CallKind = (&'static str, usize, fn(&Load, &Entity, usize) -> (&'static str, String));
 
-const SORTS: [Sort; 8] = [
+const SORTS: [CallKind; 8] = [
     ("`read_content_lines`, 60 lines", CALLS, |load, entity, _| {
         ("read_content_lines", format!("{{{},\"start_line\":1,\"end_line\":60}}", load.named(entity)))
     }),
     ("`get_content`", CALLS, |load, entity, _| ("get_content", format!("{{{}}}", load.named(entity)))),
     ("`patch_content`", CALLS, |load, entity, turn| {
-        load.instruction(entity.number, 0, turn, super::report::Sort::Patch).unwrap()
+        load.instruction(entity.number, 0, turn, super::report::CallKind::Patch).unwrap()
     }),
     ("`replace_content`", CALLS, |load, entity, turn| {
-        load.instruction(entity.number, 0, turn, super::report::Sort::Replace).unwrap()
+        load.instruction(entity.number, 0, turn, super::report::CallKind::Replace).unwrap()
     }),
     ("`search_content`, one function by its name", CALLS, |load, entity, _| {
         search(load, entity, &format!("part_{:06}_00", entity.number))
@@ -46,9 +46,9 @@ const SORTS: [Sort; 8] = [
 
 /// Searches all files of the type that the entity has, which are all that one organisation has of them.
 fn search(load: &Load, entity: &Entity, pattern: &str) -> (&'static str, String) {
-    let among = match load.options.kept {
-        Kept::Files => String::new(),
-        Kept::Postgres => format!(",\"entity_type\":\"{}\"", entity.kind.name()),
+    let among = match load.options.storage {
+        Storage::Files => String::new(),
+        Storage::Postgres => format!(",\"entity_type\":\"{}\"", entity.kind.name()),
     };
     ("search_content", format!("{{\"pattern\":\"{pattern}\"{among},\"max_results\":20}}"))
 }
@@ -59,7 +59,7 @@ pub async fn measure(options: &Options) {
     for &entities in &options.growth {
         // One organisation has them all: what it searches grows as they do.
         let options = Options { entities, organizations: 1, ..options.clone() };
-        let place = Place::new(&options);
+        let place = RunDir::new(&options);
         columns.push(column(&options, &place).await);
     }
     let heads = options.growth.iter().map(|number| format!(" {number} entities, p50 ms | p99 |"));
@@ -70,14 +70,14 @@ pub async fn measure(options: &Options) {
     }
 }
 
-async fn column(options: &Options, place: &Place) -> Vec<(f64, f64)> {
+async fn column(options: &Options, place: &RunDir) -> Vec<(f64, f64)> {
     let server = place.serve("growth");
     let load = Rc::new(Load::new(options, place.dir.join("roots")));
     let begun = Instant::now();
     seed::seed(&load, place, &server).await;
     println!("{} entities made in {:.1} s", options.entities, begun.elapsed().as_secs_f64());
-    let mut peer = Peer::new(Era::Stateless, token(0), vec![server.address], 0);
-    let (mut dice, mut turn) = (Dice(7), 0);
+    let mut peer = Peer::new(ProtocolEra::Stateless, token(0), vec![server.address], 0);
+    let (mut dice, mut turn) = (Random(7), 0);
     let mut column = Vec::new();
     for (name, calls, ask) in SORTS {
         let mut times = Vec::new();
@@ -104,7 +104,7 @@ async fn column(options: &Options, place: &Place) -> Vec<(f64, f64)> {
 }
 
 /// Searches are for workflows: three of ten entities, under one organisation.
-fn drawn(load: &Load, dice: &mut Dice) -> Entity {
+fn drawn(load: &Load, dice: &mut Random) -> Entity {
     loop {
         let entity = &load.entities.borrow()[dice.below(load.options.entities)];
         if entity.kind == Kind::Workflow {

@@ -8,11 +8,11 @@ use memchr::memmem;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-use super::options::{Kept, Options};
-use super::peer::{Answered, Peer};
-use super::report::{Record, Sort};
+use super::options::{Options, Storage};
+use super::peer::{Peer, PeerResponse};
+use super::report::{CallKind, Record};
 use super::wire::{field, quoted};
-use super::world::{Dice, Entity, Kind, organization, version};
+use super::world::{Entity, Kind, Random, organization, version};
 
 /// How often an edit that met another one is built anew.
 const AGAIN: u32 = 20;
@@ -29,7 +29,7 @@ pub struct Load {
     pub entities: RefCell<Vec<Entity>>,
     /// What each organisation reaches.
     pub reach: Vec<Vec<usize>>,
-    pub seen: Seen,
+    pub seen: LoadResults,
     pub begun: Cell<Option<Instant>>,
     /// Edits that were begun.
     pub edits: Cell<usize>,
@@ -37,7 +37,7 @@ pub struct Load {
 
 /// What the clients saw.
 #[derive(Default)]
-pub struct Seen {
+pub struct LoadResults {
     pub records: RefCell<Vec<Record>>,
     /// Edits that were acknowledged: number, entity, and the journal's name for each where the answer told it.
     pub acknowledged: RefCell<Vec<(usize, usize, Option<String>)>>,
@@ -46,10 +46,10 @@ pub struct Seen {
     /// What must not be.
     pub broken: RefCell<Vec<String>>,
     pub conflicts: Cell<usize>,
-    pub carried: Cell<usize>,
+    pub rebased: Cell<usize>,
     pub resent: Cell<usize>,
     /// Resent edits that had been made when no answer came.
-    pub made_already: Cell<usize>,
+    pub already_applied: Cell<usize>,
     /// How late the clients themselves were.
     pub late: RefCell<Vec<Duration>>,
 }
@@ -71,7 +71,7 @@ impl Load {
             roots,
             reach: (0..options.organizations).map(reached).collect(),
             entities: RefCell::new(entities),
-            seen: Seen::default(),
+            seen: LoadResults::default(),
             begun: Cell::new(None),
             edits: Cell::new(0),
         }
@@ -79,7 +79,7 @@ impl Load {
 
     /// The fields that name an entity.
     pub fn named(&self, entity: &Entity) -> String {
-        if self.options.kept == Kept::Files {
+        if self.options.storage == Storage::Files {
             let of = match entity.kind {
                 Kind::Module => "global".to_owned(),
                 Kind::AppFile | Kind::Workflow => organization(entity.organization),
@@ -100,7 +100,7 @@ impl Load {
         let rate = options.edits_a_second + options.reads_a_second;
         let period = options.clients as f64 / rate;
         let edits = options.edits_a_second / rate;
-        let mut dice = Dice(number as u64 * 7919 + 1);
+        let mut dice = Random(number as u64 * 7919 + 1);
         let begun = self.begun.get().expect("it has begun");
         for turn in 0.. {
             let part = number as f64 / options.clients as f64 + dice.below(500) as f64 / 1000.0;
@@ -119,18 +119,18 @@ impl Load {
             let (sort, code) = if share(turn + 1.0) > share(turn) {
                 self.edit(&mut peer, own, &mut dice).await
             } else {
-                self.look(&mut peer, own, &mut dice).await
+                self.read(&mut peer, own, &mut dice).await
             };
             let record = Record { sort, due: due - begun, took: due.elapsed(), code };
             self.seen.records.borrow_mut().push(record);
         }
     }
 
-    async fn edit(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> (Sort, Option<String>) {
+    async fn edit(&self, peer: &mut Peer, own: usize, dice: &mut Random) -> (CallKind, Option<String>) {
         let reach = &self.reach[own];
         let bound = if dice.below(100) < HOT { HOT_ENTITIES } else { reach.len() };
         let which = reach[dice.below(bound)];
-        let sort = if dice.below(10) < 3 { Sort::Replace } else { Sort::Patch };
+        let sort = if dice.below(10) < 3 { CallKind::Replace } else { CallKind::Patch };
         let number = self.edits.replace(self.edits.get() + 1);
         let part = dice.below(self.entities.borrow()[which].parts);
         let code = self.carry_out(peer, own, (which, part, number), sort).await;
@@ -143,7 +143,7 @@ impl Load {
         peer: &mut Peer,
         own: usize,
         (which, part, number): (usize, usize, usize),
-        sort: Sort,
+        sort: CallKind,
     ) -> Result<(), String> {
         let mut resent = 0;
         for _ in 0..AGAIN {
@@ -163,7 +163,7 @@ impl Load {
                     self.read_again(peer, own, which).await?;
                     // It may be one's own edit that it met, of which no answer came.
                     if self.entities.borrow()[which].marks.iter().any(|(_, edit)| *edit == number) {
-                        count(&self.seen.made_already);
+                        count(&self.seen.already_applied);
                         self.seen.acknowledged.borrow_mut().push((number, which, None));
                         return Ok(());
                     }
@@ -185,11 +185,11 @@ impl Load {
         which: usize,
         part: usize,
         number: usize,
-        sort: Sort,
+        sort: CallKind,
     ) -> Option<(&'static str, String)> {
         let entity = &self.entities.borrow()[which];
         let (named, expected) = (self.named(entity), &entity.version);
-        if sort == Sort::Patch {
+        if sort == CallKind::Patch {
             let (old, mark) = (entity.anchor(part), entity.mark_line(number));
             let (old, new) = (quoted(&old), quoted(&(mark + &old)));
             let arguments = format!(
@@ -209,7 +209,7 @@ impl Load {
         ))
     }
 
-    pub fn acknowledge(&self, answered: &Answered, which: usize, part: usize, number: usize) {
+    pub fn acknowledge(&self, answered: &PeerResponse, which: usize, part: usize, number: usize) {
         let entity = &mut self.entities.borrow_mut()[which];
         entity.marks.push((part, number));
         if let Some(version) = field(&answered.body, "version") {
@@ -217,13 +217,13 @@ impl Load {
         }
         let made_already = field(&answered.body, "status") == Some("already_applied");
         if made_already {
-            count(&self.seen.made_already);
+            count(&self.seen.already_applied);
             if answered.resent == 0 {
                 self.broken(format!("edit {number} was there before it was made"));
             }
         }
         if memmem::find(&answered.body, b"carried over from").is_some() {
-            count(&self.seen.carried);
+            count(&self.seen.rebased);
         }
         let id = field(&answered.body, "edit_id").map(str::to_owned);
         self.seen.acknowledged.borrow_mut().push((number, which, id));
@@ -252,7 +252,7 @@ impl Load {
         own: usize,
         tool: &str,
         arguments: &str,
-    ) -> Result<Answered, String> {
+    ) -> Result<PeerResponse, String> {
         let answered = peer.call(tool, arguments).await?;
         self.seen.resent.set(self.seen.resent.get() + answered.resent as usize);
         self.inspect(tool, own, &answered.body);

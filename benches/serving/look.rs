@@ -1,14 +1,14 @@
 //! What the clients look at.
 
 use super::load::Load;
-use super::options::Kept;
+use super::options::Storage;
 use super::peer::Peer;
-use super::report::Sort;
-use super::world::{Dice, Entity, Kind};
+use super::report::CallKind;
+use super::world::{Entity, Kind, Random};
 
 impl Load {
     /// Looks at something within reach, and now and then for what is not.
-    pub async fn look(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> (Sort, Option<String>) {
+    pub async fn read(&self, peer: &mut Peer, own: usize, dice: &mut Random) -> (CallKind, Option<String>) {
         let which = self.reach[own][dice.below(self.reach[own].len())];
         let entity = self.entities.borrow()[which].clone();
         let named = self.named(&entity);
@@ -16,11 +16,11 @@ impl Load {
             0..=49 => {
                 let first = 1 + dice.below(entity.lines());
                 let lines = format!(r#"{{{named},"start_line":{first},"end_line":{}}}"#, first + 60);
-                (Sort::Lines, "read_content_lines", lines)
+                (CallKind::Lines, "read_content_lines", lines)
             }
-            50..=89 => (Sort::Whole, "get_content", format!("{{{named}}}")),
-            90..=97 => (Sort::Search, "search_content", self.search(&entity)),
-            _ => return (Sort::Foreign, self.probe(peer, own, dice).await),
+            50..=89 => (CallKind::Whole, "get_content", format!("{{{named}}}")),
+            90..=97 => (CallKind::Search, "search_content", self.search(&entity)),
+            _ => return (CallKind::Foreign, self.probe(peer, own, dice).await),
         };
         let code = match self.call(peer, own, tool, &arguments).await {
             Ok(answered) => answered.code(),
@@ -32,19 +32,19 @@ impl Load {
     /// A search for the functions of one entity among all of its type.
     fn search(&self, entity: &Entity) -> String {
         let pattern = format!(r#""pattern":"def part_{:06}_\\d+\\(","max_results":5"#, entity.number);
-        match (self.options.kept, entity.kind) {
-            (Kept::Files, _) => format!("{{{pattern}}}"),
-            (Kept::Postgres, Kind::AppFile) => format!(
+        match (self.options.storage, entity.kind) {
+            (Storage::Files, _) => format!("{{{pattern}}}"),
+            (Storage::Postgres, Kind::AppFile) => format!(
                 r#"{{"pattern":"function part_{:06}_\\d+\\(","max_results":5,"entity_type":"app_file","app_id":"{}"}}"#,
                 entity.number,
                 entity.app()
             ),
-            (Kept::Postgres, kind) => format!(r#"{{{pattern},"entity_type":"{}"}}"#, kind.name()),
+            (Storage::Postgres, kind) => format!(r#"{{{pattern},"entity_type":"{}"}}"#, kind.name()),
         }
     }
 
     /// Asks for what is another organisation's.
-    async fn probe(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> Option<String> {
+    async fn probe(&self, peer: &mut Peer, own: usize, dice: &mut Random) -> Option<String> {
         let other = {
             let entities = self.entities.borrow();
             let foreign = |one: &Entity| one.kind != Kind::Module && one.organization != own;
@@ -54,7 +54,7 @@ impl Load {
         match self.call(peer, own, "get_content", &format!("{{{}}}", self.named(&other))).await {
             Err(code) => Some(code),
             Ok(answered) => match answered.code() {
-                Some(code) if code == "FILE_NOT_FOUND" || self.options.kept == Kept::Files => None,
+                Some(code) if code == "FILE_NOT_FOUND" || self.options.storage == Storage::Files => None,
                 code => {
                     self.broken(format!(
                         "{} of {} was answered with {code:?}",

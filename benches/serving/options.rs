@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// Where the entities lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum Storage {
     /// As files in a root for each organisation: what the same load costs without a database.
     Files,
     /// In a PostgreSQL of the program's own.
@@ -16,7 +16,7 @@ pub enum Kept {
 pub struct Options {
     pub binary: PathBuf,
     pub dir: PathBuf,
-    pub kept: Kept,
+    pub storage: Storage,
     pub entities: usize,
     pub organizations: usize,
     pub clients: usize,
@@ -67,7 +67,7 @@ impl Options {
         let mut options = Options {
             binary: binary.into(),
             dir: std::env::temp_dir(),
-            kept: Kept::Postgres,
+            storage: Storage::Postgres,
             entities: 10_000,
             organizations: 8,
             clients: 64,
@@ -89,7 +89,7 @@ impl Options {
             match word.as_str() {
                 "--binary" => options.binary = value()?.into(),
                 "--dir" => options.dir = value()?.into(),
-                "--store" => options.kept = kept(&value()?)?,
+                "--store" => options.storage = parse_storage(&value()?)?,
                 "--entities" => options.entities = number(&value()?)?,
                 "--organizations" => options.organizations = number::<usize>(&value()?)?.clamp(1, 90),
                 "--clients" => options.clients = number(&value()?)?,
@@ -103,7 +103,7 @@ impl Options {
                 "--growth" => {
                     options.growth = value()?.split(',').map(number).collect::<Result<Vec<usize>, _>>()?;
                 }
-                "--front" => (options.front, options.kept) = (true, Kept::Files),
+                "--front" => (options.front, options.storage) = (true, Storage::Files),
                 "--control" => options.control = true,
                 "--keep" => options.keep = true,
                 _ => return Err(HELP.to_owned()),
@@ -116,10 +116,10 @@ impl Options {
     }
 }
 
-fn kept(word: &str) -> Result<Kept, String> {
+fn parse_storage(word: &str) -> Result<Storage, String> {
     match word {
-        "files" => Ok(Kept::Files),
-        "postgres" => Ok(Kept::Postgres),
+        "files" => Ok(Storage::Files),
+        "postgres" => Ok(Storage::Postgres),
         _ => Err(format!("--store is files or postgres, not {word}")),
     }
 }

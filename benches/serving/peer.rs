@@ -7,7 +7,7 @@ use super::wire::{Connection, Response, field};
 
 /// The protocol's two forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub enum ProtocolEra {
     /// With sessions: 2025-11-25.
     Sessions,
     /// Each request for itself: 2026-07-28.
@@ -19,7 +19,7 @@ const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub struct Peer {
-    pub era: Era,
+    pub era: ProtocolEra,
     pub token: String,
     servers: Vec<SocketAddr>,
     at: usize,
@@ -29,13 +29,13 @@ pub struct Peer {
 }
 
 /// What became of a call.
-pub struct Answered {
+pub struct PeerResponse {
     pub body: Vec<u8>,
     /// How often it was sent again, as no answer came.
     pub resent: u32,
 }
 
-impl Answered {
+impl PeerResponse {
     /// The code of a refusal; absent where the call did what it was to do.
     pub fn code(&self) -> Option<String> {
         if memchr::memmem::find(&self.body, b"\"isError\":false").is_some() {
@@ -46,18 +46,18 @@ impl Answered {
 }
 
 impl Peer {
-    pub fn new(era: Era, token: String, servers: Vec<SocketAddr>, at: usize) -> Peer {
+    pub fn new(era: ProtocolEra, token: String, servers: Vec<SocketAddr>, at: usize) -> Peer {
         Peer { era, token, servers, at, connection: None, session: None, next: 0 }
     }
 
     /// Calls a tool until there is an answer; an error is the code of what came in its place.
-    pub async fn call(&mut self, tool: &str, arguments: &str) -> Result<Answered, String> {
+    pub async fn call(&mut self, tool: &str, arguments: &str) -> Result<PeerResponse, String> {
         self.next += 1;
         let body = self.message(tool, arguments);
         let mut resent = 0;
         loop {
             match self.once(tool, &body).await {
-                Ok(Response { status: 200, body, .. }) => return Ok(Answered { body, resent }),
+                Ok(Response { status: 200, body, .. }) => return Ok(PeerResponse { body, resent }),
                 // The session was another server's.
                 Ok(Response { status: 404, .. }) if self.session.is_some() => self.session = None,
                 Ok(Response { status, .. }) if status != 503 => return Err(format!("HTTP_{status}")),
@@ -82,7 +82,7 @@ impl Peer {
         if self.connection.is_none() {
             self.connection = Some(Connection::open(self.servers[self.at]).await?);
         }
-        if self.era == Era::Sessions && self.session.is_none() {
+        if self.era == ProtocolEra::Sessions && self.session.is_none() {
             self.greet().await?;
         }
         let request = self.request(tool, body);
@@ -104,8 +104,8 @@ impl Peer {
 
     fn message(&self, tool: &str, arguments: &str) -> String {
         let meta = match self.era {
-            Era::Sessions => "",
-            Era::Stateless => {
+            ProtocolEra::Sessions => "",
+            ProtocolEra::Stateless => {
                 r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#
             }
         };
@@ -117,13 +117,13 @@ impl Peer {
 
     fn request(&self, tool: &str, body: &str) -> Vec<u8> {
         let era = match (self.era, &self.session) {
-            (Era::Stateless, _) => {
+            (ProtocolEra::Stateless, _) => {
                 format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n")
             }
-            (Era::Sessions, Some(session)) => {
+            (ProtocolEra::Sessions, Some(session)) => {
                 format!("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {session}\r\n")
             }
-            (Era::Sessions, None) => String::new(),
+            (ProtocolEra::Sessions, None) => String::new(),
         };
         format!(
             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nAccept: application/json, text/event-stream\r\n\

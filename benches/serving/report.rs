@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// What a call was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sort {
+pub enum CallKind {
     Patch,
     Replace,
     Lines,
@@ -14,29 +14,35 @@ pub enum Sort {
     Foreign,
 }
 
-impl Sort {
-    const ALL: [Sort; 6] =
-        [Sort::Patch, Sort::Replace, Sort::Lines, Sort::Whole, Sort::Search, Sort::Foreign];
+impl CallKind {
+    const ALL: [CallKind; 6] = [
+        CallKind::Patch,
+        CallKind::Replace,
+        CallKind::Lines,
+        CallKind::Whole,
+        CallKind::Search,
+        CallKind::Foreign,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
-            Sort::Patch => "`patch_content`",
-            Sort::Replace => "`replace_content`",
-            Sort::Lines => "`read_content_lines`",
-            Sort::Whole => "`get_content`",
-            Sort::Search => "`search_content`",
-            Sort::Foreign => "`get_content` of another organisation's",
+            CallKind::Patch => "`patch_content`",
+            CallKind::Replace => "`replace_content`",
+            CallKind::Lines => "`read_content_lines`",
+            CallKind::Whole => "`get_content`",
+            CallKind::Search => "`search_content`",
+            CallKind::Foreign => "`get_content` of another organisation's",
         }
     }
 
     pub const fn edits(self) -> bool {
-        matches!(self, Sort::Patch | Sort::Replace)
+        matches!(self, CallKind::Patch | CallKind::Replace)
     }
 }
 
 /// One call.
 pub struct Record {
-    pub sort: Sort,
+    pub sort: CallKind,
     /// When it was due, from the beginning.
     pub due: Duration,
     /// From then to its answer.
@@ -68,7 +74,7 @@ pub fn show(records: &[Record], killed: Option<Duration>) -> Vec<String> {
         }
     }
     let all: Vec<&Record> = records.iter().collect();
-    for sort in Sort::ALL {
+    for sort in CallKind::ALL {
         row(sort.name(), &all, |one| one == sort, None);
     }
     beyond
@@ -102,7 +108,7 @@ fn phases(killed: Option<Duration>) -> Vec<(&'static str, Duration, Duration)> {
     ]
 }
 
-fn row(name: &str, all: &[&Record], wanted: impl Fn(Sort) -> bool, goal: Option<Duration>) -> Duration {
+fn row(name: &str, all: &[&Record], wanted: impl Fn(CallKind) -> bool, goal: Option<Duration>) -> Duration {
     let mut times = Vec::new();
     let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
     for one in all.iter().filter(|one| wanted(one.sort)) {

@@ -3,18 +3,18 @@
 use std::fs;
 
 use super::load::Load;
-use super::options::Kept;
-use super::peer::{Era, Peer};
+use super::options::Storage;
+use super::peer::{Peer, ProtocolEra};
 use super::postgres::Postgres;
-use super::servers::{Place, Server, token};
+use super::servers::{RunDir, Server, token};
 use super::world::{Entity, Kind, apps, organization};
 
 /// Puts all entities where the servers find them.
-pub async fn seed(load: &Load, place: &Place, server: &Server) {
-    match (&place.database, load.options.kept) {
-        (Some(database), Kept::Postgres) => {
+pub async fn seed(load: &Load, place: &RunDir, server: &Server) {
+    match (&place.database, load.options.storage) {
+        (Some(database), Storage::Postgres) => {
             // The tables are made by the first call, which finds nothing.
-            let nothing = Peer::new(Era::Stateless, token(0), vec![server.address], 0)
+            let nothing = Peer::new(ProtocolEra::Stateless, token(0), vec![server.address], 0)
                 .call("get_content", r#"{"path":"no.py","entity_type":"module"}"#)
                 .await
                 .unwrap();
@@ -26,7 +26,7 @@ pub async fn seed(load: &Load, place: &Place, server: &Server) {
     }
 }
 
-fn files(load: &Load, place: &Place) {
+fn files(load: &Load, place: &RunDir) {
     for entity in load.entities.borrow().iter() {
         let of = (entity.kind != Kind::Module).then_some(entity.organization);
         let path = place.root(of).join(&entity.path);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::options::{Kept, Options};
+use super::options::{Options, Storage};
 use super::postgres::Postgres;
 use super::usage::processor_time;
 use super::world::organization;
@@ -25,7 +25,7 @@ pub struct Server {
 }
 
 /// Where all of a run lies.
-pub struct Place {
+pub struct RunDir {
     // Before the folder in which it lies.
     pub database: Option<Postgres>,
     pub binary: PathBuf,
@@ -38,8 +38,8 @@ pub fn token(number: usize) -> String {
     format!("the-token-of-organisation-{number:02}")
 }
 
-impl Place {
-    pub fn new(options: &Options) -> Place {
+impl RunDir {
+    pub fn new(options: &Options) -> RunDir {
         let folder = tempfile::Builder::new().prefix("lockgate-serving-").tempdir_in(&options.dir).unwrap();
         let dir = folder.path().canonicalize().unwrap();
         let folder = if options.keep {
@@ -50,12 +50,12 @@ impl Place {
         };
         // The user of the database passes through it.
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o711)).unwrap();
-        let database = (options.kept == Kept::Postgres).then(|| Postgres::start(&dir));
+        let database = (options.storage == Storage::Postgres).then(|| Postgres::start(&dir));
         for number in 0..options.organizations {
             fs::create_dir_all(dir.join("roots").join(organization(number))).unwrap();
         }
         fs::create_dir_all(dir.join("roots/global/modules")).unwrap();
-        let place = Place { database, binary: options.binary.clone(), dir, _folder: folder };
+        let place = RunDir { database, binary: options.binary.clone(), dir, _folder: folder };
         place.configure(options);
         place
     }
@@ -138,7 +138,7 @@ impl Server {
     }
 
     /// What it said beside its first lines.
-    pub fn said(&self) -> String {
+    pub fn log_text(&self) -> String {
         let said = fs::read_to_string(&self.log).unwrap_or_default();
         said.lines().filter(|line| !line.contains("listening on")).take(20).collect::<Vec<_>>().join("\n")
     }

@@ -5,11 +5,11 @@ use std::fs;
 
 use super::load::Load;
 use super::postgres::Postgres;
-use super::servers::Place;
+use super::servers::RunDir;
 use super::world::{Entity, Kind, organization};
 
 /// Looks at every text; gives the number of edits that are there, and says what is broken by way of `load`.
-pub fn verify(load: &Load, place: &Place) -> usize {
+pub fn verify(load: &Load, place: &RunDir) -> usize {
     let mut texts = vec![None; load.options.entities];
     match &place.database {
         None => {

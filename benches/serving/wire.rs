@@ -26,14 +26,14 @@ pub struct Response {
 
 impl Connection {
     pub async fn open(address: SocketAddr) -> Result<Connection> {
-        let stream = within(TcpStream::connect(address)).await?;
+        let stream = with_timeout(TcpStream::connect(address)).await?;
         stream.set_nodelay(true)?;
         Ok(Connection { stream, buffer: Vec::with_capacity(32 << 10) })
     }
 
     /// Sends a request and reads its answer; after an error the connection is of no use.
     pub async fn exchange(&mut self, request: &[u8]) -> Result<Response> {
-        within(async {
+        with_timeout(async {
             self.stream.write_all(request).await?;
             self.response().await
         })
@@ -98,7 +98,7 @@ impl Connection {
     }
 }
 
-async fn within<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+async fn with_timeout<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Error::from(ErrorKind::TimedOut)))
 }
 

@@ -50,7 +50,7 @@ pub fn apps(organization: usize) -> impl Iterator<Item = String> {
 impl Entity {
     /// Entity `number` of a world with so many organisations: six of ten are files of apps, three workflows, one a module.
     pub fn new(number: usize, organizations: usize) -> Entity {
-        let mut dice = Dice(number as u64);
+        let mut dice = Random(number as u64);
         let kind = match number % 10 {
             0..=5 => Kind::AppFile,
             6..=8 => Kind::Workflow,
@@ -130,7 +130,7 @@ impl Entity {
             Kind::Module => writeln!(text, "# Module {number:06} of @@o{scope}-module.\nimport json\n"),
         }
         .expect("a text takes it");
-        let mut dice = Dice(number as u64 ^ 0x5eed);
+        let mut dice = Random(number as u64 ^ 0x5eed);
         for part in 0..self.parts {
             self.opening(&mut text, part);
             for line in 0..12 {
@@ -164,7 +164,7 @@ impl Entity {
         .expect("a text takes it");
     }
 
-    fn statement(&self, text: &mut String, dice: &mut Dice, line: usize) {
+    fn statement(&self, text: &mut String, dice: &mut Random, line: usize) {
         let [a, b, c, d] = std::array::from_fn(|_| WORDS[dice.below(WORDS.len())]);
         let number = dice.below(1000);
         match self.kind {
@@ -202,9 +202,9 @@ pub fn version(text: &str) -> String {
 }
 
 /// Numbers that are the same in each run.
-pub struct Dice(pub u64);
+pub struct Random(pub u64);
 
-impl Dice {
+impl Random {
     pub fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut number = self.0;

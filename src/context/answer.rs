@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::budget::{self, ByteBudget};
 use super::index::Index;
 use super::outline::outline;
-use super::page::VersionedText;
 use super::project::ProjectSummary;
 use super::query;
-use super::symbol::{self, IndexedSymbol, Used};
+use super::symbol::{self, IndexedSymbol, SymbolUse};
 use super::tags::Tags;
+use super::versioned_text::VersionedText;
 use super::{CodeContext, CodeSymbol, Reference, TargetFile};
 
 /// The maximum number of definitions shown for a name, and of names shown for a file.
@@ -37,14 +37,14 @@ pub struct ContextQuery<'q> {
 
 impl ContextQuery<'_> {
     /// True if the query names nothing, so that it asks for the project summary.
-    pub fn asks_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.symbol.is_none() && self.query.is_none() && self.near.is_none()
     }
 }
 
 /// The inputs of a response.
 #[derive(Debug, Default)]
-pub struct SourceSizes<'s> {
+pub struct AnswerInput<'s> {
     /// The file whose outline is requested.
     pub target: Option<(&'s VersionedText, Option<&'s Tags>)>,
     /// The project summary.
@@ -60,14 +60,14 @@ pub type TextSource<'t> = dyn FnMut(&str) -> Option<Arc<VersionedText>> + 't;
 pub fn answer(
     index: &Index,
     question: &ContextQuery<'_>,
-    seen: SourceSizes<'_>,
+    seen: AnswerInput<'_>,
     texts: &mut TextSource<'_>,
 ) -> CodeContext {
     let mut told = AnswerParts {
         index,
         budget: ByteBudget::from_tokens(question.tokens),
         context: CodeContext {
-            room: question.tokens.saturating_mul(budget::TOKEN),
+            max_bytes: question.tokens.saturating_mul(budget::TOKEN),
             ..CodeContext::default()
         },
         texts,
@@ -101,14 +101,14 @@ struct AnswerParts<'a, 't> {
 
 impl<'a> AnswerParts<'a, '_> {
     /// Reserves the space for the fixed parts of the response.
-    fn heading(&mut self, question: &ContextQuery<'_>, seen: &SourceSizes<'_>) {
+    fn heading(&mut self, question: &ContextQuery<'_>, seen: &AnswerInput<'_>) {
         let (Some(near), Some((page, _))) = (question.near, seen.target) else { return };
         let (path, version, lines) = (near.to_owned(), page.version(), page.lines());
         self.context.truncated |= !self.budget.take(budget::target(&path));
         self.context.target = Some(TargetFile { path, version, lines, outline: Vec::new() });
     }
 
-    fn outline(&mut self, seen: &SourceSizes<'_>) {
+    fn outline(&mut self, seen: &AnswerInput<'_>) {
         let Some((page, tags)) = seen.target else { return };
         let Some(tags) = tags else {
             self.note(
@@ -122,9 +122,9 @@ impl<'a> AnswerParts<'a, '_> {
             target.outline = shown;
         }
         if hidden > 0 {
-            self.cut(format!("{hidden} of {all} symbols of the outline are not shown"));
+            self.note_omission(format!("{hidden} of {all} symbols of the outline are not shown"));
         } else if cut {
-            self.cut("docs are not shown".to_owned());
+            self.note_omission("docs are not shown".to_owned());
         }
     }
 
@@ -147,7 +147,7 @@ impl<'a> AnswerParts<'a, '_> {
         self.references(&used);
         self.codes(&mut shown, &codes, usize::MAX, self.budget.left());
         if shown.len() < found.len() {
-            self.cut(format!("{} of {} definitions are shown", shown.len(), found.len()));
+            self.note_omission(format!("{} of {} definitions are shown", shown.len(), found.len()));
         }
         self.context.definitions = Some(shown);
     }
@@ -187,13 +187,13 @@ impl<'a> AnswerParts<'a, '_> {
         let floor = self.budget.left().saturating_sub(bytes);
         for found in found.iter().take(most) {
             let Some(page) = self.page(found.path) else { continue };
-            let place = found.definition.place;
+            let place = found.definition.location;
             let symbol = page.symbol(found.path, found.file, found.definition, &self.index.names);
             let cost = budget::symbol(&symbol) + self.version_cost(found.path);
             if self.budget.left() < floor + cost && !shown.is_empty() || !self.budget.take(cost) {
                 break;
             }
-            self.seen(found.path, &page);
+            self.add_version(found.path, &page);
             codes.push(page.rows(place.first, place.last).to_owned());
             shown.push(symbol);
         }
@@ -212,8 +212,8 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    fn references(&mut self, used: &[Used<'a>]) {
-        for (number, Used { path, file, line }) in used.iter().enumerate() {
+    fn references(&mut self, used: &[SymbolUse<'a>]) {
+        for (number, SymbolUse { path, file, line }) in used.iter().enumerate() {
             let Some(page) = self.page(path) else { continue };
             let within = file.around(*line, &self.index.names);
             let reference = Reference {
@@ -225,14 +225,14 @@ impl<'a> AnswerParts<'a, '_> {
             if !self.budget.take(budget::reference(&reference) + self.version_cost(path)) {
                 let files: HashSet<&str> = used.iter().skip(number).map(|used| used.path).collect();
                 let left = used.len() - number;
-                self.cut(format!(
+                self.note_omission(format!(
                     "{left} of {} references are not shown, in {} files",
                     used.len(),
                     files.len()
                 ));
                 return;
             }
-            self.seen(path, &page);
+            self.add_version(path, &page);
             self.context.references.push(reference);
         }
     }
@@ -257,7 +257,7 @@ impl<'a> AnswerParts<'a, '_> {
                 break;
             }
             left = less;
-            self.seen(&path, &page);
+            self.add_version(&path, &page);
             shown.important.push(path);
         }
         for folder in folders {
@@ -267,7 +267,7 @@ impl<'a> AnswerParts<'a, '_> {
             shown.folders.push(folder);
         }
         if shown.folders.len() < all.0 {
-            self.cut(format!("{} of {} folders are shown", shown.folders.len(), all.0));
+            self.note_omission(format!("{} of {} folders are shown", shown.folders.len(), all.0));
         }
         self.context.project = Some(shown);
     }
@@ -285,14 +285,14 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    fn seen(&mut self, path: &str, page: &VersionedText) {
+    fn add_version(&mut self, path: &str, page: &VersionedText) {
         if self.version_cost(path) > 0 {
             self.context.versions.insert(path.to_owned(), page.version());
         }
     }
 
     /// Notes that something was left out.
-    fn cut(&mut self, note: String) {
+    fn note_omission(&mut self, note: String) {
         self.context.truncated = true;
         self.note(note);
     }

@@ -4,20 +4,20 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::uses::UseContext;
-use crate::grammar::Use;
+use crate::grammar::TagRole;
 
 /// The maximum number of scopes examined around a use, from the innermost.
 const MOST_SCOPES: usize = 64;
 
 /// A scope with the names that are bound in it.
-struct Bound<'a> {
+struct BindingScope<'a> {
     span: Range<usize>,
     names: HashSet<&'a str>,
     outer: HashSet<&'a str>,
 }
 
 /// All scopes, in text order.
-pub(super) struct Scopes<'a>(Vec<Bound<'a>>);
+pub(super) struct Scopes<'a>(Vec<BindingScope<'a>>);
 
 impl<'a> Scopes<'a> {
     /// Collects the scopes of a text.
@@ -26,16 +26,16 @@ impl<'a> Scopes<'a> {
         let mut around = Around::default();
         for (meaning, span) in scene.places {
             around.leave(&scopes, span.start);
-            if *meaning == Use::Scope {
+            if *meaning == TagRole::Scope {
                 let (names, outer) = (HashSet::new(), HashSet::new());
-                scopes.0.push(Bound { span: span.clone(), names, outer });
+                scopes.0.push(BindingScope { span: span.clone(), names, outer });
                 around.enter(&scopes, scopes.0.len() - 1);
             }
             let innermost = around.open.last().and_then(|at| scopes.0.get_mut(*at));
             let (Some(scope), Some(name)) = (innermost, scene.view.get(span.clone())) else { continue };
             match meaning {
-                Use::Local => drop(scope.names.insert(name)),
-                Use::Outer => drop(scope.outer.insert(name)),
+                TagRole::Local => drop(scope.names.insert(name)),
+                TagRole::Outer => drop(scope.outer.insert(name)),
                 _ => {}
             }
         }
@@ -52,7 +52,7 @@ pub(super) struct Around {
 
 impl Around {
     /// Moves forward to a position.
-    pub(super) fn go_on(&mut self, scopes: &Scopes<'_>, at: usize) {
+    pub(super) fn advance(&mut self, scopes: &Scopes<'_>, at: usize) {
         while scopes.0.get(self.next).is_some_and(|scope| scope.span.start <= at) {
             self.enter(scopes, self.next);
             self.next += 1;
@@ -72,13 +72,13 @@ impl Around {
         while self.open.pop_if(ended).is_some() {}
     }
 
-    fn bound<'s>(&'s self, scopes: &'s Scopes<'_>) -> impl Iterator<Item = &'s Bound<'s>> {
+    fn bound<'s>(&'s self, scopes: &'s Scopes<'_>) -> impl Iterator<Item = &'s BindingScope<'s>> {
         self.open.iter().rev().take(MOST_SCOPES).filter_map(|scope| scopes.0.get(*scope))
     }
 
     /// True if a name is bound around the position.
     pub(super) fn binds(&self, scopes: &Scopes<'_>, name: &str) -> bool {
-        let decides = |scope: &&Bound<'_>| scope.outer.contains(name) || scope.names.contains(name);
+        let decides = |scope: &&BindingScope<'_>| scope.outer.contains(name) || scope.names.contains(name);
         self.bound(scopes).find(decides).is_some_and(|scope| !scope.outer.contains(name))
     }
 

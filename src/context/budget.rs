@@ -7,7 +7,7 @@ pub(super) const TOKEN: usize = 4;
 /// Bytes around the parts of a response: its braces, the names of its lists, `truncated`.
 const AROUND: usize = 130;
 /// Bytes of a version, with its quotes and separators.
-const STAMP: usize = 18;
+const VERSION_BYTES: usize = 18;
 /// Digits of a number.
 const NUMBER: usize = 8;
 
@@ -103,12 +103,12 @@ pub(super) fn reference(reference: &Reference) -> usize {
 
 /// The bytes of a file's version in the list of versions.
 pub(super) fn version(path: &str) -> usize {
-    text(path) + STAMP
+    text(path) + VERSION_BYTES
 }
 
 /// The bytes of the fixed data about the target file.
 pub(super) fn target(path: &str) -> usize {
-    field("path", text(path)) + field("version", STAMP) + field("total_lines", NUMBER)
+    field("path", text(path)) + field("version", VERSION_BYTES) + field("total_lines", NUMBER)
 }
 
 /// The bytes of a path in a list.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::uses::{UseContext, receiver};
-use crate::grammar::Use;
+use crate::grammar::TagRole;
 
 /// The imports, by their names in the text.
 pub(super) struct Imports<'a> {
@@ -19,33 +19,33 @@ impl<'a> Imports<'a> {
     /// Collects the imports of a text.
     pub(super) fn new(scene: &'a UseContext<'_>) -> Imports<'a> {
         let (mut modules, mut things) = (HashMap::new(), HashMap::new());
-        let mut last: Option<(Use, &str)> = None;
+        let mut last: Option<(TagRole, &str)> = None;
         for (meaning, span) in scene.places {
             let Some(name) = scene.view.get(span.clone()) else { continue };
             let bare = if scene.language == "go" { package(name) } else { name };
             last = match (meaning, last) {
-                (Use::Module, Some((Use::Alias, alias))) if scene.language == "go" => {
+                (TagRole::Module, Some((TagRole::Alias, alias))) if scene.language == "go" => {
                     modules.insert(alias, bare);
                     None
                 }
-                (Use::Alias, Some((Use::Module, module))) => {
+                (TagRole::Alias, Some((TagRole::Module, module))) => {
                     modules.insert(name, module);
                     None
                 }
-                (Use::Alias, Some((Use::Import, thing))) => {
+                (TagRole::Alias, Some((TagRole::Import, thing))) => {
                     things.insert(name, thing);
                     None
                 }
-                (Use::Module, _) => {
+                (TagRole::Module, _) => {
                     modules.insert(bare, bare);
-                    Some((Use::Module, bare))
+                    Some((TagRole::Module, bare))
                 }
-                (Use::Import, _) => {
+                (TagRole::Import, _) => {
                     things.insert(name, name);
-                    Some((Use::Import, name))
+                    Some((TagRole::Import, name))
                 }
-                (Use::Alias, _) => Some((Use::Alias, name)),
-                _ => last.filter(|(kind, _)| *kind != Use::Alias),
+                (TagRole::Alias, _) => Some((TagRole::Alias, name)),
+                _ => last.filter(|(kind, _)| *kind != TagRole::Alias),
             };
         }
         Imports { modules, things, sources: sources(scene) }
@@ -79,20 +79,20 @@ fn sources(scene: &UseContext<'_>) -> HashMap<usize, String> {
     let (mut last, mut open) = (None, Vec::new());
     for (meaning, span) in scene.places {
         match (meaning, scene.language) {
-            (Use::From, "python") => {
+            (TagRole::From, "python") => {
                 last = scene.view.get(span.clone()).map(|from| from.trim_start_matches('.'))
             }
-            (Use::From, _) => {
+            (TagRole::From, _) => {
                 let from = scene.view.get(span.clone()).map(module).unwrap_or_default();
                 sources.extend(open.drain(..).map(|at| (at, from.clone())));
             }
-            (Use::Import, "python") => sources.extend(last.map(|from| (span.start, from.to_owned()))),
-            (Use::Import, "rust" | "java") => {
+            (TagRole::Import, "python") => sources.extend(last.map(|from| (span.start, from.to_owned()))),
+            (TagRole::Import, "rust" | "java") => {
                 let from = receiver(scene.view, span.start).1;
                 let near = matches!(from, Some("crate" | "self" | "super"));
                 sources.extend(from.map(|from| (span.start, if near { "" } else { from }.to_owned())));
             }
-            (Use::Import, _) => open.push(span.start),
+            (TagRole::Import, _) => open.push(span.start),
             _ => {}
         }
     }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_are_told_by_folders_and_files() {
+    fn modules_are_identified_by_folders_and_files() {
         for (path, parts) in [
             ("'./json/provider.js'", "json.provider"),
             ("\"../index\"", ""),

@@ -9,19 +9,19 @@
 mod answer;
 mod bound;
 mod budget;
+mod doc;
 mod imports;
 mod index;
 mod near;
 mod outline;
-mod page;
 mod project;
 mod query;
-mod subject;
 mod symbol;
+mod symbol_group;
 mod tags;
-mod told;
 mod uses;
 mod vanished;
+mod versioned_text;
 mod words;
 
 use std::collections::BTreeMap;
@@ -29,12 +29,12 @@ use std::collections::BTreeMap;
 use crate::text::Version;
 
 pub use crate::locate::scope::SymbolKind;
-pub use answer::{ContextQuery, SourceSizes, answer};
+pub use answer::{AnswerInput, ContextQuery, answer};
 pub use index::Index;
-pub use page::VersionedText;
 pub use project::{FolderSummary, ProjectSummary, project};
 pub use tags::{SymbolLocation, Tag, TagReader, Tags, reading};
-pub use vanished::{Left, Vanished, dropped};
+pub use vanished::{RemainingFile, Vanished, dropped};
+pub use versioned_text::VersionedText;
 
 /// True if texts in this language can be parsed.
 pub fn reads(language: &str) -> bool {
@@ -64,7 +64,7 @@ pub struct CodeContext {
     /// Set when something was left out.
     pub truncated: bool,
     /// The maximum size of the response in bytes.
-    pub room: usize,
+    pub max_bytes: usize,
 }
 
 /// A file and its symbols.

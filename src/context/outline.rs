@@ -2,8 +2,8 @@
 //! symbols, then without deep ones.
 
 use super::budget::{self, ByteBudget};
-use super::page::VersionedText;
 use super::tags::{Tag, Tags};
+use super::versioned_text::VersionedText;
 use super::{CodeSymbol, SymbolKind};
 
 /// The level of detail of an outline.
@@ -71,13 +71,13 @@ impl Measure {
 fn symbols(page: &VersionedText, tags: &Tags) -> Vec<(usize, CodeSymbol)> {
     let mut paths: Vec<(usize, String)> = Vec::with_capacity(tags.definitions.len());
     let mut symbols = Vec::new();
-    for Tag { part, kind, around, place, .. } in &tags.definitions {
+    for Tag { part, kind, around, location: place, .. } in &tags.definitions {
         let around = around.and_then(|around| paths.get(around));
         let (depth, path) = match around {
             Some((depth, around)) => (depth + 1, format!("{around}.{part}")),
             None => (0, part.clone()),
         };
-        symbols.push((depth, page.told("", path.clone(), *kind, *place, tags.language)));
+        symbols.push((depth, page.describe("", path.clone(), *kind, *place, tags.language)));
         paths.push((depth, path));
     }
     symbols

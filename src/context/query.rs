@@ -1,6 +1,6 @@
 //! Finds symbols by words.
 
-use super::index::{Definition, Filed, Index};
+use super::index::{Definition, Index, IndexedFile};
 use super::near::{Distance, is_test};
 use super::symbol::IndexedSymbol;
 use super::words::words;
@@ -38,7 +38,7 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> 
     }
     let order = |(score, found): &(u64, IndexedSymbol<'i>)| {
         let far = near.map(|near| Distance::between(near, found.path));
-        (u64::MAX - score, far, found.path, found.definition.place.line)
+        (u64::MAX - score, far, found.path, found.definition.location.line)
     };
     found.sort_by_cached_key(order);
     found.truncate(MOST);
@@ -112,7 +112,13 @@ fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
 
 /// Scores a symbol: its name counts most, then its doc and its location. A match of several words comes
 /// before a repeated match of one.
-fn score(terms: &QueryTerms, named: &[u32], file: &Filed, definition: &Definition, in_path: u64) -> u64 {
+fn score(
+    terms: &QueryTerms,
+    named: &[u32],
+    file: &IndexedFile,
+    definition: &Definition,
+    in_path: u64,
+) -> u64 {
     let (words, own) = file.words(definition);
     let mut best = [0_u64; MOST_WORDS];
     for (at, word) in words.iter().enumerate() {

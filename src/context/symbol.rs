@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::index::{Definition, Filed, Index};
+use super::index::{Definition, Index, IndexedFile};
 use super::near::{Distance, is_test};
-use super::subject::{SymbolGroup, family};
+use super::symbol_group::{SymbolGroup, family};
 use super::tags::Tags;
 use crate::locate::scope::SymbolKind;
 use crate::text::nearest;
@@ -16,15 +16,15 @@ const COMPARED: usize = 5_000;
 #[derive(Clone, Copy)]
 pub(super) struct IndexedSymbol<'i> {
     pub(super) path: &'i str,
-    pub(super) file: &'i Filed,
+    pub(super) file: &'i IndexedFile,
     pub(super) definition: &'i Definition,
 }
 
 /// A line that uses a symbol.
 #[derive(Clone, Copy)]
-pub(super) struct Used<'i> {
+pub(super) struct SymbolUse<'i> {
     pub(super) path: &'i str,
-    pub(super) file: &'i Filed,
+    pub(super) file: &'i IndexedFile,
     pub(super) line: u32,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) 
             found.path.split('/').count(),
         )
     };
-    found.sort_by_cached_key(|found| (order(found), found.path, found.definition.place.line));
+    found.sort_by_cached_key(|found| (order(found), found.path, found.definition.location.line));
     found
 }
 
@@ -120,11 +120,11 @@ pub(super) fn used<'i>(
         let own = defined.iter().any(|it| it.path == near);
         let far = |found: &IndexedSymbol<'_>| Distance::between(near, found.path);
         let nearest =
-            defined.iter().min_by_key(|found| (far(found), found.path, found.definition.place.line));
+            defined.iter().min_by_key(|found| (far(found), found.path, found.definition.location.line));
         let kin = nearest.filter(|_| !own && defined.len() <= of_one);
         found.extend(kin.map(|nearest| (!brought_in, far(nearest), *nearest)));
     }
-    found.sort_by_key(|(apart, far, found)| (*apart, *far, found.path, found.definition.place.line));
+    found.sort_by_key(|(apart, far, found)| (*apart, *far, found.path, found.definition.location.line));
     found.into_iter().take(most).map(|(.., found)| found).collect()
 }
 
@@ -137,7 +137,7 @@ fn is_shared(kind: SymbolKind) -> bool {
 pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().unwrap_or(name);
-    let home = (!path.starts_with('/')).then_some(index.home.as_str());
+    let home = (!path.starts_with('/')).then_some(index.root_name.as_str());
     home.into_iter().chain(folders.split('/')).chain([stem]).filter(|name| !name.is_empty()).collect()
 }
 
@@ -147,8 +147,8 @@ pub(super) fn references<'i>(
     index: &'i Index,
     symbols: &[IndexedSymbol<'i>],
     near: &[&str],
-) -> Vec<Used<'i>> {
-    let mut files: Vec<(&str, &Filed)> =
+) -> Vec<SymbolUse<'i>> {
+    let mut files: Vec<(&str, &IndexedFile)> =
         index.files.iter().map(|(path, file)| (path.as_str(), file)).collect();
     files.sort_by_cached_key(|(path, _)| (Distance::from_nearest(near.iter().copied(), path), *path));
     let subjects = SymbolGroup::group(index, symbols);
@@ -159,25 +159,25 @@ pub(super) fn references<'i>(
         let mut lines = subjects.lines(path, file);
         lines.sort_unstable();
         lines.dedup();
-        used.extend(lines.into_iter().map(|line| Used { path, file, line }));
+        used.extend(lines.into_iter().map(|line| SymbolUse { path, file, line }));
     }
     used
 }
 
 /// Returns the lines that use a name without a definition.
-pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<Used<'i>> {
+pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<SymbolUse<'i>> {
     let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
     let keys = [last.to_owned(), format!(".{last}"), name.replace("::", ".")];
     let mut keys: Vec<u32> = keys.iter().filter_map(|key| index.names.number(key)).collect();
-    keys.extend(index.names.beginning(&format!("+{last}<")).map(|(key, _)| key));
-    let lines = |file: &Filed| {
+    keys.extend(index.names.with_prefix(&format!("+{last}<")).map(|(key, _)| key));
+    let lines = |file: &IndexedFile| {
         let mut lines: Vec<u32> = keys.iter().flat_map(|key| file.lines(*key)).collect();
         lines.sort_unstable();
         lines.dedup();
         lines
     };
-    let used = |(path, file): (&'i String, &'i Filed)| {
-        lines(file).into_iter().map(move |line| Used { path, file, line })
+    let used = |(path, file): (&'i String, &'i IndexedFile)| {
+        lines(file).into_iter().map(move |line| SymbolUse { path, file, line })
     };
     index.files.iter().flat_map(used).collect()
 }

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::told;
+use super::doc;
 use super::uses::{UseContext, Uses, uses};
 use super::words::words;
-use crate::grammar::{self, Deep, Use};
+use crate::grammar::{self, LargeStack, TagRole};
 use crate::locate::scope::{Outline, SymbolKind};
 
 /// The step limit for one text, the same as that of an outline.
@@ -42,7 +42,7 @@ pub struct Tag {
     /// The index of the symbol around it.
     pub around: Option<usize>,
     /// Its location.
-    pub place: SymbolLocation,
+    pub location: SymbolLocation,
     /// The words of its name, its signature and its doc; those of the name come first.
     pub words: Vec<String>,
     /// The number of words that belong to the name.
@@ -66,13 +66,13 @@ pub struct SymbolLocation {
 
 /// Reads the tags of many texts, on a stack that is large enough for each.
 #[derive(Debug)]
-pub struct TagReader<'d>(&'d Deep);
+pub struct TagReader<'d>(&'d LargeStack);
 
 /// Runs work with a reader on a thread of its own, and waits for it.
 ///
 /// Errors: the message, if the work panicked or the stack cannot be allocated.
 pub fn reading<T: Send>(work: impl FnOnce(&TagReader<'_>) -> T + Send) -> Result<T, String> {
-    grammar::deep(|deep| work(&TagReader(deep)))
+    grammar::with_large_stack(|deep| work(&TagReader(deep)))
 }
 
 impl TagReader<'_> {
@@ -84,7 +84,7 @@ impl TagReader<'_> {
     }
 }
 
-fn tags(deep: &Deep, language: &str, path: &str, view: &str) -> Option<Tags> {
+fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tags> {
     let known = grammar::find(language)?.language;
     let tree = grammar::read_on(deep, language, path, view, STEPS).ok()?;
     let outline = Outline::in_tree(language, &tree, view)?;
@@ -113,14 +113,14 @@ fn tags(deep: &Deep, language: &str, path: &str, view: &str) -> Option<Tags> {
 }
 
 /// Collects the names that are bound outside all functions, and the names of imports.
-fn bound(view: &str, places: &[(Use, Range<usize>)]) -> HashSet<String> {
+fn bound(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
     let (mut names, mut scope_end) = (HashSet::new(), 0);
     for (meaning, span) in places {
         let is_outside = span.start >= scope_end;
         match meaning {
-            Use::Scope if is_outside => scope_end = span.end,
-            Use::Alias => names.extend(view.get(span.clone()).map(str::to_owned)),
-            Use::Local if is_outside => names.extend(view.get(span.clone()).map(str::to_owned)),
+            TagRole::Scope if is_outside => scope_end = span.end,
+            TagRole::Alias => names.extend(view.get(span.clone()).map(str::to_owned)),
+            TagRole::Local if is_outside => names.extend(view.get(span.clone()).map(str::to_owned)),
             _ => {}
         }
     }
@@ -130,7 +130,7 @@ fn bound(view: &str, places: &[(Use, Range<usize>)]) -> HashSet<String> {
 fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str) -> Vec<Tag> {
     let paths: Vec<&str> = outline.symbols().map(|symbol| symbol.path).collect();
     let tag = |symbol: crate::locate::scope::OutlineSymbol<'_>| {
-        let around = symbol.around.and_then(|around| paths.get(around));
+        let around = symbol.enclosing.and_then(|around| paths.get(around));
         let below = around.and_then(|around| symbol.path.strip_prefix(around)?.strip_prefix('.'));
         let part = below.unwrap_or(symbol.path).to_owned();
         let place = SymbolLocation {
@@ -151,10 +151,10 @@ fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str)
         };
         let own_words = add(&part);
         if symbol.kind.is_code() {
-            add(&told::doc(view, &symbol.extent, &symbol.head, language).unwrap_or_default());
-            add(&told::signature(view, &symbol.head, symbol.kind));
+            add(&doc::doc(view, &symbol.extent, &symbol.head, language).unwrap_or_default());
+            add(&doc::signature(view, &symbol.head, symbol.kind));
         }
-        Tag { part, kind: symbol.kind, around: symbol.around, place, words: found, own_words }
+        Tag { part, kind: symbol.kind, around: symbol.enclosing, location: place, words: found, own_words }
     };
     outline.symbols().map(tag).collect()
 }

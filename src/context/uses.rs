@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::bound::{Around, Scopes};
 use super::imports::Imports;
-use crate::grammar::Use;
+use crate::grammar::TagRole;
 
 /// The maximum length of an indexed name, in bytes.
 const LONGEST: usize = 200;
@@ -27,7 +27,7 @@ pub(super) struct UseContext<'a> {
     pub(super) language: &'a str,
     pub(super) view: &'a str,
     /// The roles of its positions, in text order.
-    pub(super) places: &'a [(Use, Range<usize>)],
+    pub(super) places: &'a [(TagRole, Range<usize>)],
     /// The positions of defined names, in text order.
     pub(super) defined: &'a [Range<usize>],
     /// Returns the line of an offset.
@@ -45,29 +45,29 @@ pub(super) fn uses(scene: &UseContext<'_>) -> Uses {
     let mut uses = Uses::new();
     let mut around = Around::default();
     for (meaning, span) in scene.places {
-        around.go_on(&scopes, span.start);
-        if *meaning == Use::Glob {
+        around.advance(&scopes, span.start);
+        if *meaning == TagRole::Glob {
             uses.entry("+*".to_owned()).or_default().push((scene.line)(span.start));
         }
         let Some(name) = scene.name(span) else { continue };
-        let keys = match scene.meant(*meaning, span) {
+        let keys = match scene.resolve_role(*meaning, span) {
             _ if scene.defines(span) => continue,
-            Use::Name if around.binds(&scopes, name) => continue,
-            Use::Name | Use::Type => vec![imports.true_name(name).to_owned()],
-            Use::Key => vec![name.to_owned(), format!(".{name}")],
-            Use::Member => scene.member(&imports, span, name),
-            Use::Path => path(scene, span, name),
-            Use::Import => vec![format!("+{name}<{}", imports.source(span.start))],
-            Use::Quoted => quoted(name),
-            Use::Local | Use::Outer if around.is_free(&scopes, name) => vec![name.to_owned()],
-            Use::Local
-            | Use::Module
-            | Use::Alias
-            | Use::Outer
-            | Use::Scope
-            | Use::None
-            | Use::From
-            | Use::Glob => {
+            TagRole::Name if around.binds(&scopes, name) => continue,
+            TagRole::Name | TagRole::Type => vec![imports.true_name(name).to_owned()],
+            TagRole::Key => vec![name.to_owned(), format!(".{name}")],
+            TagRole::Member => scene.member(&imports, span, name),
+            TagRole::Path => path(scene, span, name),
+            TagRole::Import => vec![format!("+{name}<{}", imports.source(span.start))],
+            TagRole::Quoted => quoted(name),
+            TagRole::Local | TagRole::Outer if around.is_free(&scopes, name) => vec![name.to_owned()],
+            TagRole::Local
+            | TagRole::Module
+            | TagRole::Alias
+            | TagRole::Outer
+            | TagRole::Scope
+            | TagRole::None
+            | TagRole::From
+            | TagRole::Glob => {
                 continue;
             }
         };
@@ -111,14 +111,14 @@ impl UseContext<'_> {
     }
 
     /// Tokens in a macro have no role of their own, so the sign before them decides.
-    fn meant(&self, meaning: Use, span: &Range<usize>) -> Use {
-        if meaning != Use::Name || self.language != "rust" {
+    fn resolve_role(&self, meaning: TagRole, span: &Range<usize>) -> TagRole {
+        if meaning != TagRole::Name || self.language != "rust" {
             return meaning;
         }
         match receiver(self.view, span.start).0 {
-            Sign::Dot => Use::Member,
-            Sign::Colons => Use::Path,
-            Sign::None => Use::Name,
+            Sign::Dot => TagRole::Member,
+            Sign::Colons => TagRole::Path,
+            Sign::None => TagRole::Name,
         }
     }
 

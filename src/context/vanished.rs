@@ -9,10 +9,10 @@
 
 use std::collections::HashSet;
 
-use super::index::{Definition, Filed, Index};
+use super::index::{Definition, Index, IndexedFile};
 use super::near::{Distance, is_test};
-use super::subject::{LanguageFamily, SymbolVisibility, family, imports, standing};
 use super::symbol::{IndexedSymbol, owners};
+use super::symbol_group::{LanguageFamily, SymbolVisibility, family, imports, visibility};
 use super::tags::Tags;
 use crate::locate::scope::SymbolKind;
 
@@ -22,7 +22,7 @@ const MOST_DEFINITIONS: usize = 50;
 
 /// A file as a call leaves it.
 #[derive(Debug, Clone, Copy)]
-pub struct Left<'t> {
+pub struct RemainingFile<'t> {
     /// Its path in the index.
     pub path: &'t str,
     /// The tags of its text; `None` if it cannot be parsed.
@@ -65,22 +65,24 @@ impl Index {
     /// True if a file defines a name on a line for which `gone` is true.
     pub fn defines_on(&self, path: &str, gone: impl Fn(usize) -> bool) -> bool {
         let file = self.files.get(path);
-        file.is_some_and(|file| file.definitions.iter().any(|it| is_told(it) && gone(line_of(it.place.line))))
+        file.is_some_and(|file| {
+            file.definitions.iter().any(|it| is_used_by_name(it) && gone(line_of(it.location.line)))
+        })
     }
 
     /// Returns the definitions that none of these files has any more and that others use. The users are
     /// files of the index, and files of the call as the call leaves them.
-    pub fn vanished(&self, left: &[Left<'_>]) -> Vec<Vanished> {
+    pub fn vanished(&self, left: &[RemainingFile<'_>]) -> Vec<Vanished> {
         let kept: HashSet<&str> = left.iter().filter_map(|left| left.tags).flat_map(names).collect();
         let mut vanished = Vec::new();
         for (at, one) in left.iter().enumerate().filter(|(_, left)| left.is_known) {
             let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
-            let lost: Vec<IndexedSymbol<'_>> = self.lost(one.path, file, tags, &kept);
+            let lost: Vec<IndexedSymbol<'_>> = self.removed_definitions(one.path, file, tags, &kept);
             for found in lost.into_iter().take(MOST_DEFINITIONS) {
                 let uses = self.uses(&found, left);
                 if !uses.is_empty() {
                     let name = file.path(found.definition, &self.names);
-                    let line = line_of(found.definition.place.line);
+                    let line = line_of(found.definition.location.line);
                     vanished.push(Vanished { file: at, name, line, uses });
                 }
             }
@@ -90,10 +92,10 @@ impl Index {
 
     /// Returns the definitions of a file whose names the call neither defines nor imports into the file
     /// any more.
-    fn lost<'i>(
+    fn removed_definitions<'i>(
         &'i self,
         path: &'i str,
-        file: &'i Filed,
+        file: &'i IndexedFile,
         tags: &Tags,
         kept: &HashSet<&str>,
     ) -> Vec<IndexedSymbol<'i>> {
@@ -110,13 +112,13 @@ impl Index {
             && tags.definitions.iter().any(|tag| tag.around.is_none() && tag.part == "__getattr__");
         let outer_is_gone = |definition: &Definition| {
             let around = definition.around.and_then(|around| file.definition(around));
-            around.is_some_and(|around| is_told(around) && is_gone(around))
+            around.is_some_and(|around| is_used_by_name(around) && is_gone(around))
         };
         file.definitions
             .iter()
-            .filter(|it| is_told(it) && is_gone(it) && !outer_is_gone(it) && !is_brought_in(it))
+            .filter(|it| is_used_by_name(it) && is_gone(it) && !outer_is_gone(it) && !is_brought_in(it))
             .map(|definition| IndexedSymbol { path, file, definition })
-            .filter(|found| match standing(found) {
+            .filter(|found| match visibility(found) {
                 SymbolVisibility::Free => !answers_for_all,
                 SymbolVisibility::Member => true,
                 SymbolVisibility::Local => false,
@@ -125,7 +127,7 @@ impl Index {
             .collect()
     }
 
-    fn uses(&self, lost: &IndexedSymbol<'_>, left: &[Left<'_>]) -> Vec<(String, usize)> {
+    fn uses(&self, lost: &IndexedSymbol<'_>, left: &[RemainingFile<'_>]) -> Vec<(String, usize)> {
         let keys = self.keys(lost, left);
         let kin = family(lost.file.language);
         let same_folder = |path: &str| folder(path) == folder(lost.path);
@@ -137,7 +139,7 @@ impl Index {
             let before = lines(&keys, kin, same_folder(path), &|key| file.lines(key));
             match left.iter().find(|left| left.path == path) {
                 // In a file of the call, only the remaining uses count.
-                Some(Left { tags: Some(tags), .. }) if !before.is_empty() => {
+                Some(RemainingFile { tags: Some(tags), .. }) if !before.is_empty() => {
                     let after = |key| tags.uses.get(self.names.text(key)).cloned().unwrap_or_default();
                     let after = lines(&keys, kin, same_folder(path), &after);
                     uses.extend(after.into_iter().map(|line| (path.as_str(), line)));
@@ -152,7 +154,7 @@ impl Index {
         uses.into_iter().map(|(path, line)| (path.to_owned(), line_of(line))).collect()
     }
 
-    fn keys(&self, lost: &IndexedSymbol<'_>, left: &[Left<'_>]) -> Keys {
+    fn keys(&self, lost: &IndexedSymbol<'_>, left: &[RemainingFile<'_>]) -> Keys {
         let name = self.names.text(lost.definition.name);
         let kin = family(lost.file.language);
         let others: Vec<IndexedSymbol<'_>> = self
@@ -171,7 +173,7 @@ impl Index {
         let parent = lost.definition.around.and_then(|around| lost.file.definition(around));
         let parent = parent.map(|parent| self.names.text(parent.name));
         let end = format!(".{name}");
-        let modules: HashSet<&str> = match standing(lost) {
+        let modules: HashSet<&str> = match visibility(lost) {
             SymbolVisibility::Free => {
                 let brought_in = imports(self, &[*lost], name);
                 let elsewhere = imports(self, &others, name);
@@ -188,7 +190,7 @@ impl Index {
                 parent.into_iter().collect()
             }
         };
-        let owned = self.names.ending(&end).filter(|(_, key)| {
+        let owned = self.names.with_suffix(&end).filter(|(_, key)| {
             key.strip_suffix(&end).is_some_and(|owner| !owner.is_empty() && modules.contains(owner))
         });
         keys.sure = owned.map(|(key, _)| key).chain(keys.imports.iter().copied()).collect();
@@ -225,7 +227,7 @@ fn names(tags: &Tags) -> impl Iterator<Item = &str> {
 }
 
 /// True if other files use definitions of this kind by name.
-fn is_told(definition: &Definition) -> bool {
+fn is_used_by_name(definition: &Definition) -> bool {
     match definition.kind {
         SymbolKind::Function
         | SymbolKind::Method
@@ -280,11 +282,12 @@ pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, us
     let mut dropped = Vec::new();
     for tag in before.definitions.iter().filter(|tag| is_named(tag.kind) && is_gone(&tag.part)) {
         let around = tag.around.and_then(|around| before.definitions.get(around));
-        let is_told_with_outer = around.is_some_and(|outer| outer.kind.runs() || is_gone(&outer.part));
+        let is_told_with_outer =
+            around.is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part));
         let may_be_in_glob = around.is_none() && has_new_glob;
         let path = around.map_or(tag.part.clone(), |outer| format!("{}.{}", outer.part, tag.part));
         if !is_told_with_outer && !may_be_in_glob && !is_brought_in(&tag.part) && seen.insert(path.clone()) {
-            dropped.push((path, line_of(tag.place.line)));
+            dropped.push((path, line_of(tag.location.line)));
         }
     }
     dropped
@@ -312,14 +315,16 @@ mod tests {
 
     /// Returns the definitions that vanish when these files are edited, each as `name: file:line ...`.
     #[track_caller]
-    fn said(project: &[(&str, &str)], call: &[(&str, &str)]) -> Vec<String> {
+    fn vanished_uses(project: &[(&str, &str)], call: &[(&str, &str)]) -> Vec<String> {
         let mut index = Index::new("project");
         for (path, text) in project {
             index.put(path, Version::hash(text.as_bytes()), &tags(path, text));
         }
         let after: Vec<(&str, Tags)> = call.iter().map(|(path, text)| (*path, tags(path, text))).collect();
-        let left: Vec<Left<'_>> =
-            after.iter().map(|(path, tags)| Left { path, tags: Some(tags), is_known: true }).collect();
+        let left: Vec<RemainingFile<'_>> = after
+            .iter()
+            .map(|(path, tags)| RemainingFile { path, tags: Some(tags), is_known: true })
+            .collect();
         let told = |it: Vanished| {
             let uses: Vec<String> = it.uses.iter().map(|(path, line)| format!("{path}:{line}")).collect();
             format!("{}@{}: {}", it.name, it.line, uses.join(" "))
@@ -330,7 +335,7 @@ mod tests {
     const NONE: [&str; 0] = [];
 
     #[test]
-    fn a_name_that_is_used_elsewhere_is_told_with_its_uses() {
+    fn a_name_that_is_used_elsewhere_is_reported_with_its_uses() {
         for (project, call, told) in [
             (
                 vec![("a.py", "x = 1\ndef one(): pass\n"), ("b/c.py", "from a import one\none()\n")],
@@ -375,10 +380,10 @@ mod tests {
                 "one@1: src/c.rs:1 src/c.rs:2",
             ),
         ] {
-            assert_eq!(said(&project, &[call]), [told], "{call:?}");
+            assert_eq!(vanished_uses(&project, &[call]), [told], "{call:?}");
             // Unchanged, nothing vanishes.
             let (path, text) = project[0];
-            assert_eq!(said(&project, &[(path, text)]), NONE, "{path}");
+            assert_eq!(vanished_uses(&project, &[(path, text)]), NONE, "{path}");
         }
     }
 
@@ -391,20 +396,28 @@ mod tests {
         ];
         let renamed = ("a.py", "def two(): pass\n");
         let [b, c] = ["b.py", "c.py"].map(|path| (path, "from a import two\ntwo()\n"));
-        assert_eq!(said(&project, &[renamed, b, c]), NONE);
-        assert_eq!(said(&project, &[renamed, b]), ["one@1: c.py:1 c.py:2"], "one file was forgotten");
+        assert_eq!(vanished_uses(&project, &[renamed, b, c]), NONE);
+        assert_eq!(
+            vanished_uses(&project, &[renamed, b]),
+            ["one@1: c.py:1 c.py:2"],
+            "one file was forgotten"
+        );
         let half = ("c.py", "from a import two\ntwo()\nfrom a import one\n");
-        assert_eq!(said(&project, &[renamed, b, half]), ["one@1: c.py:3"], "one use was forgotten");
-        assert_eq!(said(&project, &[("a.py", "x = 1\n"), ("d.py", "def one(): pass\n")]), NONE, "moved");
-        assert_eq!(said(&project, &[("a.py", "from d import one\n")]), NONE, "it is brought in now");
+        assert_eq!(vanished_uses(&project, &[renamed, b, half]), ["one@1: c.py:3"], "one use was forgotten");
+        assert_eq!(
+            vanished_uses(&project, &[("a.py", "x = 1\n"), ("d.py", "def one(): pass\n")]),
+            NONE,
+            "moved"
+        );
+        assert_eq!(vanished_uses(&project, &[("a.py", "from d import one\n")]), NONE, "it is brought in now");
     }
 
     #[test]
-    fn names_that_may_mean_something_else_are_not_told() {
+    fn names_that_may_mean_something_else_are_not_reported() {
         let gone = ("a.py", "x = 1\n");
         let quiet = |a: &str, more: &[(&str, &str)]| {
             let project: Vec<_> = std::iter::once(("a.py", a)).chain(more.iter().copied()).collect();
-            assert_eq!(said(&project, &[gone]), NONE, "{a:?} {more:?}");
+            assert_eq!(vanished_uses(&project, &[gone]), NONE, "{a:?} {more:?}");
         };
         quiet("def one(): pass\n", &[("b.py", "from other import one\none()\n")]);
         quiet("def one(): pass\n", &[("b.py", "def one(): pass\none()\n")]);
@@ -416,7 +429,7 @@ mod tests {
             ("q/one.py", "def f(): pass\n"),
             ("c.py", "import q.one\nq.one.f()\n"),
         ];
-        assert_eq!(said(&two, &[("p/one.py", "x = 1\n")]), NONE, "another module of that name");
+        assert_eq!(vanished_uses(&two, &[("p/one.py", "x = 1\n")]), NONE, "another module of that name");
     }
 
     #[test]
@@ -444,7 +457,7 @@ mod tests {
             ("from q import x as c\n", 1),
             ("class C:\n    def __getattr__(self, name): return 1\n", 1),
         ] {
-            assert_eq!(said(&project, &[("m.py", text)]).len(), gone, "{text:?}");
+            assert_eq!(vanished_uses(&project, &[("m.py", text)]).len(), gone, "{text:?}");
         }
     }
 

@@ -19,7 +19,7 @@ pub fn check(
     match (first..).zip(wanted).find(|(line, wanted)| there(*line) != Some(wanted)) {
         None => Ok(()),
         Some((line, wanted)) => {
-            let places = (first..=last).take(SHOWN).map(|line| super::place(buffer, line)).collect();
+            let places = (first..=last).take(SHOWN).map(|line| super::evidence_line(buffer, line)).collect();
             Err(conflict(line, wanted, there(line), places).field(field()))
         }
     }

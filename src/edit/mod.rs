@@ -80,11 +80,11 @@ pub struct Search {
     /// The symbol to search in, as in `Class.method`.
     pub within: Option<String>,
     /// Selects which of the matches are replaced.
-    pub aim: Occurrences,
+    pub occurrences: Occurrences,
     /// The match levels to try if the text does not occur literally.
     pub tolerance: MatchTolerance,
     /// The action if the replacement is already in the file.
-    pub standing: OnDuplicate,
+    pub on_duplicate: OnDuplicate,
 }
 
 /// The matches that a search replaces.
@@ -104,15 +104,15 @@ pub enum Occurrences {
 pub enum OnDuplicate {
     /// The edit counts as made before and is rejected.
     #[default]
-    Done,
+    Reject,
     /// The replacement is inserted a second time.
-    Again,
+    InsertAgain,
 }
 
 impl OnDuplicate {
     /// Returns the action for a caller who knows the file's version, or does not.
     pub const fn from_versioned(versioned: bool) -> OnDuplicate {
-        if versioned { OnDuplicate::Again } else { OnDuplicate::Done }
+        if versioned { OnDuplicate::InsertAgain } else { OnDuplicate::Reject }
     }
 }
 
@@ -146,7 +146,7 @@ impl LineWindow {
     /// Returns the first and the last line of the window in a text of `count` lines.
     ///
     /// Errors: `RANGE_OUT_OF_BOUNDS` for a line that the text does not have.
-    pub fn within(self, count: usize) -> Result<(usize, usize), Error> {
+    pub fn resolve(self, count: usize) -> Result<(usize, usize), Error> {
         let open = self.end == LineWindow::OPEN;
         let (line, field) = if open { (self.start, "lines.start") } else { (self.end, "lines.end") };
         if line > count {
@@ -174,7 +174,7 @@ pub struct PlanContext<'a> {
     /// The file's language, by its name in the catalogue.
     pub language: Option<&'a str>,
     /// The limits of the work.
-    pub bounds: EditLimits,
+    pub limits: EditLimits,
 }
 
 /// A plan, with details of how it was made.
@@ -189,11 +189,11 @@ pub struct PlannedEdit {
     /// The number of replaced matches, for a search.
     pub replacements: Option<usize>,
     /// The positions of the search's matches, at most 20.
-    pub places: Vec<EvidenceLine>,
+    pub match_lines: Vec<EvidenceLine>,
     /// Details of the match, for a literal search.
-    pub receipt: Option<MatchInfo>,
+    pub match_info: Option<MatchInfo>,
     /// The new content, if its encoding differs from the old one.
-    pub becomes: Option<Buffer>,
+    pub new_buffer: Option<Buffer>,
 }
 
 impl PlannedEdit {
@@ -204,16 +204,16 @@ impl PlannedEdit {
             notes,
             warnings: Vec::new(),
             replacements: None,
-            places: Vec::new(),
-            receipt: None,
-            becomes: None,
+            match_lines: Vec::new(),
+            match_info: None,
+            new_buffer: None,
         }
     }
 
     /// Returns an empty plan with a warning, for a search without a match that is not an error.
     ///
     /// Errors: `INTERNAL` if the empty plan is invalid.
-    pub fn nothing(buffer: &Buffer, warning: String) -> Result<PlannedEdit, Error> {
+    pub fn no_match(buffer: &Buffer, warning: String) -> Result<PlannedEdit, Error> {
         let planned = PlannedEdit::new(buffer.plan(Vec::new())?, Vec::new());
         Ok(PlannedEdit { warnings: vec![warning], replacements: Some(0), ..planned })
     }
@@ -265,7 +265,7 @@ impl Edit {
 /// Errors: those of each mode, and `NOT_ENCODABLE` if the file's encoding cannot represent the new text.
 pub fn plan(edit: &Edit, buffer: &Buffer, scene: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     match edit {
-        Edit::Content(content) => content::plan(content, buffer, scene.bounds.bytes),
+        Edit::Content(content) => content::plan(content, buffer, scene.limits.bytes),
         Edit::Lines(edits) => line_edits::plan(edits, buffer),
         Edit::Insert(insertions) => insert_lines::plan(insertions, buffer),
         Edit::Search(search) => search_replace::plan(search, buffer, scene),
@@ -275,7 +275,7 @@ pub fn plan(edit: &Edit, buffer: &Buffer, scene: PlanContext<'_>) -> Result<Plan
 }
 
 /// Returns a line for a report: its number and at most 60 of its characters.
-fn place(buffer: &Buffer, line: usize) -> EvidenceLine {
+fn evidence_line(buffer: &Buffer, line: usize) -> EvidenceLine {
     let preview = buffer.lines().text(line).trim_end().chars().take(60).collect();
     EvidenceLine { line, preview, symbol: None }
 }
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn an_open_window_ends_with_the_text() {
-        let within = |start, end| LineWindow { start, end }.within(3);
+        let within = |start, end| LineWindow { start, end }.resolve(3);
         assert_eq!((within(2, 3), within(2, LineWindow::OPEN)), (Ok((2, 3)), Ok((2, 3))));
         for (start, end, field) in
             [(4, LineWindow::OPEN, "lines.start"), (1, 4, "lines.end"), (4, 5, "lines.end")]

@@ -10,20 +10,20 @@ use crate::text::Buffer;
 ///
 /// Errors: `NOT_TEXT`, `TOO_LARGE` from 4 GiB on.
 pub fn plan(bytes: &[u8], buffer: &Buffer) -> Result<PlannedEdit, Error> {
-    let wanted = buffer.another(bytes.to_vec())?;
-    if buffer.is_alike(&wanted) {
-        return Ok(PlannedEdit::new(buffer.toward(&wanted)?, Vec::new()));
+    let wanted = buffer.read_other(bytes.to_vec())?;
+    if buffer.has_same_encoding(&wanted) {
+        return Ok(PlannedEdit::new(buffer.plan_to(&wanted)?, Vec::new()));
     }
-    let planned = PlannedEdit::new(buffer.replaced(bytes)?, Vec::new());
-    Ok(PlannedEdit { becomes: Some(wanted), ..planned })
+    let planned = PlannedEdit::new(buffer.replace_all(bytes)?, Vec::new());
+    Ok(PlannedEdit { new_buffer: Some(wanted), ..planned })
 }
 
 /// Plans the removal of the whole text.
 ///
 /// Errors: `INTERNAL` if the plan is invalid.
 pub fn remove(buffer: &Buffer) -> Result<PlannedEdit, Error> {
-    let planned = PlannedEdit::new(buffer.replaced(b"")?, Vec::new());
-    Ok(PlannedEdit { becomes: Some(buffer.another(Vec::new())?), ..planned })
+    let planned = PlannedEdit::new(buffer.replace_all(b"")?, Vec::new());
+    Ok(PlannedEdit { new_buffer: Some(buffer.read_other(Vec::new())?), ..planned })
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
             for to in versions {
                 let before = Buffer::read(from.to_vec(), Hints::default()).unwrap();
                 let planned = plan(to, &before).unwrap();
-                let after = planned.becomes.unwrap_or_else(|| before.apply(&planned.plan).unwrap());
+                let after = planned.new_buffer.unwrap_or_else(|| before.apply(&planned.plan).unwrap());
                 assert_eq!(after.bytes(), to, "{from:?} to {to:?}");
             }
         }
@@ -58,6 +58,6 @@ mod tests {
         let planned = plan(b"a\nB\nc\n", &before).unwrap();
         let [splice] = planned.plan.splices() else { panic!("{planned:?}") };
         assert_eq!(splice.span, 2..4);
-        assert!(planned.becomes.is_none());
+        assert!(planned.new_buffer.is_none());
     }
 }

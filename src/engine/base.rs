@@ -13,11 +13,11 @@ use crate::store::{EditId, Entry, EntryKind};
 use crate::text::{Buffer, LineMap, RebaseConflict, diff};
 
 /// The most bytes of a diff in an error; an answer shows as much as fits.
-const DIFF: usize = 6_000;
+const MAX_DIFF: usize = 6_000;
 /// The number of recent edits that are searched for a repeated request.
-const LAST: usize = 50;
+const RECENT_ENTRIES: usize = 50;
 /// The most lines of the current text that an error lists.
-const LINES: usize = 20;
+const MAX_PLACES: usize = 20;
 
 impl Workspace {
     /// Returns the text that a request refers to, if it is not the current one.
@@ -32,25 +32,27 @@ impl Workspace {
         seen: &CurrentText,
     ) -> Result<Option<Buffer>, Error> {
         let base = match &request.expect {
-            Expect::Version(version) if !seen.buffer.stamp().matches(version) => {
-                let known = self.store.at_hand(&target.place, self.store.text(&target.place, version))?;
-                let known = known.and_then(|bytes| seen.buffer.another(bytes).ok());
-                Some(known.ok_or_else(|| unknown(version, target, seen))?)
+            Expect::Version(version) if !seen.buffer.version().matches(version) => {
+                let known = self
+                    .store
+                    .or_default_for_files(&target.place, self.store.text(&target.place, version))?;
+                let known = known.and_then(|bytes| seen.buffer.read_other(bytes).ok());
+                Some(known.ok_or_else(|| unknown_version(version, target, seen))?)
             }
             Expect::Anything => {
                 let arrived =
-                    target.arrived.as_ref().filter(|arrived| arrived.stamp() != seen.buffer.stamp());
-                arrived.map(|arrived| seen.buffer.another(arrived.bytes().to_vec())).transpose()?
+                    target.initial_text.as_ref().filter(|arrived| arrived.version() != seen.buffer.version());
+                arrived.map(|arrived| seen.buffer.read_other(arrived.bytes().to_vec())).transpose()?
             }
             Expect::Absent | Expect::Version(_) => None,
         };
         match base {
             Some(base) if request.edit.is_whole() => {
-                let (noun, was) = (target.place.noun(), base.stamp());
+                let (noun, was) = (target.place.noun(), base.version());
                 let met = format!("the {noun} was changed since version {was}, which this edit is about");
                 Err(conflict(met, target, &base, seen))
             }
-            Some(base) => match self.made_before(call, target)? {
+            Some(base) => match self.previous_edit(call, target)? {
                 Some(id) => {
                     let met = format!(
                         "this very request was carried out before, as edit {id}, and the {} was changed since",
@@ -65,12 +67,14 @@ impl Workspace {
     }
 
     /// Returns the recent edit of the file that this same request made, if any.
-    fn made_before(&self, call: &Batch, target: &ResolvedTarget) -> Result<Option<EditId>, Error> {
-        let entries = self.store.at_hand(&target.place, self.store.entries(Some(&target.place), LAST))?;
+    fn previous_edit(&self, call: &Batch, target: &ResolvedTarget) -> Result<Option<EditId>, Error> {
+        let entries = self
+            .store
+            .or_default_for_files(&target.place, self.store.entries(Some(&target.place), RECENT_ENTRIES))?;
         let same = |entry: &&Entry| {
-            entry.deed.request == call.digest && entry.deed.kind == call.kind && !entry.undone
+            entry.meta.request == call.digest && entry.meta.kind == call.kind && !entry.undone
         };
-        let version = target.arrived.is_none() && call.kind == EntryKind::Edit;
+        let version = target.initial_text.is_none() && call.kind == EntryKind::Edit;
         Ok(entries.iter().find(same).filter(|_| version).map(|entry| entry.id))
     }
 }
@@ -78,26 +82,26 @@ impl Workspace {
 /// Rebases a plan for an earlier text onto the current one.
 ///
 /// Errors: `EDIT_CONFLICT` where the edit overlaps a later change.
-pub(super) fn carried(
+pub(super) fn rebase_plan(
     mut planned: PlannedEdit,
     base: &Buffer,
     target: &ResolvedTarget,
     seen: &CurrentText,
 ) -> Result<PlannedEdit, Error> {
-    let met = planned.becomes.is_some().then(|| clashing(base));
+    let met = planned.new_buffer.is_some().then(|| encoding_conflict(base));
     let plan = match met {
         Some(clash) => Err(clash),
-        None => planned.plan.carried(base, &seen.buffer)?,
+        None => planned.plan.rebase(base, &seen.buffer)?,
     };
     planned.plan = plan.map_err(|clash| {
-        let places = now(&clash, &seen.buffer);
-        conflict(told(&clash, base), target, base, seen).places(places)
+        let places = conflicting_lines(&clash, &seen.buffer);
+        conflict(describe_conflict(&clash, base), target, base, seen).places(places)
     })?;
-    let moved = moved(base, &seen.buffer)?;
-    for place in &mut planned.places {
-        place.line = moved.carry(place.line).unwrap_or(place.line);
+    let moved = line_map(base, &seen.buffer)?;
+    for place in &mut planned.match_lines {
+        place.line = moved.new_line_of(place.line).unwrap_or(place.line);
     }
-    let (was, is) = (base.stamp(), seen.buffer.stamp());
+    let (was, is) = (base.version(), seen.buffer.version());
     planned
         .notes
         .push(format!("carried over from version {was} to {is}: what else changed between them is kept"));
@@ -107,24 +111,27 @@ pub(super) fn carried(
 /// Maps the lines of one text to those of another.
 ///
 /// Errors: `INTERNAL`, should no plan lead from one to the other.
-pub(super) fn moved(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
-    let plan = if from.is_alike(to) { from.toward(to)? } else { from.replaced(to.bytes())? };
+pub(super) fn line_map(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
+    let plan = if from.has_same_encoding(to) { from.plan_to(to)? } else { from.replace_all(to.bytes())? };
     Ok(plan.line_map(from, to))
 }
 
 /// Returns the diff between two versions of the file at this path.
 pub(super) fn difference(path: &str, from: Option<&Buffer>, to: &Buffer) -> String {
-    let map = from.map(|from| moved(from, to)).transpose().ok().flatten().unwrap_or_default();
-    diff::along(path, from, to, &map).render(DIFF).0
+    let map = from.map(|from| line_map(from, to)).transpose().ok().flatten().unwrap_or_default();
+    diff::unified_with_map(path, from, to, &map).render(MAX_DIFF).0
 }
 
 /// Returns the conflict with a text in another encoding.
-fn clashing(base: &Buffer) -> RebaseConflict {
-    RebaseConflict { asked: (1, base.lines().count()), met: None }
+fn encoding_conflict(base: &Buffer) -> RebaseConflict {
+    RebaseConflict { lines: (1, base.lines().count()), change: None }
 }
 
-fn told(RebaseConflict { asked: (first, last), met }: &RebaseConflict, base: &Buffer) -> String {
-    let version = base.stamp();
+fn describe_conflict(
+    RebaseConflict { lines: (first, last), change: met }: &RebaseConflict,
+    base: &Buffer,
+) -> String {
+    let version = base.version();
     let asked = match last.cmp(first) {
         std::cmp::Ordering::Less => format!("the place before line {first} of version {version}"),
         std::cmp::Ordering::Equal => format!("line {first} of version {version}"),
@@ -149,24 +156,24 @@ fn told(RebaseConflict { asked: (first, last), met }: &RebaseConflict, base: &Bu
 }
 
 /// Returns the current lines that the edit conflicts with.
-fn now(clash: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLine> {
-    let Some(met) = clash.met else { return Vec::new() };
+fn conflicting_lines(clash: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLine> {
+    let Some(met) = clash.change else { return Vec::new() };
     let preview = |line| buffer.lines().text(line).trim_end().chars().take(60).collect();
     let place = |line| EvidenceLine { line, preview: preview(line), symbol: None };
-    (met.new_start_line..=met.new_end_line).take(LINES).map(place).collect()
+    (met.new_start_line..=met.new_end_line).take(MAX_PLACES).map(place).collect()
 }
 
 fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, seen: &CurrentText) -> Error {
-    let version = seen.buffer.stamp().to_string();
+    let version = seen.buffer.version().to_string();
     let hint = format!("build the edit on version {version}, which is there now");
     let diff = difference(target.place.in_root(), Some(base), &seen.buffer);
     let error = Error::new(Code::EditConflict, message).hint(hint).since(Since { version, diff });
     // A call that waited for its lock named no version.
-    if target.arrived.is_some() { error } else { error.field("expected_version") }
+    if target.initial_text.is_some() { error } else { error.field("expected_version") }
 }
 
-fn unknown(version: &str, target: &ResolvedTarget, seen: &CurrentText) -> Error {
-    let (noun, now) = (target.place.noun(), seen.buffer.stamp().to_string());
+fn unknown_version(version: &str, target: &ResolvedTarget, seen: &CurrentText) -> Error {
+    let (noun, now) = (target.place.noun(), seen.buffer.version().to_string());
     let message = format!("version {version} was expected, but the {noun} has version {now}");
     let since = Since { version: now, diff: String::new() };
     Error::new(Code::EditConflict, message).field("expected_version").since(since)

@@ -24,6 +24,6 @@ impl Workspace {
         if requests.is_empty() {
             return Err(Error::new(Code::InvalidInput, "`edits` is an empty list").field("edits"));
         }
-        self.carry(Batch::new(requests, EntryKind::Edit), watch).await
+        self.run_batch(Batch::new(requests, EntryKind::Edit), watch).await
     }
 }

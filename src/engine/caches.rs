@@ -10,12 +10,12 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error};
-use crate::store::{Cache, CacheLimits, Cached, Kept, StateFolder};
+use crate::store::{Cache, CacheLimits, Cached, ClearError, StateFolder};
 
 /// The time after which a process checks the limits again. All processes together do so once an hour.
-const REST: Duration = Duration::from_secs(60);
+const BOUND_INTERVAL: Duration = Duration::from_secs(60);
 /// The longest time that a call waits for the limits to be applied. The call's own cache is in use meanwhile.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// The caches of this user's gates.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Caches(StateFolder);
 impl Caches {
     /// Returns the caches of the user who runs lockgate.
     pub fn for_user() -> Caches {
-        Caches(StateFolder::beside(&[]))
+        Caches(StateFolder::for_user(&[]))
     }
 
     /// Returns the folder of the caches.
@@ -57,8 +57,8 @@ impl Caches {
     pub fn clear(&self, cached: &Cached) -> Result<bool, Error> {
         match self.0.clear(cached) {
             Ok(()) => Ok(true),
-            Err(Kept::InUse) => Ok(false),
-            Err(Kept::Failed(error)) => {
+            Err(ClearError::InUse) => Ok(false),
+            Err(ClearError::Failed(error)) => {
                 let what = format!("{} cannot be removed: {error}", cached.folder.display());
                 Err(Error::new(Code::IoFailed, what))
             }
@@ -68,13 +68,13 @@ impl Caches {
 
 /// The time of this process's last check of the limits.
 #[derive(Debug, Default)]
-pub(super) struct Bounding(Mutex<Option<Instant>>);
+pub(super) struct BoundSchedule(Mutex<Option<Instant>>);
 
-impl Bounding {
+impl BoundSchedule {
     /// Applies the limits unless a process did so within the last hour.
     pub(super) fn bound(&self, state: &StateFolder) {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_some_and(|last| last.elapsed() < REST) {
+        if last.is_some_and(|last| last.elapsed() < BOUND_INTERVAL) {
             return;
         }
         *last = Some(Instant::now());
@@ -87,7 +87,7 @@ impl Bounding {
         };
         // If no thread can be started, the next process applies the limits.
         if Builder::new().name("lockgate-caches".to_owned()).spawn(bound).is_ok() {
-            let _ = is_done.recv_timeout(LONGEST_WAIT);
+            let _ = is_done.recv_timeout(MAX_WAIT);
         }
     }
 }
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn the_cache_of_a_root_is_shared_and_making_one_keeps_nobody_waiting() {
         let dir = tempfile::tempdir().unwrap();
-        let state = StateFolder::within(dir.path(), &[]);
+        let state = StateFolder::in_folder(dir.path(), &[]);
         let held = Mutex::default();
         let (p, q) = (Path::new("/p"), Path::new("/q"));
         let made = |root: &Path| state.cache(root).ok();

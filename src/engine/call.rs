@@ -16,26 +16,26 @@ pub(super) struct Batch {
     /// The kind of journal entry that the call makes.
     pub(super) kind: EntryKind,
     /// The metadata that each request restores with its text; one per request, or empty.
-    pub(super) past: Vec<ChangeHistory>,
+    pub(super) restores: Vec<RestoredMetadata>,
     /// The texts at the time of the call, if it had to wait and its requests use line numbers.
-    pub(super) arrived: Vec<Option<Arc<Buffer>>>,
+    pub(super) initial_texts: Vec<Option<Arc<Buffer>>>,
     /// Set when the call has already recovered incomplete edits.
-    pub(super) recovered: bool,
+    pub(super) has_recovered: bool,
     /// Set when the call was restarted because another process changed the content first.
-    pub(super) overtaken: bool,
+    pub(super) is_retry: bool,
     /// The longest wait for its locks.
     pub(super) wait: Duration,
     /// The size and age that the journal may reach.
-    pub(super) bounds: Option<RetentionLimits>,
+    pub(super) retention: Option<RetentionLimits>,
     /// The hash of all requests, by which a retry is recognised.
     pub(super) digest: Version,
     /// Set when errors name the fields of each request with its index, as in `edits[2].search`.
-    pub(super) numbered: bool,
+    pub(super) is_batch: bool,
 }
 
 /// The metadata that an undo restores with a text.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct ChangeHistory {
+pub(super) struct RestoredMetadata {
     /// The permission bits of a restored file.
     pub(super) mode: Option<u32>,
     /// The number of parent folders to remove with a file, if they are empty then.
@@ -49,22 +49,22 @@ pub(super) struct ResolvedTarget {
     /// The last journal entry of the target.
     pub(super) last: Option<Entry>,
     /// The text at the time of the call, if it may have changed since.
-    pub(super) arrived: Option<Arc<Buffer>>,
+    pub(super) initial_text: Option<Arc<Buffer>>,
     /// The metadata restored with the text.
-    pub(super) past: ChangeHistory,
+    pub(super) restored: RestoredMetadata,
 }
 
 impl Batch {
     /// Creates the batch of a single request.
-    pub(super) fn of_one(request: Request) -> Batch {
-        Batch { numbered: false, ..Batch::new(vec![request], EntryKind::Edit) }
+    pub(super) fn single(request: Request) -> Batch {
+        Batch { is_batch: false, ..Batch::new(vec![request], EntryKind::Edit) }
     }
 
     /// Creates the batch of several requests.
     pub(super) fn new(requests: Vec<Request>, kind: EntryKind) -> Batch {
         let asked: Vec<_> = requests
             .iter()
-            .map(|Request { target, edit, mode, expect, scrutiny, author: _ }| {
+            .map(|Request { target, edit, mode, expect, gate_options: scrutiny, author: _ }| {
                 (target, edit, mode, expect, scrutiny)
             })
             .collect();
@@ -73,20 +73,20 @@ impl Batch {
         Batch {
             requests,
             kind,
-            past: Vec::new(),
-            arrived: Vec::new(),
-            recovered: false,
-            overtaken: false,
+            restores: Vec::new(),
+            initial_texts: Vec::new(),
+            has_recovered: false,
+            is_retry: false,
             wait,
-            bounds: None,
+            retention: None,
             digest,
-            numbered: true,
+            is_batch: true,
         }
     }
 
     /// Adds the index of the request to the field of an error.
-    pub(super) fn names(&self, mut refusal: Error, at: usize) -> Error {
-        if self.numbered {
+    pub(super) fn with_edit_index(&self, mut refusal: Error, at: usize) -> Error {
+        if self.is_batch {
             let field = refusal.field.take();
             refusal.field =
                 Some(field.map_or(format!("edits[{at}]"), |field| format!("edits[{at}].{field}")).into());
@@ -95,8 +95,8 @@ impl Batch {
     }
 
     /// Returns the metadata of the call for the journal.
-    pub(super) fn deed(&self, gates: String) -> EditMeta {
-        let request::Author { tool, name, agreed: _ } =
+    pub(super) fn edit_meta(&self, gates: String) -> EditMeta {
+        let request::Author { tool, name, confirmation_id: _ } =
             self.requests.first().map(|request| request.author.clone()).unwrap_or_default();
         EditMeta { tool, author: name, request: self.digest, kind: self.kind, gates }
     }
@@ -130,23 +130,23 @@ impl Workspace {
         let mut targets: Vec<ResolvedTarget> = Vec::with_capacity(call.requests.len());
         call.wait = Duration::ZERO;
         for (at, request) in call.requests.iter().enumerate() {
-            let found = self.check_early(request).and_then(|()| self.find(&request.target));
-            let target = found.map_err(|refusal| call.names(refusal, at))?;
+            let found = self.check_early(request).and_then(|()| self.resolve_target(&request.target));
+            let target = found.map_err(|refusal| call.with_edit_index(refusal, at))?;
             let key = target.place.key();
             for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
                 if other == key {
-                    return Err(twice(target.place.shown(), first, at));
+                    return Err(duplicate_target(target.place.shown(), first, at));
                 }
                 if other.holds(&key) || key.holds(&other) {
-                    return Err(nested(first, at));
+                    return Err(nested_targets(first, at));
                 }
             }
             let limits = target.rules.limits;
             call.wait = call.wait.max(limits.lock_wait);
-            call.bounds = Some(RetentionLimits { size: limits.journal, age: limits.journal_age });
-            let past = call.past.get(at).copied().unwrap_or_default();
-            let arrived = call.arrived.get(at).cloned().flatten();
-            targets.push(ResolvedTarget { past, arrived, ..target });
+            call.retention = Some(RetentionLimits { size: limits.journal, age: limits.journal_age });
+            let past = call.restores.get(at).copied().unwrap_or_default();
+            let arrived = call.initial_texts.get(at).cloned().flatten();
+            targets.push(ResolvedTarget { restored: past, initial_text: arrived, ..target });
         }
         Ok(targets)
     }
@@ -154,7 +154,7 @@ impl Workspace {
     /// Resolves a target to be read.
     ///
     /// Errors: those of admitting it.
-    pub(super) fn place_to_read(&self, target: &request::Target) -> Result<DocumentPath, Error> {
+    pub(super) fn resolve_for_read(&self, target: &request::Target) -> Result<DocumentPath, Error> {
         match target {
             request::Target::File(path) => self.store.files.admit_to_read(path).map(DocumentPath::File),
             request::Target::Entity(entity) => self.row(entity).map(DocumentPath::Row),
@@ -162,18 +162,24 @@ impl Workspace {
     }
 
     /// Resolves a target to be edited, with its policy.
-    pub(super) fn find(&self, target: &request::Target) -> Result<ResolvedTarget, Error> {
+    pub(super) fn resolve_target(&self, target: &request::Target) -> Result<ResolvedTarget, Error> {
         let place = match target {
             request::Target::File(path) => DocumentPath::File(self.store.files.admit(path)?),
             request::Target::Entity(entity) => self.row(entity)?.into(),
         };
         let rules = self.rules_of(&place)?;
-        Ok(ResolvedTarget { place, rules, last: None, arrived: None, past: ChangeHistory::default() })
+        Ok(ResolvedTarget {
+            place,
+            rules,
+            last: None,
+            initial_text: None,
+            restored: RestoredMetadata::default(),
+        })
     }
 
     /// Records the current texts before a call waits, for those of its requests that use line numbers.
-    pub(super) fn arrive(&self, call: &mut Batch, targets: &[ResolvedTarget]) {
-        if !call.arrived.is_empty() {
+    pub(super) fn record_initial_texts(&self, call: &mut Batch, targets: &[ResolvedTarget]) {
+        if !call.initial_texts.is_empty() {
             return;
         }
         let text = |(request, target): (&Request, &ResolvedTarget)| {
@@ -181,32 +187,32 @@ impl Workspace {
                 request.edit.counts_lines().then(|| self.read(&target.place, &target.rules).ok())??;
             seen.snapshot.is_some().then(|| Arc::new(seen.buffer))
         };
-        call.arrived = call.requests.iter().zip(targets).map(text).collect();
+        call.initial_texts = call.requests.iter().zip(targets).map(text).collect();
     }
 
     /// True if a terminated process left one of the files half-written; call it while their locks are held.
-    pub(super) fn is_left_half_done(&self, targets: &[ResolvedTarget]) -> bool {
-        targets.iter().any(|target| self.store.stale(&target.place))
+    pub(super) fn is_incomplete(&self, targets: &[ResolvedTarget]) -> bool {
+        targets.iter().any(|target| self.store.has_interrupted_edit(&target.place))
     }
 
     /// Completes or rolls back incomplete edits, and keeps the notes for the next report.
     pub(super) fn recover(&self) {
         let notes = self.store.journal.recover(&self.store.files, &self.locks);
         notes.iter().for_each(|note| tracing::warn!("{note}"));
-        if let Ok(mut untold) = self.untold.lock() {
+        if let Ok(mut untold) = self.pending_notes.lock() {
             untold.extend(notes);
         }
     }
 }
 
-fn twice(path: &str, first: usize, at: usize) -> Error {
+fn duplicate_target(path: &str, first: usize, at: usize) -> Error {
     let seen = format!("edits[{at}] edits {path}, and so does edits[{first}]");
     Error::new(Code::InvalidInput, seen)
         .field(format!("edits[{at}].path"))
         .hint("put all edits of one file into one entry")
 }
 
-fn nested(first: usize, at: usize) -> Error {
+fn nested_targets(first: usize, at: usize) -> Error {
     let seen = format!(
         "edits[{first}] and edits[{at}] conflict: one needs as a folder the path that the other makes a file"
     );

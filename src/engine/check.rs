@@ -1,7 +1,7 @@
 //! The current text of a target, and its draft.
 
 use super::Workspace;
-use super::base::carried;
+use super::base::rebase_plan;
 use super::call::ResolvedTarget;
 use crate::edit::{self, EditLimits, PlanContext, PlannedEdit};
 use crate::error::{Code, Error};
@@ -25,9 +25,9 @@ pub struct Drafted {
     /// The map from the old lines to the new ones.
     pub map: LineMap,
     /// Set when publishing the draft would change the content on disk.
-    pub differs: bool,
+    pub is_changed: bool,
     /// The splices from the old text to the draft, if gates fixed the planned text.
-    pub mended: Option<Plan>,
+    pub fix_plan: Option<Plan>,
 }
 
 impl CurrentText {
@@ -35,7 +35,7 @@ impl CurrentText {
     ///
     /// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
     pub fn check(&self, request: &Request) -> Result<(), Error> {
-        let (noun, shown) = (request.target.noun(), request.target.shown());
+        let (noun, shown) = (request.target.noun(), request.target.display_path());
         if let (None, Some(purpose)) = (&self.snapshot, request.edit.needs_file_to()) {
             let message = format!("cannot {purpose} non-existent {noun}: {shown}");
             let error = Error::new(Code::FileNotFound, message).field("path");
@@ -64,7 +64,7 @@ impl CurrentText {
 impl CurrentText {
     /// Returns the text before, if there was a file, and closes that file on another thread. The kernel frees
     /// the blocks of a replaced file on close, and the caller need not wait for that.
-    pub fn release(self) -> Option<Buffer> {
+    pub fn release_commands(self) -> Option<Buffer> {
         let CurrentText { buffer, snapshot } = self;
         if let Some(Snapshot::File(file)) = snapshot {
             tokio::task::spawn_blocking(move || drop(file));
@@ -80,8 +80,8 @@ impl Drafted {
     /// Errors: `TOO_LARGE` for a result over the policy's limit, `NOT_ENCODABLE` for one that would be read
     /// in another encoding than it was written in, `INTERNAL` should the verification fail.
     pub(super) fn new(seen: &CurrentText, planned: &PlannedEdit, rules: &Policy) -> Result<Drafted, Error> {
-        let becomes = match &planned.becomes {
-            Some(becomes) => becomes.another(becomes.bytes().to_vec())?,
+        let becomes = match &planned.new_buffer {
+            Some(becomes) => becomes.read_other(becomes.bytes().to_vec())?,
             None => seen.buffer.apply(&planned.plan)?,
         };
         Drafted::from_plan(seen, &planned.plan, becomes, rules)
@@ -104,39 +104,39 @@ impl Drafted {
         }
         let map = plan.line_map(&seen.buffer, &buffer);
         let differs = seen.snapshot.is_none() || seen.buffer.bytes() != buffer.bytes();
-        Ok(Drafted { buffer, map, differs, mended: None })
+        Ok(Drafted { buffer, map, is_changed: differs, fix_plan: None })
     }
 
     /// Builds the draft from the text that gates fixed.
     ///
     /// Errors: those of [`Drafted::new`].
-    pub(super) fn mended(seen: &CurrentText, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
-        let plan = seen.buffer.toward(text)?;
+    pub(super) fn from_fixed(seen: &CurrentText, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
+        let plan = seen.buffer.plan_to(text)?;
         let drafted = Drafted::from_plan(seen, &plan, seen.buffer.apply(&plan)?, rules)?;
-        if drafted.buffer.stamp() != text.stamp() {
+        if drafted.buffer.version() != text.version() {
             return Err(Error::new(Code::Internal, "the mended text could not be planned"));
         }
-        Ok(Drafted { mended: Some(plan), ..drafted })
+        Ok(Drafted { fix_plan: Some(plan), ..drafted })
     }
 }
 
 impl Workspace {
     /// Reads the target; the text is empty if there is none.
     pub(super) fn read(&self, place: &DocumentPath, rules: &Policy) -> Result<CurrentText, Error> {
-        self.seen(place, self.store.read(place, rules.limits.file)?)
+        self.decode(place, self.store.read(place, rules.limits.file)?)
     }
 
     /// Reads the target and its last journal entry.
-    pub(super) fn read_and_last(
+    pub(super) fn read_with_last_entry(
         &self,
         place: &DocumentPath,
         rules: &Policy,
     ) -> Result<(CurrentText, Option<Entry>), Error> {
         let (snapshot, last) = self.store.read_and_last(place, rules.limits.file)?;
-        Ok((self.seen(place, snapshot)?, last))
+        Ok((self.decode(place, snapshot)?, last))
     }
 
-    fn seen(&self, place: &DocumentPath, mut snapshot: Option<Snapshot>) -> Result<CurrentText, Error> {
+    fn decode(&self, place: &DocumentPath, mut snapshot: Option<Snapshot>) -> Result<CurrentText, Error> {
         let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
         Ok(CurrentText { buffer: Buffer::read(bytes, self.store.hints(place))?, snapshot })
     }
@@ -149,12 +149,12 @@ impl Workspace {
         seen: &CurrentText,
         base: Option<&Buffer>,
     ) -> Result<PlannedEdit, Error> {
-        let Some(base) = base else { return planned_on(&seen.buffer, request, target) };
-        let carried = carried(planned_on(base, request, target)?, base, target, seen);
+        let Some(base) = base else { return plan_on(&seen.buffer, request, target) };
+        let carried = rebase_plan(plan_on(base, request, target)?, base, target, seen);
         match (carried, request.mode, &request.expect) {
             // A caller who names no version and wants the write in any case means the lines by number.
             (Err(refusal), Mode::Interactive, Expect::Anything) if refusal.code == Code::EditConflict => {
-                let mut planned = planned_on(&seen.buffer, request, target)?;
+                let mut planned = plan_on(&seen.buffer, request, target)?;
                 planned.warnings.push(format!("{}; it was made there all the same", refusal.message));
                 Ok(planned)
             }
@@ -164,14 +164,14 @@ impl Workspace {
 }
 
 /// Plans an edit for one text.
-fn planned_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Result<PlannedEdit, Error> {
+fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Result<PlannedEdit, Error> {
     let ResolvedTarget { place, rules, .. } = target;
     let language = target.language(buffer.view());
     let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
-    let scene = PlanContext { path: place.in_root(), language, bounds };
+    let scene = PlanContext { path: place.in_root(), language, limits: bounds };
     edit::plan(&request.edit, buffer, scene).or_else(|refusal| match (request.mode, refusal.code) {
-        (Mode::Interactive, Code::MatchNotFound) => PlannedEdit::nothing(buffer, refusal.message),
+        (Mode::Interactive, Code::MatchNotFound) => PlannedEdit::no_match(buffer, refusal.message),
         (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
     })
 }

@@ -14,13 +14,13 @@ use super::call::Batch;
 use super::draft::FileDraft;
 use crate::edit::Edit;
 use crate::error::{Code, Confirmation, Error};
-use crate::gate::clean;
+use crate::gate::sanitize;
 use crate::policy::{Confirm, Runnable};
 use crate::store::EntryKind;
 use crate::text::{Version, diff};
 
 /// Files smaller than this may shrink without confirmation, in bytes.
-const SMALL: usize = 256;
+const MAX_SMALL_DELETION: usize = 256;
 /// A file that shrinks below one part in this many needs confirmation.
 const PARTS: usize = 4;
 
@@ -31,20 +31,21 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
     if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
         return Ok(());
     }
-    let written = || drafts.iter().filter(|draft| draft.drafted.differs);
+    let written = || drafts.iter().filter(|draft| draft.drafted.is_changed);
     // Runnable files come first: their reason says how a person can change the setting.
-    let runs = written().find_map(|draft| asks_to_run(draft).map(|rule| (draft, rule)));
-    let first = runs.map(|(draft, _)| draft).or_else(|| written().find(|draft| asks(draft, call.kind)));
+    let runs = written().find_map(|draft| asks_for_runnable(draft).map(|rule| (draft, rule)));
+    let first =
+        runs.map(|(draft, _)| draft).or_else(|| written().find(|draft| needs_confirmation(draft, call.kind)));
     let Some(first) = first else { return Ok(()) };
-    let about = about(drafts);
-    let agreed = call.requests.first().and_then(|request| request.author.agreed.as_ref());
+    let about = confirmation_id(drafts);
+    let agreed = call.requests.first().and_then(|request| request.author.confirmation_id.as_ref());
     if agreed == Some(&about) {
         return Ok(());
     }
     let policy = &first.target.rules.origin.name;
     let (reason, seen) = match runs {
         Some((draft, rule)) => {
-            let reason = runnable(draft, rule);
+            let reason = runnable_reason(draft, rule);
             (reason.clone(), reason)
         }
         None => (
@@ -56,12 +57,12 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
         None => seen,
         Some(_) => "what a person agreed to is no longer what would be written".to_owned(),
     };
-    let text = question(drafts, call.kind, policy);
-    Err(Error::new(Code::NotConfirmed, seen).asking(Confirmation { reason, text, about }))
+    let text = render_question(drafts, call.kind, policy);
+    Err(Error::new(Code::NotConfirmed, seen).with_question(Confirmation { reason, text, id: about }))
 }
 
 /// Returns the rule by which the file starts a program, if the policy requires confirmation for that.
-fn asks_to_run(draft: &FileDraft<'_>) -> Option<&'static str> {
+fn asks_for_runnable(draft: &FileDraft<'_>) -> Option<&'static str> {
     match draft.target.rules.demands.runnable {
         Runnable::Ask => draft.target.place.runnable(),
         Runnable::Refuse | Runnable::Allow => None,
@@ -69,7 +70,7 @@ fn asks_to_run(draft: &FileDraft<'_>) -> Option<&'static str> {
 }
 
 /// Returns the reason to confirm a write to a file that starts a program.
-fn runnable(draft: &FileDraft<'_>, rule: &str) -> String {
+fn runnable_reason(draft: &FileDraft<'_>, rule: &str) -> String {
     let (path, policy) = (draft.target.place.shown(), &draft.target.rules.origin.name);
     format!(
         "{path} can start a program when somebody opens or uses the folder ({rule}), and `runnable: ask` of the policy {policy} \
@@ -78,7 +79,7 @@ fn runnable(draft: &FileDraft<'_>, rule: &str) -> String {
 }
 
 /// True if the policy requires confirmation of this draft.
-fn asks(draft: &FileDraft<'_>, kind: EntryKind) -> bool {
+fn needs_confirmation(draft: &FileDraft<'_>, kind: EntryKind) -> bool {
     match draft.target.rules.demands.confirm {
         Confirm::Never => false,
         Confirm::Risky => risk(draft, kind).is_some(),
@@ -90,12 +91,12 @@ fn asks(draft: &FileDraft<'_>, kind: EntryKind) -> bool {
 /// edit, so the findings of gates do not count then.
 fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
     let noun = draft.target.place.noun();
-    let (before, after) = (draft.seen.buffer.bytes().len(), draft.drafted.buffer.bytes().len());
+    let (before, after) = (draft.current.buffer.bytes().len(), draft.drafted.buffer.bytes().len());
     if draft.request.edit == Edit::Remove {
         Some(format!("removes the {noun}"))
-    } else if (before >= SMALL && after < before / PARTS) || (before > 0 && after == 0) {
+    } else if (before >= MAX_SMALL_DELETION && after < before / PARTS) || (before > 0 && after == 0) {
         Some(format!("leaves less than a quarter of the {noun}"))
-    } else if draft.overruled && kind == EntryKind::Edit {
+    } else if draft.is_overridden && kind == EntryKind::Edit {
         Some("writes what a gate would refuse in strict mode".to_owned())
     } else {
         None
@@ -103,20 +104,20 @@ fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
 }
 
 /// Returns the id of a write: a hash of every text before and after.
-fn about(drafts: &[FileDraft<'_>]) -> String {
+fn confirmation_id(drafts: &[FileDraft<'_>]) -> String {
     let transitions: Vec<_> = drafts
         .iter()
         .map(|draft| {
-            let before = draft.seen.snapshot.as_ref().map(|_| draft.seen.buffer.stamp().hex());
+            let before = draft.current.snapshot.as_ref().map(|_| draft.current.buffer.version().hex());
             let stays = draft.request.edit != Edit::Remove;
-            let after = stays.then(|| draft.drafted.buffer.stamp().hex());
+            let after = stays.then(|| draft.drafted.buffer.version().hex());
             (draft.target.place.key(), before, after)
         })
         .collect();
     Version::of_value(&transitions).hex()
 }
 
-fn question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> String {
+fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> String {
     let mut text = match kind {
         EntryKind::Edit => "This edit is about to be written, and".to_owned(),
         EntryKind::Undo(id) => format!("Edit {id} is about to be taken back, and"),
@@ -124,22 +125,22 @@ fn question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> String {
     };
     // Writing to a String cannot fail.
     let _written = write!(text, " the policy {policy} has you asked first:");
-    for draft in drafts.iter().filter(|draft| draft.drafted.differs) {
-        let (added, removed) = counts(draft);
-        let runs =
-            asks_to_run(draft).map(|_| "can start a program when the folder is opened or used".to_owned());
+    for draft in drafts.iter().filter(|draft| draft.drafted.is_changed) {
+        let (added, removed) = count_lines(draft);
+        let runs = asks_for_runnable(draft)
+            .map(|_| "can start a program when the folder is opened or used".to_owned());
         let why: String = runs.into_iter().chain(risk(draft, kind)).map(|why| format!(": {why}")).collect();
-        let path = clean(draft.target.place.shown());
+        let path = sanitize(draft.target.place.shown());
         let _written = write!(text, "\n{path} (+{added} -{removed}){why}");
     }
     text
 }
 
 /// Counts the added and removed lines, as the diff in the answer does.
-fn counts(draft: &FileDraft<'_>) -> (usize, usize) {
-    let FileDraft { target, seen, planned, drafted, .. } = draft;
+fn count_lines(draft: &FileDraft<'_>) -> (usize, usize) {
+    let FileDraft { target, current: seen, planned, drafted, .. } = draft;
     let before = seen.snapshot.as_ref().map(|_| &seen.buffer);
-    let plan = drafted.mended.as_ref().unwrap_or(&planned.plan);
+    let plan = drafted.fix_plan.as_ref().unwrap_or(&planned.plan);
     let diff = diff::unified(target.place.in_root(), before, &drafted.buffer, plan);
     (diff.added(), diff.removed())
 }

@@ -12,14 +12,14 @@ use crate::text::Buffer;
 pub(super) struct FileDraft<'a> {
     pub(super) request: &'a Request,
     pub(super) target: &'a ResolvedTarget,
-    pub(super) seen: CurrentText,
+    pub(super) current: CurrentText,
     /// The text that the caller refers to, if it is not the current one.
     pub(super) base: Option<Buffer>,
     pub(super) planned: PlannedEdit,
     pub(super) drafted: Drafted,
     pub(super) verdict: Verdict,
     /// Set when the draft is written although a gate would reject it in `strict`.
-    pub(super) overruled: bool,
+    pub(super) is_overridden: bool,
 }
 
 impl FileDraft<'_> {

@@ -15,7 +15,7 @@ use crate::request::Request;
 use crate::store::{LockGuard, LockKey, WriteOutcome};
 
 /// The number of times a call restarts because its paths changed while it waited for their locks.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// The result of an attempt.
 enum Attempt {
@@ -26,7 +26,7 @@ enum Attempt {
 
 /// The result of the pipeline.
 enum PipelineOutcome {
-    Through(Vec<Report>),
+    Completed(Vec<Report>),
     /// Another process changed the content while the drafts were judged.
     Overtaken,
 }
@@ -36,15 +36,19 @@ impl Workspace {
     ///
     /// The findings of gates are part of the report. After an `Error`, nothing was written.
     pub async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
-        let reports = self.carry(Batch::of_one(request), watch).await?;
+        let reports = self.run_batch(Batch::single(request), watch).await?;
         reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit left no report"))
     }
 
     /// Runs all edits of a call through the pipeline together.
-    pub(super) async fn carry(self: &Arc<Self>, mut call: Batch, watch: Watch) -> Result<Vec<Report>, Error> {
+    pub(super) async fn run_batch(
+        self: &Arc<Self>,
+        mut call: Batch,
+        watch: Watch,
+    ) -> Result<Vec<Report>, Error> {
         let (watch, mut held) = (Arc::new(watch), None);
         call.requests.iter().for_each(|request| self.prewarm(&request.target));
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let (watched, had) = (Arc::clone(&watch), held.take());
             let attempt = move |workspace: &Workspace| {
                 let attempt = workspace.attempt(&mut call, had, &watched);
@@ -53,7 +57,7 @@ impl Workspace {
             let (attempt, back) = self.off_reactor(attempt).await?;
             let keys = match attempt {
                 Attempt::Done(reports) => {
-                    self.tidy_behind(&reports, back.bounds);
+                    self.tidy_after(&reports, back.retention);
                     return Ok(reports);
                 }
                 Attempt::Wait(keys) => keys,
@@ -61,7 +65,7 @@ impl Workspace {
             call = back;
             let (lock, since) = (self.locks.hold(&keys, call.wait), Instant::now());
             let lock = tokio::select! { lock = lock => lock, () = watch.ended() => Err(cancelled()) };
-            watch.waited(since.elapsed());
+            watch.report_lock_wait(since.elapsed());
             let lock = lock?;
             held = Some((keys, lock));
         }
@@ -79,45 +83,45 @@ impl Workspace {
         let keys: Vec<LockKey> = targets.iter().map(|target| target.place.key()).collect();
         let held = held.filter(|(had, _)| *had == keys).map(|(_, held)| held);
         let Some(held) = held.or_else(|| self.locks.try_hold(&keys)) else {
-            self.arrive(call, &targets);
+            self.record_initial_texts(call, &targets);
             return Ok(Attempt::Wait(keys));
         };
-        if !call.recovered && self.is_left_half_done(&targets) {
+        if !call.has_recovered && self.is_incomplete(&targets) {
             // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a
             // later call.
-            call.recovered = true;
+            call.has_recovered = true;
             drop(held);
             self.recover();
             return Ok(Attempt::Wait(keys));
         }
         let seen = self.read_all(call, &mut targets)?;
-        let came = self.line(call, &targets, seen, watch)?;
+        let came = self.run_pipeline(call, &targets, seen, watch)?;
         match came {
-            PipelineOutcome::Through(reports) => Ok(Attempt::Done(reports)),
+            PipelineOutcome::Completed(reports) => Ok(Attempt::Done(reports)),
             // Only once: from the current text, while its lock is still held.
-            PipelineOutcome::Overtaken if !call.overtaken => {
-                call.overtaken = true;
+            PipelineOutcome::Overtaken if !call.is_retry => {
+                call.is_retry = true;
                 self.attempt(call, Some((keys, held)), watch)
             }
-            PipelineOutcome::Overtaken => Err(overtaken()),
+            PipelineOutcome::Overtaken => Err(overtaken_twice()),
         }
     }
 
-    fn line(
+    fn run_pipeline(
         &self,
         call: &Batch,
         targets: &[ResolvedTarget],
         seen: Vec<CurrentText>,
         watch: &Watch,
     ) -> Result<PipelineOutcome, Error> {
-        let seen = match self.applied_before(call, targets, seen)? {
-            Ok(reports) => return Ok(PipelineOutcome::Through(reports)),
+        let seen = match self.previous_result(call, targets, seen)? {
+            Ok(reports) => return Ok(PipelineOutcome::Completed(reports)),
             Err(seen) => seen,
         };
         let both = call.requests.iter().zip(targets).zip(seen).enumerate();
         let mut drafts = both
             .map(|(at, ((request, target), seen))| {
-                self.draft(call, request, target, seen).map_err(|refusal| call.names(refusal, at))
+                self.draft(call, request, target, seen).map_err(|refusal| call.with_edit_index(refusal, at))
             })
             .collect::<Result<Vec<FileDraft<'_>>, Error>>()?;
         self.refuse_git_folders(call, &drafts)?;
@@ -129,7 +133,7 @@ impl Workspace {
             Some(WriteOutcome::All(done)) => Some(done),
             Some(WriteOutcome::Overtaken) => return Ok(PipelineOutcome::Overtaken),
         };
-        Ok(PipelineOutcome::Through(self.reports(call, drafts, done)))
+        Ok(PipelineOutcome::Completed(self.reports(call, drafts, done)))
     }
 
     /// Builds the draft of one request.
@@ -148,21 +152,21 @@ impl Workspace {
         let planned = self.plan(request, target, &seen, base.as_ref())?;
         let mut drafted = Drafted::new(&seen, &planned, rules)?;
         // An empty file differs from no file.
-        drafted.differs |= request.edit == Edit::Remove;
+        drafted.is_changed |= request.edit == Edit::Remove;
         Ok(FileDraft {
             request,
             target,
-            seen,
+            current: seen,
             base,
             planned,
             drafted,
             verdict: Verdict::default(),
-            overruled: false,
+            is_overridden: false,
         })
     }
 }
 
-fn overtaken() -> Error {
+fn overtaken_twice() -> Error {
     let seen = "another process changed the target twice while this edit was judged";
     Error::new(Code::EditConflict, seen).hint("read it again, and send the edit with its `version`")
 }

@@ -5,17 +5,17 @@ use super::Workspace;
 use crate::error::{Code, Error};
 use crate::policy::{EntityOwner, EntityType, Policy};
 use crate::request::{Entity, EntityKind, SearchScope};
-use crate::store::{EntityFilter, RowPlace};
+use crate::store::{EntityFilter, RowLocation};
 
 /// The most types that an error names.
-const NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 impl Workspace {
     /// Resolves an entity to its row.
     ///
     /// Errors: those of [`Workspace::owner`], and of
     /// [`EntityStore::admit`](crate::store::EntityStore::admit).
-    pub(super) fn row(&self, entity: &Entity) -> Result<RowPlace, Error> {
+    pub(super) fn row(&self, entity: &Entity) -> Result<RowLocation, Error> {
         let Entity { kind, app_id, organization_id, path: _ } = entity;
         let owner = self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
         self.store.rows.admit(entity, owner)
@@ -33,7 +33,7 @@ impl Workspace {
         organization_id: Option<&str>,
     ) -> Result<EntityOwner, Error> {
         let policy = self.policy_at_top()?;
-        let known = policy.entity_type(kind.name()).ok_or_else(|| unknown(kind, &policy))?;
+        let known = policy.entity_type(kind.name()).ok_or_else(|| unknown_type(kind, &policy))?;
         let stray = match known.owner {
             EntityOwner::App => organization_id.map(|_| ("organization_id", EntityOwner::Organization)),
             EntityOwner::Organization => app_id.map(|_| ("app_id", EntityOwner::App)),
@@ -44,8 +44,8 @@ impl Workspace {
             },
         };
         match stray {
-            Some((field, takers)) => Err(strays(known, field, &named(&policy, Some(takers)))),
-            None if known.owner == EntityOwner::App && app_id.is_none() => Err(homeless(known)),
+            Some((field, takers)) => Err(unexpected_owner(known, field, &list_types(&policy, Some(takers)))),
+            None if known.owner == EntityOwner::App && app_id.is_none() => Err(missing_owner(known)),
             None => Ok(known.owner),
         }
     }
@@ -53,7 +53,10 @@ impl Workspace {
     /// Returns the filter for the entities of a scope; `None` for files.
     ///
     /// Errors: those of [`Workspace::owner`].
-    pub(super) fn realm<'a>(&self, realm: &'a SearchScope) -> Result<Option<EntityFilter<'a>>, Error> {
+    pub(super) fn resolve_scope<'a>(
+        &self,
+        realm: &'a SearchScope,
+    ) -> Result<Option<EntityFilter<'a>>, Error> {
         let SearchScope::Entities { kind, app_id, organization_id } = realm else { return Ok(None) };
         let (app_id, organization_id) = (app_id.as_deref(), organization_id.as_deref());
         let owner = self.owner(kind, app_id, organization_id)?;
@@ -62,34 +65,36 @@ impl Workspace {
 }
 
 /// Lists the names of the types with this owner, or of all types.
-fn named(policy: &Policy, owner: Option<EntityOwner>) -> String {
+fn list_types(policy: &Policy, owner: Option<EntityOwner>) -> String {
     let fits = |known: &&EntityType| owner.is_none_or(|owner| known.owner == owner);
     let names: Vec<&str> = policy.entity_types().filter(fits).map(|known| known.name.as_str()).collect();
-    let more = match names.len().saturating_sub(NAMED) {
+    let more = match names.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ") + &more
+    names.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ") + &more
 }
 
-fn unknown(kind: &EntityKind, policy: &Policy) -> Error {
-    let (name, known) = (kind.name(), named(policy, None));
+fn unknown_type(kind: &EntityKind, policy: &Policy) -> Error {
+    let (name, known) = (kind.name(), list_types(policy, None));
     let message = format!("there is no entity_type `{name}`: must be one of {}, {known}", EntityKind::FILE);
     Error::new(Code::InvalidInput, message).field("entity_type")
 }
 
-fn homeless(known: &EntityType) -> Error {
-    let message = format!("app_id is missing: {} is known by its app and its path", one(&known.name));
+fn missing_owner(known: &EntityType) -> Error {
+    let message =
+        format!("app_id is missing: {} is known by its app and its path", with_article(&known.name));
     Error::new(Code::InvalidInput, message).field("app_id")
 }
 
-fn strays(known: &EntityType, field: &'static str, takers: &str) -> Error {
-    let message = format!("`{field}` goes with entity_type {takers} only, and this is {}", one(&known.name));
+fn unexpected_owner(known: &EntityType, field: &'static str, takers: &str) -> Error {
+    let message =
+        format!("`{field}` goes with entity_type {takers} only, and this is {}", with_article(&known.name));
     Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 
 /// Puts the article before a type name: `a module`, `an app_file`.
-pub(super) fn one(name: &str) -> String {
+pub(super) fn with_article(name: &str) -> String {
     let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {name}")
 }

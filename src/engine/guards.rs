@@ -29,7 +29,7 @@ pub(super) fn check(
     if seen.snapshot.is_none() || request.expect != Expect::Anything {
         return Ok(());
     }
-    check_said(&request.edit, place, rules)
+    check_parameters(&request.edit, place, rules)
 }
 
 fn check_access(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
@@ -79,7 +79,7 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
 }
 
 /// Rejects an edit of an existing file without a version, if the policy requires one.
-fn check_said(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
+fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     let (policy, noun) = (&rules.origin.name, place.noun());
     let whole = match edit {
         Edit::Content(_) => Some(format!("`content` replaces the {noun}")),
@@ -92,7 +92,7 @@ fn check_said(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), E
         let error = Error::new(Code::InvalidInput, message).field("expected_version");
         return Err(error.hint(format!("read the {noun}, and give the `version` that the read gives")));
     }
-    match (unexpecting(edit), rules.demands.line_edits) {
+    match (missing_version(edit), rules.demands.line_edits) {
         (Some(field), Guard::Required) => {
             let message = format!(
                 "the policy {policy} asks edits by line number for `expect` or `expected_version`; `{field}` is missing"
@@ -107,7 +107,7 @@ fn check_said(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), E
 }
 
 /// Returns the first `expect` that an edit by line numbers leaves out.
-fn unexpecting(edit: &Edit) -> Option<String> {
+fn missing_version(edit: &Edit) -> Option<String> {
     let (list, at) = match edit {
         Edit::Lines(edits) => ("line_edits", edits.iter().position(|edit| edit.expect.is_none())),
         Edit::Insert(insertions) => {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::Workspace;
 use super::base::difference;
 use crate::error::Error;
-use crate::request::History;
+use crate::request::HistoryRequest;
 use crate::store::{Entry, FileChange};
 use crate::text::{Buffer, Hints, Version};
 
 /// A journal entry with the diffs of its changes.
 #[derive(Debug)]
-pub struct Remembered {
+pub struct EntryDiffs {
     /// The journal entry.
     pub entry: Entry,
     /// The unified diff of each change; `None` if a text was never stored or is no longer.
@@ -22,10 +22,10 @@ impl Workspace {
     /// Lists edits, the newest first.
     ///
     /// Errors: those of admitting a path to be read, and `STORE_UNAVAILABLE`.
-    pub async fn history(self: &Arc<Self>, which: History) -> Result<Vec<Entry>, Error> {
+    pub async fn history(self: &Arc<Self>, which: HistoryRequest) -> Result<Vec<Entry>, Error> {
         let list = move |workspace: &Workspace| {
-            let place = which.of.as_ref().map(|target| workspace.place_to_read(target)).transpose()?;
-            workspace.store.entries(place.as_ref(), which.most.min(History::MOST))
+            let place = which.target.as_ref().map(|target| workspace.resolve_for_read(target)).transpose()?;
+            workspace.store.entries(place.as_ref(), which.max_entries.min(HistoryRequest::MAX_ENTRIES))
         };
         self.off_reactor(list).await
     }
@@ -33,18 +33,18 @@ impl Workspace {
     /// Shows one edit.
     ///
     /// Errors: `INVALID_INPUT` where there is no such edit, and `STORE_UNAVAILABLE`.
-    pub async fn remembered(self: &Arc<Self>, edit_id: String) -> Result<Remembered, Error> {
+    pub async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
         let show = move |workspace: &Workspace| {
             let entry = workspace.entry(edit_id.parse()?)?;
             let diffs = entry.changes.iter().map(|changed| workspace.change(changed)).collect();
-            Ok(Remembered { entry, diffs })
+            Ok(EntryDiffs { entry, diffs })
         };
         self.off_reactor(show).await
     }
 
     /// Returns the diff of a change, if both texts are still stored.
     fn change(&self, changed: &FileChange) -> Option<String> {
-        let place = self.place_to_read(&changed.target()).ok()?;
+        let place = self.resolve_for_read(&changed.target()).ok()?;
         let text = |stamp: Version| {
             let bytes = self.store.text(&place, &stamp.hex()).ok()??;
             Buffer::read(bytes, Hints::default()).ok()

@@ -10,18 +10,20 @@ use super::draft::FileDraft;
 use super::links::{checks_links, markdown};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::gate::{self, Case, DeadLinks, ExecPermission, GateEnv, InputLocation, OnDisk, Verdict, Watch};
-use crate::policy::{EffectiveRules, GateKind, Language, Manner, Policy, Profile, Role, Validator};
+use crate::gate::{
+    self, DeadLinks, ExecPermission, GateEnv, GateInput, InputLocation, OnDisk, Verdict, Watch,
+};
+use crate::policy::{EffectiveRules, GateKind, Language, Policy, Profile, Role, StepMode, Validator};
 use crate::request::{Mode, Request};
 use crate::store::{Cache, DocumentPath, EntryKind};
 
 /// The rules, permission and cache with which one draft is judged.
 struct JudgeInput<'a> {
     root: &'a Path,
-    stands: InputLocation,
+    location: InputLocation,
     language: Option<&'static Language>,
-    terms: EffectiveRules<'a>,
-    grant: ExecPermission,
+    rules: EffectiveRules<'a>,
+    permission: ExecPermission,
     cache: Option<Arc<Cache>>,
 }
 
@@ -50,11 +52,11 @@ impl Workspace {
                 };
                 verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(told);
             }
-            if let Some(text) = verdict.mended.take() {
-                let mended = Drafted::mended(&draft.seen, &text, &draft.target.rules);
-                draft.drafted = mended.map_err(|refusal| call.names(refusal, at))?;
+            if let Some(text) = verdict.fixed.take() {
+                let mended = Drafted::from_fixed(&draft.current, &text, &draft.target.rules);
+                draft.drafted = mended.map_err(|refusal| call.with_edit_index(refusal, at))?;
             }
-            draft.overruled = draft.request.mode == Mode::Interactive && verdict.refuses();
+            draft.is_overridden = draft.request.mode == Mode::Interactive && verdict.refuses();
             draft.verdict = match draft.request.mode {
                 Mode::Strict | Mode::VerifyOnly => verdict,
                 Mode::Interactive => {
@@ -69,14 +71,15 @@ impl Workspace {
     fn verdicts(&self, call: &Batch, drafts: &[FileDraft<'_>], watch: &Watch) -> Result<Vec<Verdict>, Error> {
         let dead = self.dead_links(call, drafts, watch)?;
         let bench = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
-            self.bench(call, draft, !dead.is_empty()).map_err(|refusal| call.names(refusal, at))
+            self.judge_input(call, draft, !dead.is_empty())
+                .map_err(|refusal| call.with_edit_index(refusal, at))
         };
         let benches = drafts.iter().zip(&dead).enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
-        let beside: Vec<_> = drafts.iter().map(|draft| self.beside(draft.target, drafts)).collect();
+        let beside: Vec<_> = drafts.iter().map(|draft| self.overlays(draft.target, drafts)).collect();
         let lost = {
             let judges = |bench: &JudgeInput<'_>| {
                 bench
-                    .terms
+                    .rules
                     .rules
                     .iter()
                     .any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
@@ -84,23 +87,23 @@ impl Workspace {
             self.lost_definitions(call, drafts, &benches.iter().map(judges).collect::<Vec<_>>())
         };
         let parts =
-            drafts.iter().zip(&benches).zip(&beside).zip(self.neighbours(drafts)).zip(dead.iter().zip(&lost));
-        let cases: Vec<Case<'_>> = parts
-            .map(|((((draft, bench), beside), among), (dead_links, lost))| Case {
+            drafts.iter().zip(&benches).zip(&beside).zip(self.groups(drafts)).zip(dead.iter().zip(&lost));
+        let cases: Vec<GateInput<'_>> = parts
+            .map(|((((draft, bench), beside), among), (dead_links, lost))| GateInput {
                 draft: gate::Draft {
                     path: draft.target.place.in_root(),
                     language: bench.language,
-                    before: draft.seen.snapshot.as_ref().map(|_| &draft.seen.buffer),
+                    before: draft.current.snapshot.as_ref().map(|_| &draft.current.buffer),
                     after: &draft.drafted.buffer,
                     map: &draft.drafted.map,
-                    stands: bench.stands,
-                    beside,
+                    input_location: bench.location,
+                    files_exist: beside,
                 },
-                terms: bench.terms.clone(),
-                means: GateEnv {
+                rules: bench.rules.clone(),
+                env: GateEnv {
                     root: bench.root,
-                    grant: &bench.grant,
-                    workshop: &self.workshop,
+                    exec_permission: &bench.permission,
+                    runtime: &self.gate_runtime,
                     isolation: draft.target.rules.isolation,
                     cache: bench.cache.as_ref().map(|cache| cache.folder()),
                 },
@@ -116,7 +119,7 @@ impl Workspace {
 
     /// Collects the input for judging a draft; `has_dead_links` is set when links of other pages point to
     /// removed targets.
-    fn bench<'a>(
+    fn judge_input<'a>(
         &'a self,
         call: &Batch,
         draft: &FileDraft<'a>,
@@ -129,45 +132,45 @@ impl Workspace {
         } else {
             draft.target.language(draft.drafted.buffer.view())
         };
-        let terms = terms(call, draft, language, has_dead_links)?;
+        let terms = effective_rules(call, draft, language, has_dead_links)?;
         let bare = |why: String| {
-            let (root, grant) = (Path::new(""), ExecPermission::Nowhere(why));
+            let (root, grant) = (Path::new(""), ExecPermission::NoDirectory(why));
             JudgeInput {
                 root,
-                stands: InputLocation::Alone,
+                location: InputLocation::Alone,
                 language,
-                terms: terms.clone(),
-                grant,
+                rules: terms.clone(),
+                permission: grant,
                 cache: None,
             }
         };
-        let Some(home) = self.workplace(draft)? else {
+        let Some(home) = self.gate_cwd(draft)? else {
             return Ok(bare("there is no folder in which a command could run".to_owned()));
         };
-        let stands = match home.stands {
+        let stands = match home.location {
             Ok(stands) => stands,
             Err(why) => return Ok(bare(why)),
         };
         let root = self.store.files.root_path(&home.place)?;
         let grant = self.grant(&home.place, rules, &terms);
         let cache = match &grant {
-            ExecPermission::Pinned(_) => self.cache(&home.place),
-            ExecPermission::Withheld(_) | ExecPermission::Nowhere(_) => None,
+            ExecPermission::Granted(_) => self.cache(&home.place),
+            ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
-        Ok(JudgeInput { root, stands, language, terms, grant, cache })
+        Ok(JudgeInput { root, location: stands, language, rules: terms, permission: grant, cache })
     }
 }
 
 /// Returns the rules for a draft.
-fn terms<'a>(
+fn effective_rules<'a>(
     call: &Batch,
     draft: &FileDraft<'a>,
     language: Option<&'static Language>,
     has_dead_links: bool,
 ) -> Result<EffectiveRules<'a>, Error> {
     let ResolvedTarget { place, rules, .. } = draft.target;
-    let profile = if call.numbered { Profile::Batch } else { Profile::Edit };
-    let mut terms = rules.terms(place.in_root(), language, profile);
+    let profile = if call.is_batch { Profile::Batch } else { Profile::Edit };
+    let mut terms = rules.effective_rules(place.in_root(), language, profile);
     if call.kind != EntryKind::Edit {
         // An undo restores the exact text, so no gate may fix it.
         terms.rules.retain(|rule| rule.role != Role::Fix);
@@ -175,10 +178,10 @@ fn terms<'a>(
     if draft.request.edit == Edit::Remove {
         terms.rules.retain(|rule| has_dead_links && checks_links(rule));
     }
-    if draft.request.scrutiny.step {
-        terms.manner = Manner::Step;
+    if draft.request.gate_options.step {
+        terms.step_mode = StepMode::Step;
     }
-    match (&draft.request.scrutiny.validate, validator(draft.request, rules)) {
+    match (&draft.request.gate_options.validate, validator(draft.request, rules)) {
         (Some(_), Some(validator)) => terms.rules.push(&validator.rule),
         (Some(named), None) => return Err(unknown_command(named, rules)),
         (None, _) => {}
@@ -188,7 +191,7 @@ fn terms<'a>(
 
 /// Returns the validation command that a request names.
 fn validator<'a>(request: &Request, rules: &'a Policy) -> Option<&'a Validator> {
-    let named = request.scrutiny.validate.as_ref()?;
+    let named = request.gate_options.validate.as_ref()?;
     let names = |validator: &&Validator| {
         let known = validator.words.join(" ");
         named.split_whitespace().eq(known.split_whitespace())

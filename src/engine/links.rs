@@ -16,23 +16,23 @@ use crate::error::Error;
 use crate::gate::{DeadLinks, LostTarget, PageLink, Watch, links, lost_anchors};
 use crate::policy::{GateKind, Language, PatternRules, Profile, Rule, language_named};
 use crate::store::{
-    Clock, DocumentPath, FilePlace, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern,
+    Clock, DocumentPath, FileLocation, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern,
     SearchTarget,
 };
 use crate::text::{Buffer, Hints};
 
 /// The most pages that are read for links.
-const MOST_PAGES: usize = 500;
+const MAX_PAGES: usize = 500;
 /// The most mentions of the files that are counted in the search for pages.
-const MOST_MATCHES: usize = 20_000;
+const MAX_MATCHES: usize = 20_000;
 /// The number of file names in one search; a pattern may have 10,000 bytes.
 const MENTIONS_AT_ONCE: usize = 20;
 /// The most bytes of pages that are read.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 /// The largest page that is parsed, in bytes: a Markdown parser takes up to forty times the size of a page.
-const LARGEST_PAGE: usize = 256 << 10;
+const MAX_PAGE_BYTES: usize = 256 << 10;
 /// The time limit of the search for pages.
-const LONGEST: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// A glob for the Markdown pages of a root.
 const PAGES: &str = "**/*.{md,markdown,mdown,mkd,mkdn}";
 /// Stems of pages that a link to their folder shows.
@@ -42,19 +42,19 @@ const FOLDER_PAGES: [&str; 3] = ["readme", "index", "_index"];
 struct Page {
     root: PathBuf,
     path: String,
-    shown: String,
+    display_path: String,
     links: Vec<PageLink>,
 }
 
 /// Connects the search to the call that waits for it.
-struct Waiting<'w>(&'w Watch);
+struct LinkSearchWatch<'w>(&'w Watch);
 
-impl SearchClock for Waiting<'_> {
-    fn has_left(&self) -> bool {
+impl SearchClock for LinkSearchWatch<'_> {
+    fn is_cancelled(&self) -> bool {
         self.0.cancelled()
     }
 
-    fn hears(&self, _done: usize, _of: usize) {}
+    fn report(&self, _done: usize, _of: usize) {}
 }
 
 /// The language of Markdown pages.
@@ -75,10 +75,10 @@ impl Workspace {
         drafts: &[FileDraft<'_>],
         watch: &Watch,
     ) -> Result<Vec<Vec<DeadLinks>>, Error> {
-        let lost: Vec<Vec<LostTarget>> = drafts.iter().map(|draft| lost(call, draft)).collect();
+        let lost: Vec<Vec<LostTarget>> = drafts.iter().map(|draft| removed_targets(call, draft)).collect();
         let mut dead: Vec<Vec<DeadLinks>> = drafts.iter().map(|_| Vec::new()).collect();
         let files = drafts.iter().zip(&lost).filter(|(_, lost)| !lost.is_empty());
-        let files: Vec<&FilePlace> = files.filter_map(|(draft, _)| file(draft)).collect();
+        let files: Vec<&FileLocation> = files.filter_map(|(draft, _)| file(draft)).collect();
         if files.is_empty() {
             return Ok(dead);
         }
@@ -87,7 +87,7 @@ impl Workspace {
         for ((draft, lost), dead) in drafts.iter().zip(lost).zip(&mut dead) {
             let Some(place) = file(draft) else { continue };
             let root = self.store.files.root_path(place)?;
-            let beside = self.beside(draft.target, drafts);
+            let beside = self.overlays(draft.target, drafts);
             for lost in lost {
                 let is_dead = |page: &Page, link: &PageLink| match &lost {
                     LostTarget::File => link.is_dead(&page.path, place.in_root(), &beside),
@@ -98,7 +98,7 @@ impl Workspace {
                 let mut links: Vec<(String, usize)> = Vec::new();
                 for page in pages.iter().filter(|page| page.root == root) {
                     let dead = page.links.iter().filter(|link| is_dead(page, link));
-                    links.extend(dead.map(|link| (page.shown.clone(), link.line)));
+                    links.extend(dead.map(|link| (page.display_path.clone(), link.line)));
                 }
                 if !links.is_empty() {
                     links.sort();
@@ -113,26 +113,26 @@ impl Workspace {
     fn drafted_page(&self, draft: &FileDraft<'_>) -> Option<Page> {
         let place = file(draft)?;
         let text = draft.drafted.buffer.view();
-        let is_page = text.len() <= LARGEST_PAGE && draft.target.language(text) == markdown();
+        let is_page = text.len() <= MAX_PAGE_BYTES && draft.target.language(text) == markdown();
         if draft.request.edit == Edit::Remove || !is_page {
             return None;
         }
         let root = self.store.files.root_path(place).ok()?.to_owned();
         let links = links(place.in_root(), text);
-        Some(Page { root, path: place.in_root().to_owned(), shown: place.shown().to_owned(), links })
+        Some(Page { root, path: place.in_root().to_owned(), display_path: place.shown().to_owned(), links })
     }
 
     /// Returns the pages on disk that mention one of the files, except those that the call edits.
     fn pages_on_disk(
         &self,
-        files: &[&FilePlace],
+        files: &[&FileLocation],
         drafts: &[FileDraft<'_>],
         watch: &Watch,
     ) -> Result<Vec<Page>, Error> {
         let mut pages = Vec::new();
-        let mut left = MOST_BYTES;
-        let waiting = Waiting(watch);
-        let clock = Clock::new(Instant::now() + LONGEST, &waiting);
+        let mut left = MAX_BYTES;
+        let waiting = LinkSearchWatch(watch);
+        let clock = Clock::new(Instant::now() + TIMEOUT, &waiting);
         let mut mentions: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
         for place in files {
             let root = self.store.files.root_path(place)?;
@@ -140,18 +140,19 @@ impl Workspace {
         }
         for (root, mentions) in mentions {
             let glob = root.join(PAGES);
-            let within = glob.to_str().and_then(|glob| self.store.files.within(Some(glob)).ok());
+            let within = glob.to_str().and_then(|glob| self.store.files.search_target(Some(glob)).ok());
             let Some(SearchTarget::Below(below)) = within else { continue };
             let mut hits = BTreeMap::new();
             for mentions in mentions.chunks(MENTIONS_AT_ONCE) {
                 // Pages are not found for a name that is too long for a pattern. A dead link is only a
                 // warning.
                 let Ok(pattern) = SearchPattern::new(&mentions.join("|"), MatchReach::Line) else { continue };
-                let bounds = SearchBounds { most: MOST_MATCHES, largest: LARGEST_PAGE as u64, clock: &clock };
-                let found = self.store.files.search(&below, &pattern, Hidden::Seen, bounds);
+                let bounds =
+                    SearchBounds { most: MAX_MATCHES, largest: MAX_PAGE_BYTES as u64, clock: &clock };
+                let found = self.store.files.search(&below, &pattern, Hidden::Included, bounds);
                 hits.extend(found.files.into_iter().map(|(place, _)| (place.in_root().to_owned(), place)));
             }
-            for place in hits.into_values().take(MOST_PAGES.saturating_sub(pages.len())) {
+            for place in hits.into_values().take(MAX_PAGES.saturating_sub(pages.len())) {
                 if self.is_draft(drafts, root, place.in_root()) {
                     continue;
                 }
@@ -163,7 +164,7 @@ impl Workspace {
                 left = left.saturating_sub(bytes.len() as u64);
                 let Ok(text) = Buffer::read(bytes, Hints::default()) else { continue };
                 let links = links(&path, text.view());
-                pages.push(Page { root: root.to_owned(), path, shown, links });
+                pages.push(Page { root: root.to_owned(), path, display_path: shown, links });
             }
         }
         Ok(pages)
@@ -178,7 +179,7 @@ impl Workspace {
     }
 }
 
-fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FilePlace> {
+fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FileLocation> {
     match &draft.target.place {
         DocumentPath::File(place) => Some(place),
         DocumentPath::Row(_) => None,
@@ -186,16 +187,17 @@ fn file<'d>(draft: &'d FileDraft<'_>) -> Option<&'d FilePlace> {
 }
 
 /// Returns the targets that a draft removes from its file, if a gate of the policy checks links.
-fn lost(call: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
-    let (Some(place), Some(_)) = (file(draft), &draft.seen.snapshot) else { return Vec::new() };
+fn removed_targets(call: &Batch, draft: &FileDraft<'_>) -> Vec<LostTarget> {
+    let (Some(place), Some(_)) = (file(draft), &draft.current.snapshot) else { return Vec::new() };
     let removes = draft.request.edit == Edit::Remove;
-    let (before, after) = (draft.seen.buffer.view(), draft.drafted.buffer.view());
-    let is_page = before.len().max(after.len()) <= LARGEST_PAGE && draft.target.language(after) == markdown();
+    let (before, after) = (draft.current.buffer.view(), draft.drafted.buffer.view());
+    let is_page =
+        before.len().max(after.len()) <= MAX_PAGE_BYTES && draft.target.language(after) == markdown();
     if !removes && !is_page {
         return Vec::new();
     }
-    let profile = if call.numbered { Profile::Batch } else { Profile::Edit };
-    let terms = draft.target.rules.terms(place.in_root(), markdown(), profile);
+    let profile = if call.is_batch { Profile::Batch } else { Profile::Edit };
+    let terms = draft.target.rules.effective_rules(place.in_root(), markdown(), profile);
     if !terms.rules.iter().any(|rule| rule.enabled && checks_links(rule)) {
         return Vec::new();
     }

@@ -12,20 +12,20 @@ use super::Workspace;
 use super::call::Batch;
 use super::check::cancelled;
 use super::draft::FileDraft;
-use super::entity::one;
+use super::entity::with_article;
 use crate::edit::Edit;
 use crate::error::{Code, Error, EvidenceLine};
 use crate::gate::{self, ExecPermission, Finding, GateEnv, InputLocation, Verdict, Watch};
 use crate::policy::{
-    Baseline, EffectiveRules, EntityType, Gate, GateKind, Isolation, Manner, PatternRules, Policy, Profile,
-    Role, Rule, language_of,
+    Baseline, EffectiveRules, EntityType, Gate, GateKind, Isolation, PatternRules, Policy, Profile, Role,
+    Rule, StepMode, language_of,
 };
 use crate::request::{Entity, Request, Target};
 use crate::store;
 use crate::text::{Buffer, Hints, LineMap};
 
 /// The most places that an error lists.
-const PLACES: usize = 20;
+const MAX_PLACES: usize = 20;
 
 impl Workspace {
     /// Checks a whole new text against its type before the store is read, if only the text matters and no
@@ -42,7 +42,7 @@ impl Workspace {
         let Some(known) = rules.entity_type(kind.name()) else { return Ok(()) };
         let Ok(after) = Buffer::read(text.clone().into_bytes(), Hints::default()) else { return Ok(()) };
         let language = known.language.or_else(|| language_of(path, text.lines().next()));
-        let terms = rules.terms(path, language, Profile::Edit);
+        let terms = rules.effective_rules(path, language, Profile::Edit);
         if terms.rules.iter().any(|rule| rule.enabled && terms.role(rule) == Role::Fix) {
             return Ok(());
         }
@@ -52,11 +52,12 @@ impl Workspace {
             before: None,
             after: &after,
             map: &LineMap::default(),
-            stands: InputLocation::Alone,
-            beside: &|_| false,
+            input_location: InputLocation::Alone,
+            files_exist: &|_| false,
         };
         let alone = known.rules.iter().filter(|rule| sees_text_alone(&rule.gate)).collect();
-        self.hold(known, alone, &draft, &rules, &Watch::idle()).map_err(|refusal| said_of(refusal, request))
+        self.check_gates(known, alone, &draft, &rules, &Watch::idle())
+            .map_err(|refusal| with_entity_field(refusal, request))
     }
 
     /// Checks the drafts of entities against their types, except those that a gate rejects already.
@@ -77,9 +78,9 @@ impl Workspace {
                 }
                 Edit::Remove => false,
             };
-            if stays && !draft.verdict.refuses() && !was_there(call, draft) {
+            if stays && !draft.verdict.refuses() && !already_mismatched(call, draft) {
                 let held = self.check_type(draft, drafts, watch);
-                held.map_err(|refusal| call.names(said_of(refusal, draft.request), at))?;
+                held.map_err(|refusal| call.with_edit_index(with_entity_field(refusal, draft.request), at))?;
             }
         }
         Ok(())
@@ -101,13 +102,13 @@ impl Workspace {
             before: None,
             after,
             map: &LineMap::default(),
-            stands: InputLocation::Alone,
-            beside: &self.beside(draft.target, drafts),
+            input_location: InputLocation::Alone,
+            files_exist: &self.overlays(draft.target, drafts),
         };
-        self.hold(known, known.rules.iter().collect(), &whole, rules, watch)
+        self.check_gates(known, known.rules.iter().collect(), &whole, rules, watch)
     }
 
-    fn hold(
+    fn check_gates(
         &self,
         known: &EntityType,
         rules: Vec<&Rule>,
@@ -124,29 +125,29 @@ impl Workspace {
             total: policy.limits.total,
             damage: policy.damage,
             profile: Profile::Batch,
-            manner: Manner::Plain,
+            step_mode: StepMode::Plain,
         };
         let means = GateEnv {
             root: Path::new(""),
-            grant: &ExecPermission::Nowhere("the rules of a type need no program".to_owned()),
-            workshop: &self.workshop,
+            exec_permission: &ExecPermission::NoDirectory("the rules of a type need no program".to_owned()),
+            runtime: &self.gate_runtime,
             isolation: Isolation::None,
             cache: None,
         };
-        let verdict = gate::judge(draft, &terms, &means, &watch.silent());
+        let verdict = gate::judge(draft, &terms, &means, &watch.without_progress());
         if watch.cancelled() {
             return Err(cancelled());
         }
-        judged(known, &verdict, draft.after)
+        check_verdict(known, &verdict, draft.after)
     }
 }
 
 /// Turns the verdict of a type's rules into an error.
-fn judged(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result<(), Error> {
+fn check_verdict(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result<(), Error> {
     if let Some(first) = verdict.blocking().next() {
         let rule = known.rules.iter().find(|rule| rule.gate.name == first.gate);
         let (message, found) = match rule.map(|rule| &*rule.gate) {
-            Some(gate) => (said(known, gate, first), locates(gate)),
+            Some(gate) => (describe_mismatch(known, gate, first), locates(gate)),
             None => (first.message.clone(), true),
         };
         let same = verdict.blocking().filter(|finding| finding.gate == first.gate);
@@ -157,7 +158,8 @@ fn judged(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result<(), Er
         None => Ok(()),
         Some(run) => {
             let why = run.why.as_deref().unwrap_or("gave no answer");
-            let seen = format!("it cannot be seen whether the content is {}: it {why}", one(&known.name));
+            let seen =
+                format!("it cannot be seen whether the content is {}: it {why}", with_article(&known.name));
             let error = Error::new(Code::EntityMismatch, seen).field("content");
             Err(error.hint("write it plainer, or in parts"))
         }
@@ -165,7 +167,7 @@ fn judged(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result<(), Er
 }
 
 /// Sets the field of an error to the one that the request has.
-fn said_of(mut refusal: Error, request: &Request) -> Error {
+fn with_entity_field(mut refusal: Error, request: &Request) -> Error {
     if refusal.field.as_deref() == Some("content") && !matches!(request.edit, Edit::Content(_)) {
         refusal.field = Some("entity_type".into());
     }
@@ -174,7 +176,7 @@ fn said_of(mut refusal: Error, request: &Request) -> Error {
 
 /// Describes a mismatch. A pattern gate has a message of its own; a parser's message does not mention the
 /// type.
-fn said(known: &EntityType, gate: &Gate, first: &Finding) -> String {
+fn describe_mismatch(known: &EntityType, gate: &Gate, first: &Finding) -> String {
     match &gate.kind {
         GateKind::Syntax => {
             let (line, why) = (first.line, &first.message);
@@ -190,7 +192,7 @@ fn said(known: &EntityType, gate: &Gate, first: &Finding) -> String {
 }
 
 /// True if the draft restores an earlier text unchanged. A rebased text is a new one.
-fn was_there(call: &Batch, draft: &FileDraft<'_>) -> bool {
+fn already_mismatched(call: &Batch, draft: &FileDraft<'_>) -> bool {
     let was =
         matches!(&draft.request.edit, Edit::Restore(text) if text.as_slice() == draft.drafted.buffer.bytes());
     was && call.kind != store::EntryKind::Edit
@@ -226,7 +228,7 @@ fn places<'a>(findings: impl Iterator<Item = &'a Finding>, text: &Buffer) -> Vec
         let line = lines.text(finding.line);
         EvidenceLine { line: finding.line, preview: line.trim_end().chars().take(60).collect(), symbol: None }
     };
-    findings.take(PLACES).map(place).collect()
+    findings.take(MAX_PLACES).map(place).collect()
 }
 
 #[cfg(test)]
@@ -248,7 +250,7 @@ mod tests {
         let (root, own) = (dir.path().join("root"), dir.path().join("own"));
         std::fs::create_dir_all(&root).unwrap();
         std::fs::write(root.join("quality.yaml"), policy).unwrap();
-        let workspace = Workspace::keeping(&[root], &own).unwrap();
+        let workspace = Workspace::open_with_state_dir(&[root], &own).unwrap();
         (dir, workspace)
     }
 
@@ -257,11 +259,11 @@ mod tests {
         let entity_type = entity_type.map(str::to_owned);
         let fields = EntityFields { entity_type, app_id, organization_id: None };
         workspace.check_early(&Request {
-            target: fields.raise("a.py".to_owned()).unwrap(),
+            target: fields.into_target("a.py".to_owned()).unwrap(),
             edit: Edit::Content(text.to_owned()),
             mode: Mode::default(),
             expect: Expect::default(),
-            scrutiny: GateOptions::default(),
+            gate_options: GateOptions::default(),
             author: Author::default(),
         })
     }
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beside_and_what_a_gate_may_mend_is_waited_for() {
+    fn siblings_and_fixable_findings_are_deferred() {
         let (_dir, plain) = workspace(POLICY);
         assert_eq!(checked(&plain, Some("page"), "# A\n\n[b](b.md)\n"), Ok(()), "a link is looked up later");
         let (_dir, mending) = workspace(&POLICY.replace(", enabled: false", ""));
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn which_ids_go_with_a_type_the_policy_says() {
+    fn the_policy_decides_the_ids_of_a_type() {
         let more =
             "entities: { page: { owner: app }, note: { owner: organization }, all: { owner: global } }";
         let (_dir, workspace) = workspace(more);
@@ -353,7 +355,7 @@ mod tests {
                 "there is no entity_type `form`: must be one of file, app_file, workflow, module, page, note, all",
             ),
         ] {
-            let kind = crate::request::EntityKind::named(kind).unwrap();
+            let kind = crate::request::EntityKind::from_name(kind).unwrap();
             let refused = workspace.owner(&kind, app, organization).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
             assert!(refused.message.ends_with(said), "{}", refused.message);
@@ -364,7 +366,7 @@ mod tests {
             ("note", None, None),
             ("all", None, None),
         ] {
-            let kind = crate::request::EntityKind::named(kind).unwrap();
+            let kind = crate::request::EntityKind::from_name(kind).unwrap();
             assert!(workspace.owner(&kind, app, organization).is_ok(), "{}", kind.name());
         }
     }
@@ -372,10 +374,10 @@ mod tests {
     #[test]
     fn a_name_that_a_policy_can_give_can_be_asked_for() {
         use crate::request::EntityKind;
-        let longest = "a".repeat(EntityKind::LONGEST);
+        let longest = "a".repeat(EntityKind::MAX_NAME);
         let policy = |name: &str| Policy::parse("q", &format!("entities: {{ {name}: {{ owner: app }} }}"));
         for name in [longest.as_str(), "a", "_", "0_a", "file", "A", "a-b", &format!("{longest}a")] {
-            assert_eq!(policy(name).is_ok(), EntityKind::named(name).is_some(), "{name}");
+            assert_eq!(policy(name).is_ok(), EntityKind::from_name(name).is_some(), "{name}");
         }
     }
 }

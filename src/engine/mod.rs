@@ -22,13 +22,13 @@ mod judge;
 mod links;
 mod mismatch;
 mod opening;
-#[cfg(feature = "check")]
-mod own;
 mod prewarm;
 mod publish;
 mod read;
 mod report;
 mod retry;
+#[cfg(feature = "check")]
+mod root_files;
 mod rules;
 mod transfer;
 mod trust;
@@ -41,8 +41,8 @@ use tokio::sync::Semaphore;
 use crate::error::{Code, Error};
 use crate::gate::GateRuntime;
 use crate::store::{EntityStore, Files, Journal, Locks, StateFolder, Store};
-use prewarm::Warmed;
-use read::{Indexed, TextCache};
+use prewarm::Prewarmed;
+use read::{CodeIndex, TextCache};
 use rules::PolicyCache;
 use trust::Trust;
 
@@ -51,19 +51,19 @@ pub use crate::store::{
     Migrated, ProjectRoot, Tenant,
 };
 #[cfg(feature = "check")]
-pub use audit::{Audit, AuditRoot, AuditTarget, ChangeKind, CheckBase, Checked, SkippedFile};
+pub use audit::{Audit, AuditRoot, AuditTarget, ChangeKind, CheckBase, CheckedFile, SkippedFile};
 pub use caches::Caches;
 pub use decide::{Decision, decide};
-pub use history::Remembered;
+pub use history::EntryDiffs;
 pub use opening::Opening;
-#[cfg(feature = "check")]
-pub use own::OwnFile;
 pub use read::{
     CodeContext, CodeSymbol, Entries, LineMatch, ListedText, Matches, NumberedLine, ProjectSummary,
     ReadLines, ReadResponse, Reference,
 };
 pub use report::{Report, Status};
-pub use transfer::{Bring, Exported, ImportStatus, Imported, OnConflict};
+#[cfg(feature = "check")]
+pub use root_files::OwnFile;
+pub use transfer::{Exported, Import, ImportStatus, Imported, OnConflict};
 pub use trust::{Commands, TrustOverride};
 
 /// The number of edits in progress per core. Edits wait for the disk more than they compute.
@@ -74,15 +74,15 @@ pub struct Workspace {
     store: Store,
     locks: Locks,
     /// Notes of the recovery that no report has shown yet.
-    untold: Mutex<Vec<String>>,
+    pending_notes: Mutex<Vec<String>>,
     rules: PolicyCache,
     trust: Trust,
-    workshop: GateRuntime,
-    warmed: Warmed,
+    gate_runtime: GateRuntime,
+    prewarmed: Prewarmed,
     /// The code index of the workspace, built on first use.
-    indexed: Mutex<Indexed>,
+    code_index: Mutex<CodeIndex>,
     texts: TextCache,
-    desks: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     /// The number of worker threads for calls over many files.
     #[cfg_attr(not(feature = "check"), expect(dead_code, reason = "only `check` works on many files"))]
     threads: usize,
@@ -98,15 +98,15 @@ impl Workspace {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let workspace = Workspace {
             trust: Trust::new(promise, &files, state.clone()),
-            locks: Locks::beside(state),
-            untold: Mutex::default(),
-            store: Store { journal: Journal::beside(state, &files), files, rows },
+            locks: Locks::open(state),
+            pending_notes: Mutex::default(),
+            store: Store { journal: Journal::open(state, &files), files, rows },
             rules: PolicyCache::default(),
-            workshop: GateRuntime::remembering(state.proofs()),
-            warmed: Warmed::default(),
-            indexed: Mutex::default(),
+            gate_runtime: GateRuntime::with_proofs_dir(state.proofs()),
+            prewarmed: Prewarmed::default(),
+            code_index: Mutex::default(),
             texts: TextCache::default(),
-            desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
+            permits: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
             threads: cores,
         };
         workspace.recover();
@@ -116,7 +116,7 @@ impl Workspace {
     /// Keeps language servers running from now on, for a long-lived process. The first answer of a server
     /// takes longer than its gate's command, and each further one a fraction of that.
     pub fn keep_servers(&self) {
-        self.workshop.keep_servers();
+        self.gate_runtime.keep_servers();
     }
 
     /// Runs blocking or expensive work on a thread where it does not delay other calls.
@@ -126,7 +126,7 @@ impl Workspace {
     ) -> Result<T, Error> {
         let workspace = Arc::clone(self);
         let closed = |_| Error::new(Code::Internal, "the workspace is closed");
-        let desk = Arc::clone(&self.desks).acquire_owned().await.map_err(closed)?;
+        let desk = Arc::clone(&self.permits).acquire_owned().await.map_err(closed)?;
         let job = move || {
             // The permit is released when the work ends, even if the caller has stopped waiting.
             let _desk = desk;
@@ -134,7 +134,7 @@ impl Workspace {
         };
         tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
             let message = format!("the work stopped early: {trouble}");
-            Err(Error::new(Code::Internal, message).disk_unknown())
+            Err(Error::new(Code::Internal, message).with_unknown_disk())
         })
     }
 }

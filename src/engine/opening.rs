@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{TrustOverride, Workspace};
 use crate::error::{Code, Error};
-use crate::store::{EntityDatabase, EntityStore, Files, StateFolder, StoreTold, Tenant, outside};
+use crate::store::{EntityDatabase, EntityStore, Files, StateFolder, StoreListener, Tenant, outside};
 
 /// The options for opening a workspace.
 #[derive(Debug, Default)]
@@ -13,9 +13,9 @@ use crate::store::{EntityDatabase, EntityStore, Files, StateFolder, StoreTold, T
 pub struct Opening<'a> {
     roots: Option<&'a [PathBuf]>,
     base: String,
-    promise: TrustOverride,
-    own: Option<&'a Path>,
-    depot: Option<Arc<EntityDatabase>>,
+    trust_override: TrustOverride,
+    state_dir: Option<&'a Path>,
+    database: Option<Arc<EntityDatabase>>,
     tenant: Tenant,
 }
 
@@ -41,22 +41,22 @@ impl Workspace {
     /// Opens a workspace that keeps lockgate's state (locks, journals and trust) in the given folder.
     ///
     /// Errors: those of [`Opening::open`].
-    pub fn keeping(roots: &[PathBuf], own: &Path) -> Result<Arc<Workspace>, Error> {
-        Workspace::at(roots).keeping(own).open()
+    pub fn open_with_state_dir(roots: &[PathBuf], own: &Path) -> Result<Arc<Workspace>, Error> {
+        Workspace::at(roots).with_state_dir(own).open()
     }
 
     /// Returns the database of the user who runs lockgate, to be shared by workspaces that together have
     /// these roots.
-    pub fn own_depot(roots: &[PathBuf]) -> Arc<EntityDatabase> {
-        Arc::new(EntityDatabase::beside(&StateFolder::beside(roots)))
+    pub fn open_database(roots: &[PathBuf]) -> Arc<EntityDatabase> {
+        Arc::new(EntityDatabase::in_state_folder(&StateFolder::for_user(roots)))
     }
 }
 
 impl Workspace {
     /// Sets the observer of database operations and their results. Workspaces that share a database share the
     /// first observer.
-    pub fn tell_of_store(&self, told: StoreTold) {
-        self.store.rows.tell(told);
+    pub fn set_store_observer(&self, told: StoreListener) {
+        self.store.rows.set_listener(told);
     }
 }
 
@@ -67,22 +67,22 @@ impl<'a> Opening<'a> {
     }
 
     /// Sets the source of trust in programs.
-    pub fn promising(self, promise: TrustOverride) -> Opening<'a> {
-        Opening { promise, ..self }
+    pub fn with_trust_override(self, promise: TrustOverride) -> Opening<'a> {
+        Opening { trust_override: promise, ..self }
     }
 
     /// Sets the folder for lockgate's state: locks, journals, trust and stored content.
-    pub fn keeping(self, own: &'a Path) -> Opening<'a> {
-        Opening { own: Some(own), ..self }
+    pub fn with_state_dir(self, own: &'a Path) -> Opening<'a> {
+        Opening { state_dir: Some(own), ..self }
     }
 
     /// Sets the database, instead of that of the user who runs lockgate.
-    pub fn storing(self, depot: Arc<EntityDatabase>) -> Opening<'a> {
-        Opening { depot: Some(depot), ..self }
+    pub fn with_database(self, depot: Arc<EntityDatabase>) -> Opening<'a> {
+        Opening { database: Some(depot), ..self }
     }
 
     /// Sets the part of the stored content that this caller can reach.
-    pub fn reaching(self, tenant: Tenant) -> Opening<'a> {
+    pub fn with_tenant(self, tenant: Tenant) -> Opening<'a> {
         Opening { tenant, ..self }
     }
 
@@ -93,18 +93,18 @@ impl<'a> Opening<'a> {
     pub fn open(self) -> Result<Arc<Workspace>, Error> {
         let files = self.roots.map_or_else(|| Ok(Files::default()), Files::open)?.with_base(&self.base);
         let roots = files.root_paths();
-        let state = match self.own {
-            Some(own) => StateFolder::within(own, &roots),
-            None => StateFolder::beside(&roots),
+        let state = match self.state_dir {
+            Some(own) => StateFolder::in_folder(own, &roots),
+            None => StateFolder::for_user(&roots),
         };
-        let depot = match self.depot {
+        let depot = match self.database {
             Some(depot) => {
                 refuse_inside(&depot, &roots)?;
                 depot
             }
-            None => Arc::new(EntityDatabase::beside(&state)),
+            None => Arc::new(EntityDatabase::in_state_folder(&state)),
         };
-        Workspace::with(files, &state, self.promise, EntityStore::new(depot, self.tenant))
+        Workspace::with(files, &state, self.trust_override, EntityStore::new(depot, self.tenant))
     }
 }
 

@@ -12,19 +12,19 @@ use crate::policy::{Profile, language_of};
 use crate::request::Target;
 
 /// The most folders that are remembered; above this, all are forgotten.
-const MOST: usize = 1000;
+const MAX_PROGRAMS: usize = 1000;
 
 /// The folders, each with a file extension, for which servers were started.
 #[derive(Debug, Default)]
-pub(super) struct Warmed(Mutex<HashSet<String>>);
+pub(super) struct Prewarmed(Mutex<HashSet<String>>);
 
-impl Warmed {
+impl Prewarmed {
     /// True if this is the first file of its extension in its folder.
     fn first(&self, path: &str) -> bool {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST {
+        if known.len() >= MAX_PROGRAMS {
             known.clear();
         }
         known.insert(format!("{folder}/{ending}"))
@@ -35,7 +35,7 @@ impl Workspace {
     /// Starts the servers of the gates that would judge a file, in the background, if servers are kept.
     pub(super) fn prewarm(self: &Arc<Self>, target: &Target) {
         let Target::File(path) = target else { return };
-        if !self.workshop.keeps_servers() || !self.warmed.first(path) {
+        if !self.gate_runtime.keeps_servers() || !self.prewarmed.first(path) {
             return;
         }
         let (workspace, path) = (Arc::clone(self), path.clone());
@@ -49,19 +49,19 @@ impl Workspace {
         let place = self.store.files.admit_to_read(path)?;
         let rules = self.rules.policy(&self.store.files, &place)?;
         let language = language_of(place.in_root(), None);
-        let terms = rules.terms(place.in_root(), language, Profile::Edit);
+        let terms = rules.effective_rules(place.in_root(), language, Profile::Edit);
         if !terms.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
             return Ok(());
         }
         let (root, grant) = (self.store.files.root_path(&place)?, self.grant(&place, &rules, &terms));
         let cache = match &grant {
-            ExecPermission::Pinned(_) => self.cache(&place),
-            ExecPermission::Withheld(_) | ExecPermission::Nowhere(_) => None,
+            ExecPermission::Granted(_) => self.cache(&place),
+            ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
         let means = GateEnv {
             root,
-            grant: &grant,
-            workshop: &self.workshop,
+            exec_permission: &grant,
+            runtime: &self.gate_runtime,
             isolation: rules.isolation,
             cache: cache.as_ref().map(|cache| cache.folder()),
         };

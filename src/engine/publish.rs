@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::call::{Batch, ChangeHistory, ResolvedTarget};
+use super::call::{Batch, ResolvedTarget, RestoredMetadata};
 use super::check::CurrentText;
 use super::draft::FileDraft;
 use super::{Decision, Report, Workspace};
 use crate::edit::Edit;
 use crate::error::Error;
-use crate::gate::{Outcome, Verdict, clean};
+use crate::gate::{Outcome, Verdict, sanitize};
 use crate::policy::Publishing;
 use crate::store::{
     Content, DocumentPath, Entry, EntryKind, JournalRecord, PlannedFile, PublishedBatch, RetentionLimits,
@@ -17,7 +17,7 @@ use crate::store::{
 use crate::text::Buffer;
 
 /// The most characters of the gates' summary in the journal.
-const GATES: usize = 200;
+const MAX_GATES: usize = 200;
 
 impl Workspace {
     /// Reads all targets and their last journal entries.
@@ -28,8 +28,8 @@ impl Workspace {
     ) -> Result<Vec<CurrentText>, Error> {
         let read = |(at, target): (usize, &mut ResolvedTarget)| {
             let (seen, last) = self
-                .read_and_last(&target.place, &target.rules)
-                .map_err(|refusal| call.names(refusal, at))?;
+                .read_with_last_entry(&target.place, &target.rules)
+                .map_err(|refusal| call.with_edit_index(refusal, at))?;
             target.last = last;
             Ok(seen)
         };
@@ -41,7 +41,7 @@ impl Workspace {
         let (mut numbers, mut planned) = (Vec::new(), Vec::new());
         for (at, draft) in drafts.iter().enumerate() {
             let DocumentPath::File(place) = &draft.target.place else { continue };
-            if draft.drafted.differs && draft.request.edit != Edit::Remove {
+            if draft.drafted.is_changed && draft.request.edit != Edit::Remove {
                 numbers.push(at);
                 planned.push(PlannedFile { place, after: Some(draft.drafted.buffer.bytes()) });
             }
@@ -49,7 +49,7 @@ impl Workspace {
         self.store.files.refuse_git_folders(&planned).map_err(|refused| {
             let (number, refusal) = *refused;
             match numbers.get(number) {
-                Some(at) => call.names(refusal, *at),
+                Some(at) => call.with_edit_index(refusal, *at),
                 None => refusal,
             }
         })
@@ -64,13 +64,13 @@ impl Workspace {
         if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
             return Ok(None);
         }
-        let wanted = drafts.iter().filter(|draft| draft.drafted.differs);
+        let wanted = drafts.iter().filter(|draft| draft.drafted.is_changed);
         let writes: Vec<Write<'_>> = wanted.clone().map(write).collect();
         if writes.is_empty() {
             return Ok(None);
         }
         let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
-        let deed = call.deed(gates(drafts));
+        let deed = call.edit_meta(gates(drafts));
         self.store.publish(&writes, how.unwrap_or_default(), &deed).map(Some)
     }
 
@@ -86,7 +86,7 @@ impl Workspace {
         let mut published = done.into_iter().flat_map(|done| done.files);
         let mut reports = Vec::with_capacity(drafts.len());
         for draft in drafts {
-            let written = !refused && draft.decision() == Decision::Write && draft.drafted.differs;
+            let written = !refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
             let published = if written { published.next() } else { None };
             let notes = self.notes(call, &draft, published.is_some());
             let decision = match draft.decision() {
@@ -97,7 +97,7 @@ impl Workspace {
             report.notes.extend(notes);
             reports.push(report);
         }
-        if let (Some(first), Ok(mut untold)) = (reports.first_mut(), self.untold.lock()) {
+        if let (Some(first), Ok(mut untold)) = (reports.first_mut(), self.pending_notes.lock()) {
             first.notes.append(&mut untold);
         }
         reports
@@ -106,8 +106,9 @@ impl Workspace {
     /// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
     fn notes(&self, call: &Batch, draft: &FileDraft<'_>, written: bool) -> Vec<String> {
         let place = &draft.target.place;
-        let foreign = draft.target.last.as_ref().and_then(|last| foreign(last, draft.target, &draft.seen));
-        let lost = match self.store.forgets(place) {
+        let foreign =
+            draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
+        let lost = match self.store.disabled_reason(place) {
             Some(why) => Some(format!("this edit cannot be taken back: {why}")),
             None if !draft.target.rules.journals(place.in_root()) => {
                 Some("this edit cannot be taken back: the policy's `never_journal` keeps its texts out of the journal".to_owned())
@@ -116,13 +117,14 @@ impl Workspace {
         };
         let lost = lost.filter(|_| written && call.kind == EntryKind::Edit);
         let occasion = place.occasion().filter(|_| written);
-        let review = occasion
-            .map(|occasion| format!("{} runs {occasion}; a person should review it", clean(place.shown())));
+        let review = occasion.map(|occasion| {
+            format!("{} runs {occasion}; a person should review it", sanitize(place.shown()))
+        });
         foreign.into_iter().chain(lost).chain(review).collect()
     }
 
     /// Applies the journal's limits in the background.
-    pub(super) fn tidy_behind(self: &Arc<Self>, reports: &[Report], bounds: Option<RetentionLimits>) {
+    pub(super) fn tidy_after(self: &Arc<Self>, reports: &[Report], bounds: Option<RetentionLimits>) {
         let mut written = reports.iter().filter(|report| report.edit_id.is_some()).peekable();
         let is_due =
             written.peek().is_some() && self.store.is_due(written.any(|report| report.entity.is_none()));
@@ -137,9 +139,9 @@ impl Workspace {
 }
 
 /// Describes a change that another program made since the last edit.
-fn foreign(last: &Entry, target: &ResolvedTarget, seen: &CurrentText) -> Option<String> {
+fn outside_notes(last: &Entry, target: &ResolvedTarget, seen: &CurrentText) -> Option<String> {
     let (_, changed) = target.last_change()?;
-    let now = seen.snapshot.as_ref().map(|_| seen.buffer.stamp());
+    let now = seen.snapshot.as_ref().map(|_| seen.buffer.version());
     let (id, noun) = (last.id, target.place.noun());
     match now {
         now if now == changed.after => None,
@@ -153,8 +155,8 @@ fn foreign(last: &Entry, target: &ResolvedTarget, seen: &CurrentText) -> Option<
 }
 
 fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
-    let FileDraft { target, seen, drafted, request, .. } = draft;
-    let ChangeHistory { mode, folders } = target.past;
+    let FileDraft { target, current: seen, drafted, request, .. } = draft;
+    let RestoredMetadata { mode, folders } = target.restored;
     let (added, removed) = drafted.map.counts();
     Write {
         place: &target.place,
@@ -162,13 +164,13 @@ fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
         after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
         mode,
         folders,
-        told: JournalRecord { added, removed, keep: target.rules.journals(target.place.in_root()) },
+        record: JournalRecord { added, removed, keep: target.rules.journals(target.place.in_root()) },
     }
 }
 
 /// Pairs a text with its version.
 pub(super) fn content(buffer: &Buffer) -> Content<'_> {
-    Content { stamp: buffer.stamp(), bytes: buffer.bytes() }
+    Content { version: buffer.version(), bytes: buffer.bytes() }
 }
 
 /// Summarises the verdicts of the gates.
@@ -180,5 +182,5 @@ fn gates(drafts: &[FileDraft<'_>]) -> String {
     };
     let mut told: Vec<String> = drafts.iter().flat_map(|draft| ran(&draft.verdict)).collect();
     told.dedup();
-    told.join(", ").chars().take(GATES).collect()
+    told.join(", ").chars().take(MAX_GATES).collect()
 }

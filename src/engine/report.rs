@@ -1,7 +1,7 @@
 //! The report of a request, which each frontend renders in its own way.
 
 use super::Decision;
-use super::base::moved;
+use super::base::line_map;
 use super::call::ResolvedTarget;
 use super::check::CurrentText;
 use super::draft::FileDraft;
@@ -80,7 +80,7 @@ pub struct Report {
     /// The places where the search matched.
     pub places: Vec<EvidenceLine>,
     /// The match level and related facts; only for a literal search.
-    pub receipt: Option<MatchInfo>,
+    pub match_info: Option<MatchInfo>,
     /// The shifts of lines since the version that the caller refers to.
     pub shifts: Vec<LineShift>,
     /// The verdict of the gates.
@@ -90,7 +90,7 @@ pub struct Report {
     /// Notes for the caller.
     pub notes: Vec<String>,
     /// The gates that fixed the draft, if that changed bytes outside the edit.
-    pub mended_outside: Vec<String>,
+    pub fixed_outside: Vec<String>,
     /// The text before; `None` if there was no file.
     pub before: Option<Buffer>,
     /// The judged text: the written text, or the one that would have been written.
@@ -112,26 +112,26 @@ impl Report {
         published: Option<PublishedFile>,
         edit_id: Option<EditId>,
     ) -> Report {
-        let FileDraft { request, target, seen, base, planned, drafted, verdict, .. } = draft;
+        let FileDraft { request, target, current: seen, base, planned, drafted, verdict, .. } = draft;
         // An undo names no version; its lines refer to the current one.
         let base = base.filter(|_| !matches!(request.edit, Edit::Restore(_)));
-        let shifts = match base.map(|base| moved(&base, &drafted.buffer)) {
+        let shifts = match base.map(|base| line_map(&base, &drafted.buffer)) {
             Some(Ok(map)) => map.shifts(),
             Some(Err(_)) | None => drafted.map.shifts(),
         };
-        let before = seen.release();
-        let status = status(decision, published.is_some(), drafted.differs);
-        let before_stamp = before.as_ref().map(Buffer::stamp);
+        let before = seen.release_commands();
+        let status = status(decision, published.is_some(), drafted.is_changed);
+        let before_stamp = before.as_ref().map(Buffer::version);
         let removed = status == Status::Written && request.edit == Edit::Remove;
         let (version, previous_version) = match status {
             Status::Written if removed => (None, before_stamp),
-            Status::Written => (Some(drafted.buffer.stamp()), before_stamp),
+            Status::Written => (Some(drafted.buffer.version()), before_stamp),
             Status::Unchanged | Status::AlreadyApplied | Status::Verified | Status::Refused => {
                 (before_stamp, None)
             }
         };
-        let mended_outside = match &drafted.mended {
-            Some(mended) if reaches_out(&planned.plan, mended, before.as_ref(), &drafted.buffer) => {
+        let fixed_outside = match &drafted.fix_plan {
+            Some(mended) if reaches_outside(&planned.plan, mended, before.as_ref(), &drafted.buffer) => {
                 fixers(&verdict)
             }
             Some(_) | None => Vec::new(),
@@ -148,16 +148,16 @@ impl Report {
             edit_id,
             level,
             replacements: planned.replacements,
-            places: planned.places,
-            receipt: planned.receipt,
+            places: planned.match_lines,
+            match_info: planned.match_info,
             shifts,
             verdict,
             warnings: planned.warnings,
             notes,
-            mended_outside,
+            fixed_outside,
             before,
             draft: drafted.buffer,
-            plan: drafted.mended.unwrap_or(planned.plan),
+            plan: drafted.fix_plan.unwrap_or(planned.plan),
             ..Report::for_target(target, status)
         }
     }
@@ -165,7 +165,7 @@ impl Report {
     /// Builds the report of a call that was carried out before, from the earlier text if it is still known.
     ///
     /// Errors: `INTERNAL`, should no plan lead from one text to the other.
-    pub(super) fn again(
+    pub(super) fn already_applied(
         target: &ResolvedTarget,
         edit_id: EditId,
         previous_version: Option<Version>,
@@ -175,14 +175,17 @@ impl Report {
         let there = seen.snapshot.is_some();
         let draft = seen.buffer;
         let report = Report {
-            version: there.then(|| draft.stamp()),
+            version: there.then(|| draft.version()),
             previous_version,
             edit_id: Some(edit_id),
             ..Report::for_target(target, Status::AlreadyApplied)
         };
         let Some(before) = before else { return Ok(Report { draft, ..report }) };
-        let plan =
-            if before.is_alike(&draft) { before.toward(&draft)? } else { before.replaced(draft.bytes())? };
+        let plan = if before.has_same_encoding(&draft) {
+            before.plan_to(&draft)?
+        } else {
+            before.replace_all(draft.bytes())?
+        };
         let shifts = plan.line_map(&before, &draft).shifts();
         Ok(Report { shifts, plan, before: Some(before), draft, ..report })
     }
@@ -204,12 +207,12 @@ impl Report {
             level: None,
             replacements: None,
             places: Vec::new(),
-            receipt: None,
+            match_info: None,
             shifts: Vec::new(),
             verdict: Verdict::default(),
             warnings: Vec::new(),
             notes: Vec::new(),
-            mended_outside: Vec::new(),
+            fixed_outside: Vec::new(),
             before: None,
             draft: Buffer::default(),
             plan: Plan::default(),
@@ -225,7 +228,7 @@ impl Report {
             (Some(before), _) if self.removes => diff::removal(&self.in_root, before, &self.draft),
             // The text before is no longer stored, and this call changed nothing.
             (None, Status::AlreadyApplied) => {
-                diff::along(&self.in_root, Some(&self.draft), &self.draft, &LineMap::default())
+                diff::unified_with_map(&self.in_root, Some(&self.draft), &self.draft, &LineMap::default())
             }
             (before, _) => diff::unified(&self.in_root, before.as_ref(), &self.draft, &self.plan),
         }
@@ -249,7 +252,7 @@ fn status(decision: Decision, published: bool, differs: bool) -> Status {
 /// True if the fixes of gates change lines that the edit itself left alone.
 ///
 /// All bytes outside the splices of `mended` were compared and are the same.
-fn reaches_out(planned: &Plan, mended: &Plan, before: Option<&Buffer>, draft: &Buffer) -> bool {
+fn reaches_outside(planned: &Plan, mended: &Plan, before: Option<&Buffer>, draft: &Buffer) -> bool {
     let Some(before) = before else { return false };
     let Ok(asked) = before.apply(planned) else { return true };
     let asked = planned.regions(before, &asked);

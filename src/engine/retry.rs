@@ -13,7 +13,7 @@ impl Workspace {
     /// Returns the reports of a call that was carried out before, or else the texts that were read.
     ///
     /// Errors: those of comparing the versions.
-    pub(super) fn applied_before(
+    pub(super) fn previous_result(
         &self,
         call: &Batch,
         targets: &[ResolvedTarget],
@@ -38,15 +38,15 @@ impl Workspace {
     ) -> Result<Report, Error> {
         let text = |version: String| self.store.text(&target.place, &version).ok().flatten();
         let before = changed.before.and_then(|before| text(before.hex()));
-        let before = before.map(|bytes| seen.buffer.another(bytes)).transpose()?;
-        Report::again(target, entry.id, changed.before, before, seen)
+        let before = before.map(|bytes| seen.buffer.read_other(bytes)).transpose()?;
+        Report::already_applied(target, entry.id, changed.before, before, seen)
     }
 }
 
 /// True if this same call made the current versions from those that it names.
 fn is_done(call: &Batch, targets: &[ResolvedTarget], seen: &[CurrentText]) -> bool {
     let mut stale = call.requests.iter().zip(seen).filter(|(request, seen)| match &request.expect {
-        Expect::Version(version) => !seen.buffer.stamp().matches(version),
+        Expect::Version(version) => !seen.buffer.version().matches(version),
         Expect::Anything | Expect::Absent => false,
     });
     if stale.next().is_none() {
@@ -57,9 +57,9 @@ fn is_done(call: &Batch, targets: &[ResolvedTarget], seen: &[CurrentText]) -> bo
         target.last_change().is_some_and(|(entry, changed)| {
             // The hash covers the named version, from which the edit may have been rebased.
             Some(entry.id) == first
-                && entry.deed.request == call.digest
-                && entry.deed.kind == call.kind
-                && changed.after == seen.snapshot.as_ref().map(|_| seen.buffer.stamp())
+                && entry.meta.request == call.digest
+                && entry.meta.kind == call.kind
+                && changed.after == seen.snapshot.as_ref().map(|_| seen.buffer.version())
         })
     })
 }

@@ -7,11 +7,11 @@ use dashmap::DashMap;
 use super::Workspace;
 use crate::error::Error;
 use crate::policy::{Extends, Policy, PolicyOrigin, PolicySource};
-use crate::store::{DocumentPath, FilePlace, Files, PolicyText};
+use crate::store::{DocumentPath, FileLocation, Files, PolicyText};
 use crate::text::Version;
 
 /// The most cached policies; above this, all are dropped and parsed again when needed.
-const KEPT: usize = 256;
+const MAX_POLICIES: usize = 256;
 
 /// A policy file by its name and its text.
 type PolicyKey = (String, Version);
@@ -19,19 +19,19 @@ type PolicyKey = (String, Version);
 /// Policies by the files that they consist of, the nearest first.
 #[derive(Default)]
 pub struct PolicyCache {
-    extended: DashMap<PolicyKey, Extends>,
-    raised: DashMap<Vec<PolicyKey>, Arc<Policy>>,
+    extends: DashMap<PolicyKey, Extends>,
+    policies: DashMap<Vec<PolicyKey>, Arc<Policy>>,
 }
 
 impl PolicyCache {
     /// Returns the policy of a place: that of the nearest policy file, or the built-in default.
     ///
     /// Errors: `POLICY_INVALID`, also for an error in an extended policy.
-    pub fn policy(&self, files: &Files, place: &FilePlace) -> Result<Arc<Policy>, Error> {
-        self.ruling(files, files.policy_text(place)?)
+    pub fn policy(&self, files: &Files, place: &FileLocation) -> Result<Arc<Policy>, Error> {
+        self.policy_of(files, files.policy_text(place)?)
     }
 
-    fn ruling(&self, files: &Files, nearest: Option<PolicyText>) -> Result<Arc<Policy>, Error> {
+    fn policy_of(&self, files: &Files, nearest: Option<PolicyText>) -> Result<Arc<Policy>, Error> {
         let (mut texts, mut keys, mut next) = (Vec::new(), Vec::new(), nearest);
         while let Some(text) = next {
             let key = (text.name.clone(), Version::hash(text.text.as_bytes()));
@@ -42,23 +42,23 @@ impl PolicyCache {
             texts.push(text);
             keys.push(key);
         }
-        if let Some(policy) = self.raised.get(&keys) {
+        if let Some(policy) = self.policies.get(&keys) {
             return Ok(Arc::clone(&policy));
         }
         let above = Policy::embedded();
-        let lay = |above: Arc<Policy>, text: &PolicyText| Ok(Arc::new(source(text)?.raise(&above)?));
+        let lay = |above: Arc<Policy>, text: &PolicyText| Ok(Arc::new(source(text)?.into_policy(&above)?));
         let policy = texts.iter().rev().try_fold(above, lay)?;
-        keep(&self.raised, keys, &policy);
+        cache(&self.policies, keys, &policy);
         Ok(policy)
     }
 
     /// Returns what a policy file extends, which decides if the parent policy is read.
     fn extends(&self, key: &PolicyKey, text: &PolicyText) -> Result<Extends, Error> {
-        if let Some(extends) = self.extended.get(key) {
+        if let Some(extends) = self.extends.get(key) {
             return Ok(*extends);
         }
         let extends = source(text)?.extends();
-        keep(&self.extended, key.clone(), &extends);
+        cache(&self.extends, key.clone(), &extends);
         Ok(extends)
     }
 }
@@ -78,7 +78,7 @@ impl Workspace {
     ///
     /// Errors: `POLICY_INVALID`.
     pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
-        self.rules.ruling(&self.store.files, self.store.files.policy_at_top()?)
+        self.rules.policy_of(&self.store.files, self.store.files.policy_at_top()?)
     }
 }
 
@@ -87,8 +87,8 @@ fn source(text: &PolicyText) -> Result<PolicySource, Error> {
     PolicySource::read(PolicyOrigin { name, in_root, folder }, &text.text)
 }
 
-fn keep<K: Eq + std::hash::Hash, V: Clone>(kept: &DashMap<K, V>, key: K, value: &V) {
-    if kept.len() >= KEPT {
+fn cache<K: Eq + std::hash::Hash, V: Clone>(kept: &DashMap<K, V>, key: K, value: &V) {
+    if kept.len() >= MAX_POLICIES {
         kept.clear();
     }
     kept.insert(key, value.clone());

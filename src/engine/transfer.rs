@@ -28,11 +28,11 @@ pub struct Exported {
 
 /// The options of an import.
 #[derive(Debug, Clone)]
-pub struct Bring {
+pub struct Import {
     /// The folder to import.
     pub folder: PathBuf,
     /// The treatment of an existing entity with another text.
-    pub others: OnConflict,
+    pub on_conflict: OnConflict,
     /// The edit mode of each file.
     pub mode: Mode,
     /// The author of the edits.
@@ -43,9 +43,9 @@ pub struct Bring {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnConflict {
     /// Keep it, and reject the file.
-    Stay,
+    Keep,
     /// Replace it.
-    Go,
+    Replace,
 }
 
 /// The result for one file of the folder, or for one line of its list of apps.
@@ -54,7 +54,7 @@ pub struct Imported {
     /// The name in the folder.
     pub name: String,
     /// The status, or the error.
-    pub done: Result<ImportStatus, Error>,
+    pub result: Result<ImportStatus, Error>,
 }
 
 /// The status of an imported file.
@@ -77,15 +77,15 @@ impl EntityDatabase {
     /// export, such as `NO_SPACE`.
     pub fn export(&self, folder: &Path) -> Result<Exported, Error> {
         let apps = self.apps()?;
-        let mut outbox = ExportDir::make(folder)?;
+        let mut outbox = ExportDir::create(folder)?;
         let mut exported = Exported { entities: 0, apps: apps.len(), failed: Vec::new() };
         let mut ended = None;
         self.each_row(&mut |entity, bytes| {
-            match outbox.put(&entity, &bytes) {
+            match outbox.write(&entity, &bytes) {
                 Ok(()) => exported.entities += 1,
                 // This entity cannot be a file; others can.
                 Err(why) if matches!(why.code, Code::InvalidInput | Code::FileExists) => {
-                    exported.failed.push((told(&entity), why));
+                    exported.failed.push((describe_entity(&entity), why));
                 }
                 Err(why) => {
                     ended = Some(why);
@@ -103,13 +103,13 @@ impl EntityDatabase {
     /// Registers the apps of a folder's list.
     ///
     /// Errors: those of reading the list; an error in one app is part of its result.
-    pub fn bring_apps(&self, folder: &Path) -> Result<Vec<Imported>, Error> {
+    pub fn import_apps(&self, folder: &Path) -> Result<Vec<Imported>, Error> {
         let add = |(id, organization): (String, Option<String>)| {
             let done = self.add_app(&id, organization.as_deref()).map(|added| match added {
                 Added::New => ImportStatus::Created,
-                Added::There => ImportStatus::Unchanged,
+                Added::Existing => ImportStatus::Unchanged,
             });
-            Imported { name: format!("app {id}"), done }
+            Imported { name: format!("app {id}"), result: done }
         };
         Ok(ImportDir::open(folder)?.apps()?.into_iter().map(add).collect())
     }
@@ -120,35 +120,35 @@ impl Workspace {
     /// content.
     ///
     /// Errors: those of reading the folder; an error in one file is part of its result.
-    pub async fn bring(self: &Arc<Self>, bring: Bring, watch: Watch) -> Result<Vec<Imported>, Error> {
+    pub async fn import(self: &Arc<Self>, bring: Import, watch: Watch) -> Result<Vec<Imported>, Error> {
         let folder = bring.folder.clone();
         let opened = self.off_reactor(move |_| {
             let inbox = ImportDir::open(&folder)?;
-            let letters = inbox.letters()?;
+            let letters = inbox.items()?;
             Ok((Arc::new(inbox), letters))
         });
         let (inbox, letters) = opened.await?;
         let mut brought = Vec::with_capacity(letters.len());
-        for ImportItem { name, named } in letters {
+        for ImportItem { name, key: named } in letters {
             if watch.cancelled() {
-                brought.push(Imported { name, done: Err(cancelled()) });
+                brought.push(Imported { name, result: Err(cancelled()) });
                 break;
             }
             let done = match named {
-                Ok(named) => self.bring_one(&inbox, &name, named, &bring, &watch).await,
+                Ok(named) => self.import_one(&inbox, &name, named, &bring, &watch).await,
                 Err(why) => Err(why),
             };
-            brought.push(Imported { name, done });
+            brought.push(Imported { name, result: done });
         }
         Ok(brought)
     }
 
-    async fn bring_one(
+    async fn import_one(
         self: &Arc<Self>,
         inbox: &Arc<ImportDir>,
         name: &str,
         named: NamedKey,
-        bring: &Bring,
+        bring: &Import,
         watch: &Watch,
     ) -> Result<ImportStatus, Error> {
         let (inbox, file) = (Arc::clone(inbox), name.to_owned());
@@ -163,25 +163,25 @@ impl Workspace {
             edit: Edit::Restore(bytes),
             mode: bring.mode,
             expect: Expect::Absent,
-            scrutiny: GateOptions::default(),
+            gate_options: GateOptions::default(),
             author: bring.author.clone(),
         };
-        match self.edit(request.clone(), watch.silent()).await {
-            Ok(report) => return landed(&report, ImportStatus::Created),
+        match self.edit(request.clone(), watch.without_progress()).await {
+            Ok(report) => return import_status(&report, ImportStatus::Created),
             Err(refusal) if refusal.code == Code::FileExists => {}
             Err(refusal) => return Err(refusal),
         }
         let ReadResponse::Whole(there) =
-            self.look(ReadRequest::Whole(request.target.clone()), watch.silent()).await?
+            self.run_read(ReadRequest::Whole(request.target.clone()), watch.without_progress()).await?
         else {
             return Err(Error::new(Code::Internal, "a look at a whole text showed something else"));
         };
-        match (there.text.stamp() == stamp, bring.others) {
+        match (there.text.version() == stamp, bring.on_conflict) {
             (true, _) => Ok(ImportStatus::Unchanged),
-            (false, OnConflict::Stay) => Err(differs()),
-            (false, OnConflict::Go) => {
-                request.expect = Expect::Version(there.text.stamp().hex());
-                landed(&self.edit(request, watch.silent()).await?, ImportStatus::Replaced)
+            (false, OnConflict::Keep) => Err(differs()),
+            (false, OnConflict::Replace) => {
+                request.expect = Expect::Version(there.text.version().hex());
+                import_status(&self.edit(request, watch.without_progress()).await?, ImportStatus::Replaced)
             }
         }
     }
@@ -195,7 +195,7 @@ impl Workspace {
 }
 
 /// Converts the report of a file's edit to its status.
-fn landed(report: &Report, written: ImportStatus) -> Result<ImportStatus, Error> {
+fn import_status(report: &Report, written: ImportStatus) -> Result<ImportStatus, Error> {
     match report.status {
         Status::Written => Ok(written),
         Status::Unchanged | Status::AlreadyApplied => Ok(ImportStatus::Unchanged),
@@ -222,7 +222,7 @@ fn differs() -> Error {
 }
 
 /// Describes an entity in one line, by its file name in an export.
-fn told(Entity { kind, path, app_id, organization_id }: &Entity) -> String {
+fn describe_entity(Entity { kind, path, app_id, organization_id }: &Entity) -> String {
     let scope = app_id.as_deref().or(organization_id.as_deref()).unwrap_or("_global");
     format!("{}/{scope}/{path}", kind.name())
 }

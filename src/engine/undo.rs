@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::call::{self, Batch, ChangeHistory};
+use super::call::{self, Batch, RestoredMetadata};
 use super::{Report, Workspace};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::Watch;
-use crate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert};
+use crate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest};
 use crate::store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
 use crate::text::Version;
 
@@ -28,19 +28,23 @@ impl Workspace {
     ///
     /// Errors: `INVALID_INPUT` if there is no such edit or its texts are no longer stored, `EDIT_CONFLICT` if
     /// the file has changed at the same place, and those of an edit.
-    pub async fn revert(self: &Arc<Self>, revert: Revert, watch: Watch) -> Result<Vec<Report>, Error> {
+    pub async fn undo_or_redo(
+        self: &Arc<Self>,
+        revert: UndoRequest,
+        watch: Watch,
+    ) -> Result<Vec<Report>, Error> {
         let author = revert.author.clone();
-        let turn = self.off_reactor(move |workspace| workspace.turn(&revert)).await?;
+        let turn = self.off_reactor(move |workspace| workspace.prepare(&revert)).await?;
         if turn.is_done() {
-            return self.off_reactor(move |workspace| workspace.standing(&turn)).await;
+            return self.off_reactor(move |workspace| workspace.already_done(&turn)).await;
         }
         let call = self.off_reactor(move |workspace| workspace.requests(&turn, &author)).await?;
-        self.carry(call, watch).await.map_err(as_conflict)
+        self.run_batch(call, watch).await.map_err(as_conflict)
     }
 
     /// Finds the edit that the request names.
-    fn turn(&self, revert: &Revert) -> Result<Reversal, Error> {
-        let place = revert.of.as_ref().map(|target| self.place_to_read(target)).transpose()?;
+    fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
+        let place = revert.target.as_ref().map(|target| self.resolve_for_read(target)).transpose()?;
         if let Some(id) = &revert.edit_id {
             return self.resolve(self.entry(id.parse()?)?, revert.direction);
         }
@@ -48,13 +52,13 @@ impl Workspace {
             Direction::Undo => self.store.to_undo(place.as_ref())?,
             Direction::Redo => self.store.to_redo(place.as_ref())?,
         };
-        let entry = found.ok_or_else(|| nothing(revert.direction, place.as_ref()))?;
+        let entry = found.ok_or_else(|| nothing_to_revert(revert.direction, place.as_ref()))?;
         Ok(Reversal { entry, direction: revert.direction })
     }
 
     /// Undoing an undo redoes its edit, and the other way round.
     fn resolve(&self, entry: Entry, direction: Direction) -> Result<Reversal, Error> {
-        match (entry.deed.kind, direction) {
+        match (entry.meta.kind, direction) {
             (EntryKind::Edit, direction) => Ok(Reversal { entry, direction }),
             (EntryKind::Undo(of), Direction::Undo) | (EntryKind::Redo(of), Direction::Redo) => {
                 Ok(Reversal { entry: self.entry(of)?, direction: Direction::Redo })
@@ -79,9 +83,9 @@ impl Workspace {
         let mut requests = Vec::with_capacity(turn.entry.changes.len());
         let mut past = Vec::with_capacity(turn.entry.changes.len());
         for changed in turn.entry.changes.iter().rev() {
-            let (from, to) = turn.ends(changed);
+            let (from, to) = turn.versions(changed);
             let edit = match to {
-                Some(to) => Edit::Restore(self.kept(id, changed, to)?),
+                Some(to) => Edit::Restore(self.stored_content(id, changed, to)?),
                 None => Edit::Remove,
             };
             let expect = from.map_or(Expect::Absent, |from| Expect::Version(from.hex()));
@@ -91,42 +95,42 @@ impl Workspace {
                 edit,
                 mode: Mode::Interactive,
                 expect,
-                scrutiny: GateOptions::default(),
+                gate_options: GateOptions::default(),
                 author: author.clone(),
             });
             past.push(match (from, to) {
-                (_, None) => ChangeHistory { mode: None, folders: changed.folders },
-                (None, Some(_)) => ChangeHistory { mode: self.mode_of(changed), folders: 0 },
-                (Some(_), Some(_)) => ChangeHistory::default(),
+                (_, None) => RestoredMetadata { mode: None, folders: changed.folders },
+                (None, Some(_)) => RestoredMetadata { mode: self.mode_of(changed), folders: 0 },
+                (Some(_), Some(_)) => RestoredMetadata::default(),
             });
         }
         let kind = match turn.direction {
             Direction::Undo => EntryKind::Undo(id),
             Direction::Redo => EntryKind::Redo(id),
         };
-        Ok(Batch { past, numbered: false, ..Batch::new(requests, kind) })
+        Ok(Batch { restores: past, is_batch: false, ..Batch::new(requests, kind) })
     }
 
     /// Returns the permission bits that a file had when it was removed.
     fn mode_of(&self, changed: &FileChange) -> Option<u32> {
-        let target = self.find(&changed.target()).ok()?;
+        let target = self.resolve_target(&changed.target()).ok()?;
         let last = self.store.latest(&target.place).ok()?;
         let target = call::ResolvedTarget { last, ..target };
         target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
     }
 
     /// Builds the reports of an edit that already is in the requested state.
-    fn standing(&self, turn: &Reversal) -> Result<Vec<Report>, Error> {
+    fn already_done(&self, turn: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
-            let target = self.find(&changed.target())?;
+            let target = self.resolve_target(&changed.target())?;
             let seen = self.read(&target.place, &target.rules)?;
-            Report::again(&target, turn.entry.id, None, None, seen)
+            Report::already_applied(&target, turn.entry.id, None, None, seen)
         };
         turn.entry.changes.iter().map(report).collect()
     }
 
-    fn kept(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
-        let place = self.place_to_read(&changed.target())?;
+    fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
+        let place = self.resolve_for_read(&changed.target())?;
         let text = if changed.kept { self.store.text(&place, &version.hex())? } else { None };
         text.ok_or_else(|| {
             let seen = format!("the journal has no text of {} for edit {id}", changed.path);
@@ -144,7 +148,7 @@ impl Workspace {
 
 impl Reversal {
     /// Returns the versions of a file before and after the reversal.
-    fn ends(&self, changed: &FileChange) -> (Option<Version>, Option<Version>) {
+    fn versions(&self, changed: &FileChange) -> (Option<Version>, Option<Version>) {
         match self.direction {
             Direction::Undo => (changed.after, changed.before),
             Direction::Redo => (changed.before, changed.after),
@@ -172,7 +176,7 @@ fn as_conflict(mut refusal: Error) -> Error {
     refusal
 }
 
-fn nothing(direction: Direction, place: Option<&DocumentPath>) -> Error {
+fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Error {
     let of = place.map_or_else(String::new, |place| match place {
         DocumentPath::File(file) => format!(" of {}", file.shown()),
         DocumentPath::Row(row) => format!(" of {} {}", place.noun(), row.path()),

@@ -17,7 +17,7 @@ pub struct Score(u16);
 
 impl Score {
     /// The score of identical texts.
-    pub const WHOLE: Score = Score(10_000);
+    pub const IDENTICAL: Score = Score(10_000);
     /// A score of nine tenths.
     pub const NINE_TENTHS: Score = Score(9_000);
 
@@ -60,7 +60,7 @@ pub struct Difference {
     /// 1-based column in that line, in characters.
     pub column: usize,
     /// The text of the request from there on, at most 40 characters of that line.
-    pub asked: String,
+    pub expected: String,
     /// The text of the file from there on, at most 40 characters of that line.
     pub found: String,
 }
@@ -116,5 +116,5 @@ pub struct Confirmation {
     /// The text of the question; several lines.
     pub text: String,
     /// The id of the write; the confirmed call repeats the request with this id.
-    pub about: String,
+    pub id: String,
 }

@@ -218,7 +218,7 @@ impl Error {
 
     /// Sets the number of all places, some of which may be listed.
     #[must_use]
-    pub fn counting(mut self, places: usize) -> Error {
+    pub fn with_place_count(mut self, places: usize) -> Error {
         self.count = NonZeroU32::new(u32::try_from(places).unwrap_or(u32::MAX));
         self
     }
@@ -245,21 +245,21 @@ impl Error {
 
     /// Sets the question for a person.
     #[must_use]
-    pub fn asking(mut self, question: Confirmation) -> Error {
+    pub fn with_question(mut self, question: Confirmation) -> Error {
         self.question = Some(Box::new(question));
         self
     }
 
     /// Sets the proposed next call.
     #[must_use]
-    pub fn proposing(mut self, next: NextCall) -> Error {
+    pub fn with_next(mut self, next: NextCall) -> Error {
         self.next = Some(Box::new(next));
         self
     }
 
     /// Marks the state on disk as unknown: the edit may have been written.
     #[must_use]
-    pub fn disk_unknown(mut self) -> Error {
+    pub fn with_unknown_disk(mut self) -> Error {
         self.disk = Disk::Unknown;
         self
     }

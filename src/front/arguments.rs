@@ -12,10 +12,10 @@ use crate::error::{Code, Error};
 use crate::text::nearest;
 
 /// The largest integer below which a floating-point JSON number is exact.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// Maximum characters of a value that a message quotes.
-const QUOTED: usize = 40;
+const MAX_QUOTED_CHARS: usize = 40;
 
 /// Reads a tool's arguments.
 ///
@@ -25,15 +25,15 @@ pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> 
     serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|trouble| {
         let path = trouble.path().to_string();
         let said = trouble.inner().to_string().replace("expected i64", "expected an integer");
-        let start: String = said.chars().take(4 * QUOTED).collect();
-        refuse(&path, format!("`{path}`: {start}"))
+        let start: String = said.chars().take(4 * MAX_QUOTED_CHARS).collect();
+        invalid(&path, format!("`{path}`: {start}"))
     })
 }
 
 /// Returns the value as an integer if it is a whole number in the exact range.
 pub fn integer(value: &Value) -> Option<i64> {
     let number = value.as_number()?;
-    let whole = |number: f64| number.fract() == 0.0 && number.abs() <= EXACT;
+    let whole = |number: f64| number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER;
     #[expect(clippy::cast_possible_truncation, reason = "a whole number within the exact range")]
     let exact = |number: f64| number as i64;
     number.as_i64().or_else(|| number.as_f64().filter(|number| whole(*number)).map(exact))
@@ -53,9 +53,9 @@ fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
         (Some("number"), value @ Value::Number(_)) => Ok(value),
         (Some("integer"), value) => match integer(&value) {
             Some(integer) => Ok(Value::Number(Number::from(integer))),
-            None => Err(unfit(schema, &value, path)),
+            None => Err(wrong_type(schema, &value, path)),
         },
-        (Some(_), value) => Err(unfit(schema, &value, path)),
+        (Some(_), value) => Err(wrong_type(schema, &value, path)),
     }
 }
 
@@ -66,7 +66,7 @@ fn fit_object(schema: &JsonObject, given: JsonObject, path: &str) -> Result<Json
     for (name, value) in given {
         let within = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         match known.get(&name) {
-            None => return Err(unknown(known, &name, &within)),
+            None => return Err(unknown_field(known, &name, &within)),
             Some(_) if value.is_null() => {}
             Some(schema) => {
                 let value = fit(schema, value, &within)?;
@@ -80,7 +80,7 @@ fn fit_object(schema: &JsonObject, given: JsonObject, path: &str) -> Result<Json
         None => Ok(fitted),
         Some(name) => {
             let within = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-            Err(refuse(&within, format!("`{within}` is missing")))
+            Err(invalid(&within, format!("`{within}` is missing")))
         }
     }
 }
@@ -94,7 +94,7 @@ fn fit_text(schema: &JsonObject, text: &str, path: &str) -> Result<Value, Error>
     match serde_json::from_str(text) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => fit(&Value::Object(schema.clone()), value, path),
         Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | Err(_) => {
-            Err(unfit(schema, &Value::String(text.to_owned()), path))
+            Err(wrong_type(schema, &Value::String(text.to_owned()), path))
         }
     }
 }
@@ -106,20 +106,20 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
         return Ok(Value::String(text));
     }
     let found = quoted(&Value::String(text));
-    Err(refuse(path, format!("`{path}` must be one of {}, found {found}", names.join(", "))))
+    Err(invalid(path, format!("`{path}` must be one of {}, found {found}", names.join(", "))))
 }
 
-fn unknown(known: &JsonObject, name: &str, path: &str) -> Error {
+fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
-    let shown: String = path.chars().take(2 * QUOTED).collect();
+    let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
     let error = match nearest(name, names.iter().copied()) {
-        Some(meant) => refuse(path, format!("unknown field `{shown}`; did you mean `{meant}`?")),
-        None => refuse(path, format!("unknown field `{shown}`")),
+        Some(meant) => invalid(path, format!("unknown field `{shown}`; did you mean `{meant}`?")),
+        None => invalid(path, format!("unknown field `{shown}`")),
     };
     error.hint(format!("known fields here: {}", names.join(", ")))
 }
 
-fn unfit(schema: &JsonObject, value: &Value, path: &str) -> Error {
+fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
     let wanted = match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
         "object" => "an object",
         "array" => "an array",
@@ -129,7 +129,7 @@ fn unfit(schema: &JsonObject, value: &Value, path: &str) -> Error {
         "integer" => "an integer",
         _ => "a string",
     };
-    refuse(path, format!("`{path}` must be {wanted}, found {}", quoted(value)))
+    invalid(path, format!("`{path}` must be {wanted}, found {}", quoted(value)))
 }
 
 /// Describes a value in a message: its type and the start of its text.
@@ -140,15 +140,15 @@ fn quoted(value: &Value) -> String {
         Value::Object(_) => return "an object".to_owned(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::String(text) => {
-            let start: String = text.chars().take(QUOTED).collect();
+            let start: String = text.chars().take(MAX_QUOTED_CHARS).collect();
             let more = if start.len() < text.len() { "..." } else { "" };
             format!("the string {}", Value::String(format!("{start}{more}")))
         }
     };
-    text.chars().take(2 * QUOTED).collect()
+    text.chars().take(2 * MAX_QUOTED_CHARS).collect()
 }
 
-fn refuse(path: &str, message: String) -> Error {
+fn invalid(path: &str, message: String) -> Error {
     Error::new(Code::InvalidInput, message).field(path)
 }
 
@@ -164,7 +164,7 @@ mod tests {
         line: i64,
     }
     #[derive(Debug, PartialEq, Deserialize, schemars::JsonSchema)]
-    struct Asked {
+    struct TestArgs {
         path: String,
         parts: Option<Vec<Part>>,
         deep: Option<bool>,
@@ -172,31 +172,31 @@ mod tests {
         share: Option<f64>,
     }
 
-    fn asked(arguments: Value) -> Result<Asked, Error> {
-        let schema = crate::front::schema::input_schema::<Asked>();
+    fn parse(arguments: Value) -> Result<TestArgs, Error> {
+        let schema = crate::front::schema::input_schema::<TestArgs>();
         read(&schema, arguments.as_object().cloned().unwrap_or_default())
     }
 
     #[test]
     fn plain_meanings_are_taken() {
-        let full = asked(json!({"path": "a", "parts": [{"line": 3}, {"line": 4}], "deep": null})).unwrap();
+        let full = parse(json!({"path": "a", "parts": [{"line": 3}, {"line": 4}], "deep": null})).unwrap();
         for same in [
             json!({"path": "a", "parts": "[{\"line\": 3.0}, {\"line\": 4}]", "line_count": null}),
             json!({"path": "a", "parts": ["{\"line\": 3}", {"line": 4e0}]}),
         ] {
-            assert_eq!(asked(same).unwrap(), full);
+            assert_eq!(parse(same).unwrap(), full);
         }
     }
 
     #[test]
     fn a_number_may_be_whole() {
         for (given, wanted) in [(json!(0.9), 0.9), (json!(1), 1.0), (json!(-0.0), 0.0)] {
-            assert_eq!(asked(json!({"path": "a", "share": given})).unwrap().share, Some(wanted));
+            assert_eq!(parse(json!({"path": "a", "share": given})).unwrap().share, Some(wanted));
         }
     }
 
-    fn refused(arguments: Value, field: &str, message: &str) {
-        let refused = asked(arguments.clone()).unwrap_err();
+    fn assert_rejected(arguments: Value, field: &str, message: &str) {
+        let refused = parse(arguments.clone()).unwrap_err();
         assert_eq!(refused.code, Code::InvalidInput);
         assert_eq!(
             (refused.field.as_deref(), refused.message.as_str()),
@@ -220,16 +220,16 @@ mod tests {
         ] {
             let mut arguments = json!({"path": "a"});
             arguments[field] = value;
-            refused(arguments, field, &format!("`{field}` {said}"));
+            assert_rejected(arguments, field, &format!("`{field}` {said}"));
         }
         let within = |part: Value| json!({"path": "a", "parts": [{"line": 1}, part]});
-        refused(within(Value::Null), "parts[1]", "`parts[1]` must be an object, found null");
-        refused(
+        assert_rejected(within(Value::Null), "parts[1]", "`parts[1]` must be an object, found null");
+        assert_rejected(
             within(json!({"line": []})),
             "parts[1].line",
             "`parts[1].line` must be an integer, found an array of 0",
         );
-        refused(
+        assert_rejected(
             within(json!({"line": "x"})),
             "parts[1].line",
             "`parts[1].line`: invalid type: string \"x\", expected an integer",
@@ -239,27 +239,27 @@ mod tests {
     #[test]
     fn a_missing_or_unknown_field_is_refused_by_name() {
         for none in [json!({}), json!({"path": null})] {
-            refused(none, "path", "`path` is missing");
+            assert_rejected(none, "path", "`path` is missing");
         }
-        refused(json!({"path": "a", "parts": [{}]}), "parts[0].line", "`parts[0].line` is missing");
+        assert_rejected(json!({"path": "a", "parts": [{}]}), "parts[0].line", "`parts[0].line` is missing");
         for (field, said) in [
             ("zebra", "unknown field `zebra`"),
             ("lines_count", "unknown field `lines_count`; did you mean `line_count`?"),
         ] {
             let mut arguments = json!({"path": "a"});
             arguments[field] = json!(1);
-            refused(arguments.clone(), field, said);
+            assert_rejected(arguments.clone(), field, said);
             let hint = "known fields here: path, parts, deep, line_count, share";
-            assert_eq!(asked(arguments).unwrap_err().next_step(), hint);
+            assert_eq!(parse(arguments).unwrap_err().next_step(), hint);
         }
         let nested = json!({"path": "a", "parts": [{"lin": 1}]});
-        refused(nested, "parts[0].lin", "unknown field `parts[0].lin`; did you mean `line`?");
+        assert_rejected(nested, "parts[0].lin", "unknown field `parts[0].lin`; did you mean `line`?");
     }
 
     #[test]
     fn deep_text_is_refused_and_not_followed() {
         let deep = "[".repeat(100_000);
-        let refused = asked(json!({"path": "a", "parts": deep})).unwrap_err();
+        let refused = parse(json!({"path": "a", "parts": deep})).unwrap_err();
         assert_eq!(refused.field.as_deref(), Some("parts"));
         assert!(refused.message.len() < 200);
     }

@@ -12,7 +12,7 @@ pub mod cli;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod mcp;
-pub mod past;
+pub mod revert;
 pub mod schema;
 pub mod tools;
 pub mod toolset;

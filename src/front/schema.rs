@@ -15,13 +15,13 @@ pub fn input_schema<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>();
     match schema.to_value() {
-        Value::Object(node) => plain(node),
+        Value::Object(node) => simplify(node),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
     }
 }
 
 /// Rewrites a schema and all nested schemas to the plain form.
-fn plain(mut node: Map<String, Value>) -> JsonObject {
+fn simplify(mut node: Map<String, Value>) -> JsonObject {
     for word in DROPPED {
         node.remove(word);
     }
@@ -30,7 +30,7 @@ fn plain(mut node: Map<String, Value>) -> JsonObject {
     }
     for word in ["anyOf", "oneOf"] {
         if let Some(Value::Array(branches)) = node.remove(word) {
-            join(&mut node, branches);
+            merge_union(&mut node, branches);
         }
     }
     if let Some(Value::Array(types)) = node.get("type")
@@ -57,35 +57,35 @@ fn plain(mut node: Map<String, Value>) -> JsonObject {
 }
 
 /// Removes descriptions and other keywords that are documented elsewhere.
-pub fn bare(mut node: JsonObject) -> JsonObject {
+pub fn without_descriptions(mut node: JsonObject) -> JsonObject {
     for word in ["description", "minimum", "default"] {
         node.remove(word);
     }
     if let Some(Value::Object(properties)) = node.get_mut("properties") {
-        properties.values_mut().for_each(bared);
+        properties.values_mut().for_each(strip_descriptions);
     }
-    node.get_mut("items").into_iter().for_each(bared);
+    node.get_mut("items").into_iter().for_each(strip_descriptions);
     node
 }
 
-fn bared(schema: &mut Value) {
+fn strip_descriptions(schema: &mut Value) {
     if let Value::Object(node) = schema {
-        *node = bare(std::mem::take(node));
+        *node = without_descriptions(std::mem::take(node));
     }
 }
 
 fn replace(schema: &mut Value) {
     if let Value::Object(node) = schema {
-        *node = plain(std::mem::take(node));
+        *node = simplify(std::mem::take(node));
     }
 }
 
 /// Merges the branches of a union: the one that is not `null`, or the names of an enum.
-fn join(node: &mut Map<String, Value>, branches: Vec<Value>) {
+fn merge_union(node: &mut Map<String, Value>, branches: Vec<Value>) {
     let mut branches: Vec<Map<String, Value>> = branches
         .into_iter()
         .filter_map(|branch| match branch {
-            Value::Object(branch) if branch.get("type") != Some(&json!("null")) => Some(plain(branch)),
+            Value::Object(branch) if branch.get("type") != Some(&json!("null")) => Some(simplify(branch)),
             _ => None,
         })
         .collect();

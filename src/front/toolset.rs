@@ -89,14 +89,14 @@ impl Selection {
     /// Adds a toolset to the selection.
     #[must_use]
     pub fn with(mut self, toolset: Toolset) -> Selection {
-        if !self.names(toolset) {
+        if !self.contains(toolset) {
             self.0.push(toolset);
         }
         self
     }
 
     /// True if the selection contains this toolset.
-    pub fn names(&self, toolset: Toolset) -> bool {
+    pub fn contains(&self, toolset: Toolset) -> bool {
         self.0.contains(&toolset)
     }
 
@@ -104,10 +104,10 @@ impl Selection {
     pub fn tools(&self, access: WriteAccess) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(move |tool| {
             let allowed = match (access, tool.effect) {
-                (WriteAccess::Write, _) | (WriteAccess::ReadOnly, Effect::Looks) => true,
+                (WriteAccess::Write, _) | (WriteAccess::ReadOnly, Effect::Reads) => true,
                 (WriteAccess::ReadOnly, Effect::Adds | Effect::Changes) => false,
             };
-            allowed && self.names(tool.toolset)
+            allowed && self.contains(tool.toolset)
         })
     }
 }
@@ -122,28 +122,27 @@ impl FromStr for Selection {
             match Toolset::ALL.into_iter().find(|toolset| toolset.name() == name) {
                 Some(toolset) => chosen.push(toolset),
                 None if name == "all" => chosen.extend(Toolset::ALL),
-                None => return Err(unknown(name)),
+                None => return Err(unknown_toolset(name)),
             }
         }
         if chosen.is_empty() {
-            return Err(
-                Error::new(Code::InvalidInput, format!("no toolset is named in `{list}`")).hint(known())
-            );
+            return Err(Error::new(Code::InvalidInput, format!("no toolset is named in `{list}`"))
+                .hint(known_toolsets()));
         }
         Ok(Selection(chosen))
     }
 }
 
-fn unknown(name: &str) -> Error {
+fn unknown_toolset(name: &str) -> Error {
     let names = Toolset::ALL.into_iter().map(Toolset::name).chain(["all"]);
     let message = match nearest(name, names) {
         Some(meant) => format!("unknown toolset `{name}`; did you mean `{meant}`?"),
         None => format!("unknown toolset `{name}`"),
     };
-    Error::new(Code::InvalidInput, message).hint(known())
+    Error::new(Code::InvalidInput, message).hint(known_toolsets())
 }
 
-fn known() -> String {
+fn known_toolsets() -> String {
     let names: Vec<&str> = Toolset::ALL.into_iter().map(Toolset::name).collect();
     format!("this version has {}, and `all` for every one of them", names.join(", "))
 }

@@ -64,7 +64,7 @@ mod tests {
             path: "a.py".to_owned(),
             draft: String::new(),
             before: None,
-            beside: Vec::new(),
+            siblings: Vec::new(),
             with: Vec::new(),
             output: None,
             errors: String::new(),

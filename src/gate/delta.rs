@@ -86,12 +86,12 @@ impl ComparedFinding {
     }
 
     fn key(&self) -> FindingIdentity<'_> {
-        let (code, words) = self.said();
+        let (code, words) = self.identity_text();
         (self.elsewhere.as_deref(), code, words, &self.around)
     }
 
     /// Its code, and its words without the numbers between them.
-    fn said(&self) -> (Option<&str>, String) {
+    fn identity_text(&self) -> (Option<&str>, String) {
         if !self.identity.is_empty() {
             let parts: Vec<&str> = self.identity.iter().map(String::as_str).collect();
             return (self.code.as_deref(), parts.join("\n"));
@@ -102,7 +102,7 @@ impl ComparedFinding {
     }
 
     /// Where it stands, on this side of the pieces; `stayed` is what became of its line if that is in none.
-    fn spot(
+    fn position(
         &self,
         pieces: &[ReplacedLines],
         side: fn(&ReplacedLines) -> (usize, usize),
@@ -126,8 +126,8 @@ impl ComparedFinding {
     }
 
     /// The line on which it stands after the edit; nothing when that is gone.
-    fn carried(&self, map: &LineMap) -> Option<usize> {
-        if self.elsewhere.is_some() { Some(self.line) } else { map.carry(self.line) }
+    fn rebased_line(&self, map: &LineMap) -> Option<usize> {
+        if self.elsewhere.is_some() { Some(self.line) } else { map.new_line_of(self.line) }
     }
 }
 
@@ -148,7 +148,7 @@ type FindingIdentity<'a> = (Option<&'a str>, Option<&'a str>, String, &'a str);
 ///
 /// It did where there is no partner before. But what is said of a line that stayed, or of lines that the edit wrote anew,
 /// and was said of that line or of those that they replace, is no news either, whatever the text of the line around.
-pub(super) fn brought(
+pub(super) fn flag_new(
     before: &[ComparedFinding],
     after: &[ComparedFinding],
     map: &LineMap,
@@ -161,12 +161,12 @@ pub(super) fn brought(
     let pieces = pieces(map, old_count, new_count);
     let mut left: HashMap<_, usize> = HashMap::new();
     for mark in before.iter().zip(gone).filter_map(|(mark, gone)| gone.then_some(mark)) {
-        let spot = mark.spot(&pieces, |piece| piece.old, map.carry(mark.line));
-        *left.entry((spot, mark.said())).or_default() += 1;
+        let spot = mark.position(&pieces, |piece| piece.old, map.new_line_of(mark.line));
+        *left.entry((spot, mark.identity_text())).or_default() += 1;
     }
     for (mark, new) in after.iter().zip(&mut new).filter(|(_, new)| **new) {
-        let spot = mark.spot(&pieces, |piece| piece.new, Some(mark.line));
-        *new = !take(&mut left, (spot, mark.said()));
+        let spot = mark.position(&pieces, |piece| piece.new, Some(mark.line));
+        *new = !take(&mut left, (spot, mark.identity_text()));
     }
     new
 }
@@ -189,7 +189,7 @@ pub(super) fn settle_stretches(
     }
     let found = before.iter().filter(|mark| mark.is_stretch).flat_map(|mark| mark.line..=mark.end_line);
     let found: BTreeSet<usize> = found.collect();
-    let stayed: HashSet<usize> = found.iter().filter_map(|&line| map.carry(line)).collect();
+    let stayed: HashSet<usize> = found.iter().filter_map(|&line| map.new_line_of(line)).collect();
     let mut texts: HashMap<&str, usize> = HashMap::new();
     for &line in &found {
         *texts.entry(old.text(line).trim()).or_default() += 1;
@@ -290,7 +290,7 @@ impl Pair {
         result: &mut Unmatched,
     ) {
         let mut stay: HashMap<usize, usize> = HashMap::new();
-        for line in self.old.iter().filter_map(|&index| before.get(index)?.carried(map)) {
+        for line in self.old.iter().filter_map(|&index| before.get(index)?.rebased_line(map)) {
             *stay.entry(line).or_default() += 1;
         }
         let mut stayed: HashMap<usize, usize> = HashMap::new();
@@ -301,7 +301,7 @@ impl Pair {
             !stays
         });
         self.old.retain(|&index| {
-            let line = before.get(index).and_then(|mark| mark.carried(map));
+            let line = before.get(index).and_then(|mark| mark.rebased_line(map));
             !line.is_some_and(|line| take(&mut stayed, line))
         });
         let moved = self.old.len().min(self.new.len());
@@ -340,7 +340,7 @@ pub(super) struct ReplacedLines {
 pub(super) fn pieces(map: &LineMap, old_count: usize, new_count: usize) -> Vec<ReplacedLines> {
     let mut pieces = Vec::new();
     let (mut old_start, mut new_start) = (1, 1);
-    let stayed = (1..=old_count).filter_map(|old| Some((old, map.carry(old)?)));
+    let stayed = (1..=old_count).filter_map(|old| Some((old, map.new_line_of(old)?)));
     for (old, new) in stayed.chain([(old_count + 1, new_count + 1)]) {
         if old > old_start || new > new_start {
             pieces.push(ReplacedLines { old: (old_start, old - 1), new: (new_start, new.saturating_sub(1)) });
@@ -404,7 +404,7 @@ mod tests {
             let map = old.rewrite(after).unwrap().line_map(&old, &new);
             let (old_marks, new_marks) = (marks(&old), marks(&new));
             let counts = (old.lines().count(), new.lines().count());
-            let flags = brought(&old_marks, &new_marks, &map, counts);
+            let flags = flag_new(&old_marks, &new_marks, &map, counts);
             new_marks.iter().zip(flags).filter(|(_, new)| *new).map(|(mark, _)| mark.line).collect::<Vec<_>>()
         };
         let none: [usize; 0] = [];
@@ -434,7 +434,7 @@ mod tests {
         let (old, now) = (buffer(before), buffer(after));
         let map = old.rewrite(after).unwrap().line_map(&old, &now);
         let (old_marks, marks) = (runs(&old), runs(&now));
-        let mut flags = brought(&old_marks, &marks, &map, (old.lines().count(), now.lines().count()));
+        let mut flags = flag_new(&old_marks, &marks, &map, (old.lines().count(), now.lines().count()));
         let named = |flags: &[bool]| {
             let new = marks.iter().zip(flags).filter(|(_, new)| **new);
             new.map(|(mark, _)| mark.line).collect::<Vec<_>>()
@@ -476,10 +476,10 @@ mod tests {
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
         let said =
             |text: &Buffer, line| vec![ComparedFinding::new(text.lines(), (line, 1), "bad".to_owned())];
-        assert_eq!(brought(&said(&old, 1), &said(&new, 2), &map, (2, 3)), [false]);
-        assert_eq!(brought(&said(&old, 1), &said(&new, 3), &map, (2, 3)), [true]);
+        assert_eq!(flag_new(&said(&old, 1), &said(&new, 2), &map, (2, 3)), [false]);
+        assert_eq!(flag_new(&said(&old, 1), &said(&new, 3), &map, (2, 3)), [true]);
         let back = new.rewrite(old.view()).unwrap().line_map(&new, &old);
-        assert_eq!(brought(&said(&new, 2), &said(&old, 1), &back, (3, 2)), [false]);
+        assert_eq!(flag_new(&said(&new, 2), &said(&old, 1), &back, (3, 2)), [false]);
     }
 
     #[test]
@@ -491,7 +491,7 @@ mod tests {
             ..ComparedFinding::new(text.lines(), (1, 1), message.to_owned())
         };
         let is_new = |before: ComparedFinding, after: ComparedFinding| {
-            brought(&[before], &[after], &map, (1, 1)) == [true]
+            flag_new(&[before], &[after], &map, (1, 1)) == [true]
         };
         let before = || failed(&old, "failed in 12s at a", &["FAILED a", "FAILED b"]);
         assert!(!is_new(before(), failed(&new, "failed in 9ms at b", &["FAILED a", "FAILED b"])));
@@ -501,13 +501,13 @@ mod tests {
         // The control: by their messages they are new.
         assert!(is_new(failed(&old, "failed in 12s at a", &[]), failed(&new, "failed in 9ms at a", &[])));
         let twice = [failed(&new, "x", &["FAILED a"]), failed(&new, "y", &["FAILED b"])];
-        assert_eq!(brought(&[before()], &twice, &map, (1, 1)), [false, true], "one old finding excuses one");
+        assert_eq!(flag_new(&[before()], &twice, &map, (1, 1)), [false, true], "one old finding excuses one");
     }
 
     #[test]
     fn a_name_with_another_number_is_another_name() {
         let said = |message: &str| {
-            ComparedFinding::new(buffer(" bad\n").lines(), (1, 2), message.to_owned()).said().1
+            ComparedFinding::new(buffer(" bad\n").lines(), (1, 2), message.to_owned()).identity_text().1
         };
         assert_eq!(said("line too long (101 > 88)"), said("line too long (95 > 88)"));
         assert_ne!(said("undefined name `x1`"), said("undefined name `x2`"));

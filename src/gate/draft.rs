@@ -19,9 +19,9 @@ pub struct Draft<'a> {
     /// Maps lines of the text before to lines of the text after.
     pub map: &'a LineMap,
     /// The location of both texts.
-    pub stands: InputLocation,
+    pub input_location: InputLocation,
     /// Tells whether there is something at another path, relative to the same root.
-    pub beside: &'a (dyn Fn(&str) -> bool + Sync),
+    pub files_exist: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 /// The location of a text that a program checks.
@@ -43,7 +43,7 @@ impl InputLocation {
 impl Draft<'_> {
     /// Tells whether the text after the edit is the one before.
     pub(super) fn changes_nothing(&self) -> bool {
-        self.before.is_some_and(|before| before.stamp() == self.after.stamp())
+        self.before.is_some_and(|before| before.version() == self.after.version())
     }
 
     /// Tells whether the edit wrote this line of the new text.

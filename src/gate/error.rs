@@ -16,24 +16,24 @@ pub(super) enum GateError {
     /// Its program is not to be had here.
     Unavailable(String),
     /// Its language server could not be asked, so that its command may be.
-    Away(String),
+    Unreachable(String),
     /// It failed.
     Broken(String),
     /// Its time was up, and what it was at then.
-    Late(String),
+    TimedOut(String),
     /// The caller has gone, or the time is up.
     Halted(Halt),
 }
 
 impl GateError {
     /// The same, said of another text than the draft, as in `on its canary`.
-    pub(super) fn on(self, text: &str) -> GateError {
+    pub(super) fn with_context(self, text: &str) -> GateError {
         match self {
             GateError::Unavailable(why) => GateError::Unavailable(format!("on {text}: {why}")),
             GateError::Broken(why) => GateError::Broken(format!("on {text}: {why}")),
-            GateError::Away(_) => self,
-            GateError::Late(why) => GateError::Late(format!("on {text}: {why}")),
-            GateError::Halted(Halt::TimedOut) => GateError::Late(format!("on {text}: {LATE}")),
+            GateError::Unreachable(_) => self,
+            GateError::TimedOut(why) => GateError::TimedOut(format!("on {text}: {why}")),
+            GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("on {text}: {LATE}")),
             GateError::Skipped(_)
             | GateError::Partial(_)
             | GateError::Withheld(_)
@@ -42,27 +42,27 @@ impl GateError {
     }
 
     /// Gives what became of the gate, and why.
-    pub(super) fn told(&self) -> (Outcome, &str) {
+    pub(super) fn outcome(&self) -> (Outcome, &str) {
         match self {
             GateError::Skipped(why) | GateError::Withheld(why) => (Outcome::Skipped, why),
             GateError::Partial(why) => (Outcome::Skipped, why),
-            GateError::Unavailable(why) | GateError::Away(why) => (Outcome::Unavailable, why),
+            GateError::Unavailable(why) | GateError::Unreachable(why) => (Outcome::Unavailable, why),
             GateError::Broken(why) => (Outcome::Broken, why),
-            GateError::Late(why) => (Outcome::TimedOut, why),
+            GateError::TimedOut(why) => (Outcome::TimedOut, why),
             GateError::Halted(Halt::TimedOut) => (Outcome::TimedOut, LATE),
             GateError::Halted(Halt::Cancelled) => (Outcome::Skipped, "cancelled"),
         }
     }
 
     /// True if the gate was meant to run but could not.
-    pub(super) fn is_trouble(&self) -> bool {
+    pub(super) fn is_failure(&self) -> bool {
         match self {
             GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled) => false,
             GateError::Withheld(_)
             | GateError::Unavailable(_)
-            | GateError::Away(_)
+            | GateError::Unreachable(_)
             | GateError::Broken(_)
-            | GateError::Late(_)
+            | GateError::TimedOut(_)
             | GateError::Halted(Halt::TimedOut) => true,
         }
     }

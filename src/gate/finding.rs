@@ -5,7 +5,7 @@
 #![deny(clippy::disallowed_methods)]
 
 pub use crate::policy::Severity;
-use crate::text::steers;
+use crate::text::is_control_or_bidi;
 
 /// The longest message, in characters.
 pub(super) const LONGEST_MESSAGE: usize = 300;
@@ -45,7 +45,7 @@ impl Finding {
             line,
             column,
             code: None,
-            message: clean(message),
+            message: sanitize(message),
             fresh: false,
             counts: false,
             blocking: false,
@@ -61,7 +61,7 @@ impl Finding {
 }
 
 /// Gives a foreign text as one line that can be shown anywhere, cut where it is too long.
-pub fn clean(text: &str) -> String {
+pub fn sanitize(text: &str) -> String {
     let mut shown = String::new();
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -72,7 +72,7 @@ pub fn clean(text: &str) -> String {
                     shown.push(' ');
                 }
             }
-            hidden if steers(hidden) => {}
+            hidden if is_control_or_bidi(hidden) => {}
             plain => shown.push(plain),
         }
     }
@@ -114,15 +114,15 @@ mod tests {
             ("so\u{ad}ft\u{fff9} \u{3164}filler\u{1d173}", "soft filler"),
         ];
         for (given, shown) in cases.into_iter().chain([("a\n  \u{a0}\u{a0}b  c", "a b c")]) {
-            assert_eq!(clean(given), shown, "{given:?}");
+            assert_eq!(sanitize(given), shown, "{given:?}");
         }
     }
 
     #[test]
     fn messages_are_cut_in_characters() {
         let exact = "é".repeat(300);
-        assert_eq!(clean(&exact), exact);
-        let long = clean(&"é".repeat(301));
+        assert_eq!(sanitize(&exact), exact);
+        let long = sanitize(&"é".repeat(301));
         assert_eq!(long.chars().count(), 300);
         assert!(long.ends_with("é..."));
     }
@@ -130,10 +130,10 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_message_keeps_a_hidden_character(text in proptest::prelude::any::<String>()) {
-            let shown = clean(&text);
+            let shown = sanitize(&text);
             proptest::prop_assert!(shown.chars().count() <= LONGEST_MESSAGE);
-            proptest::prop_assert!(!shown.chars().any(steers));
-            proptest::prop_assert_eq!(clean(&shown), shown);
+            proptest::prop_assert!(!shown.chars().any(is_control_or_bidi));
+            proptest::prop_assert_eq!(sanitize(&shown), shown);
         }
     }
 }

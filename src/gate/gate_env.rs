@@ -15,9 +15,9 @@ pub struct GateEnv<'a> {
     /// The absolute path of the root in which the file really lies.
     pub root: &'a Path,
     /// Permission to run programs.
-    pub grant: &'a ExecPermission,
+    pub exec_permission: &'a ExecPermission,
     /// State kept between calls: caches, slots and servers.
-    pub workshop: &'a GateRuntime,
+    pub runtime: &'a GateRuntime,
     /// The minimum isolation of programs.
     pub isolation: Isolation,
     /// A folder of lockgate's own in which programs may keep what they know of this root; absent where there is none.
@@ -27,12 +27,14 @@ pub struct GateEnv<'a> {
 impl GateEnv<'_> {
     /// Starts the language servers that would be asked about a file, where servers are kept and these may run.
     pub fn prewarm(&self, terms: &EffectiveRules<'_>, path: &str, language: Option<&'static Language>) {
-        let ExecPermission::Pinned(pins) = self.grant else { return };
+        let ExecPermission::Granted(pins) = self.exec_permission else { return };
         let Ok(text) = Buffer::read(Vec::new(), Hints::default()) else { return };
         let asked = |rule: &&&Rule| rule.enabled && rule.args.is_empty() && rule.gate.covers(language);
         for rule in terms.rules.iter().filter(asked) {
-            let Some(server) = rule.gate.server().filter(|_| self.workshop.keeps_servers()) else { continue };
-            let Some(program) = pins.program(&ResolvedPrograms::of_server(&rule.gate.name)) else { continue };
+            let Some(server) = rule.gate.server().filter(|_| self.runtime.keeps_servers()) else { continue };
+            let Some(program) = pins.program(&ResolvedPrograms::server_name(&rule.gate.name)) else {
+                continue;
+            };
             let ask = ProgramInput {
                 rule,
                 program,
@@ -42,15 +44,15 @@ impl GateEnv<'_> {
                 language,
                 text: &text,
                 on_disk: true,
-                gone: false,
-                company: &[],
-                also: &[],
+                is_removed: false,
+                overlays: &[],
+                batched: &[],
                 isolation: self.isolation,
-                ceiling: self.workshop.ceiling,
+                ceiling: self.runtime.ceiling,
                 cache: self.cache,
-                versions: &self.workshop.versions,
+                versions: &self.runtime.versions,
             };
-            server::prewarm(&ask, server, &self.workshop.fleet);
+            server::prewarm(&ask, server, &self.runtime.pool);
         }
     }
 }
@@ -59,9 +61,9 @@ impl GateEnv<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecPermission {
     /// A person allowed these programs.
-    Pinned(ResolvedPrograms),
+    Granted(ResolvedPrograms),
     /// No person allowed them; the reason, for the answer.
-    Withheld(String),
+    Untrusted(String),
     /// There is no place where they could see the draft, whoever allows it; why, for the answer.
-    Nowhere(String),
+    NoDirectory(String),
 }

@@ -200,7 +200,7 @@ impl Anchors {
     }
 
     fn add_heading(&mut self, text: &str, line: usize) {
-        if let Some((shown, id)) = own_id(text) {
+        if let Some((shown, id)) = explicit_id(text) {
             self.add(id.to_lowercase(), line);
             self.add(slug(shown), line);
         }
@@ -220,7 +220,7 @@ impl Anchors {
 }
 
 /// The text of a heading and its own anchor, where it gives one as in `Heading {#anchor}`.
-fn own_id(text: &str) -> Option<(&str, &str)> {
+fn explicit_id(text: &str) -> Option<(&str, &str)> {
     let (shown, attributes) = text.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
     let id = attributes.split_whitespace().next().filter(|id| !id.is_empty())?;
     Some((shown.trim_end(), id))

@@ -23,7 +23,7 @@ const MOST: usize = 20_000;
 ///
 /// Errors: why it could not be read.
 pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
-    let pattern::PatternInput { path, text, beside, limit, .. } = *page;
+    let pattern::PatternInput { path, text, files_exist: beside, limit, .. } = *page;
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -230,7 +230,7 @@ impl MarkdownPage {
         let mut title = Title::default();
         let (mut columns, mut ragged) = (0, Vec::new());
         for (event, range) in events {
-            title.see(&event);
+            title.visit(&event);
             match &event {
                 Event::Start(Tag::Table(alignments)) => columns = alignments.len(),
                 Event::Start(Tag::TableRow) => {
@@ -266,7 +266,7 @@ struct Title {
 }
 
 impl Title {
-    fn see(&mut self, event: &Event) {
+    fn visit(&mut self, event: &Event) {
         match event {
             Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => self.in_heading = true,
             Event::End(TagEnd::Heading(_)) => self.in_heading = false,
@@ -369,7 +369,8 @@ mod tests {
     fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> Vec<RuleMatch> {
         let limit = Watch::idle();
         let limit = limit.until(Instant::now() + Duration::from_secs(60));
-        super::faults(&pattern::PatternInput { path, language: "markdown", text, beside, limit }).unwrap()
+        super::faults(&pattern::PatternInput { path, language: "markdown", text, files_exist: beside, limit })
+            .unwrap()
     }
 
     fn codes(path: &str, text: &str, beside: &[&str]) -> Vec<String> {
@@ -602,7 +603,7 @@ mod tests {
                 path: "a.md",
                 language: "markdown",
                 text: &text,
-                beside: &beside,
+                files_exist: &beside,
                 limit,
             };
             (super::faults(&page), looks.swap(0, Ordering::Relaxed))

@@ -22,9 +22,9 @@ pub(super) struct DraftOverlay<'a> {
 pub(super) type DraftOverlays<'a> = &'a [&'a DraftOverlay<'a>];
 
 /// Stamps what an answer rests on of a draft's company.
-pub(super) fn stamp(company: DraftOverlays<'_>) -> Version {
+pub(super) fn version(company: DraftOverlays<'_>) -> Version {
     let mut all: Vec<(&str, Option<String>)> =
-        company.iter().map(|other| (other.path, other.text.map(|text| text.stamp().hex()))).collect();
+        company.iter().map(|other| (other.path, other.text.map(|text| text.version().hex()))).collect();
     all.sort_unstable();
     Version::of_value(&all)
 }

@@ -29,7 +29,7 @@ pub(super) struct PatternInput<'a> {
     pub(super) language: &'a str,
     pub(super) text: &'a str,
     /// Tells whether another root-relative path exists.
-    pub(super) beside: &'a (dyn Fn(&str) -> bool + Sync),
+    pub(super) files_exist: &'a (dyn Fn(&str) -> bool + Sync),
     /// The time limit for the check.
     pub(super) limit: Limit<'a>,
 }
@@ -47,7 +47,7 @@ pub(super) struct RuleMatch {
 pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<Finding>, GateError> {
     let faults = match rules {
         PatternRules::Markdown => markdown::faults(&page)?,
-        PatternRules::Scaffold(rules) => scaffold::faults(rules, page)?,
+        PatternRules::Scaffold(rules) => scaffold::check(rules, page)?,
         PatternRules::Regex { must_match, must_not_match, message } => {
             matched(must_match.as_ref(), must_not_match.as_ref(), message, page.text)
         }
@@ -58,10 +58,10 @@ pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<
             let wanted = must_match.as_ref().map(places).transpose()?;
             let missing = wanted.is_some_and(|places| places.is_empty()).then_some(0);
             let found = must_not_match.as_ref().map(places).transpose()?.unwrap_or_default();
-            missing.into_iter().chain(found).map(|offset| fault(offset, message)).collect()
+            missing.into_iter().chain(found).map(|offset| rule_match(offset, message)).collect()
         }
     };
-    Ok(placed(page.text, faults))
+    Ok(into_findings(page.text, faults))
 }
 
 /// Why a text is not read whose indentation a grammar cannot hold.
@@ -89,18 +89,18 @@ pub(super) fn unread(reader: &str, reply: Result<Reply, NoReply>) -> GateError {
     }
 }
 
-fn fault(offset: usize, message: &str) -> RuleMatch {
+fn rule_match(offset: usize, message: &str) -> RuleMatch {
     RuleMatch { offset, code: None, severity: Severity::Error, message: message.to_owned() }
 }
 
 fn matched(wanted: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<RuleMatch> {
-    let missing = wanted.filter(|regex| !regex.is_match(text)).map(|_| fault(0, message));
+    let missing = wanted.filter(|regex| !regex.is_match(text)).map(|_| rule_match(0, message));
     let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MOST_MATCHES));
-    missing.into_iter().chain(found.map(|found| fault(found.start(), message))).collect()
+    missing.into_iter().chain(found.map(|found| rule_match(found.start(), message))).collect()
 }
 
 /// Turns offsets into lines and columns in one walk over the text.
-fn placed(text: &str, mut faults: Vec<RuleMatch>) -> Vec<Finding> {
+fn into_findings(text: &str, mut faults: Vec<RuleMatch>) -> Vec<Finding> {
     faults.sort_by_key(|fault| fault.offset);
     let (mut offset, mut line, mut column) = (0, 1, 1);
     let mut finding = |fault: RuleMatch| {
@@ -136,7 +136,7 @@ mod tests {
     fn places(rules: &PatternRules, text: &str) -> Vec<(usize, usize)> {
         let watch = Watch::idle();
         let limit = watch.until(Instant::now() + Duration::from_secs(60));
-        let page = PatternInput { path: "a.txt", language: "", text, beside: &|_| false, limit };
+        let page = PatternInput { path: "a.txt", language: "", text, files_exist: &|_| false, limit };
         check(rules, page).unwrap().iter().map(|finding| (finding.line, finding.column)).collect()
     }
 
@@ -161,7 +161,7 @@ mod tests {
         let limit = watch.until(Instant::now() + Duration::from_secs(60));
         let seen = check(
             &PatternRules::Markdown,
-            PatternInput { path: "a.md", language: "", text: &text, beside: &|_| false, limit },
+            PatternInput { path: "a.md", language: "", text: &text, files_exist: &|_| false, limit },
         )
         .unwrap();
         // The page has no title, and its further links are not looked up.

@@ -30,7 +30,7 @@ pub struct SearchPath<'a> {
 /// The resolved program of each gate, or the reason that there is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResolvedPrograms {
-    sought: BTreeMap<String, Sought>,
+    results: BTreeMap<String, SearchResult>,
     path: OsString,
 }
 
@@ -47,9 +47,9 @@ pub struct ResolvedProgram {
 
 /// The result of the search for one program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Sought {
-    pin: Option<ResolvedProgram>,
-    passed_over: Vec<String>,
+struct SearchResult {
+    resolved: Option<ResolvedProgram>,
+    rejected: Vec<String>,
 }
 
 impl ResolvedPrograms {
@@ -59,42 +59,42 @@ impl ResolvedPrograms {
         search: &SearchPath<'_>,
     ) -> ResolvedPrograms {
         let seeker = ProgramFinder::new(search);
-        let mut sought = BTreeMap::new();
+        let mut results = BTreeMap::new();
         for gate in commands.into_iter().map(|rule| &rule.gate) {
             if let Some(command) = gate.command() {
-                sought.insert(gate.name.clone(), seeker.seek(&command.bin));
+                results.insert(gate.name.clone(), seeker.find_program(&command.bin));
             }
             if let Some(server) = gate.server() {
-                sought.insert(ResolvedPrograms::of_server(&gate.name), seeker.seek(&server.bin));
+                results.insert(ResolvedPrograms::server_name(&gate.name), seeker.find_program(&server.bin));
             }
         }
         let path = std::env::join_paths(&seeker.path).unwrap_or_default();
-        ResolvedPrograms { sought, path }
+        ResolvedPrograms { results, path }
     }
 
     /// The name under which the program of a gate's language server is kept, beside the one of its command.
-    pub fn of_server(gate: &str) -> String {
+    pub fn server_name(gate: &str) -> String {
         format!("{gate}/server")
     }
 
     /// The program of a gate, by the gate's name.
     pub fn program(&self, gate: &str) -> Option<&Path> {
-        Some(&self.pin(gate)?.program)
+        Some(&self.resolved(gate)?.program)
     }
 
     /// All that is known of the program of a gate.
-    pub fn pin(&self, gate: &str) -> Option<&ResolvedProgram> {
-        self.sought.get(gate)?.pin.as_ref()
+    pub fn resolved(&self, gate: &str) -> Option<&ResolvedProgram> {
+        self.results.get(gate)?.resolved.as_ref()
     }
 
     /// What was passed over in the search for the program of a gate, each with its reason.
-    pub fn passed_over(&self, gate: &str) -> &[String] {
-        self.sought.get(gate).map_or(&[], |sought| &sought.passed_over)
+    pub fn rejected(&self, gate: &str) -> &[String] {
+        self.results.get(gate).map_or(&[], |sought| &sought.rejected)
     }
 
     /// Each gate with its program, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&ResolvedProgram>)> {
-        self.sought.iter().map(|(gate, sought)| (gate.as_str(), sought.pin.as_ref()))
+        self.results.iter().map(|(gate, sought)| (gate.as_str(), sought.resolved.as_ref()))
     }
 
     /// The search path for the programs that these programs start themselves: without what is relative or inside a root.
@@ -139,11 +139,11 @@ impl<'a> ProgramFinder<'a> {
         seeker
     }
 
-    fn seek(&self, bin: &[CommandWord]) -> Sought {
-        let mut sought = Sought::default();
+    fn find_program(&self, bin: &[CommandWord]) -> SearchResult {
+        let mut sought = SearchResult::default();
         for place in bin {
-            sought.pin = self.at(place, &mut sought.passed_over);
-            if sought.pin.is_some() {
+            sought.resolved = self.at(place, &mut sought.rejected);
+            if sought.resolved.is_some() {
                 break;
             }
         }
@@ -174,7 +174,7 @@ impl<'a> ProgramFinder<'a> {
         let environments = self.folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
         for program in environments.map(|environment| environment.join(rest)) {
             match executable(&program) {
-                Ok(Some(real)) => return Some(self.pin(program, real)),
+                Ok(Some(real)) => return Some(self.resolve(program, real)),
                 Ok(None) => {}
                 Err(why) => passed_over.push(why),
             }
@@ -211,7 +211,7 @@ impl<'a> ProgramFinder<'a> {
         match executable(program) {
             Ok(None) => None,
             Ok(Some(real)) if !self.is_inside(program) && !self.is_inside(&real) => {
-                Some(self.pin(program.to_owned(), real))
+                Some(self.resolve(program.to_owned(), real))
             }
             Ok(Some(_)) => {
                 passed_over.push(lies_inside(program));
@@ -224,7 +224,7 @@ impl<'a> ProgramFinder<'a> {
         }
     }
 
-    fn pin(&self, program: PathBuf, real: PathBuf) -> ResolvedProgram {
+    fn resolve(&self, program: PathBuf, real: PathBuf) -> ResolvedProgram {
         let inside = self.is_inside(&program) || self.is_inside(&real);
         ResolvedProgram { program, real, inside }
     }
@@ -336,7 +336,7 @@ mod tests {
         #[track_caller]
         fn finds(&self, bin: &str, program: &str, inside: bool) -> ResolvedProgram {
             let pins = self.find(bin);
-            let pin = pins.pin("it").unwrap_or_else(|| panic!("{bin}: {:?}", pins.passed_over("it")));
+            let pin = pins.resolved("it").unwrap_or_else(|| panic!("{bin}: {:?}", pins.rejected("it")));
             assert_eq!((&pin.program, pin.inside), (&self.at(program), inside), "{bin}");
             assert_eq!(pins.program("it"), Some(self.at(program).as_path()));
             pin.clone()
@@ -346,7 +346,7 @@ mod tests {
         fn finds_none(&self, bin: &str, why: &str) {
             let pins = self.find(bin);
             assert_eq!(pins.program("it"), None, "{bin}");
-            let seen = pins.passed_over("it").join("; ");
+            let seen = pins.rejected("it").join("; ");
             assert!(seen.contains(&self.fill(why)), "{bin}: {seen}");
         }
     }

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::draft::{Draft, InputLocation};
-use super::finding::{Finding, clean};
+use super::finding::{Finding, sanitize};
 use super::gate_env::{ExecPermission, GateEnv};
 use super::judge::judge;
-use super::process::{self, Ceiling, Ended, Order, Sandbox, strongest};
+use super::process::{self, Ceiling, Order, ProcessOutcome, Sandbox, strongest};
 use super::runtime::GateRuntime;
 use super::stage::Stage;
 use super::verdict::{Outcome, Verdict};
 use super::watch::{Halt, Limit, Watch};
 use crate::policy::{
-    CanaryText, EffectiveRules, Gate, Isolation, Language, Languages, Rule, Sample, Shows, language_named,
-    language_of,
+    CanaryKind, CanaryText, EffectiveRules, Gate, Isolation, Language, Languages, Rule, Sample,
+    language_named, language_of,
 };
 use crate::text::{Buffer, Hints};
 
@@ -29,7 +29,7 @@ const LONGEST_VERSION: usize = 30;
 
 /// What a gate in process finds in a sample, which nothing but its neighbours stands beside, as a new file or as an edit
 /// of the text before; or why it says nothing.
-pub fn inside(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String> {
+pub fn run_sample_in_process(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String> {
     let read =
         |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).map_err(|error| error.message);
     let after = read(&sample.draft)?;
@@ -43,25 +43,25 @@ pub fn inside(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String>
         before: before.as_ref(),
         after: &after,
         map: &plan.line_map(old, &after),
-        stands: InputLocation::of_file(before.as_ref()),
-        beside: &|path: &str| sample.beside.iter().any(|known| known == path),
+        input_location: InputLocation::of_file(before.as_ref()),
+        files_exist: &|path: &str| sample.siblings.iter().any(|known| known == path),
     };
     let rule = Rule::plain(Arc::clone(gate));
     let terms = EffectiveRules::new(&rule, rule.timeout);
     let (grant, workshop) =
-        (ExecPermission::Withheld("it runs a program".to_owned()), GateRuntime::default());
+        (ExecPermission::Untrusted("it runs a program".to_owned()), GateRuntime::default());
     let means = GateEnv {
         root: Path::new("/"),
-        grant: &grant,
-        workshop: &workshop,
+        exec_permission: &grant,
+        runtime: &workshop,
         isolation: Isolation::None,
         cache: None,
     };
-    said(judge(&draft, &terms, &means, &Watch::idle()))
+    into_findings(judge(&draft, &terms, &means, &Watch::idle()))
 }
 
 /// The findings of the one gate that was asked.
-fn said(verdict: Verdict) -> Result<Vec<Finding>, String> {
+fn into_findings(verdict: Verdict) -> Result<Vec<Finding>, String> {
     match verdict.runs.as_slice() {
         [run] if matches!(run.outcome, Outcome::Passed | Outcome::Found) => Ok(verdict.findings),
         [run] => Err(format!("{}: {}", run.outcome.name(), run.why.as_deref().unwrap_or_default())),
@@ -72,7 +72,7 @@ fn said(verdict: Verdict) -> Result<Vec<Finding>, String> {
 /// The texts of a gate's canary in the order in which they are tried, each with what a finding in it shows, in the project
 /// of the gate's first good sample: one that the program has its configuration in. None where the gate has no canary, or
 /// no file that it could lie in.
-pub fn canaries(gate: &Gate) -> Vec<(Sample, Shows)> {
+pub fn canaries(gate: &Gate) -> Vec<(Sample, CanaryKind)> {
     let good = gate.samples.iter().find(|sample| sample.finds.is_empty());
     let path = match (good, &gate.languages) {
         (Some(good), _) => Some(good.path.clone()),
@@ -82,12 +82,12 @@ pub fn canaries(gate: &Gate) -> Vec<(Sample, Shows)> {
         }
     };
     let (Some(canary), Some(path)) = (&gate.canary, path) else { return Vec::new() };
-    let sample = |CanaryText { text, shows }: CanaryText| {
+    let sample = |CanaryText { text, kind: shows }: CanaryText| {
         let sample = Sample {
             path: path.clone(),
             draft: text,
             before: None,
-            beside: Vec::new(),
+            siblings: Vec::new(),
             with: good.map(|good| good.with.clone()).unwrap_or_default(),
             output: None,
             errors: String::new(),
@@ -109,11 +109,11 @@ pub fn version(
     search: &OsStr,
     watch: &Watch,
 ) -> Result<Option<String>, String> {
-    version_within(probe, program, search, watch.until(Instant::now() + PROBE_TIME))
+    version_with_limit(probe, program, search, watch.until(Instant::now() + PROBE_TIME))
 }
 
 /// The same within a limit.
-pub(super) fn version_within(
+pub(super) fn version_with_limit(
     probe: &[String],
     program: &Path,
     search: &OsStr,
@@ -127,20 +127,20 @@ pub(super) fn version_within(
     let argv = probe.iter().map(Into::into).collect();
     let env = vec![("PATH".into(), search.to_owned())];
     let ceiling = Ceiling::default();
-    let own = Some(stage.home().to_owned());
-    let cage = Sandbox { level: strongest(ceiling), own, ..Sandbox::default() };
-    let order = Order { program, argv, folder: &folder, env, input: None, cage };
+    let own = Some(stage.path().to_owned());
+    let cage = Sandbox { level: strongest(ceiling), run_dir: own, ..Sandbox::default() };
+    let order = Order { program, argv, cwd: &folder, env, input: None, sandbox: cage };
     match process::run(&order, limit) {
-        Ended::Exited { code: 0, stdout, stderr } => {
+        ProcessOutcome::Exited { code: 0, stdout, stderr } => {
             let both = [stdout, stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).join("\n");
             Ok(Some(number(&both)))
         }
-        Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
+        ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
             Err(format!("ended with exit code {code} when it was asked for its version"))
         }
-        Ended::Broken(why) => Err(why),
-        Ended::Halted(Halt::TimedOut) => Err("did not say its version in time".to_owned()),
-        Ended::Halted(Halt::Cancelled) => Err("was cancelled".to_owned()),
+        ProcessOutcome::Broken(why) => Err(why),
+        ProcessOutcome::Halted(Halt::TimedOut) => Err("did not say its version in time".to_owned()),
+        ProcessOutcome::Halted(Halt::Cancelled) => Err("was cancelled".to_owned()),
     }
 }
 
@@ -153,7 +153,7 @@ fn number(said: &str) -> String {
         let number = number.trim_end_matches('.');
         (number.starts_with(|c: char| c.is_ascii_digit()) && number.contains('.')).then(|| number.to_owned())
     };
-    let line = || said.lines().map(clean).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = || said.lines().map(sanitize).find(|line| !line.is_empty()).unwrap_or_default();
     said.split_whitespace().find_map(plain).unwrap_or_else(line).chars().take(LONGEST_VERSION).collect()
 }
 
@@ -188,7 +188,7 @@ mod tests {
         assert!(all.len() > 10, "{}", all.len());
         for (gate, sample) in all {
             assert!(gate.covers(language_of(&sample.path, None)), "{}: {}", gate.name, sample.path);
-            let passed_over = gate.command().is_some_and(|command| command.passes_over(&sample.path));
+            let passed_over = gate.command().is_some_and(|command| command.excludes(&sample.path));
             assert!(!passed_over, "{}: {}", gate.name, sample.path);
         }
     }

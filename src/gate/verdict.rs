@@ -72,14 +72,14 @@ pub struct Verdict {
     /// Blocking ones first, then those that count, then the rest; in the order of the policy and of the text within each.
     pub findings: Vec<Finding>,
     /// The draft as the gates that mend left it, where they changed it: this is the text that was judged.
-    pub mended: Option<Buffer>,
+    pub fixed: Option<Buffer>,
 }
 
 impl Verdict {
     /// Orders what the gates said.
     pub fn new(runs: Vec<GateRun>, mut findings: Vec<Finding>) -> Verdict {
         findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
-        Verdict { runs, findings, mended: None }
+        Verdict { runs, findings, fixed: None }
     }
 
     /// The same verdict with nothing in it that blocks but what this gate says, for an edit that is written whatever

@@ -18,7 +18,7 @@ pub type LockWaitFn = Box<dyn Fn(Duration) + Send + Sync>;
 pub struct Watch {
     token: CancellationToken,
     progress: Option<ProgressFn>,
-    waits: Option<LockWaitFn>,
+    on_lock_wait: Option<LockWaitFn>,
     /// No gate goes on longer than until this moment.
     end: Option<Instant>,
 }
@@ -26,7 +26,7 @@ pub struct Watch {
 impl Watch {
     /// Watches with a token that cancels, and a callback that hears of each gate.
     pub fn new(token: CancellationToken, progress: Option<ProgressFn>) -> Watch {
-        Watch { token, progress, waits: None, end: None }
+        Watch { token, progress, on_lock_wait: None, end: None }
     }
 
     /// Watches for nobody: never cancelled, nothing reported.
@@ -36,31 +36,31 @@ impl Watch {
 
     /// The same, for a caller who wants to hear how far the work is.
     #[must_use]
-    pub fn telling(self, progress: ProgressFn) -> Watch {
+    pub fn with_progress(self, progress: ProgressFn) -> Watch {
         Watch { progress: Some(progress), ..self }
     }
 
     /// The same, for a caller who wants to hear how long locks were waited for.
     #[must_use]
-    pub fn timing(self, waits: LockWaitFn) -> Watch {
-        Watch { waits: Some(waits), ..self }
+    pub fn with_lock_waits(self, waits: LockWaitFn) -> Watch {
+        Watch { on_lock_wait: Some(waits), ..self }
     }
 
     /// The same, but no gate goes on longer than until this moment.
     #[must_use]
-    pub fn within(&self, end: Instant) -> Watch {
-        Watch { end: Some(self.end.map_or(end, |own| own.min(end))), ..self.silent() }
+    pub fn with_end(&self, end: Instant) -> Watch {
+        Watch { end: Some(self.end.map_or(end, |own| own.min(end))), ..self.without_progress() }
     }
 
     /// Tells how long the locks of a call were waited for.
-    pub fn waited(&self, time: Duration) {
-        if let Some(waits) = &self.waits {
+    pub fn report_lock_wait(&self, time: Duration) {
+        if let Some(waits) = &self.on_lock_wait {
             waits(time);
         }
     }
 
     /// Watches for the same caller, who is told nothing.
-    pub fn silent(&self) -> Watch {
+    pub fn without_progress(&self) -> Watch {
         Watch { end: self.end, ..Watch::new(self.token.clone(), None) }
     }
 
@@ -143,12 +143,12 @@ impl Limit<'_> {
 
     /// Returns the same limit for work of this thread, of which there may be no more than so much processor time: a busy machine
     /// makes it longer and takes no answer away.
-    pub(super) fn within_processor_time(self, time: Duration) -> Self {
+    pub(super) fn with_processor_time(self, time: Duration) -> Self {
         Limit { work: Some(Work { soonest: Instant::now() + time, end: processor_time() + time }), ..self }
     }
 
     /// The same limit, but no later than so long from now.
-    pub(super) fn within(self, time: Duration) -> Self {
+    pub(super) fn with_timeout(self, time: Duration) -> Self {
         Limit { end: self.end.min(Instant::now() + time), ..self }
     }
 
@@ -181,8 +181,8 @@ mod tests {
         let watch = Watch::idle();
         let limit = watch.until(Instant::now() + Duration::from_secs(600));
         let (work, wall) = (
-            limit.within_processor_time(Duration::from_millis(200)),
-            limit.within(Duration::from_millis(200)),
+            limit.with_processor_time(Duration::from_millis(200)),
+            limit.with_timeout(Duration::from_millis(200)),
         );
         std::thread::sleep(Duration::from_millis(210));
         assert_eq!((work.reached(), wall.reached()), (None, Some(Halt::TimedOut)));
@@ -191,7 +191,7 @@ mod tests {
         }
         assert_eq!(work.reached(), Some(Halt::TimedOut));
         assert_eq!(
-            watch.until(Instant::now()).within_processor_time(Duration::from_secs(60)).reached(),
+            watch.until(Instant::now()).with_processor_time(Duration::from_secs(60)).reached(),
             Some(Halt::TimedOut)
         );
     }

@@ -14,7 +14,7 @@ const MOST_YAML: usize = 120;
 
 /// The way in which a grammar stores open indentations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stack {
+pub(super) enum IndentStack {
     /// It stores none, or has no limit.
     Safe,
     /// By the width of the leading white space of a line.
@@ -23,13 +23,13 @@ pub(super) enum Stack {
     Yaml,
 }
 
-impl Stack {
+impl IndentStack {
     /// True if the grammar can parse this text safely.
     pub(super) fn holds(self, text: &str) -> bool {
         match self {
-            Stack::Safe => true,
-            Stack::Python => python_widths(text) <= MOST_PYTHON,
-            Stack::Yaml => yaml_columns(text) <= MOST_YAML,
+            IndentStack::Safe => true,
+            IndentStack::Python => python_widths(text) <= MOST_PYTHON,
+            IndentStack::Yaml => yaml_columns(text) <= MOST_YAML,
         }
     }
 }
@@ -77,19 +77,19 @@ mod tests {
 
     #[test]
     fn refuses_what_would_fill_the_buffer() {
-        assert!(Stack::Python.holds(&nested(300, "if a:")));
-        assert!(!Stack::Python.holds(&nested(500, "if a:")));
-        assert!(!Stack::Python.holds(&" \\\n".repeat(500)));
-        assert!(Stack::Yaml.holds(&nested(100, "a:")));
-        assert!(!Stack::Yaml.holds(&nested(250, "a:")));
-        assert!(!Stack::Yaml.holds(&"- ".repeat(250)));
-        assert!(Stack::Safe.holds(&"- ".repeat(250)));
+        assert!(IndentStack::Python.holds(&nested(300, "if a:")));
+        assert!(!IndentStack::Python.holds(&nested(500, "if a:")));
+        assert!(!IndentStack::Python.holds(&" \\\n".repeat(500)));
+        assert!(IndentStack::Yaml.holds(&nested(100, "a:")));
+        assert!(!IndentStack::Yaml.holds(&nested(250, "a:")));
+        assert!(!IndentStack::Yaml.holds(&"- ".repeat(250)));
+        assert!(IndentStack::Safe.holds(&"- ".repeat(250)));
     }
 
     #[test]
     fn holds_what_people_write() {
         let wide = "key: a long line of prose, up to a hundred columns, as people write it in descriptions\n";
-        assert!(Stack::Yaml.holds(&wide.repeat(50)));
-        assert!(Stack::Python.holds(&wide.repeat(50)));
+        assert!(IndentStack::Yaml.holds(&wide.repeat(50)));
+        assert!(IndentStack::Python.holds(&wide.repeat(50)));
     }
 }

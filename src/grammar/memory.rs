@@ -126,7 +126,7 @@ pub fn release() {
     }
 }
 
-fn gained(block: *mut c_void, summary: bool) -> *mut c_void {
+fn count_allocated(block: *mut c_void, summary: bool) -> *mut c_void {
     let size = size(block);
     LIVE.set(LIVE.get() + size.cast_signed());
     if size == STACK_NODE_BLOCK + HEADER {
@@ -140,7 +140,7 @@ fn gained(block: *mut c_void, summary: bool) -> *mut c_void {
     block
 }
 
-fn lost(size: usize) {
+fn count_freed(size: usize) {
     LIVE.set(LIVE.get() - size.cast_signed());
     if size == STACK_NODE_BLOCK + HEADER {
         STACK_NODES.set(STACK_NODES.get() - 1);
@@ -167,32 +167,32 @@ fn block(size: usize) -> usize {
 
 /// Aborts the process if the allocation failed, because tree-sitter does not check. Its default
 /// functions abort, too.
-fn given(block: *mut c_void, wanted: usize, summary: bool) -> *mut c_void {
+fn check_allocation(block: *mut c_void, wanted: usize, summary: bool) -> *mut c_void {
     if block.is_null() && wanted > 0 {
         std::alloc::handle_alloc_error(Layout::from_size_align(wanted, 1).unwrap_or(Layout::new::<u8>()));
     }
-    gained(block, summary)
+    count_allocated(block, summary)
 }
 
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     // SAFETY: any size may be asked for.
-    given(unsafe { libc::malloc(block(size)) }, size, size == SUMMARY)
+    check_allocation(unsafe { libc::malloc(block(size)) }, size, size == SUMMARY)
 }
 
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     let wanted = count.saturating_mul(size);
     // SAFETY: any size may be asked for.
-    given(unsafe { libc::calloc(1, block(wanted)) }, wanted, false)
+    check_allocation(unsafe { libc::calloc(1, block(wanted)) }, wanted, false)
 }
 
 unsafe extern "C" fn realloc(old: *mut c_void, wanted: usize) -> *mut c_void {
-    lost(size(old));
+    count_freed(size(old));
     // SAFETY: tree-sitter hands back a block that it got here, or a null pointer.
-    given(unsafe { libc::realloc(old, block(wanted)) }, wanted, false)
+    check_allocation(unsafe { libc::realloc(old, block(wanted)) }, wanted, false)
 }
 
 unsafe extern "C" fn free(old: *mut c_void) {
-    lost(size(old));
+    count_freed(size(old));
     // SAFETY: as above.
     unsafe { libc::free(old) }
 }
@@ -208,7 +208,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::super::parse::{ParseStop, parse_within};
-    use super::super::{deep, find};
+    use super::super::{find, with_large_stack};
     use super::*;
 
     /// The allowed excess: growth between two checks, and blocks larger than their counted size.
@@ -232,7 +232,7 @@ mod tests {
     fn read(path: &str, text: &str, allowed: usize) -> (Result<(), ParseStop>, usize) {
         let grammar = find(language(path)).unwrap();
         let dialect = grammar.dialects(path).remove(0);
-        deep(|_| {
+        with_large_stack(|_| {
             peak();
             let end = parse_within(allowed, &dialect, text, &mut || ControlFlow::Continue(()));
             (end.map(drop), peak())
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn what_is_freed_is_taken_off() {
-        let left = deep(|_| {
+        let left = with_large_stack(|_| {
             let dialect = find("go").unwrap().dialects("a.go").remove(0);
             let text = "package a\n".to_owned() + &"var a = []int{1, 2}\n".repeat(2000);
             for _ in 0..3 {

@@ -25,11 +25,11 @@ mod weight;
 use std::ops::ControlFlow;
 
 pub use self::memory::{MemoryLimit, Shortage, allowed};
-pub use self::parse::{Deep, ParseStop, deep, on_stack, parse};
+pub use self::parse::{LargeStack, ParseStop, on_stack, parse, with_large_stack};
 pub use self::query::Query;
 pub use self::slots::{ParseSlot, SMALL};
 pub use self::table::{Grammar, find};
-pub use self::tags::{Use, uses};
+pub use self::tags::{TagRole, uses};
 pub use self::walk::{WalkStep, walk};
 pub use tree_sitter::{Language, Node, Tree};
 
@@ -68,14 +68,15 @@ impl std::ops::Deref for Parsed {
 /// grammar needs it, the parsed text has an additional line end at its end.
 pub fn read(language: &str, path: &str, text: &str, steps: usize) -> Result<Parsed, Unreadable> {
     let slot = ParseSlot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
-    let tree = deep(|deep| tree(deep, language, path, text, steps)).map_err(|_| Unreadable::Broken)??;
+    let tree = with_large_stack(|deep| tree(deep, language, path, text, steps))
+        .map_err(|_| Unreadable::Broken)??;
     Ok(Parsed { tree, _slot: slot })
 }
 
 /// Parses like [`read`], for a caller who parses many texts on one stack. A panic of the grammar
 /// reaches the caller.
 pub fn read_on(
-    deep: &Deep,
+    deep: &LargeStack,
     language: &str,
     path: &str,
     text: &str,
@@ -85,7 +86,13 @@ pub fn read_on(
     Ok(Parsed { tree: tree(deep, language, path, text, steps)?, _slot: slot })
 }
 
-fn tree(_deep: &Deep, language: &str, path: &str, text: &str, steps: usize) -> Result<Tree, Unreadable> {
+fn tree(
+    _deep: &LargeStack,
+    language: &str,
+    path: &str,
+    text: &str,
+    steps: usize,
+) -> Result<Tree, Unreadable> {
     let grammar = find(language).ok_or(Unreadable::Unknown)?;
     match grammar.holds(text) {
         true => best(grammar, path, text, steps),
@@ -94,7 +101,7 @@ fn tree(_deep: &Deep, language: &str, path: &str, text: &str, steps: usize) -> R
 }
 
 fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<Tree, Unreadable> {
-    let text = &*grammar.ended(text);
+    let text = &*grammar.prepare(text);
     let weight = grammar.weight(text);
     let mut best: Option<(usize, Tree)> = None;
     for language in grammar.dialects(path) {
@@ -117,7 +124,7 @@ fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) ->
         None => ControlFlow::Break(()),
     })
     .map_err(|stop| match stop {
-        ParseStop::Told => Unreadable::TooLong,
+        ParseStop::Cancelled => Unreadable::TooLong,
         ParseStop::Memory(shortage) => Unreadable::TooLarge(shortage),
     })
 }
@@ -129,11 +136,11 @@ fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
         nodes += 1;
         faults += usize::from(node.is_error() || node.is_missing());
         if nodes / 100 > *steps {
-            WalkStep::End
+            WalkStep::Stop
         } else if node.has_error() {
-            WalkStep::Inside
+            WalkStep::Enter
         } else {
-            WalkStep::Past
+            WalkStep::Skip
         }
     });
     *steps = steps.checked_sub(nodes / 100).ok_or(Unreadable::TooLong)?;

@@ -24,7 +24,7 @@ const CHUNK: usize = 8 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParseStop {
     /// The caller stopped it.
-    Told,
+    Cancelled,
     /// It would have exceeded its memory limit.
     Memory(Shortage),
 }
@@ -58,9 +58,9 @@ fn parse_in_chunks(
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Tree, ParseStop> {
     let mut parser = Parser::new();
-    parser.set_language(language).map_err(|_| ParseStop::Told)?;
+    parser.set_language(language).map_err(|_| ParseStop::Cancelled)?;
     let (meter, mut shortage) = (Meter::start(), None);
-    let asked = RefCell::new(Asked { go_on, stopped: false });
+    let asked = RefCell::new(CallerPoll { go_on, stopped: false });
     let mut glance = |state: &ParseState| {
         let (live, at_the_end) = meter.taken();
         if live.saturating_add(at_the_end) > allowed {
@@ -69,11 +69,11 @@ fn parse_in_chunks(
             shortage = Some(Shortage { needed: needed.saturating_add(at_the_end), allowed });
             return ControlFlow::Break(());
         }
-        asked.borrow_mut().ask()
+        asked.borrow_mut().poll()
     };
     let options = ParseOptions::new().progress_callback(&mut glance);
     // After a stop, the text appears to end at the next read, and so the operation ends.
-    let mut rest = |offset: usize, _| match asked.borrow_mut().ask() {
+    let mut rest = |offset: usize, _| match asked.borrow_mut().poll() {
         ControlFlow::Continue(()) => {
             let end = offset.saturating_add(chunk).min(text.len());
             text.as_bytes().get(offset..end).unwrap_or_default()
@@ -83,17 +83,17 @@ fn parse_in_chunks(
     let tree = parser.parse_with_options(&mut rest, None, Some(options));
     // A tree that was completed after a stop covers only part of the text.
     let tree = tree.filter(|_| !asked.borrow().stopped);
-    tree.ok_or(shortage.map_or(ParseStop::Told, ParseStop::Memory))
+    tree.ok_or(shortage.map_or(ParseStop::Cancelled, ParseStop::Memory))
 }
 
 /// Polls the caller until it stops the parse.
-struct Asked<'a> {
+struct CallerPoll<'a> {
     go_on: &'a mut dyn FnMut() -> ControlFlow<()>,
     stopped: bool,
 }
 
-impl Asked<'_> {
-    fn ask(&mut self) -> ControlFlow<()> {
+impl CallerPoll<'_> {
+    fn poll(&mut self) -> ControlFlow<()> {
         if !self.stopped {
             self.stopped = (self.go_on)().is_break();
         }
@@ -104,20 +104,20 @@ impl Asked<'_> {
 /// Proof of running on a stack that is large enough for every text. It cannot leave the thread that
 /// [`with_large_stack`] created.
 #[derive(Debug)]
-pub struct Deep(PhantomData<*const ()>);
+pub struct LargeStack(PhantomData<*const ()>);
 
 /// Runs work on a stack that is large enough for every text, and waits for it.
 ///
 /// Errors: the message, if the work panicked or the stack cannot be allocated.
 pub fn on_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
-    deep(|_| work())
+    with_large_stack(|_| work())
 }
 
 /// Runs work on many texts, like [`on_stack`].
 #[expect(clippy::disallowed_methods, reason = "one thread, which is waited for at once: no order shows")]
-pub fn deep<T: Send>(work: impl FnOnce(&Deep) -> T + Send) -> Result<T, String> {
+pub fn with_large_stack<T: Send>(work: impl FnOnce(&LargeStack) -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
-        let running = Builder::new().stack_size(STACK).spawn_scoped(scope, || work(&Deep(PhantomData)));
+        let running = Builder::new().stack_size(STACK).spawn_scoped(scope, || work(&LargeStack(PhantomData)));
         let running = running.map_err(|error| format!("cannot start a parser thread: {error}"))?;
         running.join().map_err(|_| "tree-sitter panicked".to_owned())
     })
@@ -132,11 +132,11 @@ mod tests {
 
     /// Returns how often the caller is polled while comments are read in chunks of this size, with a
     /// stop after `most` polls.
-    fn asked(chunk: usize, most: usize) -> (usize, bool) {
+    fn polls(chunk: usize, most: usize) -> (usize, bool) {
         let text = format!("x = 1\n{}", "#\n".repeat(2_000));
         let dialect = find("python").unwrap().dialects("a.py").remove(0);
         let mut asked = 0_usize;
-        let read = deep(|_| {
+        let read = with_large_stack(|_| {
             parse_in_chunks(chunk, usize::MAX, &dialect, &text, &mut || {
                 asked += 1;
                 if asked < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -146,11 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_is_asked_within_an_operation_that_reads_the_whole_text() {
-        let ((between, _), (within, is_read)) = (asked(usize::MAX, usize::MAX), asked(64, usize::MAX));
+    fn the_caller_is_polled_within_an_operation_that_reads_the_whole_text() {
+        let ((between, _), (within, is_read)) = (polls(usize::MAX, usize::MAX), polls(64, usize::MAX));
         // Control: polled between operations only, the caller waits more than ten times as long.
         assert!(is_read && within > 10 * between, "{within} times, and {between}, read: {is_read}");
-        assert_eq!(asked(64, within / 2), (within / 2, false), "it ends when it is told to");
+        assert_eq!(polls(64, within / 2), (within / 2, false), "it ends when it is told to");
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         let dialect = find("python").unwrap().dialects("a.py").remove(0);
         let text = "é = 'äöü€𝄞'\n".repeat(50);
         let read = |chunk| {
-            let tree = deep(|_| {
+            let tree = with_large_stack(|_| {
                 parse_in_chunks(chunk, usize::MAX, &dialect, &text, &mut || ControlFlow::Continue(()))
             });
             tree.unwrap().unwrap().root_node().to_sexp()

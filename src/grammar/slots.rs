@@ -16,7 +16,7 @@ pub const SMALL: usize = 256 << 10;
 /// The number of large texts that are parsed at the same time.
 pub const SLOTS: usize = 2;
 /// The interval at which a waiting thread checks if it should give up.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 static FREE: Mutex<usize> = Mutex::new(SLOTS);
 static FREED: Condvar = Condvar::new();
@@ -44,7 +44,7 @@ impl ParseSlot {
         }
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
-            free = FREED.wait_timeout(free, GLANCE).unwrap_or_else(PoisonError::into_inner).0;
+            free = FREED.wait_timeout(free, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
             if *free == 0 && give_up() {
                 std::mem::forget(slot);
                 return None;

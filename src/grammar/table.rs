@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tree_sitter::Language;
 
-use super::columns::Stack;
+use super::columns::IndentStack;
 use super::{memory, newer, weight};
 
 /// A tree-sitter grammar.
@@ -14,7 +14,7 @@ pub struct Grammar {
     pub language: &'static str,
     dialects: fn(&str) -> Vec<Language>,
     wants_line_end: bool,
-    stack: Stack,
+    stack: IndentStack,
     weight: fn(&str) -> usize,
     forgets: fn(&str) -> bool,
     /// Replaces syntax that the grammar does not support yet.
@@ -45,7 +45,7 @@ impl Grammar {
 
     /// Prepares a text for the grammar. Some grammars report an error for a last line without a line
     /// end, and some do not support the newest syntax of their language, which is blanked out.
-    pub fn ended<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn prepare<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.wants_line_end && !text.ends_with('\n') {
             return Cow::Owned(format!("{text}\n"));
         }
@@ -59,14 +59,14 @@ pub fn find(language: &str) -> Option<&'static Grammar> {
 }
 
 pub static ALL: [Grammar; 16] = [
-    Grammar { stack: Stack::Python, ..row("python", |_| vec![tree_sitter_python::LANGUAGE.into()]) },
+    Grammar { stack: IndentStack::Python, ..row("python", |_| vec![tree_sitter_python::LANGUAGE.into()]) },
     row("javascript", |_| vec![tree_sitter_javascript::LANGUAGE.into()]),
     row("typescript", typescript),
     row("rust", |_| vec![tree_sitter_rust::LANGUAGE.into()]),
     row("json", |_| vec![tree_sitter_json::LANGUAGE.into()]),
     row("jsonc", |_| vec![tree_sitter_json::LANGUAGE.into()]),
     row("toml", |_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
-    Grammar { stack: Stack::Yaml, ..row("yaml", |_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
+    Grammar { stack: IndentStack::Yaml, ..row("yaml", |_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
     Grammar {
         known: newer::without_method_type_parameters,
         ..row("go", |_| vec![tree_sitter_go::LANGUAGE.into()])
@@ -89,7 +89,7 @@ const fn row(language: &'static str, dialects: fn(&str) -> Vec<Language>) -> Gra
         language,
         dialects,
         wants_line_end: false,
-        stack: Stack::Safe,
+        stack: IndentStack::Safe,
         weight: |_| 1,
         forgets: |_| false,
         known: |_| None,

@@ -6,11 +6,11 @@ use tree_sitter::{Node, Tree, TreeCursor};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WalkStep {
     /// Visit the children of the node.
-    Inside,
+    Enter,
     /// Skip the children of the node.
-    Past,
+    Skip,
     /// Stop.
-    End,
+    Stop,
 }
 
 /// Visits every node in pre-order, with its depth.
@@ -18,13 +18,13 @@ pub fn walk<'t>(tree: &'t Tree, mut see: impl FnMut(Node<'t>, usize) -> WalkStep
     let (mut cursor, mut level) = (tree.walk(), 0);
     loop {
         match see(cursor.node(), level) {
-            WalkStep::Inside if cursor.goto_first_child() => level += 1,
-            WalkStep::Inside | WalkStep::Past => {
+            WalkStep::Enter if cursor.goto_first_child() => level += 1,
+            WalkStep::Enter | WalkStep::Skip => {
                 if !climb(&mut cursor, &mut level) {
                     return;
                 }
             }
-            WalkStep::End => return,
+            WalkStep::Stop => return,
         }
     }
 }

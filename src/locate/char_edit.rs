@@ -44,7 +44,7 @@ pub(super) fn find(
     let good = |span: &Range<usize>| {
         (!whole_lines || ends_line(span.end))
             && is_whole(view, span)
-            && view.get(span.clone()).is_some_and(|there| is_slip(search, there, view))
+            && view.get(span.clone()).is_some_and(|there| is_typo(search, there, view))
     };
     near.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
 }
@@ -54,7 +54,7 @@ pub(super) fn find(
 ///
 /// Returns `None` for an edit that deletes everything, removes blank lines at the edges, or moves the differing word.
 /// Blank lines are only added at the edges of `whole` lines.
-pub(super) fn carry(search: &str, replace: &str, there: &str, whole: bool) -> Option<String> {
+pub(super) fn rebase(search: &str, replace: &str, there: &str, whole: bool) -> Option<String> {
     let (above, below) = added_edges(search, replace, whole)?;
     let (search, replace) = (bare(search), bare(replace));
     let (old, new, own) = (tokens(search), tokens(replace), tokens(there));
@@ -215,14 +215,14 @@ const ENDINGS: [char; 8] = ['s', 'd', 'r', 'y', 'f', 'h', 'x', 'e'];
 
 /// Returns true if the search differs from a text by one inserted, dropped, swapped or replaced letter, and its word
 /// does not occur in the view. A word that occurs there is a name of its own.
-pub(super) fn is_slip(search: &str, there: &str, view: &str) -> bool {
-    stroke(search, there).is_some_and(|(_, _, word)| !is_known(&word, view))
+pub(super) fn is_typo(search: &str, there: &str, view: &str) -> bool {
+    differing_letter(search, there).is_some_and(|(_, _, word)| !is_known(&word, view))
 }
 
 /// Returns true if the search differs from a text by one swapped, dropped or doubled letter, and its word does not
 /// occur in the view.
-pub(super) fn is_slip_of_pen(search: &str, there: &str, view: &str) -> bool {
-    let Some((stroke, before, word)) = stroke(search, there) else { return false };
+pub(super) fn is_certain_typo(search: &str, there: &str, view: &str) -> bool {
+    let Some((stroke, before, word)) = differing_letter(search, there) else { return false };
     let of_pen = match stroke {
         CharEdit::Dropped(_) | CharEdit::Swapped => true,
         CharEdit::Added(letter) => before == Some(letter),
@@ -249,7 +249,7 @@ fn is_whole(view: &str, span: &Range<usize>) -> bool {
 /// inside or at the end of a part of a word with four or more letters, and not be the part's first one. A digit, a
 /// capital or an ending that makes a different name does not count. The parts of a word begin with its capitals and
 /// behind `_`.
-fn stroke(search: &str, there: &str) -> Option<(CharEdit, Option<char>, String)> {
+fn differing_letter(search: &str, there: &str) -> Option<(CharEdit, Option<char>, String)> {
     let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), there.chars().collect());
     let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let most = one.len().min(other.len()) - head;
@@ -355,10 +355,10 @@ mod tests {
     fn the_replacement_s_word_stands_where_it_changes_the_one_that_differs() {
         let there = "fmt.Println(\"a\")";
         assert_eq!(
-            carry("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there, true).as_deref(),
+            rebase("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there, true).as_deref(),
             Some("fmt.Println(\"b\")")
         );
-        assert_eq!(carry("fmt.Printl(\"a\")", "log.Print(1)", there, true).as_deref(), Some("log.Print(1)"));
+        assert_eq!(rebase("fmt.Printl(\"a\")", "log.Print(1)", there, true).as_deref(), Some("log.Print(1)"));
     }
 
     proptest::proptest! {
@@ -382,17 +382,17 @@ mod tests {
 
     #[test]
     fn blank_lines_at_the_edges_are_added_to_whole_lines_alone() {
-        let carried = |replace, whole| carry("retrun total;\n", replace, "return total;", whole);
+        let carried = |replace, whole| rebase("retrun total;\n", replace, "return total;", whole);
         assert_eq!(carried("\nretrun sum;\n\n", true).as_deref(), Some("\nreturn sum;\n"));
         assert_eq!(carried("\nretrun sum;\n", false), None);
         assert_eq!(carried("", true), None);
-        assert_eq!(carry("\nretrun total;\n", "retrun sum;\n", "return total;", true), None);
+        assert_eq!(rebase("\nretrun total;\n", "retrun sum;\n", "return total;", true), None);
     }
 
     #[test]
     fn a_word_that_differs_is_not_moved() {
         assert_eq!(
-            carry("first;\nvaule;\nlast;", "vaule;\nfirst;\nlast;", "first;\nvalue;\nlast;", true),
+            rebase("first;\nvaule;\nlast;", "vaule;\nfirst;\nlast;", "first;\nvalue;\nlast;", true),
             None
         );
     }

@@ -3,10 +3,10 @@
 use super::indent::indent_of;
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
-use super::rebase::{Block, Conflict, MatchSite, carry};
+use super::rebase::{Block, Conflict, MatchSite, rebase};
 use super::rows::{FoldedLines, NonBlankLines};
 use super::steps::MatchBudget;
-use super::{OnRepeat, SearchText, standing};
+use super::{OnRepeat, SearchText, already_applied};
 use crate::text::Change;
 
 /// Words that identify an elision mark. A mark with words contains one of them.
@@ -31,9 +31,9 @@ pub(super) enum Elided {
     /// The changes of the parts, and the first and last line of the block.
     Found { changes: Vec<Change>, first: usize, last: usize },
     /// A changed part has several matches: the first line of each.
-    Many(Vec<usize>),
+    Ambiguous(Vec<usize>),
     /// A part's replacement is already in the file, from this line on.
-    Standing(usize),
+    AlreadyApplied(usize),
     /// A part cannot be rebased.
     Conflict(Conflict),
 }
@@ -44,17 +44,19 @@ pub(super) fn find(quote: SearchText<'_>, glance: &LineIndex<'_>, steps: &mut Ma
     if parts.iter().any(|part| glance.lacks(&part.search)) {
         return None;
     }
-    let (ground, text) = (glance.ground(), glance.field.text);
+    let (ground, text) = (glance.folded_lines(), glance.range.text);
     let mut found = Vec::with_capacity(parts.len());
     for part in &parts {
         let touched = part.search.lines != part.replace.lines || part.search.gaps != part.replace.gaps;
-        let LevelSearch::At(MatchSites { at, rung }) = levels::find(&part.search, ground, steps) else {
+        let LevelSearch::Found(MatchSites { at, strictness: rung }) =
+            levels::find(&part.search, ground, steps)
+        else {
             return None;
         };
         if touched && at.len() > 1 {
-            return Some(Elided::Many(at.into_iter().map(|at| ground.number(at)).collect()));
+            return Some(Elided::Ambiguous(at.into_iter().map(|at| ground.number(at)).collect()));
         }
-        found.push(ElisionPart { block: part, touched, at, rung });
+        found.push(ElisionPart { block: part, touched, at, strictness: rung });
     }
     let chain = chain(&found)?;
     if leaves_block(&found, &chain, ground) {
@@ -62,12 +64,13 @@ pub(super) fn find(quote: SearchText<'_>, glance: &LineIndex<'_>, steps: &mut Ma
     }
     let mut changes = Vec::new();
     for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
-        if quote.repeat == OnRepeat::Refused
-            && let Some(line) = standing::around(part.block, glance.field, ground.number(at), part.rung)
+        if quote.on_repeat == OnRepeat::Reject
+            && let Some(line) =
+                already_applied::around(part.block, glance.range, ground.number(at), part.strictness)
         {
-            return Some(Elided::Standing(line));
+            return Some(Elided::AlreadyApplied(line));
         }
-        match carry(part.block, &MatchSite::at(&part.block.search, ground, at), text) {
+        match rebase(part.block, &MatchSite::at(&part.block.search, ground, at), text) {
             Ok(more) => changes.extend(more),
             Err(conflict) => return Some(Elided::Conflict(conflict)),
         }
@@ -82,7 +85,7 @@ struct ElisionPart<'a> {
     block: &'a Block<'a>,
     touched: bool,
     at: Vec<usize>,
-    rung: Strictness,
+    strictness: Strictness,
 }
 
 /// Returns the parts of search and replacement between their marks; `None` unless both have the same marks in the

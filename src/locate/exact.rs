@@ -95,7 +95,7 @@ fn whole_lines(view: &str, hit: Range<usize>) -> Change {
 }
 
 /// Finds a replacement, with more lines than the search, that is already around a hit byte for byte.
-pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str) -> Option<usize> {
+pub(super) fn applied_line(view: &str, hit: &Range<usize>, search: &str, replace: &str) -> Option<usize> {
     let lines = |text: &str| text.trim_matches('\n').matches('\n').count();
     let (search, replace) = (search.trim_matches('\n'), replace.trim_matches('\n'));
     if search.is_empty() || lines(replace) <= lines(search) {
@@ -106,13 +106,13 @@ pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str
     let around = |at: Range<usize>| {
         let from = start.checked_sub(at.start)?;
         let rest = view.get(from..)?.strip_prefix(replace)?;
-        (rest.is_empty() || rest.starts_with('\n') || !whole(replace, at)).then_some(from)
+        (rest.is_empty() || rest.starts_with('\n') || !is_whole_lines(replace, at)).then_some(from)
     };
     beginnings(replace, 0..replace.len(), search).find_map(around)
 }
 
 /// Returns true if a range of a text consists of whole lines.
-fn whole(text: &str, range: Range<usize>) -> bool {
+fn is_whole_lines(text: &str, range: Range<usize>) -> bool {
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();
     (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
@@ -228,7 +228,7 @@ mod tests {
     fn a_replacement_around_the_hit_stands_already() {
         let stands = |view: &str, search: &str, replace: &str| {
             let hit = occurrences(view, 0..view.len(), search).next().unwrap();
-            super::stands(view, &hit, search, replace).is_some()
+            super::applied_line(view, &hit, search, replace).is_some()
         };
         assert!(stands("import a\nimport b\n", "import a\n", "import a\nimport b\n"));
         assert!(stands("x\ny\nz\n", "z", "y\nz"));

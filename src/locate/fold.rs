@@ -62,8 +62,8 @@ pub(super) fn is_plain(raw: &str) -> bool {
     let (mut odd, mut after_blank) = (0, 0);
     for bytes in words.iter().copied().chain(std::iter::once(padded(rest))) {
         let word = u64::from_le_bytes(bytes);
-        let blanks = places_of(b' ', word);
-        odd |= (word & SIGNS) | places_of(b'&', word) | places_of(b'\t', word);
+        let blanks = positions_of(b' ', word);
+        odd |= (word & SIGNS) | positions_of(b'&', word) | positions_of(b'\t', word);
         odd |= blanks & (blanks << 8 | after_blank);
         after_blank = blanks >> 56;
     }
@@ -75,7 +75,7 @@ const EACH: u64 = 0x0101_0101_0101_0101;
 const SIGNS: u64 = EACH << 7;
 
 /// Returns the highest bit of each byte of a word that equals `byte`.
-pub(super) fn places_of(byte: u8, word: u64) -> u64 {
+pub(super) fn positions_of(byte: u8, word: u64) -> u64 {
     let word = word ^ (EACH * u64::from(byte));
     !(((word & !SIGNS) + !SIGNS) | word) & SIGNS
 }
@@ -111,26 +111,26 @@ pub(super) fn is_blank_line(line: &str) -> bool {
 pub(super) struct FoldUnit<'a> {
     /// The raw text of the piece.
     pub(super) raw: &'a str,
-    pub(super) folds: Folds,
+    pub(super) folds: FoldResult,
 }
 
 /// The folded form of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Folds {
+pub(super) enum FoldResult {
     /// One character, often the same one.
-    To(char),
+    Char(char),
     /// Three full stops, for an ellipsis.
     Dots,
     /// Nothing: the unit is dropped.
-    Away,
+    Dropped,
 }
 
 impl FoldUnit<'_> {
     fn push_to(self, text: &mut String) {
         match self.folds {
-            Folds::To(character) => text.push(character),
-            Folds::Dots => text.push_str("..."),
-            Folds::Away => {}
+            FoldResult::Char(character) => text.push(character),
+            FoldResult::Dots => text.push_str("..."),
+            FoldResult::Dropped => {}
         }
     }
 }
@@ -144,8 +144,8 @@ impl<'a> Iterator for Units<'a> {
     fn next(&mut self) -> Option<FoldUnit<'a>> {
         let (folds, length) = first(self.0)?;
         let (folds, length) = match folds {
-            Folds::To(' ') => (folds, blanks(self.0)),
-            Folds::To(_) | Folds::Dots | Folds::Away => (folds, length),
+            FoldResult::Char(' ') => (folds, blanks(self.0)),
+            FoldResult::Char(_) | FoldResult::Dots | FoldResult::Dropped => (folds, length),
         };
         let (raw, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
@@ -154,7 +154,7 @@ impl<'a> Iterator for Units<'a> {
 }
 
 /// Returns the folded form of the first unit of a text, and its length in bytes.
-fn first(text: &str) -> Option<(Folds, usize)> {
+fn first(text: &str) -> Option<(FoldResult, usize)> {
     let character = text.chars().next()?;
     if character == '&'
         && let Some((plain, length)) = entity(text)
@@ -169,24 +169,24 @@ fn blanks(text: &str) -> usize {
     let (mut length, mut end) = (0, 0);
     while let Some((folds, taken)) = text.get(length..).and_then(first) {
         match folds {
-            Folds::To(' ') => end = length + taken,
-            Folds::Away => {}
-            Folds::To(_) | Folds::Dots => break,
+            FoldResult::Char(' ') => end = length + taken,
+            FoldResult::Dropped => {}
+            FoldResult::Char(_) | FoldResult::Dots => break,
         }
         length += taken;
     }
     end
 }
 
-fn folds(character: char) -> Folds {
+fn folds(character: char) -> FoldResult {
     match character {
-        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{ff07}' => Folds::To('\''),
-        '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{ff02}' => Folds::To('"'),
-        '\u{2010}'..='\u{2015}' | '\u{2212}' => Folds::To('-'),
-        '\u{2026}' => Folds::Dots,
-        _ if is_invisible(character) => Folds::Away,
-        _ if is_blank(character) => Folds::To(' '),
-        _ => Folds::To(character),
+        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{ff07}' => FoldResult::Char('\''),
+        '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{ff02}' => FoldResult::Char('"'),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => FoldResult::Char('-'),
+        '\u{2026}' => FoldResult::Dots,
+        _ if is_invisible(character) => FoldResult::Dropped,
+        _ if is_blank(character) => FoldResult::Char(' '),
+        _ => FoldResult::Char(character),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Fragment {
 
 /// The lines in which a part is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Worth {
+pub(super) enum LineFilter {
     /// All lines of the range.
     All,
     /// Lines with marks that folding changes. A plain line with a plain match was found at a stricter level.
@@ -27,15 +27,15 @@ pub(super) enum Worth {
 }
 
 /// Finds the search within lines; a match begins and ends at word boundaries.
-pub(super) fn find(search: &str, glance: &LineIndex<'_>, lines: Worth) -> Vec<Fragment> {
+pub(super) fn find(search: &str, glance: &LineIndex<'_>, lines: LineFilter) -> Vec<Fragment> {
     let written = search.chars().filter(|character| !character.is_whitespace()).count();
     if search.contains('\n') || search.trim() != search || written < LEAST {
         return Vec::new();
     }
     let (wanted, plain) = (fold(search), is_plain(search));
     let in_line = |number: usize| {
-        let line = glance.field.text.text(number);
-        let worth = lines == Worth::All || !plain || !is_plain(line);
+        let line = glance.range.text.text(number);
+        let worth = lines == LineFilter::All || !plain || !is_plain(line);
         let pieces = if worth { pieces(&wanted, line) } else { Vec::new() };
         pieces.into_iter().map(move |span| Fragment { line: number, span })
     };
@@ -57,10 +57,10 @@ fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 /// Returns the change that the edit makes to a matched part of a line.
-pub(super) fn carry(search: &str, replace: &str, piece: &Fragment, text: Lines<'_>) -> Option<Change> {
+pub(super) fn rebase(search: &str, replace: &str, piece: &Fragment, text: Lines<'_>) -> Option<Change> {
     let there = text.text(piece.line).get(piece.span.clone())?;
     let mut evidence = Evidence::default();
-    evidence.note(search, there);
+    evidence.record(search, there);
     let start = text.span(piece.line).start + piece.span.start;
     super::rebase::trimmed(start, there, &merged(search, replace, there, &evidence))
 }

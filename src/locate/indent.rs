@@ -57,42 +57,42 @@ enum IndentShift {
 
 /// One rule for all lines of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Map {
-    turn: IndentChange,
+pub(super) struct IndentMap {
+    change: IndentChange,
     shift: IndentShift,
 }
 
-impl Map {
+impl IndentMap {
     /// Returns true if it changes nothing.
     pub(super) fn is_same(&self) -> bool {
-        *self == Map { turn: IndentChange::Same, shift: IndentShift::Deeper(String::new()) }
+        *self == IndentMap { change: IndentChange::Same, shift: IndentShift::Deeper(String::new()) }
     }
 
     /// Returns true if it converts the unit of indentation.
     pub(super) fn changes_unit(&self) -> bool {
-        matches!(self.turn, IndentChange::Unit(..))
+        matches!(self.change, IndentChange::Unit(..))
     }
 
     /// Returns true if it converts the characters of the indentation.
-    pub(super) fn turns(&self) -> bool {
-        self.turn != IndentChange::Same
+    pub(super) fn converts_chars(&self) -> bool {
+        self.change != IndentChange::Same
     }
 
     /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file. A rule
     /// that also maps all `others`, using only the file's own kind of blanks, is preferred.
-    pub(super) fn explaining(pairs: &[(&str, &str)], others: &[&str]) -> Option<Map> {
-        let mut maps = IndentChange::all().filter_map(|turn| Map::with(turn, pairs));
+    pub(super) fn explaining(pairs: &[(&str, &str)], others: &[&str]) -> Option<IndentMap> {
+        let mut maps = IndentChange::all().filter_map(|turn| IndentMap::with(turn, pairs));
         if others.is_empty() {
             return maps.next();
         }
-        let maps: Vec<Map> = maps.collect();
-        let native = |map: &&Map| {
+        let maps: Vec<IndentMap> = maps.collect();
+        let native = |map: &&IndentMap| {
             others.iter().all(|other| map.apply(other).is_some_and(|indent| is_native(&indent, pairs)))
         };
         maps.iter().find(native).or(maps.first()).cloned()
     }
 
-    fn with(turn: IndentChange, pairs: &[(&str, &str)]) -> Option<Map> {
+    fn with(turn: IndentChange, pairs: &[(&str, &str)]) -> Option<IndentMap> {
         let (first, file) = pairs.first()?;
         let first = turn.apply(first)?;
         let shift = match (file.strip_suffix(first.as_str()), first.strip_suffix(file)) {
@@ -100,14 +100,14 @@ impl Map {
             (None, Some(more)) => IndentShift::Flatter(more.to_owned()),
             (None, None) => return None,
         };
-        let map = Map { turn, shift };
+        let map = IndentMap { change: turn, shift };
         let explains = |(old, new): &(&str, &str)| map.apply(old).as_deref() == Some(*new);
         pairs.iter().all(explains).then_some(map)
     }
 
     /// Maps an indentation of the quoted block to the file's; `None` if the rule does not apply.
     pub(super) fn apply(&self, indent: &str) -> Option<String> {
-        let turned = self.turn.apply(indent)?;
+        let turned = self.change.apply(indent)?;
         match &self.shift {
             IndentShift::Deeper(more) => Some(format!("{more}{turned}")),
             IndentShift::Flatter(more) => turned.strip_prefix(more.as_str()).map(str::to_owned),
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     fn mapped(pairs: &[(&str, &str)], indent: &str) -> Option<String> {
-        Map::explaining(pairs, &[indent]).and_then(|map| map.apply(indent))
+        IndentMap::explaining(pairs, &[indent]).and_then(|map| map.apply(indent))
     }
 
     #[test]
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn no_rule_is_no_map() {
-        assert_eq!(Map::explaining(&[("", "  "), ("", "    ")], &[]), None);
-        assert_eq!(Map::explaining(&[(" ", "\t"), ("  ", "    ")], &[]), None);
+        assert_eq!(IndentMap::explaining(&[("", "  "), ("", "    ")], &[]), None);
+        assert_eq!(IndentMap::explaining(&[(" ", "\t"), ("  ", "    ")], &[]), None);
     }
 
     #[test]

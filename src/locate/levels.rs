@@ -5,7 +5,7 @@
 
 use super::MatchLevel;
 use super::fold::fold;
-use super::indent::{Map, indent_of};
+use super::indent::{IndentMap, indent_of};
 use super::quotes::{self, Quotes};
 use super::rows::{FoldedLines, NonBlankLines};
 use super::steps::MatchBudget;
@@ -24,7 +24,7 @@ pub(super) enum Strictness {
 
 impl Strictness {
     /// Returns the level that is reported to callers.
-    pub(super) fn tier(self) -> MatchLevel {
+    pub(super) fn level(self) -> MatchLevel {
         match self {
             Strictness::Space => MatchLevel::Space,
             Strictness::Indent => MatchLevel::Indent,
@@ -40,7 +40,7 @@ impl Strictness {
 /// The sites of the strictest level that has any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MatchSites {
-    pub(super) rung: Strictness,
+    pub(super) strictness: Strictness,
     /// The index of each site's first line in the folded lines.
     pub(super) at: Vec<usize>,
 }
@@ -48,8 +48,8 @@ pub(super) struct MatchSites {
 /// The result of a search through the levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LevelSearch {
-    Nowhere,
-    At(MatchSites),
+    NotFound,
+    Found(MatchSites),
     /// There are too many sites to examine each; these are some of them.
     TooMany(Vec<usize>),
 }
@@ -64,10 +64,10 @@ pub(super) fn find(
     steps: &mut MatchBudget,
 ) -> LevelSearch {
     if block.len() == 0 || block.len() > ground.len() {
-        return LevelSearch::Nowhere;
+        return LevelSearch::NotFound;
     }
     if !steps.take(ground.len() / 2) {
-        return LevelSearch::Nowhere;
+        return LevelSearch::NotFound;
     }
     let mut found: Option<MatchSites> = None;
     let mut seen = Vec::new();
@@ -77,24 +77,28 @@ pub(super) fn find(
         if !steps.take(cost) {
             return LevelSearch::TooMany(seen);
         }
-        let Some(rung) = rung(block, ground, at) else { continue };
+        let Some(rung) = strictness(block, ground, at) else { continue };
         match &mut found {
-            Some(places) if places.rung < rung => {}
-            Some(places) if places.rung == rung => places.at.push(at),
-            Some(_) | None => found = Some(MatchSites { rung, at: vec![at] }),
+            Some(places) if places.strictness < rung => {}
+            Some(places) if places.strictness == rung => places.at.push(at),
+            Some(_) | None => found = Some(MatchSites { strictness: rung, at: vec![at] }),
         }
     }
-    found.map_or(LevelSearch::Nowhere, LevelSearch::At)
+    found.map_or(LevelSearch::NotFound, LevelSearch::Found)
 }
 
 /// Returns the strictest level that a site satisfies.
-pub(super) fn rung(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> Option<Strictness> {
-    rung_of(&pairs(block, ground, at), ground.quotes)
+pub(super) fn strictness(
+    block: &NonBlankLines<'_>,
+    ground: &FoldedLines<'_>,
+    at: usize,
+) -> Option<Strictness> {
+    strictness_of(&pairs(block, ground, at), ground.quotes)
 }
 
 /// Returns true if the lines at a site have the block's indentation, possibly shifted as a whole or with tabs for
 /// blanks.
-pub(super) fn moves(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> bool {
+pub(super) fn is_moved_block(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> bool {
     map(&pairs(block, ground, at)).is_some_and(|map| !map.changes_unit())
 }
 
@@ -103,7 +107,7 @@ fn pairs<'a>(block: &NonBlankLines<'a>, ground: &FoldedLines<'a>, at: usize) -> 
 }
 
 /// Returns the strictest level that pairs of a quoted line and a line of the file satisfy.
-fn rung_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
+fn strictness_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
     let all = |same: fn(&str, &str) -> bool| pairs.iter().all(|(quoted, there)| same(quoted, there));
     if all(|quoted, there| quoted.trim_end() == there.trim_end()) {
         return Some(Strictness::Space);
@@ -113,7 +117,8 @@ fn rung_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
         return Some(if mapped() { Strictness::Indent } else { Strictness::Loose });
     }
     if !all(|quoted, there| fold(quoted.trim()) == fold(there.trim())) {
-        return (quotes == Quotes::Alike && all(quotes::same_trimmed)).then_some(Strictness::Quoted);
+        return (quotes == Quotes::Interchangeable && all(quotes::same_trimmed))
+            .then_some(Strictness::Quoted);
     }
     Some(if all(|quoted, there| indent_of(quoted) == indent_of(there)) {
         Strictness::MarkedSpace
@@ -124,8 +129,8 @@ fn rung_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
     })
 }
 
-fn map(pairs: &[(&str, &str)]) -> Option<Map> {
+fn map(pairs: &[(&str, &str)]) -> Option<IndentMap> {
     let indents: Vec<(&str, &str)> =
         pairs.iter().map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
-    Map::explaining(&indents, &[])
+    IndentMap::explaining(&indents, &[])
 }

@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use super::Field;
+use super::LineRange;
 use super::exact::occurrences;
 use super::fold::{fold, is_blank_line};
 use super::quotes::same_trimmed;
@@ -28,39 +28,39 @@ const INVISIBLE: [&str; 6] = ["\u{ad}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{
 /// The lines of a text, folded on demand.
 #[derive(Debug)]
 pub(super) struct LineIndex<'a> {
-    pub(super) field: Field<'a>,
-    ground: OnceCell<FoldedLines<'a>>,
+    pub(super) range: LineRange<'a>,
+    folded_lines: OnceCell<FoldedLines<'a>>,
     odd: OnceCell<Vec<usize>>,
     words: Cell<usize>,
 }
 
 impl<'a> LineIndex<'a> {
-    pub(super) fn new(field: Field<'a>) -> LineIndex<'a> {
-        LineIndex { field, ground: OnceCell::new(), odd: OnceCell::new(), words: Cell::new(ENOUGH) }
+    pub(super) fn new(range: LineRange<'a>) -> LineIndex<'a> {
+        LineIndex { range, folded_lines: OnceCell::new(), odd: OnceCell::new(), words: Cell::new(ENOUGH) }
     }
 
     /// Returns all lines that are not blank.
-    pub(super) fn ground(&self) -> &FoldedLines<'a> {
-        self.ground.get_or_init(|| {
-            FoldedLines::new(self.field.text, self.field.first, self.field.last, self.field.quotes)
+    pub(super) fn folded_lines(&self) -> &FoldedLines<'a> {
+        self.folded_lines.get_or_init(|| {
+            FoldedLines::new(self.range.text, self.range.first, self.range.last, self.range.quotes)
         })
     }
 
     /// Returns true if the block certainly has no site. A false negative costs little.
     pub(super) fn lacks(&self, block: &NonBlankLines<'_>) -> bool {
-        if self.ground.get().is_some() || self.odd().len() > FEW {
+        if self.folded_lines.get().is_some() || self.odd().len() > FEW {
             return false;
         }
         let word = |(row, line): (usize, &&str)| Some((row, word(&fold(line))?.to_owned()));
         let mut words: Vec<(usize, String)> = block.lines.iter().enumerate().filter_map(word).collect();
         words.sort_by_key(|(_, word)| std::cmp::Reverse(word.len()));
-        words.iter().take(WORDS).any(|(row, word)| self.is_apart(block, *row, word))
+        words.iter().take(WORDS).any(|(row, word)| self.is_elsewhere(block, *row, word))
     }
 
     /// Returns the lines that may contain a part of a line, in any typographic marks.
     pub(super) fn lines_with(&self, piece: &str) -> Vec<usize> {
         let folded = fold(piece);
-        let Some(word) = word(&folded) else { return (self.field.first..=self.field.last).collect() };
+        let Some(word) = word(&folded) else { return (self.range.first..=self.range.last).collect() };
         let mut lines: Vec<usize> = self.lines_of(word).chain(self.odd().iter().copied()).collect();
         lines.sort_unstable();
         lines.dedup();
@@ -69,13 +69,13 @@ impl<'a> LineIndex<'a> {
 
     /// Returns the line of each occurrence of a text, in order.
     fn lines_of<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
-        occurrences(self.field.view, self.field.window(), text).map(|hit| self.field.text.at(hit.start))
+        occurrences(self.range.view, self.range.window(), text).map(|hit| self.range.text.line_at(hit.start))
     }
 
     /// Returns the lines in which a word may have invisible characters between its letters.
     fn odd(&self) -> &[usize] {
         self.odd.get_or_init(|| {
-            let text = self.field.view.get(self.field.window()).unwrap_or_default();
+            let text = self.range.view.get(self.range.window()).unwrap_or_default();
             if text.is_ascii() {
                 return Vec::new();
             }
@@ -87,27 +87,27 @@ impl<'a> LineIndex<'a> {
     }
 
     /// Returns true if the word of this row occurs in few lines, and the block matches at none of them.
-    fn is_apart(&self, block: &NonBlankLines<'_>, row: usize, word: &str) -> bool {
+    fn is_elsewhere(&self, block: &NonBlankLines<'_>, row: usize, word: &str) -> bool {
         let Some(left) = self.words.get().checked_sub(1) else { return false };
         self.words.set(left);
         let mut lines = self.lines_of(word);
-        let elsewhere = |line: usize| !self.may_stand(block, row, line);
+        let elsewhere = |line: usize| !self.may_match(block, row, line);
         lines.by_ref().take(FEW).all(elsewhere)
             && lines.next().is_none()
             && self.odd().iter().copied().all(elsewhere)
     }
 
     /// Returns true if the block may match with its row `row` at this line.
-    fn may_stand(&self, block: &NonBlankLines<'_>, row: usize, line: usize) -> bool {
-        let text = |line: usize| self.field.text.text(line);
+    fn may_match(&self, block: &NonBlankLines<'_>, row: usize, line: usize) -> bool {
+        let text = |line: usize| self.range.text.text(line);
         let full = |line: &usize| !is_blank_line(text(*line));
         let same = |(row, line): (usize, Option<usize>)| {
             let Some(there) = line.map(text) else { return false };
             there.len() > LONGEST || same_trimmed(block.line(row), there)
         };
         let ends = std::iter::repeat(None);
-        let below = (line..=self.field.last).filter(full).map(Some).chain(ends.clone());
-        let above = (self.field.first..line).rev().filter(full).map(Some).chain(ends);
+        let below = (line..=self.range.last).filter(full).map(Some).chain(ends.clone());
+        let above = (self.range.first..line).rev().filter(full).map(Some).chain(ends);
         (row..block.len()).zip(below).all(same) && (0..row).rev().zip(above).all(same)
     }
 }
@@ -127,11 +127,11 @@ mod tests {
 
     fn looked(view: &str, search: &str) -> (bool, bool) {
         let buffer = Buffer::read(view.as_bytes().to_vec(), Hints::default()).unwrap();
-        let field = Field::new(&buffer, 1, usize::MAX);
+        let field = LineRange::new(&buffer, 1, usize::MAX);
         let (glance, block) = (LineIndex::new(field), NonBlankLines::new(search));
         let lacks = glance.lacks(&block);
-        let found = find(&block, glance.ground(), &mut MatchBudget::of_one_search());
-        (lacks, found == LevelSearch::Nowhere)
+        let found = find(&block, glance.folded_lines(), &mut MatchBudget::of_one_search());
+        (lacks, found == LevelSearch::NotFound)
     }
 
     #[test]

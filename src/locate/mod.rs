@@ -8,6 +8,7 @@
 //! Invariant: this module only proposes changes, and all of them are inside the requested range.
 #![deny(clippy::disallowed_methods)]
 
+mod already_applied;
 mod char_edit;
 mod elision;
 pub mod exact;
@@ -25,7 +26,6 @@ mod rebase;
 mod rows;
 pub mod scope;
 mod similar;
-mod standing;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -53,7 +53,7 @@ pub enum MatchTolerance {
         /// The minimum score of a similar match.
         threshold: Score,
         /// The single line that may differ.
-        slip: TypoPolicy,
+        typos: TypoPolicy,
     },
 }
 
@@ -66,7 +66,7 @@ impl MatchTolerance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TypoPolicy {
     /// A line that differs by a typing error, or in a comment.
-    Pen,
+    Certain,
     /// Any line but the first; for requests that also narrow the location.
     Any,
 }
@@ -120,7 +120,7 @@ impl MatchLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchInfo {
     /// The level at which the text matched.
-    pub tier: MatchLevel,
+    pub level: MatchLevel,
     /// The similarity of the match and the search text, without white space.
     pub score: Score,
     /// The number of matches at this level.
@@ -133,8 +133,8 @@ pub struct MatchInfo {
 
 impl MatchInfo {
     /// Returns the details of an only match.
-    const fn only(tier: MatchLevel, score: Score, line: usize) -> MatchInfo {
-        MatchInfo { tier, score, candidates: 1, runner_up: None, line }
+    const fn only(level: MatchLevel, score: Score, line: usize) -> MatchInfo {
+        MatchInfo { level, score, candidates: 1, runner_up: None, line }
     }
 }
 
@@ -146,21 +146,21 @@ pub struct SearchText<'a> {
     /// The text that replaces the match.
     pub replace: &'a str,
     /// The action if the replacement is already around the match.
-    pub repeat: OnRepeat,
+    pub on_repeat: OnRepeat,
 }
 
 /// The action for an edit that seems to be already made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnRepeat {
     /// The edit is rejected as already made.
-    Refused,
+    Reject,
     /// The replacement is inserted a second time.
-    Wanted,
+    Insert,
 }
 
 /// The lines of a text that are searched.
 #[derive(Debug, Clone, Copy)]
-pub struct Field<'a> {
+pub struct LineRange<'a> {
     view: &'a str,
     text: Lines<'a>,
     first: usize,
@@ -168,23 +168,23 @@ pub struct Field<'a> {
     quotes: Quotes,
 }
 
-impl<'a> Field<'a> {
+impl<'a> LineRange<'a> {
     /// Selects the lines from `first` to `last`, both from 1.
-    pub fn new(buffer: &'a Buffer, first: usize, last: usize) -> Field<'a> {
+    pub fn new(buffer: &'a Buffer, first: usize, last: usize) -> LineRange<'a> {
         let text = buffer.lines();
-        Field {
+        LineRange {
             view: buffer.view(),
             text,
             first: first.max(1),
             last: last.min(text.count()),
-            quotes: Quotes::Apart,
+            quotes: Quotes::Distinct,
         }
     }
 
     /// Sets which string quotes are interchangeable here.
     #[must_use]
-    pub fn quoting(self, quotes: Quotes) -> Field<'a> {
-        Field { quotes, ..self }
+    pub fn with_quotes(self, quotes: Quotes) -> LineRange<'a> {
+        LineRange { quotes, ..self }
     }
 
     /// Returns the lines as bytes of the view.
@@ -201,23 +201,23 @@ pub enum Located {
     /// Search and replacement are the same, or the file already has the requested text.
     Unchanged,
     /// There are several matches, or too many to examine each.
-    Many {
+    Ambiguous {
         /// The level of the matches.
-        tier: MatchLevel,
+        level: MatchLevel,
         /// The first line of each match, from 1.
         lines: Vec<usize>,
     },
     /// The replacement is already in the file.
-    Standing {
+    AlreadyApplied {
         /// Its first line, from 1.
         line: usize,
     },
     /// There is one match, but the text that the edit changes differs.
     Conflict(Conflict),
     /// There is no match at any allowed level.
-    Nowhere {
+    NotFound {
         /// The lines that are most similar to the search text.
-        near: Option<SimilarLines>,
+        nearest: Option<SimilarLines>,
         /// The search text that would find the intended match, if that is proved.
         proposal: Option<Proposal>,
     },
@@ -240,7 +240,7 @@ pub struct UniqueMatch {
     /// The changes of the view.
     pub changes: Vec<Change>,
     /// The level, score and number of matches.
-    pub receipt: MatchInfo,
+    pub match_info: MatchInfo,
     /// The lines of the match.
     pub lines: RangeInclusive<usize>,
 }
@@ -250,7 +250,7 @@ pub struct UniqueMatch {
 /// `outline` returns the outline of the whole text, and is called only if needed.
 pub fn locate(
     quote: SearchText<'_>,
-    field: Field<'_>,
+    field: LineRange<'_>,
     tolerance: MatchTolerance,
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Located {
@@ -258,11 +258,11 @@ pub fn locate(
         return Located::Unchanged;
     }
     if quote.search.trim().is_empty() {
-        return Located::Nowhere { near: None, proposal: None };
+        return Located::NotFound { nearest: None, proposal: None };
     }
     let located = literal::literal(quote, field).unwrap_or_else(|| {
         let mut seeker = Matcher::new(quote, field);
-        seeker.seek().unwrap_or_else(|| seeker.similar(tolerance, outline))
+        seeker.find().unwrap_or_else(|| seeker.similar(tolerance, outline))
     });
     match located {
         Located::One(found) if found.changes.is_empty() => Located::Unchanged,
@@ -274,7 +274,7 @@ pub fn locate(
 /// all of them.
 ///
 /// Errors: the result that a search for one match would have returned.
-pub fn locate_every(quote: SearchText<'_>, field: Field<'_>) -> Result<Vec<UniqueMatch>, Located> {
+pub fn locate_every(quote: SearchText<'_>, field: LineRange<'_>) -> Result<Vec<UniqueMatch>, Located> {
     if quote.search == quote.replace {
         return Err(Located::Unchanged);
     }
@@ -283,7 +283,7 @@ pub fn locate_every(quote: SearchText<'_>, field: Field<'_>) -> Result<Vec<Uniqu
         return Ok(found);
     }
     let mut seeker = Matcher::new(quote, field);
-    match seeker.every() {
+    match seeker.find_every() {
         Ok(found) if found.is_empty() => Err(seeker.similar(MatchTolerance::Wrapping, &|| None)),
         other => other,
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::exact::occurrences;
-use super::{Field, Located, OnRepeat, SearchText, UniqueMatch, exact, literal};
+use super::{LineRange, Located, OnRepeat, SearchText, UniqueMatch, exact, literal};
 
 /// A search text of whole lines that has exactly one literal match.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub struct Proposal {
 impl Proposal {
     /// Returns the lines of a match and their edited form; `None` if a plain string replacement would not have the
     /// same result.
-    pub(super) fn from_match(found: &UniqueMatch, field: Field<'_>) -> Option<Proposal> {
+    pub(super) fn from_match(found: &UniqueMatch, field: LineRange<'_>) -> Option<Proposal> {
         let (_, search, replace) = outcome(found, field)?;
         let once = occurrences(field.view, field.window(), search).nth(1).is_none();
-        let quote = SearchText { search, replace: &replace, repeat: OnRepeat::Refused };
+        let quote = SearchText { search, replace: &replace, on_repeat: OnRepeat::Reject };
         let works = matches!(literal::literal(quote, field), Some(Located::One(_)));
         let whole = !replace.is_empty() && replace.ends_with('\n') == search.ends_with('\n');
         (once && works && whole).then(|| Proposal { search: search.to_owned(), replace })
@@ -28,13 +28,14 @@ impl Proposal {
 }
 
 /// Returns true if the edited text of a match is already around it, with more lines than the match has.
-pub(super) fn stands(found: &UniqueMatch, field: Field<'_>) -> bool {
-    outcome(found, field)
-        .is_some_and(|(span, search, replace)| exact::stands(field.view, &span, search, &replace).is_some())
+pub(super) fn is_applied(found: &UniqueMatch, field: LineRange<'_>) -> bool {
+    outcome(found, field).is_some_and(|(span, search, replace)| {
+        exact::applied_line(field.view, &span, search, &replace).is_some()
+    })
 }
 
 /// Returns the lines of a match as bytes of the view, and their edited form; `None` if the edit reaches beyond them.
-fn outcome<'a>(found: &UniqueMatch, field: Field<'a>) -> Option<(Range<usize>, &'a str, String)> {
+fn outcome<'a>(found: &UniqueMatch, field: LineRange<'a>) -> Option<(Range<usize>, &'a str, String)> {
     let span = field.text.block(*found.lines.start(), *found.lines.end());
     let search = field.view.get(span.clone())?;
     let search = search.strip_suffix('\n').unwrap_or(search);

@@ -7,9 +7,9 @@ use super::fold::fold;
 pub enum Quotes {
     /// They differ, or the relation is unknown.
     #[default]
-    Apart,
+    Distinct,
     /// Both quotes have the same meaning.
-    Alike,
+    Interchangeable,
 }
 
 /// The languages in which a string may be written with either quote.
@@ -18,7 +18,11 @@ const ALIKE: [&str; 5] = ["python", "javascript", "typescript", "css", "html"];
 impl Quotes {
     /// Returns the relation for a language, by its name in the catalogue.
     pub fn for_language(language: Option<&str>) -> Quotes {
-        if language.is_some_and(|name| ALIKE.contains(&name)) { Quotes::Alike } else { Quotes::Apart }
+        if language.is_some_and(|name| ALIKE.contains(&name)) {
+            Quotes::Interchangeable
+        } else {
+            Quotes::Distinct
+        }
     }
 }
 

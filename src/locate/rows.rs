@@ -1,6 +1,6 @@
 //! The nonblank lines of a text with the number of blank lines between them, for the levels below `exact`.
 
-use super::fold::{Folded, is_blank_line, is_plain, padded, places_of};
+use super::fold::{Folded, is_blank_line, is_plain, padded, positions_of};
 use super::quotes::Quotes;
 use crate::text::Lines;
 
@@ -73,7 +73,7 @@ pub(super) struct FoldedLines<'a> {
     pub(super) quotes: Quotes,
     text: Lines<'a>,
     window: (usize, usize),
-    spots: Vec<NonBlankLine>,
+    entries: Vec<NonBlankLine>,
 }
 
 impl<'a> FoldedLines<'a> {
@@ -85,8 +85,8 @@ impl<'a> FoldedLines<'a> {
                 .then(|| Some(NonBlankLine { line: u32::try_from(line).ok()?, key: key(content) }))
         };
         let last = last.min(text.count());
-        let spots = (first..=last).filter_map(spot).flatten().collect();
-        FoldedLines { quotes, text, window: (first, last), spots }
+        let entries = (first..=last).filter_map(spot).flatten().collect();
+        FoldedLines { quotes, text, window: (first, last), entries }
     }
 
     /// Returns the first and the last line of the part.
@@ -96,12 +96,12 @@ impl<'a> FoldedLines<'a> {
 
     /// Returns the number of lines that are not blank.
     pub(super) fn len(&self) -> usize {
-        self.spots.len()
+        self.entries.len()
     }
 
     /// Returns the number in the file of the line with this index; 0 beyond the last one.
     pub(super) fn number(&self, index: usize) -> usize {
-        self.spots.get(index).map_or(0, |spot| spot.line as usize)
+        self.entries.get(index).map_or(0, |spot| spot.line as usize)
     }
 
     /// Returns the line with this index, without its line end.
@@ -111,14 +111,14 @@ impl<'a> FoldedLines<'a> {
 
     /// Returns the index of the first line with this number or a higher one.
     pub(super) fn index_of(&self, number: usize) -> usize {
-        self.spots.partition_point(|spot| (spot.line as usize) < number)
+        self.entries.partition_point(|spot| (spot.line as usize) < number)
     }
 
     /// Finds the occurrences of a sequence of keys, by Knuth, Morris and Pratt: in time linear in both.
     pub(super) fn windows<'k>(&'k self, keys: &'k [u32]) -> impl Iterator<Item = usize> + 'k {
         let borders = borders(keys);
         let mut matched = 0;
-        self.spots.iter().enumerate().filter_map(move |(index, spot)| {
+        self.entries.iter().enumerate().filter_map(move |(index, spot)| {
             while matched > 0 && keys.get(matched) != Some(&spot.key) {
                 matched = borders.get(matched - 1).copied().unwrap_or_default();
             }
@@ -159,7 +159,7 @@ fn hash(text: &str) -> u32 {
     for word in words.iter().copied().chain(std::iter::once(padded(rest))) {
         let word = u64::from_le_bytes(word);
         // Both quotes count as one.
-        let word = word ^ ((places_of(b'\'', word) >> 7) * u64::from(b'\'' ^ b'"'));
+        let word = word ^ ((positions_of(b'\'', word) >> 7) * u64::from(b'\'' ^ b'"'));
         hash = (hash.rotate_left(5) ^ word).wrapping_mul(0xF135_7AEA_2E62_A9C5);
     }
     u32::try_from(hash >> 32).unwrap_or_default()

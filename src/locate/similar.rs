@@ -12,7 +12,7 @@ use super::fold::fold;
 use super::indent::indent_of;
 use super::matcher::Matcher;
 use super::nearest::{self, Hit, Nearest, NearestQuery};
-use super::rebase::{Block, MatchSite, carry, is_word_char, tokens};
+use super::rebase::{Block, MatchSite, is_word_char, rebase, tokens};
 use super::rows::FoldedLines;
 use super::scope::Outline;
 use super::{
@@ -31,16 +31,16 @@ const MOST_CELLS: usize = 1 << 24;
 const HALF: u16 = 50;
 
 /// The block nearest to a search text, and the score of the second nearest.
-pub(super) struct Neighbours {
+pub(super) struct NearestBlocks {
     best: Option<SimilarLines>,
     runner_up: Option<Score>,
     proved: bool,
 }
 
-impl Neighbours {
+impl NearestBlocks {
     /// Searches for the nearest block; it is only proved if it reaches the threshold.
-    pub(super) fn new(seeker: &Matcher<'_>, threshold: Score) -> Neighbours {
-        let (quote, field) = (seeker.quote, seeker.field);
+    pub(super) fn new(seeker: &Matcher<'_>, threshold: Score) -> NearestBlocks {
+        let (quote, field) = (seeker.search_text, seeker.range);
         let length = quote.search.chars().filter(|character| !character.is_whitespace()).count();
         let cut = reach(length, threshold);
         let margin = (length + cut) * LEAD / 100 + 1;
@@ -49,11 +49,11 @@ impl Neighbours {
         let Nearest { best, runner_up, proved, .. } = nearest::nearest(&quest, cut, margin, &mut steps);
         let score = |hit: &Hit| Score::from_distance(hit.distance, hit.longer);
         let near = best.map(|hit| SimilarLines {
-            first: field.text.at(hit.span.start),
-            last: field.text.at(hit.span.end.saturating_sub(1).max(hit.span.start)),
+            first: field.text.line_at(hit.span.start),
+            last: field.text.line_at(hit.span.end.saturating_sub(1).max(hit.span.start)),
             score: score(&hit),
         });
-        Neighbours { best: near, runner_up: runner_up.as_ref().map(score), proved }
+        NearestBlocks { best: near, runner_up: runner_up.as_ref().map(score), proved }
     }
 
     /// Returns the nearest block, proved or not.
@@ -82,24 +82,26 @@ fn reach(length: usize, threshold: Score) -> usize {
 /// Finds the only match that is a letter or a line away.
 pub(super) fn find(
     seeker: &mut Matcher<'_>,
-    neighbours: &Neighbours,
+    neighbours: &NearestBlocks,
     (threshold, slip): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
     let located =
         by_letter(seeker, threshold).or_else(|| by_line(seeker, neighbours, (threshold, slip), outline))?;
     Some(match located {
-        Located::One(found) if repeats(seeker, &found) => Located::Standing { line: found.receipt.line },
+        Located::One(found) if repeats(seeker, &found) => {
+            Located::AlreadyApplied { line: found.match_info.line }
+        }
         located => located,
     })
 }
 
 fn repeats(seeker: &Matcher<'_>, found: &UniqueMatch) -> bool {
-    seeker.quote.repeat == OnRepeat::Refused && proposal::stands(found, seeker.field)
+    seeker.search_text.on_repeat == OnRepeat::Reject && proposal::is_applied(found, seeker.range)
 }
 
 fn by_letter(seeker: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
-    let (quote, field) = (seeker.quote, seeker.field);
+    let (quote, field) = (seeker.search_text, seeker.range);
     let span = char_edit::find(quote.search, field.view, field.window(), &mut seeker.steps)?;
     let there = field.view.get(span.clone())?;
     if exact::begins_in_indent(field.view, &span, quote.replace.trim_end_matches('\n')) {
@@ -110,29 +112,29 @@ fn by_letter(seeker: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
     if score < threshold {
         return None;
     }
-    let lines = field.text.at(span.start)..=field.text.at(span.end.saturating_sub(1));
+    let lines = field.text.line_at(span.start)..=field.text.line_at(span.end.saturating_sub(1));
     let whole = field.text.block(*lines.start(), *lines.end());
     let whole = span.start == whole.start && (span.end..=span.end + 1).contains(&whole.end);
-    let text = char_edit::carry(quote.search, quote.replace, there, whole)?;
+    let text = char_edit::rebase(quote.search, quote.replace, there, whole)?;
     let end = if field.view.get(span.end..).is_some_and(|rest| rest.starts_with('\n')) { "\n" } else { "" };
     let changes = exact::line_by_line(span.start, &format!("{there}{end}"), &format!("{text}{end}"));
     let receipt = MatchInfo::only(MatchLevel::Similar, score, *lines.start());
-    Some(Located::One(UniqueMatch { changes, receipt, lines }))
+    Some(Located::One(UniqueMatch { changes, match_info: receipt, lines }))
 }
 
 fn by_line(
     seeker: &Matcher<'_>,
-    neighbours: &Neighbours,
+    neighbours: &NearestBlocks,
     (threshold, slip): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
     let near = neighbours.best.filter(|near| near.score >= threshold && neighbours.leads(near.score))?;
-    let block = Block::new(seeker.quote.search, seeker.quote.replace);
+    let block = Block::new(seeker.search_text.search, seeker.search_text.replace);
     let site = site(seeker, &block, near.first..=near.last)?;
-    if let Some(apart) = site.apart {
+    if let Some(apart) = site.differing {
         let (quoted, line) = (block.search.line(apart), site.line(apart));
-        let like = slip == TypoPolicy::Any || is_slip(seeker, quoted, line, outline);
-        if !like || is_mark(quoted) || is_half_done(&block, quoted, seeker.field.text.text(line)) {
+        let like = slip == TypoPolicy::Any || is_typo(seeker, quoted, line, outline);
+        if !like || is_mark(quoted) || is_half_done(&block, quoted, seeker.range.text.text(line)) {
             return None;
         }
     }
@@ -140,15 +142,17 @@ fn by_line(
         runner_up: neighbours.runner_up,
         ..MatchInfo::only(MatchLevel::Similar, near.score, near.first)
     };
-    Some(match carry(&block, &site, seeker.field.text) {
-        Ok(changes) => Located::One(UniqueMatch { changes, receipt, lines: near.first..=near.last }),
+    Some(match rebase(&block, &site, seeker.range.text) {
+        Ok(changes) => {
+            Located::One(UniqueMatch { changes, match_info: receipt, lines: near.first..=near.last })
+        }
         Err(conflict) => Located::Conflict(conflict),
     })
 }
 
 /// Returns the site of a block that differs from the quoted lines in exactly one line.
 fn site(seeker: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<MatchSite> {
-    let ground = FoldedLines::new(seeker.field.text, *lines.start(), *lines.end(), seeker.field.quotes);
+    let ground = FoldedLines::new(seeker.range.text, *lines.start(), *lines.end(), seeker.range.quotes);
     let (from, to) = (0, ground.len());
     let search = &block.search;
     let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(ground.line(index).trim());
@@ -173,7 +177,7 @@ fn site(seeker: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -
     }
     let moved = |row: usize| usize::from(extra.is_some_and(|extra| row >= extra));
     let lines = (0..n).map(|row| ground.number(from + row + moved(row))).collect();
-    Some(MatchSite { lines, apart, extra, window: (seeker.field.first, seeker.field.last) })
+    Some(MatchSite { lines, differing: apart, extra, window: (seeker.range.first, seeker.range.last) })
 }
 
 /// Returns true if a line between two others ends their block or begins another: it closes one, is a header, or is
@@ -186,8 +190,8 @@ fn leaves_block(ground: &FoldedLines<'_>, index: usize) -> bool {
 }
 
 /// Returns true if a quoted line differs from the file's by a typing error, or only inside a comment.
-fn is_slip(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
-    let (text, start) = (seeker.field.text.text(line), seeker.field.text.span(line).start);
+fn is_typo(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
+    let (text, start) = (seeker.range.text.text(line), seeker.range.text.span(line).start);
     let (quoted, there) = (quoted.trim(), text.trim());
     let [one, other] = [quoted, there].map(|line| line.chars().count());
     if one.saturating_mul(other) > MOST_CELLS {
@@ -197,7 +201,7 @@ fn is_slip(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -
     if similarity.percent() < HALF {
         return false;
     }
-    if char_edit::is_slip_of_pen(&fold(quoted), &fold(there), seeker.field.view) {
+    if char_edit::is_certain_typo(&fold(quoted), &fold(there), seeker.range.view) {
         return true;
     }
     let indent = text.len() - text.trim_start().len();

@@ -4,12 +4,12 @@ use super::*;
 use crate::text::Hints;
 
 const PEN: MatchTolerance =
-    MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, slip: TypoPolicy::Pen };
+    MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: TypoPolicy::Certain };
 
 fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -> (Located, Buffer) {
     let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-    let field = Field::new(&buffer, 1, buffer.lines().count()).quoting(Quotes::Alike);
-    let quote = SearchText { search, replace, repeat: OnRepeat::Refused };
+    let field = LineRange::new(&buffer, 1, buffer.lines().count()).with_quotes(Quotes::Interchangeable);
+    let quote = SearchText { search, replace, on_repeat: OnRepeat::Reject };
     let outline = || Outline::parse("python", "a.py", buffer.view());
     (locate(quote, field, tolerance, &outline), buffer)
 }
@@ -20,7 +20,7 @@ fn made(file: &str, search: &str, replace: &str) -> (MatchLevel, String) {
         (Located::One(found), buffer) => {
             let plan = buffer.plan(found.changes).unwrap();
             let bytes = buffer.apply(&plan).unwrap().bytes().to_vec();
-            (found.receipt.tier, String::from_utf8(bytes).unwrap())
+            (found.match_info.level, String::from_utf8(bytes).unwrap())
         }
         (other, _) => panic!("{other:?}\nfor {search:?}\nin {file:?}"),
     }
@@ -34,7 +34,7 @@ fn refused(file: &str, search: &str, replace: &str) -> Located {
 }
 
 fn is_nowhere(located: &Located) -> bool {
-    matches!(located, Located::Nowhere { .. })
+    matches!(located, Located::NotFound { .. })
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn elided_middles() {
     assert_eq!(made(file, "def f():\n    ...\n    return a\n", "def f():\n    ...\n    return b\n").1, after);
     let twice = format!("{file}{file}");
     let many = refused(&twice, "def f():\n    ...\n    return a\n", "def f():\n    ...\n    return b\n");
-    assert!(matches!(many, Located::Many { .. }), "{many:?}");
+    assert!(matches!(many, Located::Ambiguous { .. }), "{many:?}");
     let outside = "def f():\n    a = 1\n\ndef g():\n    return a\n";
     assert!(is_nowhere(&refused(
         outside,
@@ -182,7 +182,7 @@ fn a_part_that_is_taken_for_made_is_refused() {
 }
 
 #[test]
-fn two_places_are_refused_on_every_rung() {
+fn two_matches_are_rejected_at_every_level() {
     for (file, search, replace) in [
         ("a\nb\na\nb\n", "a\nb\n", "a\nc\n"),
         ("a \nb\na\nb \n", "a\nb\n", "a\nc\n"),
@@ -191,12 +191,12 @@ fn two_places_are_refused_on_every_rung() {
         ("a\nb\na\nb\n", "```\na\nb\n```\n", "```\na\nc\n```\n"),
     ] {
         let located = refused(file, search, replace);
-        assert!(matches!(&located, Located::Many { lines, .. } if lines.len() == 2), "{located:?}");
+        assert!(matches!(&located, Located::Ambiguous { lines, .. } if lines.len() == 2), "{located:?}");
     }
 }
 
 #[test]
-fn a_stricter_place_is_the_one() {
+fn a_stricter_match_wins() {
     assert_eq!(
         made("  a\n  b\na \nb\n", "a\nb\n", "a\nc\n"),
         (MatchLevel::Space, "  a\n  b\na \nc\n".into())
@@ -204,7 +204,7 @@ fn a_stricter_place_is_the_one() {
 }
 
 #[test]
-fn what_stands_already_is_not_made_again() {
+fn an_applied_edit_is_not_made_again() {
     for (file, search, replace) in [
         ("a\nb\nc\n", "a\n", "a\nb\n"),
         ("  first()\n  second()\n  third()\n", "first()\nthird()\n", "first()\nsecond()\nthird()\n"),
@@ -212,7 +212,7 @@ fn what_stands_already_is_not_made_again() {
         ("class A:\n\tx = 1\n", "class A:\n", "class A:\n    x = 1\n"),
     ] {
         let located = refused(file, search, replace);
-        assert!(matches!(located, Located::Standing { line: 1 }), "{search}: {located:?}");
+        assert!(matches!(located, Located::AlreadyApplied { line: 1 }), "{search}: {located:?}");
     }
     assert_eq!(made("    }\n}\n", "    }\n", "    }\n  }\n").1, "    }\n  }\n}\n", "indented otherwise");
 }
@@ -251,7 +251,7 @@ fn the_proposal_is_the_edit_with_the_true_text() {
     let file = "let total = compute_value(data);\nreturn total;\n";
     let located =
         located(file, "let total = compute_valeu(data);", "let total = 0;", MatchTolerance::Wrapping).0;
-    let Located::Nowhere { proposal: Some(proposal), .. } = located else { panic!("{located:?}") };
+    let Located::NotFound { proposal: Some(proposal), .. } = located else { panic!("{located:?}") };
     assert_eq!(proposal.search, "let total = compute_value(data);");
     assert_eq!(
         made(file, &proposal.search, &proposal.replace),
@@ -260,11 +260,11 @@ fn the_proposal_is_the_edit_with_the_true_text() {
 }
 
 #[test]
-fn every_place_of_a_rung_is_edited() {
+fn every_match_of_a_level_is_edited() {
     let every = |file: &str, search: &str, replace: &str| {
         let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-        let quote = SearchText { search, replace, repeat: OnRepeat::Refused };
-        let found = locate_every(quote, Field::new(&buffer, 1, buffer.lines().count()))?;
+        let quote = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+        let found = locate_every(quote, LineRange::new(&buffer, 1, buffer.lines().count()))?;
         let changes = found.into_iter().flat_map(|found| found.changes).collect();
         let plan = buffer.plan(changes).unwrap();
         Ok::<_, Located>(String::from_utf8(buffer.apply(&plan).unwrap().bytes().to_vec()).unwrap())
@@ -275,12 +275,12 @@ fn every_place_of_a_rung_is_edited() {
         "  a\n  c\n\n    a\n    c\n"
     );
     assert_eq!(every(" a\n b\n a\n b\n", "1: a\n2: b\n", "1: a\n2: c\n").unwrap(), " a\n c\n a\n c\n");
-    assert!(matches!(every(" a\n a\n a\n", "a\na\n", "b\na\n"), Err(Located::Many { .. })));
-    assert!(matches!(every("a\n", "b", "c"), Err(Located::Nowhere { .. })));
+    assert!(matches!(every(" a\n a\n a\n", "a\na\n", "b\na\n"), Err(Located::Ambiguous { .. })));
+    assert!(matches!(every("a\n", "b", "c"), Err(Located::NotFound { .. })));
 }
 
 #[test]
 fn places_that_overlap_are_several() {
     let located = refused("aaa\n", "aa", "b");
-    assert!(matches!(&located, Located::Many { lines, .. } if lines.len() == 2), "{located:?}");
+    assert!(matches!(&located, Located::Ambiguous { lines, .. } if lines.len() == 2), "{located:?}");
 }

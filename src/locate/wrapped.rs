@@ -17,22 +17,22 @@ type ReadingRank = (bool, Option<Strictness>, Reverse<usize>);
 impl Matcher<'_> {
     /// Returns the match of the strictest alternatives if they have the same result.
     pub(super) fn wrapped(&mut self) -> Option<Located> {
-        one_of(self.best_readings().into_iter().map(|(_, located)| located))
+        one_of(self.best_alternatives().into_iter().map(|(_, located)| located))
     }
 
     /// Returns the strictest alternative that has a match at a line-based level.
-    pub(super) fn best_reading(&mut self) -> Option<AlternativeEdit> {
-        let mut best = self.best_readings().into_iter().map(|(reading, _)| reading);
+    pub(super) fn best_alternative(&mut self) -> Option<AlternativeEdit> {
+        let mut best = self.best_alternatives().into_iter().map(|(reading, _)| reading);
         best.next().filter(|first| best.all(|other| other.replace == first.replace))
     }
 
     /// Returns the alternatives of the best rank, each with its result.
-    fn best_readings(&mut self) -> Vec<(AlternativeEdit, Located)> {
+    fn best_alternatives(&mut self) -> Vec<(AlternativeEdit, Located)> {
         let mut first: Option<ReadingRank> = None;
         let mut best = Vec::new();
-        for reading in self.readings().iter() {
-            let Some((rung, located)) = self.read(reading) else { continue };
-            let rank = (rung.is_none(), rung, Reverse(reading.kept()));
+        for reading in self.alternatives().iter() {
+            let Some((rung, located)) = self.try_alternative(reading) else { continue };
+            let rank = (rung.is_none(), rung, Reverse(reading.common_line_count()));
             if first.is_none_or(|first| rank < first) {
                 best.clear();
                 first = Some(rank);
@@ -44,35 +44,35 @@ impl Matcher<'_> {
         best
     }
 
-    fn read(&mut self, reading: &AlternativeEdit) -> Option<(Option<Strictness>, Located)> {
+    fn try_alternative(&mut self, reading: &AlternativeEdit) -> Option<(Option<Strictness>, Located)> {
         let block = Block::new(&reading.search, &reading.replace);
-        let found = match self.places(&block.search) {
-            LevelSearch::Nowhere if reading.line.is_some() => return None,
-            LevelSearch::Nowhere => {
-                let piece = self.pieces(&reading.search, &reading.replace, MatchLevel::Wrapping)?;
+        let found = match self.sites(&block.search) {
+            LevelSearch::NotFound if reading.line.is_some() => return None,
+            LevelSearch::NotFound => {
+                let piece = self.find_fragment(&reading.search, &reading.replace, MatchLevel::Wrapping)?;
                 return Some((None, piece));
             }
             LevelSearch::TooMany(at) => {
-                return Some((Some(Strictness::Space), self.many(MatchLevel::Wrapping, &at)));
+                return Some((Some(Strictness::Space), self.ambiguous(MatchLevel::Wrapping, &at)));
             }
-            LevelSearch::At(places) => places,
+            LevelSearch::Found(places) => places,
         };
         let at: Vec<usize> = match reading.line {
-            Some(line) => found.at.into_iter().filter(|at| self.ground().number(*at) == line).collect(),
+            Some(line) => found.at.into_iter().filter(|at| self.folded_lines().number(*at) == line).collect(),
             None => found.at,
         };
         let located = match at.as_slice() {
             [] => return None,
-            [one] => self.carried(&block, *one, found.rung, MatchLevel::Wrapping),
-            _ => self.many(MatchLevel::Wrapping, &at),
+            [one] => self.rebase_at(&block, *one, found.strictness, MatchLevel::Wrapping),
+            _ => self.ambiguous(MatchLevel::Wrapping, &at),
         };
-        Some((Some(found.rung), located))
+        Some((Some(found.strictness), located))
     }
 
     /// Returns the match of an elided block, also in the alternatives of the edit, which must all have the same
     /// result.
     pub(super) fn elided(&mut self) -> Option<Located> {
-        let (quote, readings) = (self.quote, self.readings());
+        let (quote, readings) = (self.search_text, self.alternatives());
         self.elided_in(quote).or_else(|| {
             let quotes = readings.iter().map(|AlternativeEdit { search, replace, .. }| SearchText {
                 search,
@@ -85,13 +85,13 @@ impl Matcher<'_> {
     }
 
     fn elided_in(&mut self, quote: SearchText<'_>) -> Option<Located> {
-        Some(match elision::find(quote, &self.glance, &mut self.steps)? {
-            Elided::Many(lines) => Located::Many { tier: MatchLevel::Wrapping, lines },
-            Elided::Standing(line) => Located::Standing { line },
+        Some(match elision::find(quote, &self.index, &mut self.steps)? {
+            Elided::Ambiguous(lines) => Located::Ambiguous { level: MatchLevel::Wrapping, lines },
+            Elided::AlreadyApplied(line) => Located::AlreadyApplied { line },
             Elided::Conflict(conflict) => Located::Conflict(conflict),
             Elided::Found { changes, first, last } => {
-                let receipt = MatchInfo::only(MatchLevel::Wrapping, Score::WHOLE, first);
-                Located::One(UniqueMatch { changes, receipt, lines: first..=last })
+                let receipt = MatchInfo::only(MatchLevel::Wrapping, Score::IDENTICAL, first);
+                Located::One(UniqueMatch { changes, match_info: receipt, lines: first..=last })
             }
         })
     }
@@ -101,7 +101,7 @@ impl Matcher<'_> {
 fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
     let mut distinct: Vec<Located> = Vec::new();
     for located in all {
-        if !distinct.iter().any(|one| one.comes_to_the_same(&located)) {
+        if !distinct.iter().any(|one| one.has_same_result(&located)) {
             distinct.push(located);
         }
     }
@@ -115,11 +115,11 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
             Some(match lines.as_slice() {
                 [line] => Located::Conflict(Conflict {
                     line: *line,
-                    why: "the search text can be read in several ways with different results",
-                    quoted: String::new(),
-                    there: String::new(),
+                    reason: "the search text can be read in several ways with different results",
+                    expected: String::new(),
+                    actual: String::new(),
                 }),
-                [..] => Located::Many { tier: MatchLevel::Wrapping, lines },
+                [..] => Located::Ambiguous { level: MatchLevel::Wrapping, lines },
             })
         }
     }
@@ -127,7 +127,7 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
 
 impl Located {
     /// Returns true if two alternatives have the same result.
-    fn comes_to_the_same(&self, other: &Located) -> bool {
+    fn has_same_result(&self, other: &Located) -> bool {
         match (self, other) {
             (Located::One(one), Located::One(other)) => one.changes == other.changes,
             (one, other) => one == other,
@@ -136,10 +136,10 @@ impl Located {
 
     fn lines(&self) -> Vec<usize> {
         match self {
-            Located::One(found) => vec![found.receipt.line],
-            Located::Many { lines, .. } => lines.clone(),
-            Located::Standing { line } | Located::Conflict(Conflict { line, .. }) => vec![*line],
-            Located::Unchanged | Located::Nowhere { .. } => Vec::new(),
+            Located::One(found) => vec![found.match_info.line],
+            Located::Ambiguous { lines, .. } => lines.clone(),
+            Located::AlreadyApplied { line } | Located::Conflict(Conflict { line, .. }) => vec![*line],
+            Located::Unchanged | Located::NotFound { .. } => Vec::new(),
         }
     }
 }

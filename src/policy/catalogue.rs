@@ -69,7 +69,7 @@ static FILES: [(&str, &str); 52] = [
 /// The gates of the catalogue, each parsed on first use: there are many, and a policy names few.
 #[derive(Debug)]
 pub struct Catalogue {
-    each: [OnceLock<Arc<Gate>>; FILES.len()],
+    gates: [OnceLock<Arc<Gate>>; FILES.len()],
     all: OnceLock<Vec<Arc<Gate>>>,
 }
 
@@ -77,18 +77,18 @@ impl Catalogue {
     /// Returns the embedded catalogue.
     pub fn embedded() -> &'static Catalogue {
         static CATALOGUE: Catalogue =
-            Catalogue { each: [const { OnceLock::new() }; FILES.len()], all: OnceLock::new() };
+            Catalogue { gates: [const { OnceLock::new() }; FILES.len()], all: OnceLock::new() };
         &CATALOGUE
     }
 
     /// Returns every gate, in the order of the catalogue.
     pub fn gates(&self) -> &[Arc<Gate>] {
-        self.all.get_or_init(|| self.files().map(|(file, cell)| Arc::clone(raised(file, cell))).collect())
+        self.all.get_or_init(|| self.files().map(|(file, cell)| Arc::clone(parse(file, cell))).collect())
     }
 
     /// Returns the gate of this name.
     pub fn find(&self, name: &str) -> Option<&Arc<Gate>> {
-        self.files().find(|((known, _), _)| *known == name).map(|(file, cell)| raised(file, cell))
+        self.files().find(|((known, _), _)| *known == name).map(|(file, cell)| parse(file, cell))
     }
 
     /// Returns the name of every gate, in the order of the catalogue.
@@ -97,11 +97,11 @@ impl Catalogue {
     }
 
     fn files(&self) -> impl Iterator<Item = (&'static (&'static str, &'static str), &OnceLock<Arc<Gate>>)> {
-        FILES.iter().zip(&self.each)
+        FILES.iter().zip(&self.gates)
     }
 }
 
-fn raised<'a>((name, text): &(&str, &str), cell: &'a OnceLock<Arc<Gate>>) -> &'a Arc<Gate> {
+fn parse<'a>((name, text): &(&str, &str), cell: &'a OnceLock<Arc<Gate>>) -> &'a Arc<Gate> {
     cell.get_or_init(|| {
         let raise = |root: &YamlNode| definition::gate(name, root, Version::hash(text.as_bytes()));
         Arc::new(compiled_in(yaml::read(&format!("gates/{name}.yaml"), text, raise)))

@@ -115,7 +115,7 @@ impl Damage {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::Absent;
+    use super::super::value_shape::Absent;
     use super::*;
 
     #[test]

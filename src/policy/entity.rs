@@ -19,16 +19,16 @@ const TABLE: &str = include_str!("../../gates/entities.yaml");
 const FILE: &str = "file";
 
 /// The longest name of a type, in bytes.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME: usize = 40;
 
 /// The most types that a policy may have, with those that it extends and without those that are compiled in.
-const MOST: usize = 100;
+const MAX_TYPES: usize = 100;
 
 /// The most gates that one type may have.
-const MOST_GATES: usize = 20;
+const MAX_GATES: usize = 20;
 
 /// The most bytes of an id.
-const LONGEST_ID: usize = 128;
+const MAX_ID: usize = 128;
 
 /// The kind of owner of a type's entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,7 +89,7 @@ pub(super) fn embedded_types() -> &'static [EntityType] {
     static TYPES: OnceLock<Vec<EntityType>> = OnceLock::new();
     TYPES.get_or_init(|| {
         let read = |root: &YamlNode| {
-            root.entries("the types")?.iter().map(|(key, node)| one(key, node, NONE)).collect()
+            root.entries("the types")?.iter().map(|(key, node)| parse_type(key, node, NONE)).collect()
         };
         compiled_in(yaml::read("gates/entities.yaml", TABLE, read))
     })
@@ -106,19 +106,19 @@ pub(super) fn entities(
     for (key, node) in node.entries("`entities`")? {
         check_name(key)?;
         base.retain(|known| known.name != key.name);
-        if base.len() >= MOST {
-            return Err(key.fault(format!("there are more than {MOST} types of entities")));
+        if base.len() >= MAX_TYPES {
+            return Err(key.fault(format!("there are more than {MAX_TYPES} types of entities")));
         }
-        base.push(one(key, node, tools)?);
+        base.push(parse_type(key, node, tools)?);
     }
     Ok(base)
 }
 
 fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    if !(1..=LONGEST_NAME).contains(&key.name.len()) || !key.name.bytes().all(plain) {
+    if !(1..=MAX_NAME).contains(&key.name.len()) || !key.name.bytes().all(plain) {
         let wanted = "lower-case letters, digits and `_`";
-        return Err(key.fault(format!("the name of a type has {wanted}, and at most {LONGEST_NAME} of them")));
+        return Err(key.fault(format!("the name of a type has {wanted}, and at most {MAX_NAME} of them")));
     }
     if key.name == FILE || embedded_types().iter().any(|known| known.name == key.name) {
         return Err(key.fault(format!("`{}` is there without a policy: choose another name", key.name)));
@@ -126,7 +126,7 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     Ok(())
 }
 
-fn one(key: &MapKey, node: &YamlNode, tools: GateDefinitions<'_>) -> Result<EntityType, PolicyError> {
+fn parse_type(key: &MapKey, node: &YamlNode, tools: GateDefinitions<'_>) -> Result<EntityType, PolicyError> {
     let fields = node.settings("a type of entities", &[keys::ENTITY])?;
     let mut read = EntityType {
         name: key.name.clone(),
@@ -142,8 +142,8 @@ fn one(key: &MapKey, node: &YamlNode, tools: GateDefinitions<'_>) -> Result<Enti
         if read.rules.iter().any(|other| other.gate.name == gate.name) {
             return Err(item.fault(format!("gate `{}` stands here a second time", gate.name)));
         }
-        if read.rules.len() >= MOST_GATES {
-            return Err(item.fault(format!("a type has at most {MOST_GATES} gates")));
+        if read.rules.len() >= MAX_GATES {
+            return Err(item.fault(format!("a type has at most {MAX_GATES} gates")));
         }
         read.rules.push(whole(gate));
     }
@@ -164,7 +164,7 @@ fn language(node: &YamlNode, what: &str) -> Result<Option<&'static Language>, Po
 
 /// True if a text is valid as the id of an app or of an organisation.
 pub fn is_id(text: &str) -> bool {
-    (1..=LONGEST_ID).contains(&text.len()) && !text.chars().any(char::is_control)
+    (1..=MAX_ID).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::node::{PolicyError, YamlNode};
 use crate::text::fold;
 
 /// The longest pattern, in characters.
-const LONGEST: usize = 1000;
+const MAX_CHARS: usize = 1000;
 
 /// A pattern for the paths below a folder.
 #[derive(Debug, Clone)]
@@ -28,16 +28,16 @@ impl Glob {
 
     /// True if it matches a file, or a folder above it; the path is relative to the folder of the pattern, with plain names
     /// between its `/`. Any other path is found by no pattern: the matcher panics over some of them.
-    pub(super) fn finds(&self, path: &str) -> bool {
+    pub(super) fn matches(&self, path: &str) -> bool {
         found(&self.matcher, path)
     }
 
     /// The same, also for a path that some file system would take for one that it finds: in other case, in another
     /// normal form, with characters that are not seen, or with dots and blanks at the end of a name.
-    pub(super) fn finds_alike(&self, path: &str) -> bool {
+    pub(super) fn matches_ignoring_case(&self, path: &str) -> bool {
         let names: Vec<String> =
             path.split('/').map(|name| fold(name).trim_end_matches(['.', ' ']).to_owned()).collect();
-        self.finds(path) || self.folded.as_ref().is_some_and(|folded| found(folded, &names.join("/")))
+        self.matches(path) || self.folded.as_ref().is_some_and(|folded| found(folded, &names.join("/")))
     }
 }
 
@@ -82,7 +82,7 @@ fn unlike_git(text: &str) -> Option<&'static str> {
     if text.trim().trim_matches('/').is_empty() {
         return Some("it is empty");
     }
-    if text.chars().count() > LONGEST {
+    if text.chars().count() > MAX_CHARS {
         return Some("it is longer than 1000 characters");
     }
     if text.contains(char::is_control) {
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Glob, PolicyError> {
-        glob(&YamlNode { mark: TextPosition::START, value: YamlValue::Text(text.to_owned()) }, "`match`")
+        glob(&YamlNode { position: TextPosition::START, value: YamlValue::Text(text.to_owned()) }, "`match`")
     }
 
     #[test]
@@ -153,8 +153,8 @@ mod tests {
             ("**", &["a", "a/b"], &[]),
         ] {
             let glob = read(pattern).unwrap();
-            found.iter().for_each(|path| assert!(glob.finds(path), "{pattern} does not find {path}"));
-            passed.iter().for_each(|path| assert!(!glob.finds(path), "{pattern} finds {path}"));
+            found.iter().for_each(|path| assert!(glob.matches(path), "{pattern} does not find {path}"));
+            passed.iter().for_each(|path| assert!(!glob.matches(path), "{pattern} finds {path}"));
         }
     }
 
@@ -183,6 +183,6 @@ mod tests {
 
     #[test]
     fn an_absolute_path_is_found_by_nothing() {
-        assert!(!read("**").unwrap().finds("/etc/passwd"));
+        assert!(!read("**").unwrap().matches("/etc/passwd"));
     }
 }

@@ -104,7 +104,7 @@ pub(super) fn names(pattern: &str, path: &str) -> bool {
 }
 
 /// The language that `word` may mean, being one of its extensions: `py` is python.
-pub(super) fn meant_by(word: &str) -> Option<&'static Language> {
+pub(super) fn find_language(word: &str) -> Option<&'static Language> {
     let word = word.to_lowercase();
     languages().iter().find(|language| language.extensions.contains(&word))
 }

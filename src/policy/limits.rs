@@ -46,7 +46,7 @@ pub(super) fn limits(node: &YamlNode, what: &str, base: Limits) -> Result<Limits
         lock_wait: fields.optional("lock_wait", wait)?.unwrap_or(base.lock_wait),
         total: fields.optional("total", quantity::time)?.unwrap_or(base.total),
         regex_steps: fields
-            .optional("regex_steps", |node, what| node.within(what, keys::STEPS))?
+            .optional("regex_steps", |node, what| node.whole_in_range(what, keys::STEPS))?
             .unwrap_or(base.regex_steps),
         journal: fields
             .optional("journal", |node, what| quantity::size(node, what, keys::JOURNAL))?

@@ -40,7 +40,7 @@ impl Lists {
     pub(super) fn rebind(&mut self, gate: &Arc<Gate>) -> Result<(), String> {
         let rules = self.0.iter_mut().flat_map(|(_, rules)| rules);
         rules.filter(|rule| rule.gate.name == gate.name).try_for_each(|rule| {
-            *rule = rule.rebound(gate)?;
+            *rule = rule.rebind(gate)?;
             Ok(())
         })
     }
@@ -79,7 +79,7 @@ fn list_of(language: &MapKey, list: &YamlNode, tools: GateDefinitions<'_>) -> Re
                 tool.fault(format!("tool `{}` is already in this list, on line {line}", rule.gate.name))
             );
         }
-        rules.push((tool.mark.line, rule));
+        rules.push((tool.position.line, rule));
     }
     Ok(rules.into_iter().map(|(_, rule)| rule).collect())
 }

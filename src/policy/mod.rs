@@ -11,7 +11,6 @@ mod damage;
 mod definition;
 mod demands;
 mod entity;
-mod fault;
 mod glob;
 mod isolation;
 mod keys;
@@ -19,32 +18,34 @@ mod language;
 mod limits;
 mod lists;
 mod node;
-mod offered;
 mod paths;
 #[expect(clippy::module_inception, reason = "the room is named for the one type that leaves it whole")]
 mod policy;
+mod policy_error;
 mod publishing;
 mod quantity;
 mod rule;
 mod served;
+mod server_toolsets;
 mod serving;
 mod severity;
-mod shape;
 mod source;
 #[cfg(test)]
 mod tests;
 mod tools;
-mod unkept;
+mod unsupported;
 mod validators;
+mod value_shape;
 mod yaml;
 
 pub use catalogue::Catalogue;
 pub use damage::{Accident, Damage, Weight};
 pub use definition::{
-    CacheScope, Canary, CanaryText, Columns, CommandSpec, CommandWord, Configuration, Demand, Expected,
-    FindingPaths, Gate, GateKind, HeaderRule, Hole, InSteps, Input, Languages, Manager, Message, Missing,
-    NewFiles, Offer, Older, OutputForm, OutputSpec, Packages, PatternRules, Pointer, ProjectValue, Release,
-    Role, Sample, Scaffold, ScaffoldLayout, ServerSpec, Shows, Stream, Transitional, Unconfigured, WordPart,
+    CacheScope, Canary, CanaryKind, CanaryText, Columns, CommandSpec, CommandWord, Configuration, Demand,
+    Expected, FindingPaths, Gate, GateKind, HeaderRule, Hole, InSteps, Input, Languages, Manager, Message,
+    Missing, NewFiles, Offer, OlderRelease, OutputForm, OutputSpec, Packages, PatternRules, Pointer,
+    ProjectValue, Release, Role, Sample, Scaffold, ScaffoldLayout, ServerSpec, Stream, Transitional,
+    Unconfigured, WordPart,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityOwner, EntityType, is_id};
@@ -55,9 +56,9 @@ pub use limits::Limits;
 pub use paths::Protection;
 pub use policy::Policy;
 pub use publishing::{Durability, HardLinks, Publishing};
-pub use rule::{Baseline, EffectiveRules, Explicit, FixScope, Level, Manner, Profile, Profiles, Rule};
-pub use serving::{Host, Readers, Serving, ServingBounds, Token, WebOrigin};
+pub use rule::{Baseline, EffectiveRules, Explicit, FixScope, Level, Profile, Profiles, Rule, StepMode};
+pub use serving::{Host, Readers, ServerLimits, Serving, Token, WebOrigin};
 pub use severity::Severity;
-pub use shape::{Absent, Range, Setting, ValueShape};
 pub use source::{Extends, PolicyOrigin, PolicySource};
 pub use validators::Validator;
+pub use value_shape::{Absent, Range, Setting, ValueShape};

@@ -2,26 +2,26 @@
 //!
 //! Invariant: a value of another type than expected gives a [`PolicyError`] with its line and column.
 
-pub(super) use super::fault::{LONGEST_WORD, PolicyError, TextPosition, clipped, unknown};
-use super::shape::{Range, Setting};
+pub(super) use super::policy_error::{MAX_WORD, PolicyError, TextPosition, clipped, unknown};
+use super::value_shape::{Range, Setting};
 
 /// A key of a map, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MapKey {
-    pub(super) mark: TextPosition,
+    pub(super) position: TextPosition,
     pub(super) name: String,
 }
 
 impl MapKey {
     pub(super) fn fault(&self, message: impl Into<String>) -> PolicyError {
-        PolicyError::new(self.mark, message)
+        PolicyError::new(self.position, message)
     }
 }
 
 /// A value, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct YamlNode {
-    pub(super) mark: TextPosition,
+    pub(super) position: TextPosition,
     pub(super) value: YamlValue,
 }
 
@@ -42,13 +42,13 @@ pub(super) enum YamlValue {
 
 impl YamlValue {
     /// The value in the words of a message.
-    pub(super) fn described(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             YamlValue::Nothing => "nothing".to_owned(),
             YamlValue::Flag(flag) => format!("`{flag}`"),
             YamlValue::Whole(number) => format!("the number {number}"),
-            YamlValue::Number(number) => format!("the number {}", clipped(number, LONGEST_WORD)),
-            YamlValue::Text(text) => format!("the text `{}`", clipped(text, LONGEST_WORD)),
+            YamlValue::Number(number) => format!("the number {}", clipped(number, MAX_WORD)),
+            YamlValue::Text(text) => format!("the text `{}`", clipped(text, MAX_WORD)),
             YamlValue::List(_) => "a list".to_owned(),
             YamlValue::Map(_) => "a map".to_owned(),
         }
@@ -57,11 +57,11 @@ impl YamlValue {
 
 impl YamlNode {
     pub(super) fn fault(&self, message: impl Into<String>) -> PolicyError {
-        PolicyError::new(self.mark, message)
+        PolicyError::new(self.position, message)
     }
 
-    fn unlike(&self, what: &str, wanted: &str) -> PolicyError {
-        self.fault(format!("{what} must be {wanted}, not {}", self.value.described()))
+    fn wrong_type(&self, what: &str, wanted: &str) -> PolicyError {
+        self.fault(format!("{what} must be {wanted}, not {}", self.value.describe()))
     }
 
     pub(super) fn is_nothing(&self) -> bool {
@@ -77,7 +77,7 @@ impl YamlNode {
             | YamlValue::Whole(_)
             | YamlValue::Number(_)
             | YamlValue::Text(_)
-            | YamlValue::List(_) => Err(self.unlike(what, "a map")),
+            | YamlValue::List(_) => Err(self.wrong_type(what, "a map")),
         }
     }
 
@@ -86,7 +86,7 @@ impl YamlNode {
         let entries = self.entries(what)?;
         match entries.iter().find(|(key, _)| !known.contains(&key.name.as_str())) {
             Some((key, _)) => Err(key.fault(unknown("key", &key.name, known))),
-            None => Ok(MapFields { mark: self.mark, entries }),
+            None => Ok(MapFields { position: self.position, entries }),
         }
     }
 
@@ -104,7 +104,7 @@ impl YamlNode {
             | YamlValue::Whole(_)
             | YamlValue::Number(_)
             | YamlValue::Text(_)
-            | YamlValue::Map(_) => Err(self.unlike(what, "a list")),
+            | YamlValue::Map(_) => Err(self.wrong_type(what, "a list")),
         }
     }
 
@@ -116,7 +116,7 @@ impl YamlNode {
             | YamlValue::Whole(_)
             | YamlValue::Number(_)
             | YamlValue::List(_)
-            | YamlValue::Map(_) => Err(self.unlike(what, "a text")),
+            | YamlValue::Map(_) => Err(self.wrong_type(what, "a text")),
         }
     }
 
@@ -128,7 +128,7 @@ impl YamlNode {
             | YamlValue::Number(_)
             | YamlValue::Text(_)
             | YamlValue::List(_)
-            | YamlValue::Map(_) => Err(self.unlike(what, "`true` or `false`")),
+            | YamlValue::Map(_) => Err(self.wrong_type(what, "`true` or `false`")),
         }
     }
 
@@ -140,12 +140,12 @@ impl YamlNode {
             | YamlValue::Number(_)
             | YamlValue::Text(_)
             | YamlValue::List(_)
-            | YamlValue::Map(_) => Err(self.unlike(what, "a whole number")),
+            | YamlValue::Map(_) => Err(self.wrong_type(what, "a whole number")),
         }
     }
 
     /// A whole number in a range.
-    pub(super) fn within(&self, what: &str, range: Range) -> Result<u64, PolicyError> {
+    pub(super) fn whole_in_range(&self, what: &str, range: Range) -> Result<u64, PolicyError> {
         range.check(self, what, self.whole(what)?)
     }
 
@@ -167,17 +167,17 @@ impl YamlNode {
 impl Range {
     /// A number that was read from a node, when it is in the range.
     pub(super) fn check(self, node: &YamlNode, what: &str, number: u64) -> Result<u64, PolicyError> {
-        if (self.least..=self.most).contains(&number) {
+        if (self.min..=self.max).contains(&number) {
             return Ok(number);
         }
-        Err(node.fault(format!("{what} must be {}", self.said)))
+        Err(node.fault(format!("{what} must be {}", self.description)))
     }
 }
 
 /// The fields of a map whose keys are known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MapFields<'a> {
-    mark: TextPosition,
+    position: TextPosition,
     entries: &'a [(MapKey, YamlNode)],
 }
 
@@ -187,7 +187,7 @@ impl<'a> MapFields<'a> {
     }
 
     pub(super) fn require(&self, name: &str) -> Result<&'a YamlNode, PolicyError> {
-        self.get(name).ok_or_else(|| PolicyError::new(self.mark, format!("the key `{name}` is missing")))
+        self.get(name).ok_or_else(|| PolicyError::new(self.position, format!("the key `{name}` is missing")))
     }
 
     /// Reads a field that may be left out.

@@ -9,10 +9,10 @@ use super::node::{PolicyError, YamlNode};
 use super::rule::Rule;
 use super::source::PolicyOrigin;
 use super::tools::GateDefinitions;
-use super::unkept;
+use super::unsupported;
 
 /// The most entries that one policy may have, with those that it extends.
-const MOST: usize = 1000;
+const MAX_PATHS: usize = 1000;
 
 /// One entry of `paths`.
 #[derive(Debug, Clone)]
@@ -44,19 +44,21 @@ pub struct Protection<'a> {
 
 impl PathRule {
     fn covers(&self, path: &str) -> bool {
-        self.origin.below(path).is_some_and(|below| self.glob.finds(below))
+        self.origin.relative_path(path).is_some_and(|below| self.glob.matches(below))
     }
 
     /// The same for a path that some file system would take for one that the entry covers.
-    fn covers_alike(&self, path: &str) -> bool {
-        self.origin.below_alike(path).is_some_and(|below| self.glob.finds_alike(below))
+    fn covers_ignoring_case(&self, path: &str) -> bool {
+        self.origin
+            .relative_path_ignoring_case(path)
+            .is_some_and(|below| self.glob.matches_ignoring_case(below))
     }
 
     /// True if it denies or allows writing to a path. A denial covers every spelling of the path; a
     /// permission covers the exact name only.
     fn rules_access(&self, path: &str) -> bool {
         match self.access {
-            Some(Access::Read) => self.covers_alike(path),
+            Some(Access::Read) => self.covers_ignoring_case(path),
             Some(Access::Write) => self.covers(path),
             None => false,
         }
@@ -96,8 +98,8 @@ pub(super) fn paths(
     base: Vec<PathRule>,
 ) -> Result<Vec<PathRule>, PolicyError> {
     let items = node.list("`paths`")?;
-    if items.len() + base.len() > MOST {
-        return Err(node.fault(format!("`paths` has more than {MOST} entries")));
+    if items.len() + base.len() > MAX_PATHS {
+        return Err(node.fault(format!("`paths` has more than {MAX_PATHS} entries")));
     }
     let own = items.iter().map(|item| path_rule(item, tools, origin)).collect::<Result<Vec<_>, _>>()?;
     Ok(base.into_iter().chain(own).collect())
@@ -112,8 +114,9 @@ fn path_rule(
     let rule = PathRule {
         glob: glob(fields.require("match")?, "`match`")?,
         origin: Arc::clone(origin),
-        access: fields.optional("access", |node, _| unkept::choice(node, "access", &ACCESS, &["deny"]))?,
-        gates: fields.optional("gates", |node, what| named(node, what, tools))?,
+        access: fields
+            .optional("access", |node, _| unsupported::choice(node, "access", &ACCESS, &["deny"]))?,
+        gates: fields.optional("gates", |node, what| parse_gates(node, what, tools))?,
     };
     if rule.access.is_none() && rule.gates.is_none() {
         return Err(item.fault("an entry of `paths` says nothing without `access` or `gates`"));
@@ -121,7 +124,7 @@ fn path_rule(
     Ok(rule)
 }
 
-fn named(node: &YamlNode, what: &str, tools: GateDefinitions<'_>) -> Result<Vec<Rule>, PolicyError> {
+fn parse_gates(node: &YamlNode, what: &str, tools: GateDefinitions<'_>) -> Result<Vec<Rule>, PolicyError> {
     let mut rules: Vec<Rule> = Vec::new();
     for item in node.list(what)? {
         let gate = tools.find(item, "a tool")?;

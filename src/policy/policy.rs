@@ -17,11 +17,11 @@ use super::lists::{Lists, lists};
 use super::node::{MapFields, MapKey, PolicyError, YamlNode, YamlValue};
 use super::paths::{self, PathRule, Protection};
 use super::publishing::{Publishing, Unjournalled, publishing};
-use super::rule::{Baseline, EffectiveRules, Manner, Profile, Rule, baseline};
+use super::rule::{Baseline, EffectiveRules, Profile, Rule, StepMode, baseline};
 use super::source::{PolicyOrigin, PolicySource};
 use super::tools::{GateDefinitions, defined};
 use super::validators::{Validator, validators};
-use super::{keys, offered, yaml};
+use super::{keys, server_toolsets, yaml};
 use crate::error::Error;
 use crate::text::Version;
 
@@ -51,7 +51,7 @@ pub struct Policy {
     /// The location of its own file.
     pub origin: Arc<PolicyOrigin>,
     /// The hash of its text and name, of what it is laid over, and of the definitions of the gates that it names.
-    pub stamp: Version,
+    pub version: Version,
     lists: Lists,
     paths: Vec<PathRule>,
     unjournalled: Unjournalled,
@@ -66,7 +66,7 @@ impl Policy {
         static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
         let read = || {
             let (origin, stamp) = (Arc::new(PolicyOrigin::top(BUILT_IN)), Version::hash(DEFAULT.as_bytes()));
-            let raise = |root: &YamlNode| laid_over(root, &origin, Some(&Policy::without_gates()), stamp);
+            let raise = |root: &YamlNode| extend(root, &origin, Some(&Policy::without_gates()), stamp);
             Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, raise)))
         };
         Arc::clone(POLICY.get_or_init(read))
@@ -76,14 +76,19 @@ impl Policy {
     ///
     /// Errors: `POLICY_INVALID` with place, excerpt and what is wrong.
     pub fn parse(name: &str, text: &str) -> Result<Policy, Error> {
-        PolicySource::read(PolicyOrigin::top(name), text)?.raise(&Policy::embedded())
+        PolicySource::read(PolicyOrigin::top(name), text)?.into_policy(&Policy::embedded())
     }
 
     /// Returns the rules for a file's draft; `path` is relative to the root.
     ///
     /// Where an entry of `paths` names the gates of the file, those alone judge it, each with the options that it has
     /// in the lists of the file's language or of `*`.
-    pub fn terms(&self, path: &str, language: Option<&Language>, profile: Profile) -> EffectiveRules<'_> {
+    pub fn effective_rules(
+        &self,
+        path: &str,
+        language: Option<&Language>,
+        profile: Profile,
+    ) -> EffectiveRules<'_> {
         let listed = self.lists.rules_for(language);
         let in_lists =
             |plain: &'_ Rule| listed.iter().find(|rule| rule.gate.name == plain.gate.name).copied();
@@ -97,7 +102,7 @@ impl Policy {
             total: self.limits.total,
             damage: self.damage,
             profile,
-            manner: Manner::Plain,
+            step_mode: StepMode::Plain,
         }
     }
 
@@ -171,7 +176,7 @@ impl Policy {
             validators: Vec::new(),
             toolsets: None,
             origin: Arc::default(),
-            stamp: Version::hash(b""),
+            version: Version::hash(b""),
             lists: Lists::default(),
             paths: Vec::new(),
             unjournalled: Unjournalled::secrets(),
@@ -194,10 +199,10 @@ impl Policy {
     }
 
     /// The hash of everything that the policy depends on.
-    fn stamped(&self, text: Version, base: Version) -> Version {
+    fn with_versions(&self, text: Version, base: Version) -> Version {
         let rules = self.rules().chain(self.entities.iter().flat_map(|known| &known.rules));
         let in_use: BTreeMap<&str, Version> =
-            rules.map(|rule| (rule.gate.name.as_str(), rule.gate.stamp)).collect();
+            rules.map(|rule| (rule.gate.name.as_str(), rule.gate.version)).collect();
         let gates = in_use.iter().map(|(name, stamp)| format!("{name} {}\n", stamp.hex()));
         Version::hash(format!("{}\n{}\n{}", text.hex(), base.hex(), gates.collect::<String>()).as_bytes())
     }
@@ -205,17 +210,17 @@ impl Policy {
 
 /// Raises a policy; what it does not say is as in `base`, and without one as in no policy at all, but for the gates of
 /// the built-in one.
-pub(super) fn laid_over(
+pub(super) fn extend(
     root: &YamlNode,
     origin: &Arc<PolicyOrigin>,
     base: Option<&Policy>,
     text: Version,
 ) -> Result<Policy, PolicyError> {
-    let nothing = YamlNode { mark: root.mark, value: YamlValue::Map(Vec::new()) };
+    let nothing = YamlNode { position: root.position, value: YamlValue::Map(Vec::new()) };
     let root = if root.is_nothing() { &nothing } else { root };
     let fields = root.settings("the policy", &[keys::POLICY])?;
-    let mut policy = base.map_or_else(|| over_nothing(&fields), Policy::clone);
-    let below = policy.stamp;
+    let mut policy = base.map_or_else(|| without_base(&fields), Policy::clone);
+    let below = policy.version;
     policy.origin = Arc::clone(origin);
     for (key, gate) in fields.optional("define", defined)?.unwrap_or_default() {
         policy.define(key, gate)?;
@@ -231,22 +236,24 @@ pub(super) fn laid_over(
     if let Some(node) = fields.get("entities") {
         policy.entities = entities(node, tools, policy.entities)?;
     }
-    settle(&mut policy, &fields)?;
-    policy.stamp = policy.stamped(text, below);
+    apply_settings(&mut policy, &fields)?;
+    policy.version = policy.with_versions(text, below);
     Ok(policy)
 }
 
 /// Returns the initial policy of one that extends none.
-fn over_nothing(fields: &MapFields<'_>) -> Policy {
+fn without_base(fields: &MapFields<'_>) -> Policy {
     let bare = Policy::without_gates();
     match fields.get("quality_gates") {
         Some(_) => bare,
-        None => Policy { lists: Policy::embedded().lists.clone(), stamp: Policy::embedded().stamp, ..bare },
+        None => {
+            Policy { lists: Policy::embedded().lists.clone(), version: Policy::embedded().version, ..bare }
+        }
     }
 }
 
 /// Reads all that is neither a gate nor a path.
-fn settle(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), PolicyError> {
+fn apply_settings(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), PolicyError> {
     if let Some(node) = fields.get("limits") {
         policy.limits = limits(node, "`limits`", policy.limits)?;
     }
@@ -256,7 +263,7 @@ fn settle(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), PolicyError
     if let Some(node) = fields.get("never_journal") {
         policy.unjournalled = Unjournalled::read(node, &policy.origin, policy.unjournalled.clone())?;
     }
-    if let Some(toolsets) = fields.optional("server", offered::toolsets)?.flatten() {
+    if let Some(toolsets) = fields.optional("server", server_toolsets::toolsets)?.flatten() {
         policy.toolsets = Some(toolsets);
     }
     if let Some(node) = fields.get("damage") {

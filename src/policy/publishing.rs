@@ -8,7 +8,7 @@ use super::source::PolicyOrigin;
 use crate::text::fold;
 
 /// The most patterns of `never_journal` that one policy may have, with those that it extends.
-const MOST: usize = 1000;
+const MAX_PATTERNS: usize = 1000;
 
 /// Secrets, which no journal keeps whatever a policy says: the files that are protected because of what they hold.
 const SECRETS: [&str; 21] = [
@@ -118,8 +118,8 @@ impl Unjournalled {
     ) -> Result<Unjournalled, PolicyError> {
         let items = node.list("`never_journal`")?;
         let Unjournalled { secrets, mut patterns } = base;
-        if items.len() + patterns.len() > MOST {
-            return Err(node.fault(format!("`never_journal` has more than {MOST} patterns")));
+        if items.len() + patterns.len() > MAX_PATTERNS {
+            return Err(node.fault(format!("`never_journal` has more than {MAX_PATTERNS} patterns")));
         }
         for item in items {
             patterns.push((glob::glob(item, "a file")?, Arc::clone(origin)));
@@ -134,11 +134,11 @@ impl Unjournalled {
         // A template is a secret all the same where it lies in a folder of secrets.
         let other = if is_template { Some(format!("{folder}/template")) } else { None };
         let secret = other.as_deref().map_or(path, |other| other.trim_start_matches('/'));
-        self.secrets.iter().any(|glob| glob.finds(secret))
+        self.secrets.iter().any(|glob| glob.matches(secret))
             || self
                 .patterns
                 .iter()
-                .any(|(glob, origin)| origin.below(path).is_some_and(|below| glob.finds(below)))
+                .any(|(glob, origin)| origin.relative_path(path).is_some_and(|below| glob.matches(below)))
     }
 }
 

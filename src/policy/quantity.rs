@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::keys;
 use super::node::{PolicyError, YamlNode, YamlValue};
-use super::shape::Range;
+use super::value_shape::Range;
 
 const SIZE_UNITS: [(&str, u64); 7] = [
     ("B", 1),
@@ -25,7 +25,7 @@ const AGE_UNITS: [(&str, u64); 5] =
 pub(super) fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, PolicyError> {
     let bytes = match &node.value {
         YamlValue::Whole(bytes) => Some(*bytes),
-        YamlValue::Text(text) => measured(text, &SIZE_UNITS),
+        YamlValue::Text(text) => parse_units(text, &SIZE_UNITS),
         YamlValue::Nothing
         | YamlValue::Flag(_)
         | YamlValue::Number(_)
@@ -42,15 +42,15 @@ pub(super) fn time(node: &YamlNode, what: &str) -> Result<Duration, PolicyError>
 
 /// Parses a duration: `20s`, `500ms`, `2m`; a bare `0` is the only number without a unit.
 pub(super) fn duration(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
-    lasting(node, what, &DURATION_UNITS, range)
+    parse_duration(node, what, &DURATION_UNITS, range)
 }
 
 /// Parses a longer duration, such as `12h` or `30d`.
 pub(super) fn age(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
-    lasting(node, what, &AGE_UNITS, range)
+    parse_duration(node, what, &AGE_UNITS, range)
 }
 
-fn lasting(
+fn parse_duration(
     node: &YamlNode,
     what: &str,
     units: &[(&str, u64)],
@@ -60,14 +60,14 @@ fn lasting(
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
         let (last, first) = names.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
         let wanted = format!("a whole number with {} or {last}, as in `20s`", first.join(", "));
-        node.fault(format!("{what} must be {wanted}, not {}", node.value.described()))
+        node.fault(format!("{what} must be {wanted}, not {}", node.value.describe()))
     };
     let millis = match &node.value {
         YamlValue::Whole(0) => Some(0),
         YamlValue::Whole(number) => {
             return Err(node.fault(format!("{what} needs a unit, as in `{number}s` or `{number}ms`")));
         }
-        YamlValue::Text(text) => measured(text, units),
+        YamlValue::Text(text) => parse_units(text, units),
         YamlValue::Nothing
         | YamlValue::Flag(_)
         | YamlValue::Number(_)
@@ -80,13 +80,13 @@ fn lasting(
 fn no_size(node: &YamlNode, what: &str) -> PolicyError {
     node.fault(format!(
         "{what} must be a whole number of bytes with B, KB, KiB, MB, MiB, GB, GiB or no unit, as in `10MiB`, not {}",
-        node.value.described()
+        node.value.describe()
     ))
 }
 
 /// Parses `text` as a number of the smallest unit; `None` if it is malformed, has no known unit, or is too
 /// large.
-fn measured(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+fn parse_units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.find(|character: char| !character.is_ascii_digit())?;
     let (number, unit) = text.split_at_checked(digits)?;
     let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
@@ -98,14 +98,14 @@ mod tests {
     use super::super::node::TextPosition;
     use super::*;
 
-    const ANY: Range = Range { least: 0, most: u64::MAX, said: "any" };
+    const ANY: Range = Range { min: 0, max: u64::MAX, description: "any" };
 
     fn text(text: &str) -> YamlNode {
-        YamlNode { mark: TextPosition::START, value: YamlValue::Text(text.to_owned()) }
+        YamlNode { position: TextPosition::START, value: YamlValue::Text(text.to_owned()) }
     }
 
     fn number(number: u64) -> YamlNode {
-        YamlNode { mark: TextPosition::START, value: YamlValue::Whole(number) }
+        YamlNode { position: TextPosition::START, value: YamlValue::Whole(number) }
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Rule {
     /// The lowest severity that blocks at [`Level::Block`].
     pub fail_on: Severity,
     /// The profiles in which the gate runs.
-    pub on: Profiles,
+    pub profiles: Profiles,
     /// Arguments that are added to the gate's command.
     pub args: Vec<String>,
     /// The time limit of one run.
@@ -56,7 +56,7 @@ impl Rule {
             level: Level::Block,
             enabled: true,
             fail_on: Severity::Error,
-            on: Profiles::default(),
+            profiles: Profiles::default(),
             args: Vec::new(),
             timeout: gate.timeout,
             required: false,
@@ -69,14 +69,14 @@ impl Rule {
     }
 
     /// Returns the same rule with another gate of the same name. The error is the end of a sentence.
-    pub(super) fn rebound(&self, gate: &Arc<Gate>) -> Result<Rule, String> {
+    pub(super) fn rebind(&self, gate: &Arc<Gate>) -> Result<Rule, String> {
         let own = |said: bool, what: &str| {
             if said { Err(format!("`{what}` in a list that is extended")) } else { Ok(()) }
         };
         own(!self.args.is_empty() && gate.command().is_none(), "args")?;
         let role = if self.role == self.gate.role { gate.role } else { self.role };
-        own(role == Role::Fix && !gate.can_mend(), "role: fix")?;
-        own(self.scope == FixScope::File && !gate.can_mend(), "scope: file")?;
+        own(role == Role::Fix && !gate.can_fix(), "role: fix")?;
+        own(self.scope == FixScope::File && !gate.can_fix(), "scope: file")?;
         let timeout = if self.timeout == self.gate.timeout { gate.timeout } else { self.timeout };
         Ok(Rule { gate: Arc::clone(gate), role, timeout, ..self.clone() })
     }
@@ -179,12 +179,12 @@ pub struct EffectiveRules<'a> {
     /// The profile in which the gates run.
     pub profile: Profile,
     /// Tells if the edit is one step of several.
-    pub manner: Manner,
+    pub step_mode: StepMode,
 }
 
 /// The treatment of an edit: complete, or one step of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Manner {
+pub enum StepMode {
     /// Apply the policy unchanged.
     #[default]
     Plain,
@@ -203,16 +203,16 @@ impl<'a> EffectiveRules<'a> {
             total,
             damage,
             profile: Profile::Edit,
-            manner: Manner::Plain,
+            step_mode: StepMode::Plain,
         }
     }
 
     /// Returns the role of a rule's gate for this edit. Checks of files as they are fix nothing.
     pub fn role(&self, rule: &Rule) -> Role {
-        match (self.profile, self.manner, rule.gate.in_steps) {
+        match (self.profile, self.step_mode, rule.gate.in_steps) {
             (Profile::Check, ..) => Role::Check,
-            (_, Manner::Step, Some(InSteps::Fix)) if !rule.explicit.role => Role::Fix,
-            (_, Manner::Plain | Manner::Step, _) => rule.role,
+            (_, StepMode::Step, Some(InSteps::Fix)) if !rule.explicit.role => Role::Fix,
+            (_, StepMode::Plain | StepMode::Step, _) => rule.role,
         }
     }
 
@@ -223,7 +223,7 @@ impl<'a> EffectiveRules<'a> {
 
     /// True if a gate blocks by default, and only warns because the edit is one step of several.
     pub fn softens(&self, rule: &Rule) -> bool {
-        let in_steps = self.manner == Manner::Step && rule.gate.in_steps == Some(InSteps::Warn);
+        let in_steps = self.step_mode == StepMode::Step && rule.gate.in_steps == Some(InSteps::Warn);
         in_steps && rule.level == Level::Block && !rule.explicit.level
     }
 }
@@ -240,7 +240,7 @@ pub(super) fn rule<'a>(
         enabled: fields.optional("enabled", YamlNode::flag)?.unwrap_or(plain.enabled),
         level: fields.optional("level", level)?.unwrap_or(plain.level),
         fail_on: fields.optional("fail_on", severity)?.unwrap_or(plain.fail_on),
-        on: fields.optional("on", profiles)?.unwrap_or(plain.on),
+        profiles: fields.optional("on", profiles)?.unwrap_or(plain.profiles),
         args: fields.optional("args", words)?.unwrap_or_default(),
         timeout: fields.optional("timeout", quantity::time)?.unwrap_or(plain.timeout),
         required: fields.optional("required", YamlNode::flag)?.unwrap_or(plain.required),
@@ -259,11 +259,11 @@ fn check_options(fields: &MapFields<'_>, rule: &Rule) -> Result<(), PolicyError>
     if let (Some(args), None) = (fields.get("args"), rule.gate.command()) {
         return Err(args.fault(format!("`{name}` runs no program that `args` could be given to")));
     }
-    if let (Some(scope), false) = (fields.get("scope"), rule.gate.can_mend()) {
+    if let (Some(scope), false) = (fields.get("scope"), rule.gate.can_fix()) {
         return Err(scope.fault(format!("`{name}` gives no formatted text, so `scope` means nothing here")));
     }
     match fields.get("role") {
-        Some(role) if rule.role == Role::Fix && !rule.gate.can_mend() => {
+        Some(role) if rule.role == Role::Fix && !rule.gate.can_fix() => {
             Err(role.fault(format!("`{name}` gives no formatted text, so `check` is its only role")))
         }
         Some(_) | None => Ok(()),

@@ -4,12 +4,12 @@
 
 use super::definition::{MESSAGES, NEW_FILES, OFFERS, SCOPES};
 use super::keys::tables;
-use super::shape::Absent::{Is, Refused, Says};
-use super::shape::ValueShape::{ByName, List, Map, Regex, Size, Text, Words};
-use super::shape::{Range, Setting, words};
+use super::value_shape::Absent::{Described, Is, Refused};
+use super::value_shape::ValueShape::{ByName, List, Map, Regex, Size, Text, Words};
+use super::value_shape::{Range, Setting, words};
 
 /// The memory limit of a language server.
-pub(super) const MEMORY: Range = Range { least: 16 << 20, most: 1 << 40, said: "from 16MiB to 1024GiB" };
+pub(super) const MEMORY: Range = Range { min: 16 << 20, max: 1 << 40, description: "from 16MiB to 1024GiB" };
 
 tables! {
     SERVER_KIND { "kind": Words(&["server"]), Refused => "how the gate works"; }
@@ -20,22 +20,22 @@ tables! {
     /// The language server of a definition.
     LSP {
         "command": List(&Text, 1), Refused => "its program and words, without a shell";
-        "bin": List(&Text, 1), Says("the program's name") => "where the program may lie";
+        "bin": List(&Text, 1), Described("the program's name") => "where the program may lie";
         "language_ids": ByName("^[a-z0-9_-]+$", &Text), Is("{}")
             => "what it calls a language, by the name that it has here";
         "options": Text, Is("{}") => "JSON that it is started with, as `initializationOptions`";
         "settings": Text, Is("{}") => "JSON of which it is given the sections that it asks for";
         "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "what is added to its environment";
         "memory": Size(MEMORY), Is("4GiB") => "how much memory it may take with all that it starts";
-        "diagnostics": Words(&words(&OFFERS)), Says("what it offers")
+        "diagnostics": Words(&words(&OFFERS)), Described("what it offers")
             => "`pull`: it is asked for what it finds; `push`: it tells by itself; `versioned`: the same, always with the version of the text";
-        "sources": List(&Text, 0), Says("all") => "the `source` of the diagnostics that count";
+        "sources": List(&Text, 0), Described("all") => "the `source` of the diagnostics that count";
         "code": Text, Is("{code}") => "how its codes are written, so that they are those of the command";
         "message": Words(&words(&MESSAGES)), Is("whole")
             => "how much of its messages is taken: those of the command may be shorter";
-        "ready": Regex, Says("nothing")
+        "ready": Regex, Described("nothing")
             => "what it says when it has loaded the project, by progress, message or status; nothing is asked before";
-        "ill": Regex, Says("nothing")
+        "ill": Regex, Described("nothing")
             => "what it says when it cannot read its configuration, of which the command would be broken: then it is, too";
         "new_files": Words(&words(&NEW_FILES)), Is("alone")
             => "which files it sees that are not on disk yet: `alone`, where it is the only one of a call; `unimported`, those that no other file imports; `existing_folders`, also those in folders that are on disk; `all`; or `none`";

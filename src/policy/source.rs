@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::node::{PolicyError, YamlNode, YamlValue};
-use super::policy::{Policy, laid_over};
+use super::policy::{Policy, extend};
 use super::yaml;
 use crate::error::Error;
 use crate::text::{Version, fold};
@@ -26,7 +26,7 @@ impl PolicyOrigin {
     }
 
     /// Returns the part of a path, relative to the root, below the folder.
-    pub(super) fn below<'a>(&self, path: &'a str) -> Option<&'a str> {
+    pub(super) fn relative_path<'a>(&self, path: &'a str) -> Option<&'a str> {
         match self.folder.as_str() {
             "" => Some(path),
             folder => path.strip_prefix(folder)?.strip_prefix('/'),
@@ -34,7 +34,7 @@ impl PolicyOrigin {
     }
 
     /// Like the function above, with any spelling of the folder's names.
-    pub(super) fn below_alike<'a>(&self, path: &'a str) -> Option<&'a str> {
+    pub(super) fn relative_path_ignoring_case<'a>(&self, path: &'a str) -> Option<&'a str> {
         let mut below = path;
         for name in self.folder.split('/').filter(|name| !name.is_empty()) {
             let (first, rest) = below.split_once('/')?;
@@ -91,7 +91,7 @@ impl PolicySource {
     /// the policy extends it.
     ///
     /// Errors: `POLICY_INVALID` with position, excerpt and reason.
-    pub fn raise(&self, parent: &Policy) -> Result<Policy, Error> {
+    pub fn into_policy(&self, parent: &Policy) -> Result<Policy, Error> {
         let built_in;
         let base = match self.extends {
             Extends::Parent => Some(parent),
@@ -101,12 +101,12 @@ impl PolicySource {
             }
             Extends::Nothing => None,
         };
-        laid_over(&self.root, &self.origin, base, self.stamp())
+        extend(&self.root, &self.origin, base, self.version())
             .map_err(|fault| fault.into_error(&self.origin.name, &self.text))
     }
 
     /// Returns the hash of the text and its location.
-    fn stamp(&self) -> Version {
+    fn version(&self) -> Version {
         let named = format!("{}:{}{}", self.origin.in_root.len(), self.origin.in_root, self.text);
         Version::hash(named.as_bytes())
     }

@@ -10,7 +10,7 @@ use super::node::{MapKey, PolicyError, YamlNode, YamlValue, unknown};
 use crate::text::Version;
 
 /// The longest name of a gate, in characters.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The gates that a policy can name.
 #[derive(Debug, Clone, Copy)]
@@ -39,19 +39,17 @@ pub(super) fn defined<'a>(
 ) -> Result<Vec<(&'a MapKey, Arc<Gate>)>, PolicyError> {
     let read = |(key, node): &'a (MapKey, YamlNode)| {
         check_name(key)?;
-        Ok((key, Arc::new(gate(&key.name, node, stamp(node))?)))
+        Ok((key, Arc::new(gate(&key.name, node, version(node))?)))
     };
     node.entries(what)?.iter().map(read).collect()
 }
 
 fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let fits = key.name.starts_with(plain) && key.name.len() <= LONGEST_NAME;
+    let fits = key.name.starts_with(plain) && key.name.len() <= MAX_NAME;
     if !fits || !key.name.chars().all(|c| plain(c) || c == '-' || c == '_') {
         let wanted = "lower-case letters, digits, `-` and `_`, begins with a letter or digit";
-        return Err(
-            key.fault(format!("the name of a gate has {wanted}, and has at most {LONGEST_NAME} of them"))
-        );
+        return Err(key.fault(format!("the name of a gate has {wanted}, and has at most {MAX_NAME} of them")));
     }
     if Catalogue::names().any(|name| name == key.name) {
         return Err(key.fault(format!("`{}` is a gate of the catalogue: choose another name", key.name)));
@@ -60,7 +58,7 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
 }
 
 /// Hashes the content of a definition, independent of its position and layout.
-fn stamp(definition: &YamlNode) -> Version {
+fn version(definition: &YamlNode) -> Version {
     let mut said = String::new();
     write(definition, &mut said);
     Version::hash(said.as_bytes())

@@ -10,7 +10,7 @@ use serde_saphyr::{
     DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy, Options, Spanned, budget, options,
 };
 
-use super::node::{LONGEST_WORD, MapKey, PolicyError, TextPosition, YamlNode, YamlValue, clipped};
+use super::node::{MAX_WORD, MapKey, PolicyError, TextPosition, YamlNode, YamlValue, clipped};
 use crate::error::Error;
 
 /// The largest text that is parsed, in bytes.
@@ -122,7 +122,7 @@ impl<'de> Visitor<'de> for RawVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<YamlValue, A::Error> {
         let mut map = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<String>>()? {
-            let key = MapKey { mark: mark(key.referenced), name: key.value };
+            let key = MapKey { position: position(key.referenced), name: key.value };
             let value = node(entries.next_value::<Spanned<RawValue>>()?);
             map.push((key, value));
         }
@@ -131,17 +131,17 @@ impl<'de> Visitor<'de> for RawVisitor {
 }
 
 fn node(raw: Spanned<RawValue>) -> YamlNode {
-    YamlNode { mark: mark(raw.referenced), value: raw.value.0 }
+    YamlNode { position: position(raw.referenced), value: raw.value.0 }
 }
 
-fn mark(location: serde_saphyr::Location) -> TextPosition {
+fn position(location: serde_saphyr::Location) -> TextPosition {
     let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).max(1);
     TextPosition { line: whole(location.line()), column: whole(location.column()) }
 }
 
 fn fault(error: &serde_saphyr::Error) -> PolicyError {
     let error = error.without_snippet();
-    PolicyError::new(error.location().map_or(TextPosition::START, mark), message(error))
+    PolicyError::new(error.location().map_or(TextPosition::START, position), message(error))
 }
 
 /// Returns the error in words for the author of the file rather than for a user of the library.
@@ -150,7 +150,7 @@ fn message(error: &serde_saphyr::Error) -> String {
     use serde_saphyr::budget::BudgetBreach;
     match error {
         Yaml::DuplicateMappingKey { key: Some(key), .. } => {
-            format!("the key `{}` stands here a second time", clipped(key, LONGEST_WORD))
+            format!("the key `{}` stands here a second time", clipped(key, MAX_WORD))
         }
         Yaml::DuplicateMappingKey { .. } => "the key stands here a second time".to_owned(),
         Yaml::MergeKeyNotAllowed { .. } => {
@@ -173,12 +173,12 @@ fn message(error: &serde_saphyr::Error) -> String {
             BudgetBreach::Documents { .. } => "a second YAML document begins: keep one".to_owned(),
             _ => "larger than the limits for a policy".to_owned(),
         },
-        _ => spoken(&error.to_string()),
+        _ => clean_message(&error.to_string()),
     }
 }
 
 /// Returns the library's own message, without its position prefix and without line breaks.
-fn spoken(text: &str) -> String {
+fn clean_message(text: &str) -> String {
     let text = text.rsplit_once(" at line ").map_or(text, |(said, _)| said);
     match text {
         "recursion limit exceeded" => format!("nested more than {MAX_DEPTH} deep"),
@@ -194,13 +194,13 @@ mod tests {
 
     use super::*;
 
-    fn said(text: &str) -> String {
+    fn error_message(text: &str) -> String {
         read("q.yaml", text, |_| Ok(())).expect_err(text).message
     }
 
     #[track_caller]
     fn refused(text: &str, expected: &str) {
-        assert_eq!(said(text), expected);
+        assert_eq!(error_message(text), expected);
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_around_the_caret() {
         let text = format!("a: \"{}\" b\n", "é".repeat(500));
-        let message = said(&text);
+        let message = error_message(&text);
         let lines: Vec<&str> = message.lines().collect();
         assert_eq!(lines.len(), 3, "{message}");
         assert!(lines.iter().all(|line| line.chars().count() <= 110), "{message}");
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn hostile_texts_are_refused_by_their_bound() {
         for (text, expected) in hostile() {
-            let message = said(&text);
+            let message = error_message(&text);
             assert!(message.contains(expected), "{}", message.chars().take(300).collect::<String>());
             assert!(message.len() < 1000);
         }

@@ -25,8 +25,8 @@ impl EntityFields {
     /// Converts the fields and a path to a target.
     ///
     /// Errors: those of [`EntityFields::into_scope`], and `INVALID_INPUT` for an entity without a path.
-    pub fn raise(self, path: String) -> Result<Target, Error> {
-        let SearchScope::Entities { kind, app_id, organization_id } = self.realm()? else {
+    pub fn into_target(self, path: String) -> Result<Target, Error> {
+        let SearchScope::Entities { kind, app_id, organization_id } = self.into_scope()? else {
             return Ok(Target::File(path));
         };
         if path.is_empty() {
@@ -40,7 +40,7 @@ impl EntityFields {
     ///
     /// Errors: `INVALID_INPUT`, with the field, for an invalid type name, for an empty id, and for an id with
     /// a file.
-    pub fn realm(self) -> Result<SearchScope, Error> {
+    pub fn into_scope(self) -> Result<SearchScope, Error> {
         let kind = self.kind()?;
         let ids = [("app_id", &self.app_id), ("organization_id", &self.organization_id)];
         for (field, id) in ids.into_iter().filter_map(|(field, id)| Some((field, id.as_ref()?))) {
@@ -59,7 +59,7 @@ impl EntityFields {
     fn kind(&self) -> Result<Option<EntityKind>, Error> {
         match self.name() {
             EntityKind::FILE => Ok(None),
-            name => EntityKind::named(name).map(Some).ok_or_else(no_name),
+            name => EntityKind::from_name(name).map(Some).ok_or_else(no_name),
         }
     }
 }
@@ -71,7 +71,7 @@ fn of_a_file(field: &str) -> Error {
 }
 
 fn no_name() -> Error {
-    let most = EntityKind::LONGEST;
+    let most = EntityKind::MAX_NAME;
     let message =
         format!("`entity_type` is no name of a type: at most {most} lower-case letters, digits and `_`");
     let error = Error::new(Code::InvalidInput, message).field("entity_type");
@@ -95,8 +95,8 @@ mod tests {
     fn without_a_type_it_is_a_file() {
         for entity_type in [None, Some("file")] {
             let given = fields(entity_type, None, None);
-            assert_eq!(given.clone().raise("a".into()), Ok(Target::File("a".into())));
-            assert_eq!((given.clone().realm(), given.name()), (Ok(SearchScope::Files), "file"));
+            assert_eq!(given.clone().into_target("a".into()), Ok(Target::File("a".into())));
+            assert_eq!((given.clone().into_scope(), given.name()), (Ok(SearchScope::Files), "file"));
         }
     }
 
@@ -110,19 +110,21 @@ mod tests {
             ("some_other_4", Some("1"), Some("2")),
         ] {
             let given = fields(Some(name), app, organization);
-            let Ok(Target::Entity(entity)) = given.clone().raise("a".into()) else { panic!("{given:?}") };
+            let Ok(Target::Entity(entity)) = given.clone().into_target("a".into()) else {
+                panic!("{given:?}")
+            };
             assert_eq!(
                 (entity.kind.name(), entity.app_id.as_deref(), entity.organization_id.as_deref()),
                 (name, app, organization)
             );
-            assert_eq!(given.clone().raise(String::new()).unwrap_err().field.as_deref(), Some("path"));
+            assert_eq!(given.clone().into_target(String::new()).unwrap_err().field.as_deref(), Some("path"));
             assert_eq!(given.name(), name);
         }
     }
 
     #[test]
     fn what_cannot_be_a_key_is_refused_by_name() {
-        let long = "a".repeat(EntityKind::LONGEST + 1);
+        let long = "a".repeat(EntityKind::MAX_NAME + 1);
         for (kind, app, organization, field, said) in [
             (None, Some("1"), None, "app_id", "app_file only, and this is a file"),
             (Some("file"), None, Some("2"), "organization_id", "workflow only, and this is a file"),
@@ -134,7 +136,7 @@ mod tests {
             (Some("wörk"), None, None, "entity_type", "is no name"),
             (Some(long.as_str()), None, None, "entity_type", "is no name"),
         ] {
-            let refused = fields(kind, app, organization).realm().unwrap_err();
+            let refused = fields(kind, app, organization).into_scope().unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
             assert!(refused.message.contains(said), "{}", refused.message);
         }

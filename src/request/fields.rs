@@ -10,7 +10,7 @@ use crate::error::{Code, Error};
 use crate::locate::MatchTolerance;
 
 /// The most items in a list of one call.
-const MOST_ITEMS: usize = 10_000;
+const MAX_ITEMS: usize = 10_000;
 
 /// The fields of an edit, each as given or absent.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ pub struct Fields {
     /// The most replacements.
     pub search_count: Option<i64>,
     /// The flags of the pattern.
-    pub search_flags: Option<Flagged>,
+    pub search_flags: Option<FlagsValue>,
     /// The search range.
     pub lines: Option<WindowFields>,
     /// The symbol to search in.
@@ -42,7 +42,7 @@ pub struct Fields {
 
 /// Flags of a pattern, as Python's integer or by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Flagged {
+pub enum FlagsValue {
     /// An integer of Python's flags, as in `2`.
     Bits(i64),
     /// Flag names, as in `IGNORECASE|MULTILINE`.
@@ -87,12 +87,12 @@ impl Fields {
     ///
     /// Errors: `MODE_MISSING`, `MODE_CONFLICT`, `INVALID_INPUT` with the path of the field,
     /// `RANGE_OUT_OF_BOUNDS` for a line below 1, `BAD_PATTERN` for flags that Python does not know.
-    pub fn raise(self) -> Result<Edit, Error> {
+    pub fn into_edit(self) -> Result<Edit, Error> {
         self.check_one_mode()?;
         match self {
             Fields { content: Some(content), .. } => Ok(Edit::Content(content)),
-            Fields { line_edits: Some(edits), .. } => raise_line_edits(edits).map(Edit::Lines),
-            Fields { insert_lines: Some(inserts), .. } => raise_insertions(inserts).map(Edit::Insert),
+            Fields { line_edits: Some(edits), .. } => parse_line_edits(edits).map(Edit::Lines),
+            Fields { insert_lines: Some(inserts), .. } => parse_insertions(inserts).map(Edit::Insert),
             Fields {
                 search: Some(search),
                 replace: Some(replace),
@@ -104,18 +104,18 @@ impl Fields {
                 versioned,
                 ..
             } => {
-                let count = search_count.map(raise_count).transpose()?;
-                let lines = lines.map(raise_window).transpose()?;
-                let needle = raise_needle(search, regex.unwrap_or(false), search_flags)?;
+                let count = search_count.map(parse_count).transpose()?;
+                let lines = lines.map(parse_window).transpose()?;
+                let needle = parse_needle(search, regex.unwrap_or(false), search_flags)?;
                 Ok(Edit::Search(Search {
                     needle,
                     replace,
                     count,
                     lines,
                     within,
-                    aim: Occurrences::Matches,
+                    occurrences: Occurrences::Matches,
                     tolerance: MatchTolerance::Wrapping,
-                    standing: OnDuplicate::from_versioned(versioned),
+                    on_duplicate: OnDuplicate::from_versioned(versioned),
                 }))
             }
             Fields { .. } => Err(no_mode()),
@@ -159,8 +159,8 @@ impl Fields {
 
     fn check_no_search_options(&self) -> Result<(), Error> {
         let plain_flags = match &self.search_flags {
-            None | Some(Flagged::Bits(0)) => true,
-            Some(Flagged::Bits(_) | Flagged::Names(_)) => false,
+            None | Some(FlagsValue::Bits(0)) => true,
+            Some(FlagsValue::Bits(_) | FlagsValue::Names(_)) => false,
         };
         let stray = [
             ("regex", self.regex == Some(true)),
@@ -186,14 +186,14 @@ fn no_mode() -> Error {
     )
 }
 
-fn raise_line_edits(edits: Vec<LineEditFields>) -> Result<Vec<LineEdit>, Error> {
+fn parse_line_edits(edits: Vec<LineEditFields>) -> Result<Vec<LineEdit>, Error> {
     check_length("line_edits", &edits)?;
-    edits.into_iter().enumerate().map(|(index, edit)| raise_line_edit(index, edit)).collect()
+    edits.into_iter().enumerate().map(|(index, edit)| parse_line_edit(index, edit)).collect()
 }
 
-fn raise_line_edit(index: usize, edit: LineEditFields) -> Result<LineEdit, Error> {
-    let start_line = raise_line(edit.start_line, || format!("line_edits[{index}].start_line"))?;
-    let end_line = raise_line(edit.end_line, || format!("line_edits[{index}].end_line"))?;
+fn parse_line_edit(index: usize, edit: LineEditFields) -> Result<LineEdit, Error> {
+    let start_line = parse_line(edit.start_line, || format!("line_edits[{index}].start_line"))?;
+    let end_line = parse_line(edit.end_line, || format!("line_edits[{index}].end_line"))?;
     if start_line > end_line {
         return Err(Error::new(
             Code::InvalidInput,
@@ -204,10 +204,10 @@ fn raise_line_edit(index: usize, edit: LineEditFields) -> Result<LineEdit, Error
     Ok(LineEdit { start_line, end_line, new_content: edit.new_content, expect: edit.expect })
 }
 
-fn raise_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error> {
+fn parse_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error> {
     check_length("insert_lines", &inserts)?;
     let raise = |(index, insert): (usize, InsertFields)| {
-        let at_line = raise_line(insert.at_line, || format!("insert_lines[{index}].at_line"))?;
+        let at_line = parse_line(insert.at_line, || format!("insert_lines[{index}].at_line"))?;
         Ok(Insertion { at_line, content: insert.content, expect: insert.expect })
     };
     inserts.into_iter().enumerate().map(raise).collect()
@@ -216,23 +216,23 @@ fn raise_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error>
 fn check_length<T>(field: &str, list: &[T]) -> Result<(), Error> {
     let message = match list.len() {
         0 => format!("`{field}` is an empty list"),
-        1..=MOST_ITEMS => return Ok(()),
-        length => format!("`{field}` has {length} items, more than the {MOST_ITEMS} of one call"),
+        1..=MAX_ITEMS => return Ok(()),
+        length => format!("`{field}` has {length} items, more than the {MAX_ITEMS} of one call"),
     };
     Err(Error::new(Code::InvalidInput, message).field(field))
 }
 
 /// Converts a 1-based line number.
-pub(in crate::request) fn raise_line(line: i64, field: impl Fn() -> String) -> Result<usize, Error> {
+pub(in crate::request) fn parse_line(line: i64, field: impl Fn() -> String) -> Result<usize, Error> {
     usize::try_from(line).ok().filter(|line| *line >= 1).ok_or_else(|| {
         Error::new(Code::RangeOutOfBounds, format!("line {line} is out of bounds; lines count from 1"))
             .field(field())
     })
 }
 
-fn raise_window(window: WindowFields) -> Result<LineWindow, Error> {
-    let start = raise_line(window.start, || "lines.start".to_owned())?;
-    let end = raise_line(window.end, || "lines.end".to_owned())?;
+fn parse_window(window: WindowFields) -> Result<LineWindow, Error> {
+    let start = parse_line(window.start, || "lines.start".to_owned())?;
+    let end = parse_line(window.end, || "lines.end".to_owned())?;
     if start > end {
         return Err(Error::new(
             Code::InvalidInput,
@@ -243,7 +243,7 @@ fn raise_window(window: WindowFields) -> Result<LineWindow, Error> {
     Ok(LineWindow { start, end })
 }
 
-fn raise_count(count: i64) -> Result<NonZeroUsize, Error> {
+fn parse_count(count: i64) -> Result<NonZeroUsize, Error> {
     usize::try_from(count).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
         Error::new(Code::InvalidInput, format!("search_count must be at least 1, found {count}"))
             .field("search_count")
@@ -251,7 +251,7 @@ fn raise_count(count: i64) -> Result<NonZeroUsize, Error> {
     })
 }
 
-fn raise_needle(search: String, regex: bool, flags: Option<Flagged>) -> Result<Needle, Error> {
+fn parse_needle(search: String, regex: bool, flags: Option<FlagsValue>) -> Result<Needle, Error> {
     if search.is_empty() {
         return Err(
             Error::new(Code::InvalidInput, "search is empty, so it would match everywhere").field("search")
@@ -259,8 +259,8 @@ fn raise_needle(search: String, regex: bool, flags: Option<Flagged>) -> Result<N
     }
     let flags = match flags {
         None => Flags::default(),
-        Some(Flagged::Bits(bits)) => Flags::from_bits(bits)?,
-        Some(Flagged::Names(names)) => Flags::from_names(&names)?,
+        Some(FlagsValue::Bits(bits)) => Flags::from_bits(bits)?,
+        Some(FlagsValue::Names(names)) => Flags::from_names(&names)?,
     };
     if regex {
         return Ok(Needle::Regex { pattern: search, flags });

@@ -1,11 +1,11 @@
 //! The fields of an edit by instruction: the position, and the code, which may still have to be written.
 
-use super::fields::raise_line;
+use super::fields::parse_line;
 use crate::edit::{Edit, Insertion, LineEdit};
 use crate::error::{Code, Error};
 
 /// The longest instruction from which code is written, in bytes.
-const LONGEST: usize = 16 * 1024;
+const MAX_CHARS: usize = 16 * 1024;
 
 /// The fields of an edit by instruction, each as given or absent.
 #[derive(Debug, Clone, Default)]
@@ -35,11 +35,11 @@ pub enum EditType {
 
 /// An edit by instruction, with or without its code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Instructed {
+pub enum ParsedInstruction {
     /// The code is known; the edit is complete.
-    Known(Edit),
+    Complete(Edit),
     /// The code is still to be written.
-    Unwritten(Instruction),
+    NeedsCode(Instruction),
 }
 
 /// An instruction from which code is to be written.
@@ -48,7 +48,7 @@ pub struct Instruction {
     /// The instruction in natural language.
     pub text: String,
     /// The position of the code.
-    pub spot: InsertPoint,
+    pub insert_point: InsertPoint,
 }
 
 /// The position at which code is inserted.
@@ -68,22 +68,27 @@ impl InstructionFields {
     ///
     /// Errors: `INVALID_INPUT` for fields that do not go together, with the field; also for an empty or too
     /// long instruction if code is to be written from it; `RANGE_OUT_OF_BOUNDS` for a line below 1.
-    pub fn raise(self) -> Result<Instructed, Error> {
-        let spot = self.spot()?;
+    pub fn parse(self) -> Result<ParsedInstruction, Error> {
+        let spot = self.insert_point()?;
         match (self.edit_type(), self.code) {
-            (EditType::Delete, None) => Ok(Instructed::Known(spot.edit(String::new()))),
-            (EditType::Delete, Some(code)) if code.is_empty() => Ok(Instructed::Known(spot.edit(code))),
+            (EditType::Delete, None) => Ok(ParsedInstruction::Complete(spot.edit(String::new()))),
+            (EditType::Delete, Some(code)) if code.is_empty() => {
+                Ok(ParsedInstruction::Complete(spot.edit(code)))
+            }
             (EditType::Delete, Some(_)) => {
-                Err(wrong("code_block", "code_block has no place where the lines are deleted")
+                Err(invalid_field("code_block", "code_block has no place where the lines are deleted")
                     .hint("leave code_block out, or give `edit_type: replace`"))
             }
             (EditType::Insert, Some(code)) if code.is_empty() => {
-                Err(wrong("code_block", "code_block is empty, so there is nothing to insert"))
+                Err(invalid_field("code_block", "code_block is empty, so there is nothing to insert"))
             }
-            (EditType::Insert | EditType::Replace, Some(code)) => Ok(Instructed::Known(spot.edit(code))),
-            (EditType::Insert | EditType::Replace, None) => {
-                Ok(Instructed::Unwritten(Instruction { text: telling(self.instruction)?, spot }))
+            (EditType::Insert | EditType::Replace, Some(code)) => {
+                Ok(ParsedInstruction::Complete(spot.edit(code)))
             }
+            (EditType::Insert | EditType::Replace, None) => Ok(ParsedInstruction::NeedsCode(Instruction {
+                text: check_text(self.instruction)?,
+                insert_point: spot,
+            })),
         }
     }
 
@@ -92,28 +97,29 @@ impl InstructionFields {
         self.edit_type.unwrap_or(if lines { EditType::Replace } else { EditType::Insert })
     }
 
-    fn spot(&self) -> Result<InsertPoint, Error> {
+    fn insert_point(&self) -> Result<InsertPoint, Error> {
         let line = |given: Option<i64>, field: &str| {
-            given.map(|line| raise_line(line, || field.to_owned())).transpose()
+            given.map(|line| parse_line(line, || field.to_owned())).transpose()
         };
         let (start, end) = (line(self.start_line, "start_line")?, line(self.end_line, "end_line")?);
         match (self.edit_type(), start, end) {
             (EditType::Insert, None, None) => Ok(InsertPoint::End),
             (EditType::Insert, Some(start), None) => Ok(InsertPoint::Before(start)),
             (EditType::Insert, Some(start), Some(end)) if start == end => Ok(InsertPoint::Before(start)),
-            (EditType::Insert, _, Some(_)) => {
-                Err(wrong("end_line", "code is inserted before start_line, and end_line has no meaning")
-                    .hint("leave end_line out, or give `edit_type: replace`"))
-            }
+            (EditType::Insert, _, Some(_)) => Err(invalid_field(
+                "end_line",
+                "code is inserted before start_line, and end_line has no meaning",
+            )
+            .hint("leave end_line out, or give `edit_type: replace`")),
             (EditType::Replace | EditType::Delete, None, _) => {
-                Err(wrong("start_line", "start_line is missing: which lines are meant must be said")
+                Err(invalid_field("start_line", "start_line is missing: which lines are meant must be said")
                     .hint("give start_line and end_line; without both, `edit_type: insert` appends"))
             }
             (EditType::Replace | EditType::Delete, Some(start), end) => {
                 let end = end.unwrap_or(start);
                 if end < start {
                     let message = format!("start_line must be <= end_line, found {start} and {end}");
-                    return Err(wrong("end_line", message));
+                    return Err(invalid_field("end_line", message));
                 }
                 Ok(InsertPoint::Lines(start, end))
             }
@@ -139,22 +145,22 @@ fn insertion(at_line: usize, content: String) -> Edit {
 }
 
 /// Checks an instruction from which code is to be written.
-fn telling(text: String) -> Result<String, Error> {
+fn check_text(text: String) -> Result<String, Error> {
     match text.len() {
         _ if text.trim().is_empty() => {
-            Err(wrong("edit_instruction", "edit_instruction is blank, and there is no code_block"))
+            Err(invalid_field("edit_instruction", "edit_instruction is blank, and there is no code_block"))
         }
-        0..=LONGEST => Ok(text),
+        0..=MAX_CHARS => Ok(text),
         length => {
             let message = format!(
-                "edit_instruction has {length} bytes, more than the {LONGEST} by which code is written"
+                "edit_instruction has {length} bytes, more than the {MAX_CHARS} by which code is written"
             );
-            Err(wrong("edit_instruction", message))
+            Err(invalid_field("edit_instruction", message))
         }
     }
 }
 
-fn wrong(field: &str, message: impl Into<String>) -> Error {
+fn invalid_field(field: &str, message: impl Into<String>) -> Error {
     Error::new(Code::InvalidInput, message).field(field)
 }
 
@@ -164,38 +170,39 @@ mod tests {
 
     const NONE: (Option<i64>, Option<i64>) = (None, None);
 
-    fn raised(
+    fn parsed(
         edit_type: Option<EditType>,
         (start_line, end_line): (Option<i64>, Option<i64>),
         code: Option<&str>,
-    ) -> Result<Instructed, Error> {
+    ) -> Result<ParsedInstruction, Error> {
         let code = code.map(str::to_owned);
-        InstructionFields { instruction: "do it".into(), start_line, end_line, code, edit_type }.raise()
+        InstructionFields { instruction: "do it".into(), start_line, end_line, code, edit_type }.parse()
     }
 
     #[test]
     fn the_type_follows_from_the_lines() {
-        let known = |spot: InsertPoint| Ok(Instructed::Known(spot.edit("x".into())));
-        assert_eq!(raised(None, NONE, Some("x")), known(InsertPoint::End));
-        assert_eq!(raised(None, (Some(3), None), Some("x")), known(InsertPoint::Lines(3, 3)));
-        assert_eq!(raised(None, (Some(3), Some(5)), Some("x")), known(InsertPoint::Lines(3, 5)));
+        let known = |spot: InsertPoint| Ok(ParsedInstruction::Complete(spot.edit("x".into())));
+        assert_eq!(parsed(None, NONE, Some("x")), known(InsertPoint::End));
+        assert_eq!(parsed(None, (Some(3), None), Some("x")), known(InsertPoint::Lines(3, 3)));
+        assert_eq!(parsed(None, (Some(3), Some(5)), Some("x")), known(InsertPoint::Lines(3, 5)));
         let insert = Some(EditType::Insert);
-        assert_eq!(raised(insert, (Some(3), None), Some("x")), known(InsertPoint::Before(3)));
-        assert_eq!(raised(insert, (Some(3), Some(3)), Some("x")), known(InsertPoint::Before(3)));
-        let gone = Ok(Instructed::Known(InsertPoint::Lines(2, 4).edit(String::new())));
+        assert_eq!(parsed(insert, (Some(3), None), Some("x")), known(InsertPoint::Before(3)));
+        assert_eq!(parsed(insert, (Some(3), Some(3)), Some("x")), known(InsertPoint::Before(3)));
+        let gone = Ok(ParsedInstruction::Complete(InsertPoint::Lines(2, 4).edit(String::new())));
         for (edit_type, code) in
             [(EditType::Delete, None), (EditType::Delete, Some("")), (EditType::Replace, Some(""))]
         {
-            assert_eq!(raised(Some(edit_type), (Some(2), Some(4)), code), gone, "{edit_type:?}");
+            assert_eq!(parsed(Some(edit_type), (Some(2), Some(4)), code), gone, "{edit_type:?}");
         }
     }
 
     #[test]
     fn code_that_is_not_given_is_to_be_written() {
-        let unwritten = |spot| Ok(Instructed::Unwritten(Instruction { text: "do it".into(), spot }));
-        assert_eq!(raised(None, NONE, None), unwritten(InsertPoint::End));
-        assert_eq!(raised(None, (Some(1), None), None), unwritten(InsertPoint::Lines(1, 1)));
-        assert_eq!(raised(Some(EditType::Insert), (Some(1), None), None), unwritten(InsertPoint::Before(1)));
+        let unwritten =
+            |spot| Ok(ParsedInstruction::NeedsCode(Instruction { text: "do it".into(), insert_point: spot }));
+        assert_eq!(parsed(None, NONE, None), unwritten(InsertPoint::End));
+        assert_eq!(parsed(None, (Some(1), None), None), unwritten(InsertPoint::Lines(1, 1)));
+        assert_eq!(parsed(Some(EditType::Insert), (Some(1), None), None), unwritten(InsertPoint::Before(1)));
     }
 
     #[test]
@@ -205,10 +212,11 @@ mod tests {
             code: code.map(str::to_owned),
             ..InstructionFields::default()
         };
-        assert!(blank(Some("x")).raise().is_ok());
-        let long = InstructionFields { instruction: "x".repeat(LONGEST + 1), ..InstructionFields::default() };
+        assert!(blank(Some("x")).parse().is_ok());
+        let long =
+            InstructionFields { instruction: "x".repeat(MAX_CHARS + 1), ..InstructionFields::default() };
         for wrong in [blank(None), long] {
-            let refused = wrong.raise().unwrap_err();
+            let refused = wrong.parse().unwrap_err();
             assert_eq!(
                 (refused.code, refused.field.as_deref()),
                 (Code::InvalidInput, Some("edit_instruction"))
@@ -229,12 +237,12 @@ mod tests {
             (Some(Insert), NONE, Some(""), "code_block"),
             (Some(Delete), (Some(1), None), Some("x"), "code_block"),
         ] {
-            let refused = raised(edit_type, lines, code).unwrap_err();
+            let refused = parsed(edit_type, lines, code).unwrap_err();
             let seen = (refused.code, refused.field.as_deref());
             assert_eq!(seen, (Code::InvalidInput, Some(field)), "{edit_type:?} {lines:?}");
         }
         for lines in [(Some(0), None), (Some(-1), Some(2)), (Some(1), Some(0))] {
-            let refused = raised(None, lines, Some("x")).unwrap_err();
+            let refused = parsed(None, lines, Some("x")).unwrap_err();
             assert_eq!(refused.code, Code::RangeOutOfBounds, "{lines:?}");
         }
     }

@@ -8,19 +8,19 @@ mod entity;
 mod fields;
 mod instruction;
 mod read;
-mod revert;
 mod target;
+mod undo;
 
-pub use block::{BlockFields, LikenessFields};
+pub use block::{BlockFields, ToleranceFields};
 pub use entity::EntityFields;
-pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
-pub use instruction::{EditType, InsertPoint, Instructed, Instruction, InstructionFields};
+pub use fields::{Fields, FlagsValue, InsertFields, LineEditFields, WindowFields};
+pub use instruction::{EditType, InsertPoint, Instruction, InstructionFields, ParsedInstruction};
 pub use read::{
-    ContextFields, ContextLook, LineFields, LineLook, ListFields, ListLook, ReadRequest, SearchFields,
-    SearchLook,
+    ContextFields, ContextRequest, LineFields, LinesRequest, ListFields, ListRequest, ReadRequest,
+    SearchFields, SearchRequest,
 };
-pub use revert::{Direction, History, Revert};
 pub use target::{Entity, EntityKind, SearchScope, Target};
+pub use undo::{Direction, HistoryRequest, UndoRequest};
 
 use crate::edit::Edit;
 
@@ -36,7 +36,7 @@ pub struct Request {
     /// The caller's expectation of the target.
     pub expect: Expect,
     /// The options for the gates, in addition to the policy.
-    pub scrutiny: GateOptions,
+    pub gate_options: GateOptions,
     /// The author of the edit.
     pub author: Author,
 }
@@ -60,7 +60,7 @@ pub struct Author {
     /// The name of the caller, as it gives it.
     pub name: String,
     /// The id of the write that a person confirmed; absent without a confirmation.
-    pub agreed: Option<String>,
+    pub confirmation_id: Option<String>,
 }
 
 /// The caller's expectation of the target before the edit.
@@ -101,7 +101,7 @@ impl Mode {
     }
 
     /// Returns the mode with this name, if there is one.
-    pub fn named(name: &str) -> Option<Mode> {
+    pub fn from_name(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }

@@ -62,12 +62,12 @@ impl EntityKind {
     pub const ALL: [EntityKind; 3] = [EntityKind::APP_FILE, EntityKind::WORKFLOW, EntityKind::MODULE];
 
     /// The greatest length of a name.
-    pub const LONGEST: usize = 40;
+    pub const MAX_NAME: usize = 40;
 
     /// Returns the type of this name, if the name is valid; the policy decides if the type exists.
-    pub fn named(name: &str) -> Option<EntityKind> {
+    pub fn from_name(name: &str) -> Option<EntityKind> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-        let fits = (1..=EntityKind::LONGEST).contains(&name.len()) && name.bytes().all(plain);
+        let fits = (1..=EntityKind::MAX_NAME).contains(&name.len()) && name.bytes().all(plain);
         let known = || EntityKind::ALL.into_iter().find(|kind| kind.name() == name);
         (fits && name != EntityKind::FILE)
             .then(|| known().unwrap_or_else(|| EntityKind(Cow::Owned(name.to_owned()))))
@@ -81,7 +81,7 @@ impl EntityKind {
 
 impl Target {
     /// Returns the target as the caller named it.
-    pub fn shown(&self) -> &str {
+    pub fn display_path(&self) -> &str {
         match self {
             Target::File(path) | Target::Entity(Entity { path, .. }) => path,
         }

@@ -5,10 +5,10 @@
 
 use super::access;
 use super::alias::OtherNames;
-use super::file_place::{FilePlace, join};
+use super::file_location::{FileLocation, join};
 use super::root::{Root, named};
 use super::walk::{self, WalkEnd};
-use super::{alias, git_settings, permit, spelling, state, trouble};
+use super::{alias, git_settings, permit, spelling, state, system_error};
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
 use rustix::fs::{FileType, Stat};
@@ -29,7 +29,7 @@ pub(super) enum AccessPurpose {
 }
 
 /// Admits a path for writing or reading.
-pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FilePlace, Error> {
+pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FileLocation, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let asked = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
@@ -40,7 +40,7 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
         Some((name, ..)) => Some(name.clone()),
         None => found.missing.pop(),
     };
-    let name = name.ok_or_else(|| trouble::not_a_file(path, "a directory"))?;
+    let name = name.ok_or_else(|| system_error::not_a_file(path, "a directory"))?;
     if path.ends_with('/') {
         return Err(closed(path, file.is_some()));
     }
@@ -63,8 +63,8 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
         }
         AccessPurpose::Read => (None, None),
     };
-    let place = place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))?;
-    Ok(FilePlace { names: links.names, runnable, occasion, ..place })
+    let place = place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
+    Ok(FileLocation { names: links.names, runnable, occasion, ..place })
 }
 
 /// The occasion on which a file that is to be written runs, under any of its names.
@@ -91,35 +91,35 @@ fn runnable(
 
 /// Admits a path for a command that a person runs. Such a command may write protected files, and follows no
 /// link.
-pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FilePlace, Error> {
+pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let mut found = walk::walk(roots, root, &rest, path)?;
     if found.followed {
-        return Err(trouble::not_a_file(path, "behind a symlink, which this command does not follow"));
+        return Err(system_error::not_a_file(path, "behind a symlink, which this command does not follow"));
     }
     let file = found.file.take();
     let name = match &file {
         Some((name, stat, fd)) => {
             refuse_special(stat, fd, path)?;
-            let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
+            let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
             permit::may_replace(&step.folder, name, stat, path)?;
-            permit::way(permit::names_of(stat), Publishing::default(), path)?;
+            permit::write_method(permit::names_of(stat), Publishing::default(), path)?;
             name.clone()
         }
         None => {
-            let name = found.missing.pop().ok_or_else(|| trouble::not_a_file(path, "a directory"))?;
+            let name = found.missing.pop().ok_or_else(|| system_error::not_a_file(path, "a directory"))?;
             vet_new(&found, &name, path)?;
             name
         }
     };
     state::refuse_reached(&found, &name, path)?;
-    place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))
+    place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))
 }
 
 /// Finds the folder that a path names, or that of the file that it names, without any right to its content:
 /// the result has no file name, so nothing can be written there.
-pub(super) fn stand(roots: &[Root], path: &str) -> Result<FilePlace, Error> {
+pub(super) fn find_folder(roots: &[Root], path: &str) -> Result<FileLocation, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let found = walk::walk(roots, root, &rest, path)?;
@@ -128,7 +128,7 @@ pub(super) fn stand(roots: &[Root], path: &str) -> Result<FilePlace, Error> {
             .field("path")
             .hint("name a folder or a file that is there"));
     }
-    place(roots, (root, &rest), found, String::new()).ok_or_else(|| trouble::outside(path))
+    place(roots, (root, &rest), found, String::new()).ok_or_else(|| system_error::outside(path))
 }
 
 pub(super) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
@@ -152,7 +152,7 @@ fn vet_file(
 ) -> Result<OtherNames, Error> {
     refuse_special(stat, fd, path)?;
     let links = alias::refuse_hidden_links(roots, found, stat, path)?;
-    let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
+    let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_replace(&step.folder, name, stat, path)?;
     Ok(links)
 }
@@ -170,7 +170,7 @@ fn vet_sight(
 
 fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
     found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
-    let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
+    let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_create(&step.folder, path)
 }
 
@@ -178,8 +178,12 @@ fn vet_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
 pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<(), Error> {
     let what = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
-            let made_up = is_made_up(fd).map_err(|errno| trouble::failed("fstatfs", path, errno))?;
-            return if made_up { Err(trouble::not_a_file(path, "made up by the kernel")) } else { Ok(()) };
+            let made_up = is_made_up(fd).map_err(|errno| system_error::failed("fstatfs", path, errno))?;
+            return if made_up {
+                Err(system_error::not_a_file(path, "made up by the kernel"))
+            } else {
+                Ok(())
+            };
         }
         FileType::Directory => "a directory",
         FileType::Symlink => "a symlink",
@@ -188,7 +192,7 @@ pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<()
         FileType::CharacterDevice | FileType::BlockDevice => "a device",
         FileType::Unknown => "of an unknown kind",
     };
-    Err(trouble::not_a_file(path, what))
+    Err(system_error::not_a_file(path, what))
 }
 
 /// True if the kernel generates the files of this file system.
@@ -207,13 +211,13 @@ fn folder_path(found: &WalkEnd) -> String {
     found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name))
 }
 
-fn place(roots: &[Root], (asked, rest): (usize, &str), found: WalkEnd, name: String) -> Option<FilePlace> {
+fn place(roots: &[Root], (asked, rest): (usize, &str), found: WalkEnd, name: String) -> Option<FileLocation> {
     let in_root = real_path(&found, &name);
     // After a link the text of the path does not determine the folder: `link/..` is the parent of the link's
     // target.
     let plain = if found.followed { None } else { spelling::normal(rest) };
     let below = plain.unwrap_or_else(|| spelling::without_idle_dots(rest));
-    Some(FilePlace {
+    Some(FileLocation {
         root: found.root,
         folder: folder_path(&found),
         identity: found.folders.last()?.identity,

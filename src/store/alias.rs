@@ -8,12 +8,12 @@
 //! Invariant: names are compared by device and inode; a search that could not be finished is an error.
 
 use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
-use super::file_place::join;
+use super::file_location::join;
 use super::folder::{Folder, Identity};
 use super::names::{self, Coverage, VisitStep};
 use super::permit;
 use super::root::Root;
-use super::trouble::failed;
+use super::system_error::failed;
 use super::walk::{PathStep, WalkEnd};
 use crate::error::Error;
 use rustix::fs::{FileType, Stat};
@@ -21,7 +21,7 @@ use rustix::io::Errno;
 
 /// Fails for a path that a link of a protected name leads to, or a git folder under another name.
 pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
-    let way = way(found, name);
+    let way = ancestors(found, name);
     for PathStep { folder, .. } in &found.folders {
         if is_git_folder(folder) {
             return Err(access::protected(path, GIT_FOLDER));
@@ -41,7 +41,7 @@ pub(super) fn refuse_aliases(found: &WalkEnd, name: &str, path: &str) -> Result<
 ///
 /// Errors: the links could not be read.
 pub(super) fn runnable_alias(found: &WalkEnd, name: &str, path: &str) -> Result<Option<&'static str>, Error> {
-    let way = way(found, name);
+    let way = ancestors(found, name);
     for PathStep { folder, .. } in &found.folders {
         let marks = marked(folder, RUNNABLE_NAMES, RUNNABLE_FOLDERS, access::runnable_for);
         for (target, marked) in marks.map_err(|errno| failed("looking for links to it", path, errno))? {
@@ -71,7 +71,7 @@ fn marked(
     let mut linked = links_in_folders(folder, folders)?;
     linked.extend(covered_links(folder, rule_for)?);
     let names = names.iter().map(|name| (*name).to_owned()).chain(linked);
-    Ok(names.filter_map(|name| Some((Identity::from_stat(&folder.stat_behind(&name).ok()?), name))).collect())
+    Ok(names.filter_map(|name| Some((Identity::from_stat(&folder.stat_target(&name).ok()?), name))).collect())
 }
 
 /// True if a folder with an entry of this name can have [`marks`].
@@ -145,7 +145,7 @@ pub(super) fn refuse_protected_links(
 }
 
 /// The identity of every folder of the path, and of the file, each with the rest of the path.
-fn way(found: &WalkEnd, name: &str) -> Vec<(Identity, String)> {
+fn ancestors(found: &WalkEnd, name: &str) -> Vec<(Identity, String)> {
     let mut below = join(&found.missing.join("/"), name);
     let mut way = Vec::new();
     if let (Some(step), []) = (found.folders.last(), found.missing.as_slice())

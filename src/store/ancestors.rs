@@ -21,16 +21,16 @@ pub(super) fn candidates<'p>(
     names: &'static [&'static str],
 ) -> Vec<(&'p str, Vec<&'static str>)> {
     let mut folder = root.top().ok();
-    let mut found = vec![standing(folder.as_ref(), names)];
+    let mut found = vec![existing(folder.as_ref(), names)];
     for name in path.split('/').filter(|name| !name.is_empty()) {
         folder = folder.and_then(|above| above.enter(name).ok());
-        found.push(standing(folder.as_ref(), names));
+        found.push(existing(folder.as_ref(), names));
     }
     upwards(path).zip(found.into_iter().rev()).collect()
 }
 
 /// The names that may exist in a folder: all, if it could not be entered.
-fn standing(folder: Option<&Folder>, names: &[&'static str]) -> Vec<&'static str> {
+fn existing(folder: Option<&Folder>, names: &[&'static str]) -> Vec<&'static str> {
     let may_stand = |name: &&str| folder.is_none_or(|folder| !is_absent(folder, name));
     names.iter().copied().filter(may_stand).collect()
 }

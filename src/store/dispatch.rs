@@ -37,7 +37,7 @@ pub struct Write<'a> {
     /// The number of folders above a removed file that are removed too, if they are empty then.
     pub folders: usize,
     /// The facts that the journal records besides the texts.
-    pub told: JournalRecord,
+    pub record: JournalRecord,
 }
 
 /// The result of the writes of one edit.
@@ -108,7 +108,7 @@ impl Store {
     ) -> Result<WriteOutcome, Error> {
         let files: Option<Vec<FileWrite<'_>>> = writes.iter().map(Write::of_file).collect();
         if let Some(files) = files {
-            let remembers = writes.first().is_some_and(|write| self.forgets(write.place).is_none());
+            let remembers = writes.first().is_some_and(|write| self.disabled_reason(write.place).is_none());
             let record = remembers.then_some((&self.journal, deed));
             return self.files.publish(&files, how, record).map(WriteOutcome::All);
         }
@@ -121,9 +121,9 @@ impl Store {
     }
 
     /// The reason why edits of a path are not recorded, if they are not.
-    pub fn forgets(&self, place: &DocumentPath) -> Option<String> {
+    pub fn disabled_reason(&self, place: &DocumentPath) -> Option<String> {
         match place {
-            DocumentPath::File(place) => self.journal.trouble(place),
+            DocumentPath::File(place) => self.journal.disabled_reason(place),
             DocumentPath::Row(_) => None,
         }
     }
@@ -132,7 +132,11 @@ impl Store {
     /// rows the history is part of the data, so the error stays.
     ///
     /// Errors: that of the query, for a row.
-    pub fn at_hand<T: Default>(&self, place: &DocumentPath, asked: Result<T, Error>) -> Result<T, Error> {
+    pub fn or_default_for_files<T: Default>(
+        &self,
+        place: &DocumentPath,
+        asked: Result<T, Error>,
+    ) -> Result<T, Error> {
         match place {
             DocumentPath::File(_) => Ok(asked.unwrap_or_default()),
             DocumentPath::Row(_) => asked,
@@ -149,9 +153,9 @@ impl Store {
 
     /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
     /// held.
-    pub fn stale(&self, place: &DocumentPath) -> bool {
+    pub fn has_interrupted_edit(&self, place: &DocumentPath) -> bool {
         match place {
-            DocumentPath::File(place) => self.journal.stale(place).unwrap_or(false),
+            DocumentPath::File(place) => self.journal.has_interrupted_edit(place).unwrap_or(false),
             // A database transaction is complete or absent.
             DocumentPath::Row(_) => false,
         }
@@ -227,24 +231,24 @@ impl Store {
 
 impl<'a> Write<'a> {
     fn of_file(&self) -> Option<FileWrite<'a>> {
-        let Write { place, before, after, mode, folders, told } = *self;
+        let Write { place, before, after, mode, folders, record: told } = *self;
         let DocumentPath::File(place) = place else { return None };
         let before = match before {
             None => None,
-            Some((Snapshot::File(snapshot), content)) => Some(snapshot.held(content)),
+            Some((Snapshot::File(snapshot), content)) => Some(snapshot.expected(content)),
             Some((Snapshot::Row(_), _)) => return None,
         };
-        Some(FileWrite { place, before, after, mode, folders, told })
+        Some(FileWrite { place, before, after, mode, folders, record: told })
     }
 
     fn of_row(&self) -> Option<RowWrite<'a>> {
-        let Write { place, before, after, told, .. } = *self;
+        let Write { place, before, after, record: told, .. } = *self;
         let DocumentPath::Row(place) = place else { return None };
         let before = match before {
             None => None,
             Some((Snapshot::Row(snapshot), content)) => Some((snapshot, content)),
             Some((Snapshot::File(_), _)) => return None,
         };
-        Some(RowWrite { place, before, after, told })
+        Some(RowWrite { location: place, before, after, record: told })
     }
 }

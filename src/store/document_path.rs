@@ -3,9 +3,9 @@
 //! Invariant: it holds no descriptor, no connection and no right; every call goes through its store again and
 //! finds the same target, or fails.
 
-use super::file_place::FilePlace;
+use super::file_location::FileLocation;
 use super::folder::Identity;
-use super::rows::RowPlace;
+use super::rows::RowLocation;
 use crate::request::{Entity, EntityKind};
 use crate::text::Version;
 
@@ -19,9 +19,9 @@ const HASH: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentPath {
     /// A file.
-    File(FilePlace),
+    File(FileLocation),
     /// A row in a database.
-    Row(RowPlace),
+    Row(RowLocation),
 }
 
 /// The key of a lock: the identity of the deepest existing folder and the names below it, or a row of a
@@ -106,14 +106,14 @@ impl DocumentPath {
     }
 }
 
-impl From<FilePlace> for DocumentPath {
-    fn from(place: FilePlace) -> DocumentPath {
+impl From<FileLocation> for DocumentPath {
+    fn from(place: FileLocation) -> DocumentPath {
         DocumentPath::File(place)
     }
 }
 
-impl From<RowPlace> for DocumentPath {
-    fn from(place: RowPlace) -> DocumentPath {
+impl From<RowLocation> for DocumentPath {
+    fn from(place: RowLocation) -> DocumentPath {
         DocumentPath::Row(place)
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: these are hints; a file that cannot be read or parsed gives none, and is no error.
 
 use super::ancestors::candidates;
-use super::file_place::{FilePlace, join};
+use super::file_location::{FileLocation, join};
 use super::policy_file::read_beside;
 use super::root::Root;
 use crate::text::{Encoding, Hints, LineEnd};
@@ -14,7 +14,7 @@ use ec4rs::{ConfigParser, Properties, PropertiesSource, Section};
 const NAME: &str = ".editorconfig";
 
 /// Returns the hints for a path from all files up to the one with `root = true`; nearer ones take precedence.
-pub(super) fn hints(root: &Root, place: &FilePlace) -> Hints {
+pub(super) fn hints(root: &Root, place: &FileLocation) -> Hints {
     let path = place.in_root();
     let mut configs = Vec::new();
     for (folder, names) in candidates(root, &place.folder, &[NAME]) {

@@ -4,18 +4,18 @@
 //! was admitted; if that folder was replaced, the call fails.
 
 use super::admit::{self, AccessPurpose};
-use super::file_place::FilePlace;
+use super::file_location::FileLocation;
 use super::fingerprint::FileFingerprint;
 use super::git_layout::{self, PlannedFile};
 use super::journal::{EditMeta, Journal};
 use super::locks::Locks;
 use super::policy_file::PolicyText;
+use super::policy_listing::{self, PolicyFile};
 use super::publish::{self, FileWrite, PublishedBatch};
-use super::recover::{self, Half, Recovered};
+use super::recover::{self, InterruptedEdit, Recovered};
 use super::root::{self, Root};
-use super::ruling::{self, PolicyFile};
 use super::snapshot::{self, FileSnapshot};
-use super::trouble;
+use super::system_error;
 use super::{editorconfig, policy_file};
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
@@ -60,36 +60,38 @@ impl Files {
 
     /// Admits a path for writing. Everything that forbids the write, and is known before reading, is an error
     /// here.
-    pub fn admit(&self, path: &str) -> Result<FilePlace, Error> {
+    pub fn admit(&self, path: &str) -> Result<FileLocation, Error> {
         admit::admit(&self.roots, path, AccessPurpose::Write)
     }
 
     /// Admits a path for reading, even if it may not be written.
-    pub fn admit_to_read(&self, path: &str) -> Result<FilePlace, Error> {
+    pub fn admit_to_read(&self, path: &str) -> Result<FileLocation, Error> {
         admit::admit(&self.roots, path, AccessPurpose::Read)
     }
 
     /// Admits a path for a command that only a person runs: protection from agents does not apply, and no
     /// link is followed.
-    pub fn admit_own(&self, path: &str) -> Result<FilePlace, Error> {
+    pub fn admit_own(&self, path: &str) -> Result<FileLocation, Error> {
         admit::admit_own(&self.roots, path)
     }
 
     /// Reads the file, at most `limit` bytes; `None` if there is no file yet.
-    pub fn read(&self, place: &FilePlace, limit: u64) -> Result<Option<FileSnapshot>, Error> {
+    pub fn read(&self, place: &FileLocation, limit: u64) -> Result<Option<FileSnapshot>, Error> {
         let mut folder = root::folder_of(&self.roots, place)?;
         for name in &place.missing {
             folder = match folder.enter(name) {
                 Ok(folder) => folder,
                 Err(Errno::NOENT) => return Ok(None),
-                Err(errno) => return Err(trouble::lost("opening the folder", place.shown(), errno)),
+                Err(errno) => {
+                    return Err(system_error::folder_lost("opening the folder", place.shown(), errno));
+                }
             };
         }
         snapshot::read(&folder, &place.name, place.shown(), limit)
     }
 
     /// Returns the file's fingerprint; `None` if it is not reliable.
-    pub fn facts(&self, place: &FilePlace) -> Option<FileFingerprint> {
+    pub fn fingerprint(&self, place: &FileLocation) -> Option<FileFingerprint> {
         let folder = root::folder_of(&self.roots, place).ok().filter(|_| place.missing.is_empty())?;
         folder.stat(&place.name).ok().map(|stat| FileFingerprint::from_stat(&stat))
     }
@@ -115,7 +117,7 @@ impl Files {
     }
 
     /// Completes a half-done edit, or reverts it.
-    pub(super) fn recover(&self, locks: &Locks, half: &Half<'_>) -> Recovered {
+    pub(super) fn recover(&self, locks: &Locks, half: &InterruptedEdit<'_>) -> Recovered {
         recover::recover(&self.roots, locks, half)
     }
 
@@ -133,14 +135,14 @@ impl Files {
 
     /// True if an entry exists at a path relative to the root that contains the file, as in
     /// [`FileLocation::in_root`]; never outside of that root.
-    pub fn exists(&self, place: &FilePlace, path: &str) -> bool {
+    pub fn exists(&self, place: &FileLocation, path: &str) -> bool {
         self.root(place).is_ok_and(|root| root.dir().try_exists(path).unwrap_or(false))
     }
 
     /// Returns the nearest policy file above the path.
     ///
     /// Errors: `POLICY_INVALID` for one that cannot be read.
-    pub fn policy_text(&self, place: &FilePlace) -> Result<Option<PolicyText>, Error> {
+    pub fn policy_text(&self, place: &FileLocation) -> Result<Option<PolicyText>, Error> {
         policy_file::nearest(&self.roots, place)
     }
 
@@ -155,18 +157,18 @@ impl Files {
     }
 
     /// Returns the names of the policy files above the path, the nearest first, with their change times.
-    pub fn policy_files(&self, place: &FilePlace) -> Result<Vec<PolicyFile>, Error> {
-        self.root(place).map(|root| ruling::above(root, place))
+    pub fn policy_files(&self, place: &FileLocation) -> Result<Vec<PolicyFile>, Error> {
+        self.root(place).map(|root| policy_listing::above(root, place))
     }
 
     /// Finds an existing folder, or that of a file, as a starting point for queries; nothing can be written
     /// there.
-    pub fn stand(&self, path: &str) -> Result<FilePlace, Error> {
-        admit::stand(&self.roots, path)
+    pub fn find_folder(&self, path: &str) -> Result<FileLocation, Error> {
+        admit::find_folder(&self.roots, path)
     }
 
     /// The encoding and line ends from the `.editorconfig` files above the path.
-    pub fn hints(&self, place: &FilePlace) -> Hints {
+    pub fn hints(&self, place: &FileLocation) -> Hints {
         self.root(place).map(|root| editorconfig::hints(root, place)).unwrap_or_default()
     }
 
@@ -176,12 +178,12 @@ impl Files {
     }
 
     /// The absolute path of the root that contains the file, links resolved.
-    pub fn root_path(&self, place: &FilePlace) -> Result<&Path, Error> {
+    pub fn root_path(&self, place: &FileLocation) -> Result<&Path, Error> {
         self.root(place).map(Root::real)
     }
 
-    fn root(&self, place: &FilePlace) -> Result<&Root, Error> {
-        self.roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))
+    fn root(&self, place: &FileLocation) -> Result<&Root, Error> {
+        self.roots.get(place.root).ok_or_else(|| system_error::outside(place.shown()))
     }
 }
 

@@ -118,7 +118,7 @@ impl Folder {
     }
 
     /// The metadata of the entry's target, for comparison only; the target is never opened.
-    pub fn stat_behind(&self, name: &str) -> Result<Stat> {
+    pub fn stat_target(&self, name: &str) -> Result<Stat> {
         rustix::fs::statat(&self.0, name, AtFlags::empty())
     }
 

@@ -18,10 +18,10 @@
 mod common;
 
 use self::common::CommonFolders;
-use super::file_place::{FilePlace, join};
+use super::file_location::{FileLocation, join};
 use super::folder::Folder;
 use super::root::Root;
-use super::{access, trouble};
+use super::{access, system_error};
 use crate::error::{Code, Error};
 use crate::text::fold;
 use rustix::io::Errno;
@@ -85,7 +85,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedFile<'a> {
     /// The admitted path.
-    pub place: &'a FilePlace,
+    pub place: &'a FileLocation,
     /// The text to be written; absent if the file is to be removed.
     pub after: Option<&'a [u8]>,
 }
@@ -151,7 +151,7 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
             if names.make_common_folder()
                 && let Some(root) = roots.get(place.root)
                 && let Some(by) = common.named_by(&root.real().join(parent)).map_err(|errno| {
-                    failed(trouble::failed("looking for a git folder", place.shown(), errno))
+                    failed(system_error::failed("looking for a git folder", place.shown(), errno))
                 })?
             {
                 return Err(failed(refusal_of_common(place, parent, by)));
@@ -164,7 +164,7 @@ pub(super) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
 /// Returns true if a file of this path in a root would give a folder the last of the names that git looks
 /// for.
 pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
-    let top = root.top().map_err(|error| trouble::errno_of(&error).unwrap_or(Errno::IO))?;
+    let top = root.top().map_err(|error| system_error::errno_of(&error).unwrap_or(Errno::IO))?;
     let common = CommonFolders::new(std::slice::from_ref(root));
     for (parent, name) in parents(path) {
         let mut names = LayoutNames::default();
@@ -211,16 +211,16 @@ fn parents(path: &str) -> impl Iterator<Item = (&str, &str)> {
 fn names_after(
     roots: &[Root],
     writes: &[PlannedFile<'_>],
-    place: &FilePlace,
+    place: &FileLocation,
     parent: &str,
 ) -> Result<LayoutNames, Error> {
-    let Some(root) = roots.get(place.root) else { return Err(trouble::outside(place.shown())) };
+    let Some(root) = roots.get(place.root) else { return Err(system_error::outside(place.shown())) };
     let mut names = LayoutNames::default();
     let listed = match root.top() {
         Ok(top) => list(&top, parent, &mut names),
-        Err(error) => return Err(trouble::failed_io("opening the root", place.shown(), &error)),
+        Err(error) => return Err(system_error::failed_io("opening the root", place.shown(), &error)),
     };
-    listed.map_err(|errno| trouble::failed("looking for a git folder", place.shown(), errno))?;
+    listed.map_err(|errno| system_error::failed("looking for a git folder", place.shown(), errno))?;
     // Roots may be nested, so one folder can have several paths.
     let folder = root.real().join(parent);
     for write in writes.iter().filter(|write| write.after.is_some()) {
@@ -287,7 +287,7 @@ fn runs(text: &[u8]) -> bool {
         || SECTIONS.iter().any(|(section, keys)| opens(section) && (keys.is_empty() || keys.iter().any(has)))
 }
 
-fn refusal(place: &FilePlace, parent: &str) -> Error {
+fn refusal(place: &FileLocation, parent: &str) -> Error {
     let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
     let seen = format!(
         "{path} may not be written: with it git could take {folder} for a git folder, whose settings and hooks run commands; the \
@@ -298,7 +298,7 @@ fn refusal(place: &FilePlace, parent: &str) -> Error {
         .hint("use other names than HEAD, objects, refs, commondir and config side by side; a person can make a git folder with `git init`")
 }
 
-fn refusal_of_common(place: &FilePlace, parent: &str, by: &str) -> Error {
+fn refusal_of_common(place: &FileLocation, parent: &str, by: &str) -> Error {
     let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
     let seen = format!(
         "{path} may not be written: {by} makes {folder} a part of a git folder, whose settings and hooks run commands; the \

@@ -7,7 +7,7 @@
 //! Invariant: a configuration that cannot be read or parsed makes nothing runnable, because git would not
 //! obey it either.
 
-use super::file_place::join;
+use super::file_location::join;
 use super::folder::{Folder, Identity};
 use super::root::Root;
 use super::spelling;
@@ -60,7 +60,7 @@ impl ConfiguredPath {
         if own == target || below {
             return true;
         }
-        let Ok(stat) = top.stat_behind(&self.path) else { return false };
+        let Ok(stat) = top.stat_target(&self.path) else { return false };
         let identity = Identity::from_stat(&stat);
         let file = found.folders.last().filter(|_| found.missing.is_empty());
         let is_file = file

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder};
 
-use super::file_place::FilePlace;
+use super::file_location::FileLocation;
 use super::files::Files;
 use super::root::{Root, named};
 use super::walk;
-use super::{admit, spelling, trouble};
+use super::{admit, spelling, system_error};
 use crate::error::Error;
 
 /// The resolved target of a path.
@@ -23,7 +23,7 @@ pub struct ListedPath {
     /// Its path relative to that root, links resolved; empty for the root itself.
     pub path: String,
     /// The kind of entry at the path.
-    pub stands: PathKind,
+    pub kind: PathKind,
 }
 
 /// The kind of entry at a path.
@@ -43,7 +43,7 @@ pub struct Listing {
     /// Their paths relative to the root, in order.
     pub files: Vec<String>,
     /// The skipped entries: path, lossy if it is not UTF-8, and reason.
-    pub passed_over: Vec<(String, String)>,
+    pub skipped: Vec<(String, String)>,
 }
 
 impl Files {
@@ -65,7 +65,7 @@ impl Files {
                 None => (String::new(), PathKind::Folder),
             },
         };
-        Ok(ListedPath { root: found.root, path: admit::real_path(&found, &name), stands })
+        Ok(ListedPath { root: found.root, path: admit::real_path(&found, &name), kind: stands })
     }
 
     /// Lists the files in a folder of a root and below it, without ignored files, nested repositories, links,
@@ -73,18 +73,18 @@ impl Files {
     ///
     /// Errors: `PATH_OUTSIDE_ROOT` for a root that does not exist.
     pub fn list(&self, root: usize, folder: &str) -> Result<Listing, Error> {
-        let root = self.roots.get(root).ok_or_else(|| trouble::outside(folder))?;
+        let root = self.roots.get(root).ok_or_else(|| system_error::outside(folder))?;
         let mut listing = Listing::default();
         let nested = Arc::new(Mutex::new(Vec::new()));
         for entry in walker(&root.real().join(folder), Arc::clone(&nested)).build() {
             match entry {
                 Ok(entry) => listing.note(root, &entry),
-                Err(why) => listing.passed_over.push((folder.to_owned(), why.to_string())),
+                Err(why) => listing.skipped.push((folder.to_owned(), why.to_string())),
             }
         }
         let nested = std::mem::take(&mut *nested.lock().unwrap_or_else(PoisonError::into_inner));
         let other = |path: String| (below(root, Path::new(&path)), "another repository".to_owned());
-        listing.passed_over.extend(nested.into_iter().map(other));
+        listing.skipped.extend(nested.into_iter().map(other));
         listing.files.sort_unstable();
         Ok(listing)
     }
@@ -105,7 +105,7 @@ impl Files {
     ///
     /// Errors: `PATH_OUTSIDE_ROOT` for a root whose own path is not UTF-8.
     pub fn named(&self, root: usize, path: &str) -> Result<String, Error> {
-        named(&self.roots, root, path).ok_or_else(|| trouble::outside(path))
+        named(&self.roots, root, path).ok_or_else(|| system_error::outside(path))
     }
 }
 
@@ -113,7 +113,7 @@ impl Files {
     /// Spells a path of the root that contains a file, as a caller would name it.
     ///
     /// Errors: those of [`Files::named`].
-    pub fn named_beside(&self, place: &FilePlace, path: &str) -> Result<String, Error> {
+    pub fn named_beside(&self, place: &FileLocation, path: &str) -> Result<String, Error> {
         self.named(place.root, path)
     }
 }
@@ -131,7 +131,7 @@ impl Listing {
         } else {
             return self.files.push(path);
         };
-        self.passed_over.push((path, why.to_owned()));
+        self.skipped.push((path, why.to_owned()));
     }
 }
 

@@ -14,8 +14,7 @@ mod ancestors;
 mod dispatch;
 mod document_path;
 mod editorconfig;
-mod exchange;
-mod file_place;
+mod file_location;
 mod files;
 mod fingerprint;
 mod folder;
@@ -30,43 +29,44 @@ mod locks;
 mod names;
 mod permit;
 mod policy_file;
+mod policy_listing;
 mod project;
 mod publish;
 mod recover;
 mod root;
 mod rows;
-mod ruling;
 mod search;
 mod snapshot;
 mod spelling;
 mod sql;
 mod state;
-mod trouble;
+mod system_error;
+mod transfer;
 mod walk;
 
 pub use dispatch::{Store, Write, WriteOutcome};
 pub use document_path::{DocumentPath, LockKey};
-pub use exchange::{ExportDir, ImportDir, ImportItem, NamedKey};
-pub use file_place::FilePlace;
+pub use file_location::FileLocation;
 pub use files::Files;
 pub use fingerprint::FileFingerprint;
 #[cfg(feature = "check")]
-pub use git::{Repository, Revision, RevisionFiles, Was};
+pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
 pub use git_layout::PlannedFile;
 pub use journal::{EditId, EditMeta, Entry, EntryKind, FileChange, Journal, RetentionLimits};
 pub use listing::{ListedPath, Listing, PathKind};
 pub use locks::{LockGuard, Locks};
 pub use policy_file::PolicyText;
+pub use policy_listing::PolicyFile;
 pub use project::{ProjectRoot, relative};
 pub use publish::{Content, FileWrite, GuardLevel, JournalRecord, PublishedBatch, PublishedFile};
 pub use rows::{
-    EntityFilter, EntitySelector, EntityStore, RowListed, RowPlace, RowSnapshot, RowText, RowWrite, Tenant,
+    EntityFilter, EntitySelector, EntityStore, RowListed, RowLocation, RowSnapshot, RowText, RowWrite, Tenant,
 };
-pub use ruling::PolicyFile;
 pub use search::{
     Clock, FileList, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd,
     SearchLimits as SearchBounds, SearchPattern, SearchRoots, SearchTarget, Skipped,
 };
 pub use snapshot::{ExpectedContent, FileSnapshot, Snapshot};
-pub use sql::rows::{Added, EntityDatabase, Migrated, StoreTold};
-pub use state::{Cache, CacheLimits, Cached, Kept, RecordSubject, StateFolder, outside};
+pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
+pub use state::{Cache, CacheLimits, Cached, ClearError, RecordSubject, StateFolder, outside};
+pub use transfer::{ExportDir, ImportDir, ImportItem, NamedKey};

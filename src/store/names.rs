@@ -51,7 +51,7 @@ pub(super) enum Coverage {
 /// A folder that is still to be read.
 struct PendingFolder<T> {
     path: Vec<u8>,
-    known: T,
+    context: T,
 }
 
 /// Visits every name below a root's folder, each with the context of its folder.
@@ -60,9 +60,9 @@ pub(super) fn walk<T>(
     known: T,
     mut visit: impl FnMut(&T, &Name<'_>) -> VisitStep<T>,
 ) -> Coverage {
-    let (mut left, mut space) = (vec![PendingFolder { path: Vec::new(), known }], Vec::new());
+    let (mut left, mut space) = (vec![PendingFolder { path: Vec::new(), context: known }], Vec::new());
     let (mut entries, mut seen) = (0_usize, Coverage::All);
-    while let Some(PendingFolder { path, known }) = left.pop() {
+    while let Some(PendingFolder { path, context: known }) = left.pop() {
         let mut ended = false;
         let opened = top.descend(path.as_slice()).and_then(|folder| Ok((folder.identity()?, folder)));
         let listed = opened.and_then(|(identity, folder)| {
@@ -77,7 +77,7 @@ pub(super) fn walk<T>(
                 match visit(&known, &name) {
                     VisitStep::On => Ok(()),
                     VisitStep::Into(known) => {
-                        left.push(PendingFolder { path: full, known });
+                        left.push(PendingFolder { path: full, context: known });
                         Ok(())
                     }
                     VisitStep::End => {

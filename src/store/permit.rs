@@ -4,7 +4,7 @@
 //! rights would allow its replacement.
 
 use super::folder::Folder;
-use super::trouble::failed;
+use super::system_error::failed;
 use crate::error::{Code, Error};
 use crate::policy::{HardLinks, Publishing};
 use rustix::fs::{Access, Stat};
@@ -62,7 +62,7 @@ pub(super) enum WriteMethod {
 }
 
 /// Returns the method for a file with this many names; fails if the policy does not define it.
-pub(super) fn way(names: usize, how: Publishing, path: &str) -> Result<WriteMethod, Error> {
+pub(super) fn write_method(names: usize, how: Publishing, path: &str) -> Result<WriteMethod, Error> {
     match how.hard_links {
         _ if names <= 1 => Ok(WriteMethod::Replace),
         HardLinks::Split => Ok(WriteMethod::Replace),

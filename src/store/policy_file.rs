@@ -4,9 +4,9 @@
 //! read, and none applies that an edit could change.
 
 use super::ancestors::candidates;
-use super::file_place::{FilePlace, join};
+use super::file_location::{FileLocation, join};
 use super::root::{Root, named};
-use super::{access, trouble};
+use super::{access, system_error};
 use crate::error::{Code, Error};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
@@ -31,7 +31,7 @@ pub struct PolicyText {
 }
 
 /// Returns the policy file nearest to a path.
-pub(super) fn nearest(roots: &[Root], place: &FilePlace) -> Result<Option<PolicyText>, Error> {
+pub(super) fn nearest(roots: &[Root], place: &FileLocation) -> Result<Option<PolicyText>, Error> {
     upward(roots, place.root, &place.folder)
 }
 
@@ -98,7 +98,7 @@ pub(super) fn read_beside(dir: &Dir, name: &str) -> Result<Option<String>, Strin
         Err(error) if is_absent(&error) => {
             return if is_dangling(dir, name) { Err(DANGLING.into()) } else { Ok(None) };
         }
-        Err(error) if trouble::is_escape(&error) => {
+        Err(error) if system_error::is_escape(&error) => {
             return Err("it is a symlink that leads out of the root".into());
         }
         Err(error) => return Err(error.to_string().to_lowercase()),

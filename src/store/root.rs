@@ -3,10 +3,10 @@
 //! Invariant: the kernel (or cap-std's walk) decides, relative to the root's descriptor, if a path lies
 //! inside; the text of a path only selects the root.
 
-use super::file_place::FilePlace;
+use super::file_location::FileLocation;
 use super::folder::{Folder, Identity};
 use super::project::relative;
-use super::{state, trouble};
+use super::{state, system_error};
 use crate::error::{Code, Error};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -29,10 +29,10 @@ impl Root {
     /// Opens a root; fails for `/` and the home directory, under any name.
     pub fn open(path: &Path) -> Result<Root, Error> {
         let shown = path.display().to_string();
-        let refuse = |error: std::io::Error| trouble::failed_io("opening the root", &shown, &error);
+        let refuse = |error: std::io::Error| system_error::failed_io("opening the root", &shown, &error);
         let dir = Dir::open_ambient_dir(path, ambient_authority())
             .map_err(|error| missing(&shown, &error).unwrap_or_else(|| refuse(error)))?;
-        let identity = identity_of(&dir).map_err(|errno| trouble::failed("fstat", &shown, errno))?;
+        let identity = identity_of(&dir).map_err(|errno| system_error::failed("fstat", &shown, errno))?;
         refuse_wide(&shown, identity)?;
         let given = std::path::absolute(path).map_err(refuse)?;
         let real = std::fs::canonicalize(path).map_err(refuse)?;
@@ -123,23 +123,24 @@ pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String>
 }
 
 /// Opens the folder of a path again, and checks that it is the admitted one.
-pub(super) fn folder_of(roots: &[Root], place: &FilePlace) -> Result<Folder, Error> {
-    let root = roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))?;
-    let folder = root.folder(&place.folder).map_err(|error| match trouble::errno_of(&error) {
-        Some(errno) if !trouble::is_escape(&error) => {
-            trouble::lost("opening the folder", place.shown(), errno)
+pub(super) fn folder_of(roots: &[Root], place: &FileLocation) -> Result<Folder, Error> {
+    let root = roots.get(place.root).ok_or_else(|| system_error::outside(place.shown()))?;
+    let folder = root.folder(&place.folder).map_err(|error| match system_error::errno_of(&error) {
+        Some(errno) if !system_error::is_escape(&error) => {
+            system_error::folder_lost("opening the folder", place.shown(), errno)
         }
         // The folder had no link when it was admitted, so a link out of the root was added later.
         Some(_) | None => {
-            trouble::conflict(place.shown(), "now lies behind a symlink that leads out of the root")
+            system_error::conflict(place.shown(), "now lies behind a symlink that leads out of the root")
         }
     })?;
     match folder.identity() {
         Ok(identity) if identity == place.identity => Ok(folder),
-        Ok(_) => {
-            Err(trouble::conflict(place.shown(), "lies in another folder than when the path was admitted"))
-        }
-        Err(errno) => Err(trouble::failed("fstat", place.shown(), errno)),
+        Ok(_) => Err(system_error::conflict(
+            place.shown(),
+            "lies in another folder than when the path was admitted",
+        )),
+        Err(errno) => Err(system_error::failed("fstat", place.shown(), errno)),
     }
 }
 

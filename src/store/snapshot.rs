@@ -5,13 +5,13 @@
 
 use super::admit::refuse_special;
 use super::document_path::DocumentPath;
-use super::file_place::FilePlace;
+use super::file_location::FileLocation;
 use super::fingerprint::FileFingerprint;
 use super::folder::{Folder, Identity};
 use super::permit;
 use super::publish::{Content, ExpectedFile};
 use super::rows::RowSnapshot;
-use super::trouble::{self, conflict, failed};
+use super::system_error::{self, conflict, failed};
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
 use rustix::fs::Stat;
@@ -35,7 +35,7 @@ pub struct FileSnapshot {
     pub(super) mode: u32,
     /// The number of its hard links.
     pub(super) names: usize,
-    settled: Option<FileFingerprint>,
+    fingerprint: Option<FileFingerprint>,
 }
 
 /// The content that was read, of a file or a row.
@@ -89,26 +89,26 @@ impl FileSnapshot {
     }
 
     /// The fingerprint of the content that was read; `None` if the file had changed too recently.
-    pub fn settled(&self) -> Option<FileFingerprint> {
-        self.settled
+    pub fn fingerprint(&self) -> Option<FileFingerprint> {
+        self.fingerprint
     }
 
     /// Fails for a hard-linked file if the policy does not define its treatment; publishing would fail too.
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
-    pub fn check_names(&self, place: &FilePlace, how: Publishing) -> Result<(), Error> {
-        permit::way(self.names, how, place.shown()).map(drop)
+    pub fn check_names(&self, place: &FileLocation, how: Publishing) -> Result<(), Error> {
+        permit::write_method(self.names, how, place.shown()).map(drop)
     }
 
     /// Combines this snapshot with the content that was read, for comparison during publishing.
-    pub fn held<'a>(&'a self, content: Content<'a>) -> ExpectedContent<'a> {
+    pub fn expected<'a>(&'a self, content: Content<'a>) -> ExpectedContent<'a> {
         ExpectedContent { snapshot: self, content }
     }
 }
 
 impl<'a> ExpectedContent<'a> {
     /// The file and its expected content.
-    pub(super) fn known(&self) -> ExpectedFile<'a> {
+    pub(super) fn expected_file(&self) -> ExpectedFile<'a> {
         ExpectedFile::new(&self.snapshot.file, self.snapshot.identity, self.content.bytes)
     }
 }
@@ -131,7 +131,7 @@ pub(super) fn read(
             let (identity, names) = (Identity::from_stat(&after), permit::names_of(&after));
             let settled = FileFingerprint::from_stat(&after).settled(began, &file);
             let mode = after.st_mode & PERMISSIONS;
-            return Ok(Some(FileSnapshot { bytes, file, identity, mode, names, settled }));
+            return Ok(Some(FileSnapshot { bytes, file, identity, mode, names, fingerprint: settled }));
         }
     }
     Err(conflict(shown, "kept changing while it was read"))
@@ -143,7 +143,7 @@ pub(super) fn open(folder: &Folder, name: &str, shown: &str) -> Result<Option<(O
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(None),
         Err(Errno::LOOP) => return Err(conflict(shown, "became a symlink")),
-        Err(Errno::NXIO) => return Err(trouble::not_a_file(shown, "a socket or a device")),
+        Err(Errno::NXIO) => return Err(system_error::not_a_file(shown, "a socket or a device")),
         Err(errno) => return Err(failed("opening", shown, errno)),
     };
     let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;

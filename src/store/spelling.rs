@@ -6,7 +6,7 @@
 //! Invariant: nothing here touches a file; folding only ever makes more rules match.
 
 use crate::error::{Code, Error};
-use crate::text::{fold, steers};
+use crate::text::{fold, is_control_or_bidi};
 
 const LONGEST_PATH: usize = 4095;
 const LONGEST_NAME: usize = 255;
@@ -29,7 +29,7 @@ pub(super) fn check(path: &str) -> Result<(), Error> {
 
 /// Fails for a misleading new name: one with invisible characters, or characters that reorder others.
 pub(super) fn check_new(name: &str) -> Result<(), Error> {
-    match name.chars().find(|&c| steers(c) || c.is_control()) {
+    match name.chars().find(|&c| is_control_or_bidi(c) || c.is_control()) {
         None => Ok(()),
         Some(c) => {
             let seen = format!("the new name {name:?} holds the character U+{:04X}", u32::from(c));

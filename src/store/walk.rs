@@ -8,7 +8,7 @@
 
 use super::folder::{Folder, Identity};
 use super::root::Root;
-use super::trouble::{self, failed};
+use super::system_error::{self, failed};
 use crate::error::{Code, Error};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
@@ -49,8 +49,8 @@ pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Erro
         root.rest_of(Path::new(path)).map(|(length, rest)| (length, index, rest))
     });
     let (_, index, rest) =
-        candidates.max_by_key(|(length, _, _)| *length).ok_or_else(|| trouble::outside(path))?;
-    let rest = rest.into_os_string().into_string().map_err(|_| trouble::outside(path))?;
+        candidates.max_by_key(|(length, _, _)| *length).ok_or_else(|| system_error::outside(path))?;
+    let rest = rest.into_os_string().into_string().map_err(|_| system_error::outside(path))?;
     Ok((index, rest))
 }
 
@@ -74,9 +74,9 @@ pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Resu
 }
 
 fn start(roots: &[Root], root: usize, shown: &str) -> Result<WalkEnd, Error> {
-    let there = roots.get(root).ok_or_else(|| trouble::outside(shown))?;
+    let there = roots.get(root).ok_or_else(|| system_error::outside(shown))?;
     there.check_in_place()?;
-    let folder = there.top().map_err(|error| trouble::failed_io("opening the root", shown, &error))?;
+    let folder = there.top().map_err(|error| system_error::failed_io("opening the root", shown, &error))?;
     let top = PathStep { name: String::new(), folder, identity: there.identity() };
     Ok(WalkEnd { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })
 }
@@ -102,7 +102,7 @@ impl PathWalk<'_> {
         let left = self.todo.len();
         self.links.retain(|(before, _)| left >= *before);
         if self.found.file.is_some() {
-            return Err(trouble::not_a_file(self.shown, "below something that is no folder"));
+            return Err(system_error::not_a_file(self.shown, "below something that is no folder"));
         }
         if name == ".." {
             return self.climb();
@@ -118,12 +118,12 @@ impl PathWalk<'_> {
         if self.found.missing.pop().is_none() {
             self.found.folders.pop();
         }
-        if self.found.folders.is_empty() { Err(trouble::outside(self.shown)) } else { Ok(()) }
+        if self.found.folders.is_empty() { Err(system_error::outside(self.shown)) } else { Ok(()) }
     }
 
     fn enter(&mut self, name: String) -> Result<(), Error> {
         let Some(PathStep { folder, .. }) = self.found.folders.last() else {
-            return Err(trouble::outside(self.shown));
+            return Err(system_error::outside(self.shown));
         };
         let fd = match folder.touch(&name) {
             Ok(fd) => fd,
@@ -159,19 +159,19 @@ impl PathWalk<'_> {
     fn follow(&mut self, name: String, link: &OwnedFd) -> Result<(), Error> {
         self.followed += 1;
         if self.followed > MOST_LINKS {
-            return Err(trouble::not_a_file(self.shown, "a loop of symlinks"));
+            return Err(system_error::not_a_file(self.shown, "a loop of symlinks"));
         }
         let target = rustix::fs::readlinkat(link, "", Vec::new())
             .map_err(|errno| failed("readlink", self.shown, errno))?;
         let target = target
             .into_string()
-            .map_err(|_| trouble::not_a_file(self.shown, "a symlink to a name that is not UTF-8"))?;
+            .map_err(|_| system_error::not_a_file(self.shown, "a symlink to a name that is not UTF-8"))?;
         self.links.push((self.todo.len(), name));
         if !target.starts_with('/') {
             self.push(&target);
             return Ok(());
         }
-        let (root, rest) = choose(self.roots, &target).map_err(|_| trouble::outside(self.shown))?;
+        let (root, rest) = choose(self.roots, &target).map_err(|_| system_error::outside(self.shown))?;
         self.found = start(self.roots, root, self.shown)?;
         self.push(&rest);
         Ok(())

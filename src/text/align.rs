@@ -92,7 +92,7 @@ pub(super) fn differing<'a>(
     let new_names: Vec<u32> = rest.new.clone().map(|line| name(new(line))).collect();
     let count = names.len();
     drop(names);
-    let same = Aligner { old: &old_names, new: &new_names, names: count, steps }.run();
+    let same = Aligner { old: &old_names, new: &new_names, line_kinds: count, steps }.run();
     let moved =
         |run: EqualLines| EqualLines { old: run.old + rest.old.start, new: run.new + rest.new.start, ..run };
     between(&rest, same.into_iter().map(moved))
@@ -118,7 +118,7 @@ struct EqualLines {
 struct Aligner<'a> {
     old: &'a [u32],
     new: &'a [u32],
-    names: usize,
+    line_kinds: usize,
     steps: &'a mut AlignBudget,
 }
 
@@ -157,7 +157,7 @@ impl Aligner<'_> {
 
     /// Returns the longest list of lines that are unique on both sides and in the same order on both.
     fn anchors(&self) -> Vec<EqualLines> {
-        let [old, new] = [self.old, self.new].map(|side| places(side, self.names));
+        let [old, new] = [self.old, self.new].map(|side| occurrences(side, self.line_kinds));
         let unique = old.into_iter().zip(new).filter_map(|pair| match pair {
             (LineOccurrence::Once(i), LineOccurrence::Once(j)) => {
                 Some(EqualLines { old: i as usize, new: j as usize, len: 1 })
@@ -178,7 +178,7 @@ enum LineOccurrence {
     Often,
 }
 
-fn places(side: &[u32], names: usize) -> Vec<LineOccurrence> {
+fn occurrences(side: &[u32], names: usize) -> Vec<LineOccurrence> {
     let mut places = vec![LineOccurrence::Never; names];
     for (at, &name) in (0..).zip(side) {
         if let Some(seen) = places.get_mut(name as usize) {

@@ -30,7 +30,7 @@ pub struct Buffer {
     hints: Hints,
     starts: Vec<u32>,
     ends: LineEnds,
-    stamp: Version,
+    version: Version,
 }
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Default for Buffer {
     /// Returns the buffer of an empty file.
     fn default() -> Buffer {
         let form = EncodingForm { encoding: Encoding::Utf8, mark: 0 };
-        Buffer::over(Body::Plain(String::new()), form, Hints::default())
+        Buffer::from_body(Body::Plain(String::new()), form, Hints::default())
     }
 }
 
@@ -93,8 +93,8 @@ impl Buffer {
     }
 
     /// Returns the version of the file, a hash of its bytes.
-    pub fn stamp(&self) -> Version {
-        self.stamp
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     /// Returns the line end of a line; `None` for an unterminated last line and beyond.
@@ -108,12 +108,12 @@ impl Buffer {
     ///
     /// Errors: `INTERNAL` for a plan of another version.
     pub fn apply(&self, plan: &Plan) -> Result<Buffer, Error> {
-        if plan.stamp() != self.stamp {
+        if plan.version() != self.version {
             let message =
-                format!("a plan for version {} was applied to version {}", plan.stamp(), self.stamp);
+                format!("a plan for version {} was applied to version {}", plan.version(), self.version);
             return Err(Error::new(Code::Internal, message));
         }
-        let bytes = plan.spliced(self.bytes());
+        let bytes = plan.splice(self.bytes());
         fits(bytes.len())?;
         let broken = |_| Error::new(Code::Internal, format!("a plan broke the file's {}", self.encoding()));
         Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)
@@ -131,14 +131,14 @@ impl Buffer {
     }
 
     /// Returns true if both have the same encoding and byte order mark.
-    pub fn is_alike(&self, other: &Buffer) -> bool {
+    pub fn has_same_encoding(&self, other: &Buffer) -> bool {
         self.form == other.form
     }
 
     /// Decodes other bytes with the hints of this file.
     ///
     /// Errors: those of [`Buffer::read`].
-    pub fn another(&self, bytes: Vec<u8>) -> Result<Buffer, Error> {
+    pub fn read_other(&self, bytes: Vec<u8>) -> Result<Buffer, Error> {
         Buffer::read(bytes, self.hints)
     }
 
@@ -205,12 +205,13 @@ impl Buffer {
                 Body::mapped(bytes, view, form)?
             }
         };
-        Ok(Buffer::over(body, form, hints))
+        Ok(Buffer::from_body(body, form, hints))
     }
 
-    fn over(body: Body, form: EncodingForm, hints: Hints) -> Buffer {
+    fn from_body(body: Body, form: EncodingForm, hints: Hints) -> Buffer {
         let stamp = Version::hash(body.bytes());
-        let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), stamp };
+        let mut buffer =
+            Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), version: stamp };
         buffer.starts = lines::starts(buffer.view());
         buffer.ends = buffer.count_line_ends();
         buffer

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::align::DifferingLines;
 use super::buffer::Buffer;
-use super::dress::dress;
+use super::line_end_style::with_line_ends;
 use super::line_map::{LineMap, Region, touched};
 use super::version::Version;
 use crate::error::{Code, Error, EvidenceLine};
@@ -33,7 +33,7 @@ pub struct Splice {
 /// The splices that turn one version of a file into the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    stamp: Version,
+    version: Version,
     splices: Vec<Splice>,
     notes: Vec<String>,
 }
@@ -41,7 +41,7 @@ pub struct Plan {
 impl Default for Plan {
     /// Returns the plan that leaves an empty file unchanged.
     fn default() -> Plan {
-        Plan { stamp: Version::hash(b""), splices: Vec::new(), notes: Vec::new() }
+        Plan { version: Version::hash(b""), splices: Vec::new(), notes: Vec::new() }
     }
 }
 
@@ -57,8 +57,8 @@ impl Buffer {
                 let message = format!("a change at {:?} does not fit the text", change.span);
                 return Err(Error::new(Code::Internal, message));
             }
-            let text = dress(self, change);
-            let bytes = self.encode(&text, self.lines().at(change.span.start))?;
+            let text = with_line_ends(self, change);
+            let bytes = self.encode(&text, self.lines().line_at(change.span.start))?;
             splices.push(Splice { span: self.byte_span(change.span.clone()), bytes });
         }
         Plan::new(self, splices)
@@ -67,7 +67,7 @@ impl Buffer {
     /// Plans the replacement of the whole file by `bytes`, as one splice.
     ///
     /// Errors: `INTERNAL` if the plan is invalid.
-    pub fn replaced(&self, bytes: &[u8]) -> Result<Plan, Error> {
+    pub fn replace_all(&self, bytes: &[u8]) -> Result<Plan, Error> {
         Plan::new(self, vec![Splice { span: 0..self.bytes().len(), bytes: bytes.to_vec() }])
     }
 
@@ -97,18 +97,18 @@ impl Plan {
             return Err(Error::new(Code::RangeOverlap, message));
         }
         splices.retain(|splice| before.bytes().get(splice.span.clone()) != Some(splice.bytes.as_slice()));
-        Ok(Plan { stamp: before.stamp(), splices, notes: Vec::new() })
+        Ok(Plan { version: before.version(), splices, notes: Vec::new() })
     }
 
     /// Adds a note for the caller.
-    pub(super) fn noting(mut self, note: Option<String>) -> Plan {
+    pub(super) fn with_note(mut self, note: Option<String>) -> Plan {
         self.notes.extend(note);
         self
     }
 
     /// Returns the version of the file that the plan applies to.
-    pub fn stamp(&self) -> Version {
-        self.stamp
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     /// Returns the splices from the file's start to its end.
@@ -128,12 +128,12 @@ impl Plan {
 
     /// Returns the plan that restores `before` from `after`.
     pub fn inverse(&self, before: &Buffer, after: &Buffer) -> Plan {
-        let back = self.splices.iter().zip(self.landings());
+        let back = self.splices.iter().zip(self.new_spans());
         let undo = |(splice, span): (&Splice, _)| Splice {
             span,
             bytes: before.bytes().get(splice.span.clone()).unwrap_or_default().to_vec(),
         };
-        Plan { stamp: after.stamp(), splices: back.map(undo).collect(), notes: Vec::new() }
+        Plan { version: after.version(), splices: back.map(undo).collect(), notes: Vec::new() }
     }
 
     /// Returns the lines that each edit removes and adds. Edits that share a line are one region.
@@ -147,7 +147,7 @@ impl Plan {
     }
 
     /// Returns the byte range of each splice's new bytes in the new version.
-    pub(super) fn landings(&self) -> impl Iterator<Item = Range<usize>> {
+    pub(super) fn new_spans(&self) -> impl Iterator<Item = Range<usize>> {
         let (mut removed, mut added) = (0, 0);
         self.splices.iter().map(move |splice| {
             let start = splice.span.start - removed + added;
@@ -158,7 +158,7 @@ impl Plan {
     }
 
     /// Builds the new bytes from the splices and the unchanged bytes.
-    pub(super) fn spliced(&self, before: &[u8]) -> Vec<u8> {
+    pub(super) fn splice(&self, before: &[u8]) -> Vec<u8> {
         let added: usize = self.splices.iter().map(|splice| splice.bytes.len()).sum();
         let mut after = Vec::with_capacity(before.len() + added);
         let mut from = 0;
@@ -175,7 +175,7 @@ impl Plan {
 /// Returns true if every byte outside the splices is the same before and after.
 pub fn bytes_outside_unchanged(before: &[u8], after: &[u8], plan: &Plan) -> bool {
     let (mut from, mut landed) = (0, 0);
-    for (splice, landing) in plan.splices().iter().zip(plan.landings()) {
+    for (splice, landing) in plan.splices().iter().zip(plan.new_spans()) {
         let kept = before.get(from..splice.span.start);
         if kept.is_none() || kept != after.get(landed..landing.start) {
             return false;
@@ -188,8 +188,8 @@ pub fn bytes_outside_unchanged(before: &[u8], after: &[u8], plan: &Plan) -> bool
 
 fn lines_of(before: &Buffer, bytes: &Range<usize>) -> Region {
     let lines = before.lines();
-    let start = lines.at(before.offset(bytes.start));
-    let end = lines.at(before.offset(bytes.end.saturating_sub(1).max(bytes.start)));
+    let start = lines.line_at(before.offset(bytes.start));
+    let end = lines.line_at(before.offset(bytes.end.saturating_sub(1).max(bytes.start)));
     Region::from(&DifferingLines { old: start - 1..end, new: 0..0 })
 }
 

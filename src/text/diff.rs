@@ -32,25 +32,30 @@ pub enum DiffCut {
     /// The whole diff was rendered.
     Whole,
     /// Only the first hunks were rendered.
-    After {
+    Partial {
         /// The number of rendered hunks.
         shown: usize,
         /// The number of all hunks.
-        of: usize,
+        total: usize,
     },
 }
 
 /// Compares two versions of the file at this root-relative path. Without `before` the diff creates the file.
 pub fn unified<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, plan: &Plan) -> Diff<'a> {
     let map = before.map(|before| plan.line_map(before, after)).unwrap_or_default();
-    along(path, before, after, &map)
+    unified_with_map(path, before, after, &map)
 }
 
 /// Compares two versions like [`unified`], with an existing line map.
-pub fn along<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, map: &LineMap) -> Diff<'a> {
+pub fn unified_with_map<'a>(
+    path: &str,
+    before: Option<&'a Buffer>,
+    after: &'a Buffer,
+    map: &LineMap,
+) -> Diff<'a> {
     let whole = || vec![DifferingLines { old: 0..before.map_or(0, line_count), new: 0..line_count(after) }];
     let pieces = match before {
-        Some(before) if before.stamp() == after.stamp() => Vec::new(),
+        Some(before) if before.version() == after.version() => Vec::new(),
         Some(before) if is_lone_mark(before) || is_lone_mark(after) => whole(),
         Some(before) => printed(before, after, map),
         None => whole(),
@@ -95,7 +100,7 @@ impl Diff<'_> {
             let end = text.len();
             if self.write(hunk, &mut text, max_bytes).is_none() {
                 text.truncate(if shown == 0 { 0 } else { end });
-                return (text, DiffCut::After { shown, of: self.hunks.len() });
+                return (text, DiffCut::Partial { shown, total: self.hunks.len() });
             }
         }
         (text, DiffCut::Whole)
@@ -333,8 +338,8 @@ mod tests {
             assert!(text.len() <= max_bytes && all.starts_with(&text));
             match cut {
                 DiffCut::Whole => assert_eq!((shown, text.len()), (3, all.len())),
-                DiffCut::After { shown: 0, of } => assert_eq!((shown, of, text.len()), (0, 3, 0)),
-                DiffCut::After { shown: count, of } => {
+                DiffCut::Partial { shown: 0, total: of } => assert_eq!((shown, of, text.len()), (0, 3, 0)),
+                DiffCut::Partial { shown: count, total: of } => {
                     assert_eq!((count, of, text.len()), (shown, 3, borders[shown]))
                 }
             }

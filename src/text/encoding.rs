@@ -161,7 +161,7 @@ impl Decoded {
 /// UTF-8 text has no NUL.
 pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(EncodingForm, Decoded), Error> {
     if let Some(form) = marked(&bytes)? {
-        let not_text = |_| Error::new(Code::NotText, broken_promise(form.encoding));
+        let not_text = |_| Error::new(Code::NotText, invalid_after_mark(form.encoding));
         return decode(bytes, form).map(|decoded| (form, decoded)).map_err(not_text);
     }
     let wide = hint.filter(|hint| hint.is_wide() && memchr::memchr(0, &bytes).is_some());
@@ -212,7 +212,7 @@ fn marked(bytes: &[u8]) -> Result<Option<EncodingForm>, Error> {
     Ok(found.map(|(mark, encoding)| EncodingForm { encoding, mark: mark.len() }))
 }
 
-fn broken_promise(encoding: Encoding) -> String {
+fn invalid_after_mark(encoding: Encoding) -> String {
     format!("the file begins with the byte order mark of {encoding}, but is not valid {encoding}")
 }
 

@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::steering::is_ignorable;
+use super::control_chars::is_ignorable;
 
 /// Returns one form for all spellings that some file system treats as the same name. Ignores case, the difference
 /// between composed and compatibility characters, and invisible characters.

@@ -68,7 +68,7 @@ impl LineMap {
     }
 
     /// Returns the new number of an old line; `None` if the edit replaced or removed it.
-    pub fn carry(&self, old_line: usize) -> Option<usize> {
+    pub fn new_line_of(&self, old_line: usize) -> Option<usize> {
         let index = old_line.checked_sub(1)?;
         let next = self.pieces.partition_point(|piece| piece.old.end <= index);
         if self.pieces.get(next).is_some_and(|piece| piece.old.contains(&index)) {
@@ -117,7 +117,7 @@ impl LineMap {
 pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<DifferingLines> {
     let (old_count, new_count) = (before.lines().count(), after.lines().count());
     let mut blocks: Vec<DifferingLines> = Vec::with_capacity(plan.splices().len());
-    for stretch in stretches(plan, before, after) {
+    for stretch in group_splices(plan, before, after) {
         let behind = usize::from(stretch.is_open());
         let block = DifferingLines {
             old: stretch.old.lines(behind, old_count),
@@ -135,14 +135,14 @@ pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Diffe
 }
 
 /// One splice, or several that share a line.
-struct Stretch {
+struct SpliceGroup {
     /// The end in the bytes before the edit.
     end: usize,
     old: LineSpan,
     new: LineSpan,
 }
 
-impl Stretch {
+impl SpliceGroup {
     /// Returns true if the next line is touched too, because an end on either side is not between two lines.
     fn is_open(&self) -> bool {
         self.old.open || self.new.open
@@ -162,7 +162,7 @@ impl LineSpan {
         let [start, end] = [bytes.start, bytes.end].map(|byte| buffer.offset(byte));
         // An offset inside `\r\n` maps to that of the newline: it starts no line.
         let open = !lines.starts_at(end) || buffer.byte(end) != bytes.end;
-        LineSpan { first: lines.at(start) - 1, last: lines.at(end) - 1, open }
+        LineSpan { first: lines.line_at(start) - 1, last: lines.line_at(end) - 1, open }
     }
 
     fn lines(&self, behind: usize, count: usize) -> Range<usize> {
@@ -174,9 +174,9 @@ impl LineSpan {
     }
 }
 
-fn stretches(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Stretch> {
-    let mut stretches: Vec<Stretch> = Vec::with_capacity(plan.splices().len());
-    for (Splice { span, .. }, landing) in plan.splices().iter().zip(plan.landings()) {
+fn group_splices(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<SpliceGroup> {
+    let mut stretches: Vec<SpliceGroup> = Vec::with_capacity(plan.splices().len());
+    for (Splice { span, .. }, landing) in plan.splices().iter().zip(plan.new_spans()) {
         let (old, new) = (LineSpan::new(before, span), LineSpan::new(after, &landing));
         match stretches.last_mut() {
             Some(last) if last.end == span.start && last.is_open() => {
@@ -184,7 +184,7 @@ fn stretches(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Stretch> {
                 last.old.extend(old);
                 last.new.extend(new);
             }
-            Some(_) | None => stretches.push(Stretch { end: span.end, old, new }),
+            Some(_) | None => stretches.push(SpliceGroup { end: span.end, old, new }),
         }
     }
     stretches
@@ -249,9 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_a_replaced_block_keeps_are_carried() {
+    fn lines_that_a_replaced_block_keeps_are_mapped() {
         let (_, map) = edited("a\nb\nc\nd\ne\n", &[(0..8, "new\na\nb\nC\nd\n")]);
-        assert_eq!([1, 2, 3, 4, 5].map(|line| map.carry(line)), [Some(2), Some(3), None, Some(5), Some(6)]);
+        assert_eq!(
+            [1, 2, 3, 4, 5].map(|line| map.new_line_of(line)),
+            [Some(2), Some(3), None, Some(5), Some(6)]
+        );
         assert_eq!([1, 2, 3, 4, 5].map(|line| map.touched(line)), [true, false, false, true, false]);
         assert_eq!(map.shifts(), [LineShift { from: 1, by: 1 }]);
     }

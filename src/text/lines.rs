@@ -35,18 +35,18 @@ impl<'a> Lines<'a> {
 
     /// Returns a line without its line end; `""` beyond the last line.
     pub fn text(&self, line: usize) -> &'a str {
-        let whole = self.whole(line);
+        let whole = self.with_line_end(line);
         whole.strip_suffix('\n').unwrap_or(whole)
     }
 
     /// Returns a line with its line end.
-    pub fn whole(&self, line: usize) -> &'a str {
+    pub fn with_line_end(&self, line: usize) -> &'a str {
         self.text.get(self.span(line)).unwrap_or_default()
     }
 
     /// Returns the line of an offset: 1 plus the number of line ends before it. The end of a text that ends with a
     /// newline is on the line after the last.
-    pub fn at(&self, offset: usize) -> usize {
+    pub fn line_at(&self, offset: usize) -> usize {
         let line = self.starts.partition_point(|&start| start as usize <= offset);
         let beyond = offset >= self.text.len() && (self.text.is_empty() || self.ends_with_newline());
         if beyond { line + 1 } else { line }
@@ -119,13 +119,15 @@ mod tests {
     #[test]
     fn finds_the_line_of_an_offset() {
         with_lines("ab\n\ncd", |lines| {
-            assert_eq!([0, 2, 3, 4, 6, 99].map(|offset| lines.at(offset)), [1, 1, 2, 3, 3, 3]);
+            assert_eq!([0, 2, 3, 4, 6, 99].map(|offset| lines.line_at(offset)), [1, 1, 2, 3, 3, 3]);
             assert_eq!(
                 [0, 1, 3, 4, 6].map(|offset| lines.starts_at(offset)),
                 [true, false, true, true, false]
             );
         });
-        with_lines("a\n", |lines| assert_eq!((lines.at(1), lines.at(2), lines.starts_at(2)), (1, 2, true)));
-        with_lines("", |lines| assert_eq!(lines.at(0), 1));
+        with_lines("a\n", |lines| {
+            assert_eq!((lines.line_at(1), lines.line_at(2), lines.starts_at(2)), (1, 2, true))
+        });
+        with_lines("", |lines| assert_eq!(lines.line_at(0), 1));
     }
 }

@@ -24,35 +24,35 @@ use crate::error::Error;
 pub struct RebaseConflict {
     /// The first and last line that the plan touches, by their numbers in its own version. An insertion ends before
     /// it begins.
-    pub asked: (usize, usize),
+    pub lines: (usize, usize),
     /// The conflicting change between the two versions. `None` if the lines are the same but could be in more than
     /// one position.
-    pub met: Option<Region>,
+    pub change: Option<Region>,
 }
 
 impl Plan {
     /// Rebases a plan from version `from` onto version `to`.
     ///
     /// Errors: the inner error is the position of the conflict.
-    pub fn carried(&self, from: &Buffer, to: &Buffer) -> Result<Result<Plan, RebaseConflict>, Error> {
-        if from.stamp() == to.stamp() {
+    pub fn rebase(&self, from: &Buffer, to: &Buffer) -> Result<Result<Plan, RebaseConflict>, Error> {
+        if from.version() == to.version() {
             return Ok(Ok(self.clone()));
         }
         let texts = [from.text(), to.text()];
         let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
         let sides =
             TextVersions { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
-        let runs = sides.runs(from.is_alike(to));
+        let runs = sides.runs(from.has_same_encoding(to));
         let after = from.apply(self)?;
         let spans: Vec<_> =
-            self.splices().iter().map(|splice| splice.span.clone()).zip(self.landings()).collect();
-        let course = Course { from, after: &after, spans: &spans };
+            self.splices().iter().map(|splice| splice.span.clone()).zip(self.new_spans()).collect();
+        let course = PlanEffect { from, after: &after, spans: &spans };
         let mut splices = Vec::with_capacity(self.splices().len());
         for (splice, span) in self.splices().iter().zip(&spans) {
             let asked = TouchedLines::from_splice(&course, span);
-            match runs.iter().find(|run| run.holds(&asked)).and_then(|run| run.shift(splice, from, to)) {
+            match runs.iter().find(|run| run.contains(&asked)).and_then(|run| run.shift(splice, from, to)) {
                 Some(shifted) => splices.push(shifted),
-                None => return Ok(Err(asked.clash(&runs))),
+                None => return Ok(Err(asked.conflict(&runs))),
             }
         }
         Plan::new(to, splices).map(Ok)
@@ -60,27 +60,27 @@ impl Plan {
 }
 
 /// A plan's effect on the version that it was made for.
-struct Course<'a> {
+struct PlanEffect<'a> {
     from: &'a Buffer,
     after: &'a Buffer,
     /// The bytes of each splice before and after, in order.
     spans: &'a [(Range<usize>, Range<usize>)],
 }
 
-impl Course<'_> {
+impl PlanEffect<'_> {
     /// Returns the lines of the old version between which new lines, inserted before line `at`, could equally have
     /// been inserted.
     ///
     /// The new version decides how far they slide, because it has the plan's other new lines too.
-    fn reached(&self, at: usize, new: &Range<usize>) -> Range<usize> {
+    fn insertable_range(&self, at: usize, new: &Range<usize>) -> Range<usize> {
         let (lines, before) = (self.after.lines(), self.from.lines());
-        let [first, end] = [new.start, new.end].map(|byte| lines.at(self.after.offset(byte)) - 1);
+        let [first, end] = [new.start, new.end].map(|byte| lines.line_at(self.after.offset(byte)) - 1);
         let (up, down) = slides(&lines, &(first..end));
         let start_of = |line: usize| self.after.byte(lines.span(line + 1).start);
         let [high, low] = [(first - up, Side::Above), (end + down, Side::Below)]
             .map(|(line, side)| self.from.offset(self.origin(start_of(line), side)));
-        let start = if up > 0 { before.at(high) - 1 } else { at };
-        let end = if down > 0 { before.at(low) - usize::from(before.starts_at(low)) } else { at };
+        let start = if up > 0 { before.line_at(high) - 1 } else { at };
+        let end = if down > 0 { before.line_at(low) - usize::from(before.starts_at(low)) } else { at };
         start..end
     }
 
@@ -115,19 +115,19 @@ struct TouchedLines {
 }
 
 impl TouchedLines {
-    fn from_splice(course: &Course<'_>, (old, new): &(Range<usize>, Range<usize>)) -> TouchedLines {
-        let Course { from, after, .. } = course;
+    fn from_splice(course: &PlanEffect<'_>, (old, new): &(Range<usize>, Range<usize>)) -> TouchedLines {
+        let PlanEffect { from, after, .. } = course;
         let [start, end] =
             [old.start, old.end.saturating_sub(1).max(old.start)].map(|byte| from.offset(byte));
         let lines = from.lines();
-        let first = lines.at(start) - 1;
+        let first = lines.line_at(start) - 1;
         let is_last = old.end == from.bytes().len();
         let is_open = !after.lines().starts_at(after.offset(new.end));
         let inserts = old.is_empty() && lines.starts_at(start) && (is_last || !is_open);
-        let touched = if inserts { first..first } else { first..lines.at(end).max(first + 1) };
+        let touched = if inserts { first..first } else { first..lines.line_at(end).max(first + 1) };
         let ends = is_last && !new.is_empty() && is_open;
         let reached = match (inserts, new.is_empty()) {
-            (true, _) => course.reached(first, new),
+            (true, _) => course.insertable_range(first, new),
             (false, true) => {
                 let (up, down) = slides(&lines, &touched);
                 touched.start - up..touched.end + down
@@ -138,7 +138,7 @@ impl TouchedLines {
     }
 
     /// Returns the conflict with the change that is nearest to these lines.
-    fn clash(&self, runs: &[CommonLines]) -> RebaseConflict {
+    fn conflict(&self, runs: &[CommonLines]) -> RebaseConflict {
         let changes = runs.iter().zip(runs.iter().skip(1)).map(|(one, other)| DifferingLines {
             old: one.old.end..other.old.start,
             new: one.new.end..other.new.start,
@@ -148,7 +148,10 @@ impl TouchedLines {
             before.max(self.lines.start.saturating_sub(piece.old.end))
         };
         let met = changes.min_by_key(distance).filter(|piece| distance(piece) == 0);
-        RebaseConflict { asked: (self.lines.start + 1, self.lines.end), met: met.as_ref().map(Region::from) }
+        RebaseConflict {
+            lines: (self.lines.start + 1, self.lines.end),
+            change: met.as_ref().map(Region::from),
+        }
     }
 }
 
@@ -167,7 +170,7 @@ struct CommonLines {
     /// Set if both versions begin with the run, and if both end with it.
     ends: (bool, bool),
     /// Set if lines were inserted directly before the run, and directly behind it.
-    beside: (bool, bool),
+    inserted: (bool, bool),
 }
 
 impl TextVersions<'_> {
@@ -177,7 +180,7 @@ impl TextVersions<'_> {
         let pieces = match alike {
             true => {
                 let steps = &mut AlignBudget::of_one_plan();
-                differing(&all, |i| self.old.whole(i + 1), |j| self.new.whole(j + 1), steps)
+                differing(&all, |i| self.old.with_line_end(i + 1), |j| self.new.with_line_end(j + 1), steps)
             }
             false => vec![all.clone()],
         };
@@ -195,11 +198,11 @@ impl TextVersions<'_> {
         before: &DifferingLines,
         behind: &DifferingLines,
         ends: (bool, bool),
-        once: &Once<'_>,
+        once: &LineCounts<'_>,
     ) -> CommonLines {
         let old = before.old.end..behind.old.start;
         let new = before.new.end..behind.new.start;
-        let proved = ends.0 || ends.1 || old.clone().any(|line| once.has(self.old.whole(line + 1)));
+        let proved = ends.0 || ends.1 || old.clone().any(|line| once.has(self.old.with_line_end(line + 1)));
         let start = (old.start + self.reach(before).1).min(old.end);
         let proved = if proved {
             start..old.end.saturating_sub(self.reach(behind).0).max(start)
@@ -207,7 +210,7 @@ impl TextVersions<'_> {
             start..start
         };
         let inserted = |piece: &DifferingLines| piece.old.is_empty() && !piece.new.is_empty();
-        CommonLines { old, new, proved, ends, beside: (inserted(before), inserted(behind)) }
+        CommonLines { old, new, proved, ends, inserted: (inserted(before), inserted(behind)) }
     }
 
     /// Returns the number of lines before and behind a change that count as changed with it.
@@ -219,15 +222,15 @@ impl TextVersions<'_> {
         }
     }
 
-    fn lines_found_once(&self) -> Once<'_> {
+    fn lines_found_once(&self) -> LineCounts<'_> {
         let mut counts: HashMap<&str, (u32, u32)> = HashMap::with_capacity(self.old.count());
         for line in 1..=self.old.count() {
-            counts.entry(self.old.whole(line)).or_default().0 += 1;
+            counts.entry(self.old.with_line_end(line)).or_default().0 += 1;
         }
         for line in 1..=self.new.count() {
-            counts.entry(self.new.whole(line)).or_default().1 += 1;
+            counts.entry(self.new.with_line_end(line)).or_default().1 += 1;
         }
-        Once(counts)
+        LineCounts(counts)
     }
 }
 
@@ -236,16 +239,17 @@ fn slides(lines: &Lines<'_>, block: &Range<usize>) -> (usize, usize) {
     if block.is_empty() {
         return (0, 0);
     }
-    let is_up = |k: &usize| lines.whole(block.start - k) == lines.whole(block.end - k);
-    let is_down = |k: &usize| lines.whole(block.start + k + 1) == lines.whole(block.end + k + 1);
+    let is_up = |k: &usize| lines.with_line_end(block.start - k) == lines.with_line_end(block.end - k);
+    let is_down =
+        |k: &usize| lines.with_line_end(block.start + k + 1) == lines.with_line_end(block.end + k + 1);
     let below = lines.count().saturating_sub(block.end);
     ((0..block.start).take_while(is_up).count(), (0..below).take_while(is_down).count())
 }
 
 /// The number of occurrences of each line in either version.
-struct Once<'a>(HashMap<&'a str, (u32, u32)>);
+struct LineCounts<'a>(HashMap<&'a str, (u32, u32)>);
 
-impl Once<'_> {
+impl LineCounts<'_> {
     fn has(&self, line: &str) -> bool {
         self.0.get(line) == Some(&(1, 1))
     }
@@ -254,14 +258,14 @@ impl Once<'_> {
 impl CommonLines {
     /// Returns true if these lines are in the proved part. An insertion needs its neighbours there, and the end of a
     /// text its end.
-    fn holds(&self, asked: &TouchedLines) -> bool {
+    fn contains(&self, asked: &TouchedLines) -> bool {
         let (start, end) = (asked.lines.start, asked.lines.end);
         let is_last = self.ends.1 && end == self.old.end;
         if asked.ends && !is_last {
             return false;
         }
         if !asked.inserts {
-            let (before, behind) = (usize::from(self.beside.0), usize::from(self.beside.1));
+            let (before, behind) = (usize::from(self.inserted.0), usize::from(self.inserted.1));
             return self.proved.start + before <= start && end + behind <= self.proved.end;
         }
         let at_start = self.ends.0 && start == 0 && self.proved.start == 0;
@@ -291,14 +295,14 @@ mod tests {
     }
 
     /// Rebases an edit onto another version, and returns the result or the conflict.
-    fn carried(from: &str, edited: &str, to: &str) -> Result<String, RebaseConflict> {
+    fn rebased(from: &str, edited: &str, to: &str) -> Result<String, RebaseConflict> {
         let [from, edited, to] = [from, edited, to].map(read);
-        let plan = from.toward(&edited).unwrap();
-        plan.carried(&from, &to).unwrap().map(|plan| to.apply(&plan).unwrap().view().to_owned())
+        let plan = from.plan_to(&edited).unwrap();
+        plan.rebase(&from, &to).unwrap().map(|plan| to.apply(&plan).unwrap().view().to_owned())
     }
 
     #[test]
-    fn an_edit_of_other_lines_is_carried() {
+    fn an_edit_of_other_lines_is_rebased() {
         for (from, edited, to, both) in [
             ("a\nb\nc\nd\n", "a\nb\nc\nD\n", "new\na\nb\nc\nd\n", "new\na\nb\nc\nD\n"),
             ("a\nb\nc\nd\n", "A\nb\nc\nd\n", "a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n"),
@@ -316,14 +320,14 @@ mod tests {
                 "new\na\nb\nx\n\n\n\n\n\nc\nd\n",
             ),
         ] {
-            assert_eq!(carried(from, edited, to).as_deref(), Ok(both), "{from:?} {edited:?} {to:?}");
+            assert_eq!(rebased(from, edited, to).as_deref(), Ok(both), "{from:?} {edited:?} {to:?}");
         }
     }
 
     #[test]
     fn an_edit_of_the_same_lines_meets_the_change() {
         let from = "a\nb\nc\nd\ne\n";
-        for (edited, to, asked, met) in [
+        for (edited, to, lines, met) in [
             ("a\nB\nc\nd\ne\n", "a\nx\nc\nd\ne\n", (2, 2), [2, 2, 2, 2]),
             ("a\nB\nc\nd\ne\n", "a\nc\nd\ne\n", (2, 2), [2, 2, 2, 1]),
             ("a\nb\nnew\nc\nd\ne\n", "a\nb\nother\nc\nd\ne\n", (3, 2), [3, 2, 3, 3]),
@@ -335,8 +339,8 @@ mod tests {
             let met =
                 Region { start_line: met[0], end_line: met[1], new_start_line: met[2], new_end_line: met[3] };
             assert_eq!(
-                carried(from, edited, to),
-                Err(RebaseConflict { asked, met: Some(met) }),
+                rebased(from, edited, to),
+                Err(RebaseConflict { lines, change: Some(met) }),
                 "{edited:?} {to:?}"
             );
         }
@@ -354,19 +358,19 @@ mod tests {
             ("f() {\n}\n}\nz\n", "f() {\n}\nz\n", "f() {\n}\ng() {\n}\nz\n"),
             ("x\nx\nb\n", "x\nb\n", "x\nM\nx\nb\n"),
         ] {
-            assert!(carried(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
+            assert!(rebased(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
         }
     }
 
     #[test]
-    fn what_ends_a_text_is_not_carried_to_where_it_goes_on() {
+    fn the_end_of_a_text_is_not_rebased_into_the_middle() {
         for (from, edited, to) in [
             ("one\nthree\nfour\n", "one\nthree", "one\nthree\nfour\nfive\n"),
             ("x = 2\n", "x = 1", "x = 2\ny = 3\n"),
             ("a\nb\nc\n", "a\nb", "a\nb\nc\n\nd\n"),
             ("a\nb\n", "a\nB", "a\nb\nc\n"),
         ] {
-            assert!(carried(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
+            assert!(rebased(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
         }
     }
 
@@ -379,16 +383,16 @@ mod tests {
             ("a\nb\nc\n", "a\nb\nc\nnew\n"),
             ("a\nb\nc\n", "new\na\nb\nc\n"),
         ] {
-            assert!(carried(from, edited, edited).is_err(), "{from:?} {edited:?}");
+            assert!(rebased(from, edited, edited).is_err(), "{from:?} {edited:?}");
             // The same, as a replacement of the lines around.
             let [base, now] = [from, edited].map(read);
             for line in 1..=base.lines().count() {
                 let span = base.lines().span(line);
-                let kept = base.lines().whole(line).to_owned();
+                let kept = base.lines().with_line_end(line).to_owned();
                 for text in [format!("new\n{kept}"), format!("{kept}new\n")] {
                     let plan = base.plan(vec![Change { span: span.clone(), text }]).unwrap();
                     if base.apply(&plan).unwrap().view() == now.view() {
-                        assert!(plan.carried(&base, &now).unwrap().is_err(), "{from:?} {edited:?} {line}");
+                        assert!(plan.rebase(&base, &now).unwrap().is_err(), "{from:?} {edited:?} {line}");
                     }
                 }
             }
@@ -398,10 +402,10 @@ mod tests {
     #[test]
     fn another_encoding_is_another_text() {
         let [from, edited] = ["a\nb\nc\n", "A\nb\nc\n"].map(read);
-        let plan = from.toward(&edited).unwrap();
+        let plan = from.plan_to(&edited).unwrap();
         for (bytes, clashes) in [(&b"\xEF\xBB\xBFa\nb\nc\nd\n"[..], true), (b"a\nb\nc\nd\n", false)] {
             let to = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
-            assert_eq!(plan.carried(&from, &to).unwrap().is_err(), clashes, "{bytes:?}");
+            assert_eq!(plan.rebase(&from, &to).unwrap().is_err(), clashes, "{bytes:?}");
         }
     }
 
@@ -424,9 +428,9 @@ mod tests {
                 read(&text(&[&before, a, &between, b, &behind].map(<[String]>::to_vec).concat()).replace('\n', &ends))
             };
             let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
-            let (to_left, to_right) = (base.toward(&left).unwrap(), base.toward(&right).unwrap());
+            let (to_left, to_right) = (base.plan_to(&left).unwrap(), base.plan_to(&right).unwrap());
             let [onto_left, onto_right] =
-                [(&to_right, &left), (&to_left, &right)].map(|(plan, to)| plan.carried(&base, to).unwrap());
+                [(&to_right, &left), (&to_left, &right)].map(|(plan, to)| plan.rebase(&base, to).unwrap());
             if let (Ok(onto_left), Ok(onto_right)) = (onto_left, onto_right) {
                 let (one, other) = (left.apply(&onto_left).unwrap(), right.apply(&onto_right).unwrap());
                 prop_assert_eq!(one.view(), other.view());
@@ -442,8 +446,8 @@ mod tests {
                 read(&format!("top\n{}middle one\nmiddle two\nmiddle three\n{}end\n", text(a), text(b)))
             };
             let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
-            let plan = base.toward(&right).unwrap();
-            let onto = plan.carried(&base, &left).unwrap();
+            let plan = base.plan_to(&right).unwrap();
+            let onto = plan.rebase(&base, &left).unwrap();
             let onto = onto.map_err(|clash| TestCaseError::fail(format!("{clash:?}")))?;
             let (made, both) = (left.apply(&onto).unwrap(), whole(&one, &other));
             prop_assert_eq!(made.view(), both.view());

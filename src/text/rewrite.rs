@@ -25,11 +25,11 @@ impl Buffer {
         let [old, new] = [Lines::new(&text, &starts[0]), Lines::new(content, &starts[1])];
         let all = DifferingLines { old: 0..old.count(), new: 0..new.count() };
         let steps = &mut AlignBudget::of_one_plan();
-        let pieces = differing(&all, |i| old.whole(i + 1), |j| new.whole(j + 1), steps);
+        let pieces = differing(&all, |i| old.with_line_end(i + 1), |j| new.with_line_end(j + 1), steps);
         let splices: Result<Vec<Splice>, Error> =
             pieces.iter().map(|piece| self.replace_lines(piece, &new, content)).collect();
         let note = self.line_ends().change_to(&LineEnds::count(content));
-        Ok(Plan::new(self, splices?)?.noting(note))
+        Ok(Plan::new(self, splices?)?.with_note(note))
     }
 
     /// Plans the replacement of the view by a text with `\n` line ends only. A changed line takes the line ends of
@@ -42,7 +42,7 @@ impl Buffer {
         let [old, new] = [self.lines(), Lines::new(view, &starts)];
         let all = DifferingLines { old: 0..old.count(), new: 0..new.count() };
         let steps = &mut AlignBudget::of_one_plan();
-        let pieces = differing(&all, |i| old.whole(i + 1), |j| new.whole(j + 1), steps);
+        let pieces = differing(&all, |i| old.with_line_end(i + 1), |j| new.with_line_end(j + 1), steps);
         let change = |piece: &DifferingLines| Change {
             span: old.block(piece.old.start + 1, piece.old.end),
             text: view.get(new.block(piece.new.start + 1, piece.new.end)).unwrap_or_default().to_owned(),
@@ -54,7 +54,7 @@ impl Buffer {
     ///
     /// Errors: `NOT_ENCODABLE` if the other version has another encoding and contains characters that this one cannot
     /// represent.
-    pub fn toward(&self, other: &Buffer) -> Result<Plan, Error> {
+    pub fn plan_to(&self, other: &Buffer) -> Result<Plan, Error> {
         self.rewrite(&other.text())
     }
 
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revised_text_keeps_the_dress_of_the_file() {
+    fn a_revised_text_keeps_the_line_ends_of_the_file() {
         let revised = |bytes: &[u8], view: &str| {
             let before = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
             before.apply(&before.revise(view).unwrap()).unwrap().bytes().to_vec()
@@ -127,7 +127,7 @@ mod tests {
             let read = |text: &str| Buffer::read(format!("{mark}{text}").into_bytes(), Hints::default()).unwrap();
             let before = read(before.trim_start_matches('\u{feff}'));
             let after = read(after.trim_start_matches('\u{feff}'));
-            let made = before.apply(&before.toward(&after).unwrap()).unwrap();
+            let made = before.apply(&before.plan_to(&after).unwrap()).unwrap();
             proptest::prop_assert_eq!(made.bytes(), after.bytes());
             if ![&before, &after].iter().any(|text| text.view().contains("\r\n")) {
                 let revised = before.apply(&before.revise(after.view()).unwrap()).unwrap();

@@ -5,7 +5,7 @@ mod suite;
 
 use std::path::Path;
 
-use reading::{climbs_out, pure_places, rooms_named, sources, table};
+use reading::{climbs_out, pure_modules, rooms_named, sources, table};
 
 /// What only some places may name: the names, and the places, as the beginnings of paths under `src`. A name that ends
 /// in `_` or `:` is the beginning of one.
@@ -89,7 +89,7 @@ fn dependence_runs_one_way() {
     let allowed = table();
     let mut wrong = Vec::new();
     for source in sources() {
-        let room = source.room();
+        let room = source.module();
         if room == "lib" {
             continue;
         }
@@ -126,7 +126,7 @@ fn the_table_has_no_circle() {
 #[test]
 fn pure_rooms_say_that_they_are() {
     let sources = sources();
-    let pure = pure_places();
+    let pure = pure_modules();
     assert!(pure.len() >= 5, "the sentence that ends in `are **pure**` is not understood: {pure:?}");
     let says = |place: &&String| {
         let (room, file) = (format!("{place}/mod.rs"), format!("{place}.rs"));

@@ -2,11 +2,11 @@
 //! server goes on.
 
 mod protected;
-mod scene;
+mod fixture;
 
 use serde_json::{Value, json};
 
-use scene::{MEMORY, Scene, peak_memory};
+use fixture::{MEMORY, Fixture, peak_memory};
 
 /// A line edit of these lines.
 fn range(start: Value, end: Value) -> Value {
@@ -15,7 +15,7 @@ fn range(start: Value, end: Value) -> Value {
 
 #[test]
 fn modes_that_exclude_each_other() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     let conflict = [
         json!({"content": "x", "line_edits": []}),
         json!({"content": "x", "search": "one", "replace": "x"}),
@@ -35,7 +35,7 @@ fn modes_that_exclude_each_other() {
 
 #[test]
 fn fields_that_no_edit_may_have() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     let invalid = [
         json!({"search": "one"}),
         json!({"replace": "one"}),
@@ -80,7 +80,7 @@ fn fields_that_no_edit_may_have() {
 
 #[test]
 fn lines_and_patterns_that_are_none() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     for (start, end) in
         [(0, 1), (-1, 1), (1, 0), (1, 4), (4, 4), (1, i64::MAX), (i64::MAX, i64::MAX), (i64::MIN, 1)]
     {
@@ -106,7 +106,7 @@ fn lines_and_patterns_that_are_none() {
 
 #[test]
 fn arguments_that_are_no_arguments() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     for tool in [
         "safe_edit_file",
         "create_file",
@@ -139,7 +139,7 @@ fn arguments_that_are_no_arguments() {
 
 #[test]
 fn paths_that_lead_to_no_file_of_the_root() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     let outside = scene.home.path().canonicalize().unwrap().join("theirs.txt");
     let root = scene.root.display().to_string();
     for path in ["folder", "folder/", "pipe", "socket", ".", "a.txt/b", "a.txt/"] {
@@ -194,7 +194,7 @@ fn paths_that_lead_to_no_file_of_the_root() {
 
 #[test]
 fn lines_that_are_no_messages() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     let call = |id: u64, content: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","content":"{content}"}}}}}}"#
@@ -240,7 +240,7 @@ fn nested(open: &str, close: &str) -> String {
 /// Python itself takes no more than 200 brackets within each other.
 #[test]
 fn python_that_nests_deeper_than_python_can() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     for content in [nested("(", ")"), "(".repeat(100_000), nested("[", "]")] {
         scene.refuse("safe_edit_file", &json!({"path": "a.py", "content": content}), &["GATE_REFUSED"]);
     }
@@ -249,7 +249,7 @@ fn python_that_nests_deeper_than_python_can() {
 
 #[test]
 fn texts_that_are_too_deep_for_a_parser() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     let texts = [
         ("a.py", nested("not ", "")),
         ("a.py", nested("-", "")),

@@ -28,7 +28,7 @@ struct Project {
 }
 
 /// How a command ended, and what it printed.
-struct Done {
+struct CommandResult {
     code: i32,
     text: String,
 }
@@ -51,15 +51,15 @@ impl Project {
         assert_eq!(answer.status(), "written", "{}", answer.text);
     }
 
-    fn cache(&self, arguments: &[&str]) -> Done {
+    fn cache(&self, arguments: &[&str]) -> CommandResult {
         self.cache_in(self.root.path(), arguments)
     }
 
-    fn cache_in(&self, folder: &Path, arguments: &[&str]) -> Done {
+    fn cache_in(&self, folder: &Path, arguments: &[&str]) -> CommandResult {
         let done =
             lockgate(self.user.path()).arg("cache").args(arguments).current_dir(folder).output().unwrap();
         let text = [done.stdout, done.stderr].concat();
-        Done { code: done.status.code().unwrap(), text: String::from_utf8(text).unwrap() }
+        CommandResult { code: done.status.code().unwrap(), text: String::from_utf8(text).unwrap() }
     }
 
     fn listed(&self) -> Vec<Value> {

@@ -4,13 +4,13 @@
 //! rewrites what the cases say with what was seen. How to write one stands in `tests/README.md`.
 
 mod compare;
+mod entry;
 mod laws;
 mod run;
 mod scan;
 mod stored;
-mod thing;
 mod update;
-mod world;
+mod workspace;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::trust::scene::Scene;
+use super::trust::fixture::Fixture;
 use super::wire::Outcome;
 
 /// A function, and the same with an indentation that is wrong.
@@ -21,8 +21,8 @@ const GOOD: &str = "def a():\n    return 1\n";
 const BAD: &str = "def a():\nreturn 1\n";
 
 /// A root that is a repository without any commit.
-fn project() -> Scene {
-    let scene = Scene::new();
+fn project() -> Fixture {
+    let scene = Fixture::new();
     fs::remove_dir_all(scene.root()).unwrap();
     fs::create_dir(scene.root()).unwrap();
     git(&scene, "root", &["init", "-q", "-b", "main"]);
@@ -30,14 +30,14 @@ fn project() -> Scene {
 }
 
 /// Runs git in a folder of the scene, with no configuration but the repository's own.
-fn git(scene: &Scene, folder: &str, arguments: &[&str]) -> String {
+fn git(scene: &Fixture, folder: &str, arguments: &[&str]) -> String {
     let done = git_command(scene, folder).args(arguments).output().unwrap();
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success(), "git {arguments:?}: {told}");
     String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
-fn git_command(scene: &Scene, folder: &str) -> Command {
+fn git_command(scene: &Fixture, folder: &str) -> Command {
     let mut git = Command::new("git");
     git.current_dir(scene.at(folder)).env("HOME", scene.at("user"));
     for (name, value) in [
@@ -55,32 +55,32 @@ fn git_command(scene: &Scene, folder: &str) -> Command {
 }
 
 /// Writes files below the root.
-fn write(scene: &Scene, files: &[(&str, &str)]) {
+fn write(scene: &Fixture, files: &[(&str, &str)]) {
     files.iter().for_each(|(path, text)| scene.write(&format!("root/{path}"), text));
 }
 
 /// Writes files, and commits all that is there.
-fn commit(scene: &Scene, files: &[(&str, &str)]) {
+fn commit(scene: &Fixture, files: &[(&str, &str)]) {
     write(scene, files);
     git(scene, "root", &["add", "-A", "-f"]);
     git(scene, "root", &["commit", "-q", "-m", "x", "--allow-empty"]);
 }
 
 #[track_caller]
-fn check(scene: &Scene, arguments: &[&str], exit: i32) -> Outcome {
+fn check(scene: &Fixture, arguments: &[&str], exit: i32) -> Outcome {
     let done = scene.call(&[&["check"], arguments].concat());
     assert_eq!(done.exit, exit, "{arguments:?}\n{}{}", done.stdout, done.stderr);
     done
 }
 
 #[track_caller]
-fn json(scene: &Scene, arguments: &[&str], exit: i32) -> Value {
+fn json(scene: &Fixture, arguments: &[&str], exit: i32) -> Value {
     let done = check(scene, &[arguments, &["--format", "json"]].concat(), exit);
     serde_json::from_str(&done.stdout).unwrap_or_else(|why| panic!("{why}: {}", done.stdout))
 }
 
 /// The files in which something new was found, each once.
-fn found(answer: &Value) -> Vec<&str> {
+fn finding_texts(answer: &Value) -> Vec<&str> {
     let findings = answer["findings"].as_array().unwrap();
     let mut paths: Vec<&str> =
         findings.iter().filter(|it| it["new"] == true).map(|it| it["path"].as_str().unwrap()).collect();
@@ -116,7 +116,7 @@ fn only_what_is_new_counts() {
     fs::remove_file(scene.at("root/gone.py")).unwrap();
     let answer = json(&scene, &[], 1);
     assert_eq!(judged(&answer), ["a.py", "new.py", "old.py", "sub/c.py"]);
-    assert_eq!(found(&answer), ["a.py", "new.py"], "{answer:#}");
+    assert_eq!(finding_texts(&answer), ["a.py", "new.py"], "{answer:#}");
     let counts = &answer["counts"];
     assert_eq!((&counts["unchanged"], &counts["deleted"], &counts["old"]), (&1.into(), &1.into(), &1.into()));
     let text = check(&scene, &[], 1).stdout;
@@ -151,7 +151,7 @@ fn a_renamed_file_is_what_it_was() {
     );
     // A copy is new: the file that it was made of is still there.
     write(&scene, &[("copy.py", "x = (\n")]);
-    assert_eq!(found(&json(&scene, &[], 1)), ["copy.py"]);
+    assert_eq!(finding_texts(&json(&scene, &[], 1)), ["copy.py"]);
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn paths_are_files_and_folders_and_ignore_files_hold() {
         &[("d/a.py", BAD), ("d/e/b.py", BAD), ("c.py", BAD), ("build/x.py", BAD), ("y.tmp.py", BAD)],
     );
     write(&scene, &[("kept.tmp.py", BAD)]);
-    assert_eq!(found(&json(&scene, &[], 1)), ["c.py", "d/a.py", "d/e/b.py", "kept.tmp.py"]);
-    assert_eq!(found(&json(&scene, &["d"], 1)), ["d/a.py", "d/e/b.py"]);
-    assert_eq!(found(&json(&scene, &["d/e", "c.py", "./d/e/b.py"], 1)), ["c.py", "d/e/b.py"]);
-    assert_eq!(found(&json(&scene, &["build/x.py"], 1)), ["build/x.py"], "who names a file means it");
+    assert_eq!(finding_texts(&json(&scene, &[], 1)), ["c.py", "d/a.py", "d/e/b.py", "kept.tmp.py"]);
+    assert_eq!(finding_texts(&json(&scene, &["d"], 1)), ["d/a.py", "d/e/b.py"]);
+    assert_eq!(finding_texts(&json(&scene, &["d/e", "c.py", "./d/e/b.py"], 1)), ["c.py", "d/e/b.py"]);
+    assert_eq!(finding_texts(&json(&scene, &["build/x.py"], 1)), ["build/x.py"], "who names a file means it");
     let absolute = scene.at("root/c.py");
-    assert_eq!(found(&json(&scene, &[absolute.to_str().unwrap()], 1)), ["c.py"]);
+    assert_eq!(finding_texts(&json(&scene, &[absolute.to_str().unwrap()], 1)), ["c.py"]);
     fs::remove_file(scene.at("root/d/a.py")).unwrap();
     assert_eq!(json(&scene, &["d/a.py"], 0)["counts"]["deleted"], 1);
 }
@@ -235,7 +235,7 @@ fn two_thousand_files_are_checked() {
     let answer = json(&scene, &[], 1);
     let counts = &answer["counts"];
     assert_eq!((&counts["judged"], &counts["unchanged"]), (&1000.into(), &1000.into()));
-    assert_eq!(found(&answer).len(), 20);
+    assert_eq!(finding_texts(&answer).len(), 20);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn several_roots_are_each_compared_with_their_own_repository() {
     let arguments = ["--root", root.to_str().unwrap(), "--root", other.to_str().unwrap()];
     let answer = json(&scene, &arguments, 1);
     let absolute = other.join("b.py");
-    assert_eq!(found(&answer), [absolute.to_str().unwrap(), "a.py"]);
+    assert_eq!(finding_texts(&answer), [absolute.to_str().unwrap(), "a.py"]);
     assert_eq!(answer["bases"][1]["why"], "no commit");
 }
 

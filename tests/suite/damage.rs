@@ -42,7 +42,7 @@ fn samples(file: &Path, label: &[&str]) -> Vec<Sample> {
 }
 
 /// What the gate finds in an edit.
-fn found(rule: &Rule, sample: &Sample) -> Vec<Finding> {
+fn findings_of(rule: &Rule, sample: &Sample) -> Vec<Finding> {
     let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
     let before = sample.before.as_deref().map(read);
     let (empty, after) = (read(""), read(&sample.after));
@@ -53,14 +53,14 @@ fn found(rule: &Rule, sample: &Sample) -> Vec<Finding> {
         before: before.as_ref(),
         after: &after,
         map: &old.rewrite(&sample.after).unwrap().line_map(old, &after),
-        stands: InputLocation::of_file(before.as_ref()),
-        beside: &|_| false,
+        input_location: InputLocation::of_file(before.as_ref()),
+        files_exist: &|_| false,
     };
-    let (grant, workshop) = (ExecPermission::Withheld(String::new()), GateRuntime::default());
+    let (grant, workshop) = (ExecPermission::Untrusted(String::new()), GateRuntime::default());
     let means = GateEnv {
         root: Path::new("/"),
-        grant: &grant,
-        workshop: &workshop,
+        exec_permission: &grant,
+        runtime: &workshop,
         isolation: Isolation::None,
         cache: None,
     };
@@ -73,17 +73,17 @@ fn gate() -> Rule {
 
 /// Per rule: how many honest edits have a finding of it, and how many of its accidents were found.
 #[derive(Default)]
-struct Tally {
+struct RuleCounts {
     honest: usize,
     blocked: usize,
     by_rule: BTreeMap<&'static str, [usize; 3]>,
     shown: String,
 }
 
-impl Tally {
+impl RuleCounts {
     fn honest(&mut self, rule: &Rule, samples: &[Sample]) {
         for sample in samples {
-            let findings = found(rule, sample);
+            let findings = findings_of(rule, sample);
             self.honest += 1;
             self.blocked += usize::from(findings.iter().any(|finding| finding.severity == Severity::Error));
             for (accident, _) in Accident::ALL {
@@ -102,7 +102,7 @@ impl Tally {
     fn accidents(&mut self, rule: &Rule, samples: &[Sample]) {
         for sample in samples {
             let (name, how) = sample.label.split_once(": ").unwrap();
-            let findings = found(rule, sample);
+            let findings = findings_of(rule, sample);
             let accident = Accident::ALL.iter().find(|(accident, _)| accident.name() == name).unwrap().0;
             let counts = self.by_rule.entry(accident.name()).or_default();
             counts[2] += 1;
@@ -159,8 +159,8 @@ fn script(name: &str, target: &Path, more: &[&str]) -> bool {
     ran.is_ok_and(|ran| ran.status.success())
 }
 
-fn tried(target: &Path) -> Tally {
-    let mut tally = Tally::default();
+fn tried(target: &Path) -> RuleCounts {
+    let mut tally = RuleCounts::default();
     let rule = gate();
     tally.honest(&rule, &samples(&target.join("honest.jsonl"), &["of"]));
     tally.accidents(&rule, &samples(&target.join("accidents.jsonl"), &["rule", "how"]));

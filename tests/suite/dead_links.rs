@@ -56,7 +56,7 @@ impl Project {
 }
 
 /// The messages about dead links in an answer, of all its files.
-fn told(answer: &Answer) -> Vec<String> {
+fn warnings(answer: &Answer) -> Vec<String> {
     let files = answer.structured["files"].as_array().cloned();
     let files = files.unwrap_or_else(|| vec![answer.structured.clone()]);
     let findings = files.iter().flat_map(|file| file["findings"].as_array().cloned().unwrap_or_default());
@@ -75,12 +75,12 @@ fn a_heading_that_is_renamed_warns_of_the_links_to_it() {
     assert_eq!(answer.status(), "written", "a warning does not refuse: {}", answer.text);
     let message =
         "warning 2 links lead to #first-steps, which the edit takes away: README.md:3, docs/other.md:5";
-    assert_eq!(told(&answer), [message]);
+    assert_eq!(warnings(&answer), [message]);
     // The controls: another heading that nobody links to, and a text below a heading.
     for (search, replace) in [("# Guide", "# The guide"), ("text\n\n## Usage", "words\n\n## Usage")] {
         let edit = json!({"path": "docs/guide.md", "search": search, "replace": replace, "search_count": 1});
         let answer = project.call("safe_edit_file", edit);
-        assert_eq!((answer.status(), told(&answer)), ("written", Vec::new()), "{search}");
+        assert_eq!((answer.status(), warnings(&answer)), ("written", Vec::new()), "{search}");
     }
 }
 
@@ -90,7 +90,7 @@ fn numbered_headings_and_anchors_of_html_are_known() {
     let edit = json!({"path": "docs/guide.md", "content": "# Guide\n\n## First steps\n\n## Usage\n\ntext\n"});
     let answer = project.call("safe_edit_file", edit);
     assert_eq!(
-        told(&answer),
+        warnings(&answer),
         [
             "warning 1 link leads to #own, which the edit takes away: docs/other.md:3",
             "warning 1 link leads to #usage-1, which the edit takes away: README.md:3",
@@ -107,11 +107,11 @@ fn links_that_the_same_call_corrects_are_not_told() {
     let other = json!({"path": "docs/other.md", "search": "#first-steps", "replace": "#begin"});
     let mut project = Project::new(None, &[]);
     let answer = project.call("edit_files", json!({"edits": [rename, readme, other]}));
-    assert_eq!((answer.status(), told(&answer)), ("written", Vec::new()), "{}", answer.text);
+    assert_eq!((answer.status(), warnings(&answer)), ("written", Vec::new()), "{}", answer.text);
     let mut project = Project::new(None, &[]);
     let answer = project.call("edit_files", json!({"edits": [rename, readme]}));
     assert_eq!(
-        told(&answer),
+        warnings(&answer),
         ["warning 1 link leads to #first-steps, which the edit takes away: docs/other.md:5"],
         "the control"
     );
@@ -123,7 +123,7 @@ fn a_file_that_is_deleted_warns_of_the_links_to_it() {
     let mut project = Project::new(None, &more);
     let answer = project.call("delete_content", json!({"path": "docs/logo.png"}));
     assert_eq!(
-        (answer.status(), told(&answer)),
+        (answer.status(), warnings(&answer)),
         (
             "written",
             vec!["warning 1 link leads to this file, which the call removes: docs/shown.md:3".to_owned()]
@@ -134,9 +134,9 @@ fn a_file_that_is_deleted_warns_of_the_links_to_it() {
     let answer = project.call("delete_content", json!({"path": "docs/guide.md"}));
     let links = "README.md:3, README.md:3, docs/other.md:3, docs/other.md:5, docs/plain.md:3";
     let message = format!("warning 5 links lead to this file, which the call removes: {links}");
-    assert_eq!(told(&answer), [message]);
+    assert_eq!(warnings(&answer), [message]);
     let answer = project.call("delete_content", json!({"path": "docs/plain.md"}));
-    assert_eq!((answer.status(), told(&answer)), ("written", Vec::new()), "the control: nothing leads there");
+    assert_eq!((answer.status(), warnings(&answer)), ("written", Vec::new()), "the control: nothing leads there");
     assert!(answer.structured["gates"].as_array().is_none_or(Vec::is_empty), "no gate is asked for nothing");
 }
 
@@ -155,7 +155,7 @@ fn the_policy_decides_what_a_dead_link_means() {
         let is_written = answer.structured["written"].as_bool().unwrap_or_default();
         assert_eq!(is_written, status == "written", "{more}: {}", answer.text);
         let severities: Vec<String> =
-            told(&answer).iter().map(|told| told.split(' ').next().unwrap().to_owned()).collect();
+            warnings(&answer).iter().map(|told| told.split(' ').next().unwrap().to_owned()).collect();
         assert_eq!(severities, message.into_iter().collect::<Vec<_>>(), "{more}: {}", answer.text);
     }
 }
@@ -170,7 +170,7 @@ fn five_links_are_named_and_the_others_counted() {
     let edit = json!({"path": "docs/guide.md", "search": "<a id=\"own\"></a>", "replace": "end"});
     let answer = project.call("safe_edit_file", edit);
     assert_eq!(
-        told(&answer),
+        warnings(&answer),
         [
             "warning 10 links lead to #own, which the edit takes away: docs/other.md:3, p0.md:3, p1.md:3, p2.md:3, p3.md:3 and 5 more"
         ]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::mcp::installed;
 use super::wire::{Answer, Server};
-use table::{Case, Ends, OLD, table};
+use table::{Case, Expected, OLD, table};
 
 /// The policy of the project: the parser, and ruff with its rules of many years.
 const POLICY: &str = "quality_gates:\n  python: [{ tool: syntax }, { tool: ruff }]\n";
@@ -45,8 +45,8 @@ fn wrong(server: &mut Server, root: &Path, number: usize, case: &Case) -> Option
     let answer = server.call("safe_edit_file", &arguments);
     let text = fs::read_to_string(&file).unwrap_or_default();
     let (status, expected): (&str, &[(u64, &str)]) = match &case.ends {
-        Ends::Written(tolerated) => ("written", tolerated),
-        Ends::Refused(new) => ("refused", new),
+        Expected::Written(tolerated) => ("written", tolerated),
+        Expected::Refused(new) => ("refused", new),
     };
     let refused = status == "refused";
     let new = findings(&answer, |finding| finding["new"] == json!(true));

@@ -36,8 +36,8 @@ pub fn searching(needle: Needle, replace: String) -> Edit {
         count: None,
         lines: None,
         within: None,
-        aim: Occurrences::Matches,
+        occurrences: Occurrences::Matches,
         tolerance: MatchTolerance::Wrapping,
-        standing: OnDuplicate::Again,
+        on_duplicate: OnDuplicate::InsertAgain,
     })
 }

@@ -88,7 +88,7 @@ const FORMATTERS: [Formatter; 7] = [
 ];
 
 impl Formatter {
-    fn is_here(&self) -> bool {
+    fn is_installed(&self) -> bool {
         match self.gate {
             "prettier" => installed("LOCKGATE_TEST_NODE", "node", "node_modules/.bin/prettier").is_some(),
             "rustfmt" => {
@@ -154,7 +154,7 @@ fn differing(one: &str, other: &str) -> usize {
 
 #[test]
 fn one_edited_line_of_an_unformatted_file_is_all_that_is_formatted() {
-    for formatter in FORMATTERS.iter().filter(|formatter| formatter.is_here()) {
+    for formatter in FORMATTERS.iter().filter(|formatter| formatter.is_installed()) {
         let Formatter { gate, edit: (_, new, formatted), .. } = formatter;
         let before = formatter.unformatted();
         assert!(before.lines().count() > 200, "{gate}");
@@ -169,7 +169,7 @@ fn one_edited_line_of_an_unformatted_file_is_all_that_is_formatted() {
 
 #[test]
 fn a_file_that_was_formatted_before_is_formatted_whole() {
-    for formatter in FORMATTERS.iter().filter(|formatter| formatter.is_here()) {
+    for formatter in FORMATTERS.iter().filter(|formatter| formatter.is_installed()) {
         let Formatter { gate, edit: (_, new, _), .. } = formatter;
         // Formatted by the formatter itself, as another line is edited.
         let (before, _) = formatter.edited(", scope: file", &formatter.unformatted(), formatter.line(), new);
@@ -193,7 +193,7 @@ fn a_file_that_was_formatted_before_is_formatted_whole() {
 #[test]
 fn what_an_edit_brings_about_in_its_neighbours_is_formatted() {
     let formatter = FORMATTERS.iter().find(|formatter| formatter.gate == "gofmt").unwrap();
-    if !formatter.is_here() {
+    if !formatter.is_installed() {
         return;
     }
     let fields = "type T struct {\n\ta int\n\tb int\n}\n";

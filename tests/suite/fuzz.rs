@@ -7,10 +7,10 @@ use lockgate::front::tools::safe_edit_file;
 use lockgate::text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
 
 /// What a plan may come to, as without a policy.
-const SCENE: PlanContext<'static> = PlanContext {
+const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    bounds: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
+    limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 
 /// Pieces that requests are made of, so that random choices reach past the first brace.
@@ -60,7 +60,7 @@ const WORDS: &[&str] = &[
 
 fn edit_of(json: &str) -> Option<Edit> {
     let arguments = serde_json::from_str(json).ok()?;
-    safe_edit_file::asked(arguments).ok().map(|ask| ask.request.edit)
+    safe_edit_file::parse(arguments).ok().map(|ask| ask.request.edit)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn requests() {
         let json: String = words.iter().map(|word| WORDS[usize::from(*word) % WORDS.len()]).collect();
         let Some(edit) = edit_of(&json) else { return };
         let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
-        let Ok(planned) = plan(&edit, &buffer, SCENE) else { return };
+        let Ok(planned) = plan(&edit, &buffer, CONTEXT) else { return };
         let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
         assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
     });
@@ -90,7 +90,7 @@ fn well_formed_requests() {
             };
             let Some(edit) = edit_of(&arguments.to_string()) else { return };
             let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
-            let Ok(planned) = plan(&edit, &buffer, SCENE) else { return };
+            let Ok(planned) = plan(&edit, &buffer, CONTEXT) else { return };
             let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
             assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
         },

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use lockgate::gate::{Finding, Outcome, Severity, inside, mismatch, replay};
+use lockgate::gate::{Finding, Outcome, Severity, run_sample, mismatch, replay};
 use lockgate::policy::{
-    Catalogue, CommandSpec, Expected, Gate, GateKind, Input, Languages, OutputForm, Sample, Shows,
+    Catalogue, CommandSpec, Expected, Gate, GateKind, Input, Languages, OutputForm, Sample, CanaryKind,
     language_of,
 };
 
@@ -25,7 +25,7 @@ fn is_error(found: &Finding) -> bool {
 /// What is wrong with what a gate makes of a sample, in words: of a recorded output, or in process.
 fn disagreement(gate: &Arc<Gate>, sample: &Sample) -> Option<String> {
     let is_program = gate.runs_program();
-    let wrong = match if is_program { replay(gate, sample) } else { inside(gate, sample) } {
+    let wrong = match if is_program { replay(gate, sample) } else { run_sample(gate, sample) } {
         Err(why) => Some(why),
         Ok(found)
             if !is_program && !found.iter().all(|found| found.fresh && found.blocking == is_error(found)) =>
@@ -107,7 +107,7 @@ fn a_canary_is_not_found_by_whatever_is_found() {
         let Some(canary) = gate.canary.as_ref().filter(|canary| canary.finds.is_some()) else { continue };
         let found = |found: &Expected| {
             let message = found.message.as_deref().unwrap_or_default();
-            canary.is_found_by(Shows::Analysis, found.code.as_deref(), message)
+            canary.is_found_by(CanaryKind::Analysis, found.code.as_deref(), message)
         };
         let differs = gate.samples.iter().flat_map(|sample| &sample.finds).any(|finding| !found(finding));
         assert_eq!(differs, !EVERY_FINDING.contains(&gate.name.as_str()), "{}", gate.name);
@@ -197,12 +197,12 @@ fn tools() -> String {
             (GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_), _) => {
                 ("lockgate itself", ["in process", "findings"], "live")
             }
-            (GateKind::Command(_), Some(command)) => (recorded(gate), forms(command), asked(&live, gate)),
+            (GateKind::Command(_), Some(command)) => (recorded(gate), forms(command), sample_source(&live, gate)),
             (GateKind::Server(_), Some(command)) => {
-                (recorded(gate), ["`didChange`", forms(command)[1]], asked(&live, gate))
+                (recorded(gate), ["`didChange`", forms(command)[1]], sample_source(&live, gate))
             }
             (GateKind::Command(_) | GateKind::Server(_), None) => {
-                (recorded(gate), ["`didChange`", "diagnostics"], asked(&live, gate))
+                (recorded(gate), ["`didChange`", "diagnostics"], sample_source(&live, gate))
             }
         };
         writeln!(table, "| `{}` | {with} | {input} | {output} | {samples} |", gate.name).unwrap();
@@ -214,7 +214,7 @@ fn recorded(gate: &Gate) -> &str {
     gate.recorded.as_deref().unwrap_or("")
 }
 
-fn asked(live: &BTreeSet<&str>, gate: &Gate) -> &'static str {
+fn sample_source(live: &BTreeSet<&str>, gate: &Gate) -> &'static str {
     if live.contains(gate.name.as_str()) { "live" } else { "recorded" }
 }
 

@@ -14,7 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use lockgate::policy::Catalogue;
 use serde_json::Value;
 
-use super::trust::scene::{Scene, outcome};
+use super::trust::fixture::{Fixture, outcome};
 use super::wire::{Outcome, lockgate};
 
 /// The exit codes of a gate that does not do as it should, and of a request that cannot be carried out.
@@ -49,28 +49,28 @@ define:
 ";
 
 /// A project whose policy defines the gate `it`, with nothing else to be found but the system's own programs.
-fn scene(program: &str) -> Scene {
-    let mut scene = Scene::new();
+fn fixture(program: &str) -> Fixture {
+    let mut scene = Fixture::new();
     scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
     scene.write("root/quality.yaml", DEFINED);
     executable(&scene, "bin/it", program);
     scene
 }
 
-fn executable(scene: &Scene, path: &str, text: &str) {
+fn executable(scene: &Fixture, path: &str, text: &str) {
     scene.write(path, text);
     fs::set_permissions(scene.at(path), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[track_caller]
-fn gates(scene: &Scene, arguments: &[&str], exit: i32) -> Outcome {
+fn gates(scene: &Fixture, arguments: &[&str], exit: i32) -> Outcome {
     let done = scene.call(&[&["gates"], arguments].concat());
     assert_eq!(done.exit, exit, "{arguments:?}\n{}{}", done.stdout, done.stderr);
     done
 }
 
 #[track_caller]
-fn json(scene: &Scene, arguments: &[&str], exit: i32) -> Value {
+fn json(scene: &Fixture, arguments: &[&str], exit: i32) -> Value {
     let done = gates(scene, &[arguments, &["--json"]].concat(), exit);
     serde_json::from_str(&done.stdout).unwrap_or_else(|why| panic!("{why}: {}", done.stdout))
 }
@@ -84,7 +84,7 @@ fn entry<'a>(answer: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn the_list_has_every_gate_in_a_row_of_its_own() {
-    let scene = scene(FINDS);
+    let scene = fixture(FINDS);
     executable(&scene, "bin/ruff", BLIND);
     let text = gates(&scene, &[], 0).stdout;
     assert_eq!(text, gates(&scene, &["list"], 0).stdout);
@@ -117,7 +117,7 @@ fn the_list_has_every_gate_in_a_row_of_its_own() {
 
 #[test]
 fn a_gate_is_shown_with_all_there_is_to_know() {
-    let scene = scene(FINDS);
+    let scene = fixture(FINDS);
     let text = gates(&scene, &["show", "it"], 0).stdout;
     for part in [
         "it Finds what is bad.",
@@ -155,7 +155,7 @@ fn a_gate_is_shown_with_all_there_is_to_know() {
 
 #[test]
 fn an_unknown_name_is_refused_with_what_was_meant() {
-    let scene = scene(FINDS);
+    let scene = fixture(FINDS);
     for arguments in [["show", "ruf"], ["doctor", "ruf"], ["test", "ruf"]] {
         let told = gates(&scene, &arguments, REFUSED).stderr;
         assert!(told.contains("INVALID_INPUT: unknown gate `ruf`, did you mean `ruff`?"), "{told}");

@@ -10,7 +10,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest, Target};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -103,7 +103,7 @@ impl Project {
         let folder = tempfile::tempdir().unwrap();
         let roots: Vec<PathBuf> = roots.iter().map(|root| folder.path().join("root").join(root)).collect();
         roots.iter().for_each(|root| fs::create_dir_all(root).unwrap());
-        let workspace = Workspace::keeping(&roots, &folder.path().join("own")).unwrap();
+        let workspace = Workspace::open_with_state_dir(&roots, &folder.path().join("own")).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let project = Project { folder, workspace, runtime };
         project.put("quality.yaml", "quality_gates: {}\n");
@@ -132,7 +132,7 @@ impl Project {
             edit,
             mode: Mode::Strict,
             expect: Expect::Anything,
-            scrutiny: GateOptions::default(),
+            gate_options: GateOptions::default(),
             author: Author::default(),
         }
     }
@@ -154,10 +154,10 @@ impl Project {
         self.runtime.block_on(self.workspace.edit_all(requests, Watch::idle()))
     }
 
-    fn turn(&self, direction: Direction, report: &Report) -> Result<Vec<Report>, Error> {
+    fn undo(&self, direction: Direction, report: &Report) -> Result<Vec<Report>, Error> {
         let edit_id = report.edit_id.map(|id| id.to_string());
-        let revert = Revert { direction, edit_id, of: None, author: Author::default() };
-        self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
+        let revert = UndoRequest { direction, edit_id, target: None, author: Author::default() };
+        self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
     /// Returns true if `git status` in the folder runs the command.
@@ -325,13 +325,13 @@ fn what_is_taken_back_or_made_again_makes_no_git_folder() {
         let removal = removed.edit(removed.request(head, Edit::Remove)).unwrap();
         let undone = Project::new();
         let creation = undone.write(head, "ref: refs/heads/main\n").unwrap();
-        undone.turn(Direction::Undo, &creation).unwrap();
+        undone.undo(Direction::Undo, &creation).unwrap();
         for (project, direction, report) in
             [(&removed, Direction::Undo, &removal), (&undone, Direction::Redo, &creation)]
         {
             project.write("v/objects/x", "x\n").unwrap();
             project.write("v/refs/x", "x\n").unwrap();
-            let done = project.turn(direction, report);
+            let done = project.undo(direction, report);
             assert_eq!(
                 done.as_ref().err().map(|error| error.code),
                 refused.then_some(Code::Protected),

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::trust::scene::{Scene, outcome};
+use super::trust::fixture::{Fixture, outcome};
 use super::wire::{Answer, Server};
 use names::{LEGAL, SHAPES, UNSEEMLY};
 
@@ -44,8 +44,8 @@ define:
     output: { text: exit, message: bad }
 ";
 
-fn scene() -> Scene {
-    let scene = Scene::new();
+fn fixture() -> Fixture {
+    let scene = Fixture::new();
     fs::create_dir(scene.at("outside/calls")).unwrap();
     scene.write("bin/recorder", RECORDER);
     scene.executable("bin/recorder");
@@ -54,7 +54,7 @@ fn scene() -> Scene {
 }
 
 /// The words of each call since this was asked before.
-fn calls(scene: &Scene) -> Vec<Vec<String>> {
+fn calls(scene: &Fixture) -> Vec<Vec<String>> {
     let mut calls = Vec::new();
     for entry in fs::read_dir(scene.at("outside/calls")).unwrap() {
         let path = entry.unwrap().path();
@@ -75,7 +75,7 @@ fn misleading<'a>(words: &'a [String], name: &str) -> Vec<&'a String> {
 }
 
 /// What the three gates are given for a file of that name; one that is not on disk yet is shown in a linked copy.
-fn holds_calls(scene: &Scene, name: &str, is_new: bool) {
+fn holds_calls(scene: &Fixture, name: &str, is_new: bool) {
     let path = scene.root().join(name).to_str().unwrap().to_owned();
     let (folder, _) = path.rsplit_once('/').unwrap();
     let root = scene.root().display().to_string();
@@ -123,8 +123,8 @@ fn legal() -> BTreeSet<String> {
 }
 
 /// Gives a file each text in turn, and looks at what was written; `look` at what else there is to see.
-fn edit_in_turn<'a>(
-    scene: &Scene,
+fn edit_sequentially<'a>(
+    scene: &Fixture,
     server: &mut Server,
     edits: impl IntoIterator<Item = &'a (Value, &'static str)>,
     mut look: impl FnMut(&Answer, &str, bool),
@@ -142,13 +142,13 @@ fn edit_in_turn<'a>(
 
 #[test]
 fn no_name_reaches_a_tool_as_anything_but_a_path() {
-    let scene = scene();
+    let scene = fixture();
     let mut server = scene.server(&["--tools", "all", "--trust"]);
     let names = legal();
     assert!(names.len() >= 200, "{}", names.len());
     for name in &names {
         let count = if LEGAL.contains(&name.as_str()) { 2 } else { 1 };
-        edit_in_turn(&scene, &mut server, &edits(name)[..count], |answer, name, is_new| {
+        edit_sequentially(&scene, &mut server, &edits(name)[..count], |answer, name, is_new| {
             let gates = answer.structured["gates"].as_array().unwrap();
             assert!(gates.iter().all(|gate| gate["outcome"] == "passed"), "{name:?}: {gates:?}");
             holds_calls(&scene, name, is_new);
@@ -159,18 +159,18 @@ fn no_name_reaches_a_tool_as_anything_but_a_path() {
 
 #[test]
 fn every_mode_edits_a_file_of_any_name() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let mut server = scene.server(&["--tools", "all"]);
     for name in legal() {
         // Without its ending, so that no parser has a word in it.
         let name = name.trim_end_matches(".py");
-        edit_in_turn(&scene, &mut server, &edits(name), |_, _, _| ());
+        edit_sequentially(&scene, &mut server, &edits(name), |_, _, _| ());
     }
 }
 
 #[test]
 fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() {
-    let scene = scene();
+    let scene = fixture();
     let mut server = scene.server(&["--tools", "all", "--trust"]);
     for name in UNSEEMLY {
         let name = format!("{name}.py");
@@ -184,14 +184,14 @@ fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() 
         }
         // An existing file of such a name can still be fixed.
         fs::write(scene.root().join(&name), "zero\n").unwrap();
-        edit_in_turn(&scene, &mut server, &edits(&name), |_, name, _| holds_calls(&scene, name, false));
+        edit_sequentially(&scene, &mut server, &edits(&name), |_, name, _| holds_calls(&scene, name, false));
     }
 }
 
 /// The control: the same look at the words finds every name that is given without its folder.
 #[test]
 fn a_name_that_is_given_as_it_is_would_be_seen() {
-    let scene = scene();
+    let scene = fixture();
     let mut seen = 0;
     for name in LEGAL {
         let mut naive = Command::new(scene.at("bin/recorder"));
@@ -207,7 +207,7 @@ fn a_name_that_is_given_as_it_is_would_be_seen() {
 
 #[test]
 fn the_words_are_what_the_tool_was_given() {
-    let scene = scene();
+    let scene = fixture();
     let words = ["naive", "a b", "", "\n", "'\"\\", "é"];
     assert!(
         Command::new(scene.at("bin/recorder")).args(words).stdin(Stdio::null()).status().unwrap().success()
@@ -217,7 +217,7 @@ fn the_words_are_what_the_tool_was_given() {
 
 #[test]
 fn a_name_that_is_no_text_is_refused_clearly() {
-    let scene = scene();
+    let scene = fixture();
     let name = OsStr::from_bytes(b"caf\xe9.py");
     fs::write(scene.root().join(name), "x = 1\n").unwrap();
     let mut edit = scene.command();
@@ -235,7 +235,7 @@ fn a_root_of_a_hostile_name_is_no_option_either() {
     for name in
         [OsStr::new("-rf"), OsStr::new("a b'\"$(x)"), OsStr::new("@{path}"), OsStr::from_bytes(b"caf\xe9")]
     {
-        let scene = scene();
+        let scene = fixture();
         let root = scene.at("outside").join(name);
         fs::rename(scene.root(), &root).unwrap();
         let mut edit = scene.command();

@@ -10,7 +10,7 @@ mod matrix;
 mod page;
 mod pairs;
 pub mod raw;
-mod reach;
+mod grants;
 pub mod served;
 mod setup;
 mod turns;

@@ -1,7 +1,7 @@
 //! `lockgate init`: what it proposes for projects of several languages, and what it does not let itself be talked into.
 
 mod clients;
-mod scene;
+mod fixture;
 mod trials;
 
 use std::fs;
@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use scene::{Scene, gates};
+use fixture::{Fixture, gates};
 
 const POLYGLOT: [&str; 16] = [
     "ruff",
@@ -32,7 +32,7 @@ const POLYGLOT: [&str; 16] = [
 
 #[test]
 fn tools_that_the_project_names_are_proposed_for_their_languages() {
-    let scene = Scene::with_programs(
+    let scene = Fixture::with_programs(
         &[
             ("pyproject.toml", "[tool.mypy]\n[dependency-groups]\ndev = [\"black>=26\"]\n"),
             ("app/a.py", "x = 1\n"),
@@ -79,7 +79,7 @@ fn tools_that_the_project_names_are_proposed_for_their_languages() {
 #[test]
 fn a_tool_that_is_not_here_is_named_in_a_comment_only() {
     let files = [("a.py", "x = 1\n"), ("ruff.toml", "\n"), ("a.go", "package m\n"), (".golangci.yml", "\n")];
-    let scene = Scene::with_programs(&files, &["gofmt"]);
+    let scene = Fixture::with_programs(&files, &["gofmt"]);
     let policy = scene.policy();
     assert_eq!((gates(&policy, "python"), gates(&policy, "go")), (vec![], vec!["gofmt fix".to_owned()]));
     let text = scene.text("quality.yaml");
@@ -97,13 +97,13 @@ fn a_tool_that_is_not_here_is_named_in_a_comment_only() {
 
 #[test]
 fn where_a_project_names_a_tool_no_other_one_is_proposed_for_the_same() {
-    let scene = Scene::with_programs(&[("a.py", "x = 1\n")], &["ruff", "flake8", "pylint"]);
+    let scene = Fixture::with_programs(&[("a.py", "x = 1\n")], &["ruff", "flake8", "pylint"]);
     assert_eq!(gates(&scene.policy(), "python"), ["ruff"]);
     let scene =
-        Scene::with_programs(&[("a.py", "x = 1\n"), (".flake8", "\n")], &["ruff", "flake8", "pylint"]);
+        Fixture::with_programs(&[("a.py", "x = 1\n"), (".flake8", "\n")], &["ruff", "flake8", "pylint"]);
     assert_eq!(gates(&scene.policy(), "python"), ["flake8"]);
     // Not even where the one that is named is not here.
-    let scene = Scene::with_programs(&[("a.py", "x = 1\n"), (".flake8", "\n")], &["ruff", "pylint"]);
+    let scene = Fixture::with_programs(&[("a.py", "x = 1\n"), (".flake8", "\n")], &["ruff", "pylint"]);
     assert_eq!(gates(&scene.policy(), "python"), [""; 0]);
 }
 
@@ -123,7 +123,7 @@ fn what_does_not_show_that_a_tool_is_used_proposes_none() {
         ("requirements-dev.txt", "# black\n", &["ruff"]),
         ("requirements-dev.txt", "black\n", &["black fix", "ruff"]),
     ] {
-        let scene = Scene::with_programs(&[("a.py", "x = 1\n"), (file, text)], &programs);
+        let scene = Fixture::with_programs(&[("a.py", "x = 1\n"), (file, text)], &programs);
         assert_eq!(gates(&scene.policy(), "python"), wanted, "{file}: {text}");
     }
     for (file, wanted) in [
@@ -132,14 +132,14 @@ fn what_does_not_show_that_a_tool_is_used_proposes_none() {
         (".prettierrc", &["prettier fix"]),
         (".stylelintrc", &["stylelint"]),
     ] {
-        let scene = Scene::with_programs(&[("a.css", "a {}\n"), (file, "*\n")], &programs);
+        let scene = Fixture::with_programs(&[("a.css", "a {}\n"), (file, "*\n")], &programs);
         assert_eq!(gates(&scene.policy(), "css"), wanted, "{file}");
     }
 }
 
 #[test]
 fn a_project_s_own_programs_count_and_are_not_run() {
-    let scene = Scene::new(&[
+    let scene = Fixture::new(&[
         ("a.py", "x = 1\n"),
         ("a.ts", "export {};\n"),
         ("eslint.config.js", "x\n"),
@@ -168,7 +168,7 @@ fn names_of_files_cannot_say_anything_in_the_policy() {
         "*&%@`",
     ];
     for folder in folders {
-        let scene = Scene::with_programs(&[("a.py", "x = 1\n")], &["ruff"]);
+        let scene = Fixture::with_programs(&[("a.py", "x = 1\n")], &["ruff"]);
         scene.write(&format!("{folder}/ruff.toml"), "\n");
         let policy = scene.policy();
         assert_eq!(gates(&policy, "python"), ["ruff"], "{folder:?}");
@@ -183,7 +183,7 @@ fn names_of_files_cannot_say_anything_in_the_policy() {
 
 #[test]
 fn what_git_passes_over_and_what_others_wrote_is_no_language_of_the_project() {
-    let scene = Scene::new(&[
+    let scene = Fixture::new(&[
         ("a.py", "x = 1\n"),
         (".gitignore", "build/\n"),
         ("build/a.go", "package m\n"),
@@ -210,24 +210,24 @@ fn a_policy_is_never_written_over_or_through_anything() {
     let beside = secret.path().join("beside");
     fs::write(&beside, "secret\n").unwrap();
     for target in [beside.as_path(), Path::new("/nowhere"), Path::new("quality.yaml"), Path::new("other")] {
-        let scene = Scene::new(&[("other", "mine\n")]);
+        let scene = Fixture::new(&[("other", "mine\n")]);
         symlink(target, scene.root().join("quality.yaml")).unwrap();
         scene.refuses(&[], "FILE_EXISTS");
     }
-    let scene = Scene::new(&[("quality.yaml/x", "\n")]);
+    let scene = Fixture::new(&[("quality.yaml/x", "\n")]);
     scene.refuses(&[], "FILE_EXISTS");
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     assert!(Command::new("mkfifo").arg(scene.root().join("quality.yaml")).status().unwrap().success());
     scene.refuses(&[], "FILE_EXISTS");
     for path in [".st3/quality.yaml", ".lockgate/quality.yaml"] {
-        Scene::new(&[(path, "")]).refuses(&[], "FILE_EXISTS");
+        Fixture::new(&[(path, "")]).refuses(&[], "FILE_EXISTS");
     }
     assert_eq!(fs::read_to_string(beside).unwrap(), "secret\n");
 }
 
 #[test]
 fn the_home_and_a_folder_that_is_not_there_are_no_project() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     let home = scene.folder.path().join("home");
     for root in [home.to_str().unwrap(), "/", "nowhere"] {
         for more in [&[][..], &["--client", "zed"]] {

@@ -6,7 +6,7 @@
 use lockgate::error::Error;
 use lockgate::policy::Publishing;
 use lockgate::store::{
-    Content, EditMeta, EntryKind, FilePlace, FileWrite, Files, Journal, JournalRecord, Locks, PublishedBatch,
+    Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, Locks, PublishedBatch,
     StateFolder,
 };
 use lockgate::text::Version;
@@ -19,30 +19,30 @@ const PART: &str = "LOCKGATE_TEST_PART";
 const ROOT: &str = "LOCKGATE_TEST_ROOT";
 
 /// A root and its journal, in a process that was told where they lie.
-struct Scene {
+struct Fixture {
     files: Files,
     journal: Journal,
     locks: Locks,
 }
 
-impl Scene {
-    fn here() -> Scene {
+impl Fixture {
+    fn new() -> Fixture {
         let root = PathBuf::from(std::env::var_os(ROOT).unwrap());
         let files = Files::open(std::slice::from_ref(&root)).unwrap();
-        let state = StateFolder::beside(&files.root_paths());
-        let (journal, locks) = (Journal::beside(&state, &files), Locks::beside(&state));
-        Scene { files, journal, locks }
+        let state = StateFolder::for_user(&files.root_paths());
+        let (journal, locks) = (Journal::open(&state, &files), Locks::open(&state));
+        Fixture { files, journal, locks }
     }
 
     /// Writes each file anew, as one edit.
     fn edit(&self, texts: &[(&str, &str)]) -> Result<PublishedBatch, Error> {
         let places: Vec<_> = texts.iter().map(|(path, _)| self.files.admit(path).unwrap()).collect();
         let read: Vec<_> = places.iter().map(|place| self.files.read(place, 1 << 20).unwrap()).collect();
-        let keys: Vec<_> = places.iter().map(FilePlace::key).collect();
+        let keys: Vec<_> = places.iter().map(FileLocation::key).collect();
         let _held = self.locks.try_hold(&keys).expect("nobody else edits here");
         let mut writes = Vec::new();
         for ((place, read), (_, text)) in places.iter().zip(&read).zip(texts) {
-            let before = read.as_ref().map(|read| read.held(Content::new(read.bytes())));
+            let before = read.as_ref().map(|read| read.expected(Content::new(read.bytes())));
             let told = JournalRecord { added: 1, removed: 1, keep: true };
             writes.push(FileWrite {
                 place,
@@ -50,7 +50,7 @@ impl Scene {
                 after: Some(Content::new(text.as_bytes())),
                 mode: None,
                 folders: 0,
-                told,
+                record: told,
             });
         }
         let request = Version::hash(b"request");
@@ -85,7 +85,7 @@ fn a_part_of_another_test() {
         Ok("look") => look(),
         Ok("edit for ever") => edit_for_ever(),
         Ok("recover") => recover(),
-        Ok("recover nothing") => assert_eq!(recovered(&Scene::here()), 0),
+        Ok("recover nothing") => assert_eq!(recovered(&Fixture::new()), 0),
         _ => {}
     }
 }
@@ -98,14 +98,14 @@ fn an_edit_is_remembered_by_the_next_process() {
 }
 
 fn remember() {
-    let scene = Scene::here();
+    let scene = Fixture::new();
     let _ = scene.edit(&[("a.txt", "one")]).unwrap();
     let done = scene.edit(&[("a.txt", "two"), ("deep/b.txt", "new")]).unwrap();
     assert!(done.edit.is_some());
 }
 
 fn look() {
-    let scene = Scene::here();
+    let scene = Fixture::new();
     let a = scene.files.admit("a.txt").unwrap();
     let b = scene.files.admit("deep/b.txt").unwrap();
     let entry = scene.journal.latest(&a).unwrap().unwrap();
@@ -138,7 +138,7 @@ fn after_a_kill_the_journal_says_what_stands_in_the_files() {
 const TEXTS: [&str; 3] = ["first text", "second text, which is longer", "third"];
 
 fn edit_for_ever() {
-    let scene = Scene::here();
+    let scene = Fixture::new();
     for round in 0_usize.. {
         let text = |shift| TEXTS[(round + shift) % TEXTS.len()];
         let _ = scene.edit(&[("a.txt", text(0)), ("b.txt", text(1))]).unwrap();
@@ -146,20 +146,20 @@ fn edit_for_ever() {
     }
 }
 
-fn recovered(scene: &Scene) -> usize {
+fn recovered(scene: &Fixture) -> usize {
     let places = ["a.txt", "b.txt"].map(|path| scene.files.admit(path).unwrap());
-    let stale = places.iter().filter(|place| scene.journal.stale(place).unwrap()).count();
+    let stale = places.iter().filter(|place| scene.journal.has_interrupted_edit(place).unwrap()).count();
     let notes = scene.journal.recover(&scene.files, &scene.locks);
     assert!(notes.is_empty(), "{notes:?}");
     stale
 }
 
 fn recover() {
-    let scene = Scene::here();
+    let scene = Fixture::new();
     recovered(&scene);
     for path in ["a.txt", "b.txt"] {
         let place = scene.files.admit(path).unwrap();
-        assert!(!scene.journal.stale(&place).unwrap());
+        assert!(!scene.journal.has_interrupted_edit(&place).unwrap());
         let read = scene.files.read(&place, 1 << 20).unwrap();
         let stands = read.as_ref().map(|read| Version::hash(read.bytes()));
         let latest = scene.journal.latest(&place).unwrap();

@@ -11,7 +11,7 @@ mod found;
 mod judge;
 mod naive;
 mod twins;
-mod world;
+mod fixture;
 
 use lockgate::edit::{
     Edit, EditLimits, LineWindow, Needle, Occurrences, OnDuplicate, PlanContext, Search, plan,
@@ -22,14 +22,14 @@ use lockgate::text::{Buffer, Hints, Plan, bytes_outside_unchanged};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestError, TestRng, TestRunner};
 
-use dice::Dice;
+use dice::Random;
 use drift::Quote;
-use world::World;
+use fixture::TextFixture;
 
-const SCENE: PlanContext<'static> = PlanContext {
+const CONTEXT: PlanContext<'static> = PlanContext {
     path: "a.py",
     language: Some("python"),
-    bounds: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
+    limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 },
 };
 
 /// What a locator made of a file.
@@ -43,7 +43,7 @@ type Locator = fn(&Search, &Buffer) -> Result<Applied, Error>;
 
 /// What is under test.
 fn real(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {
-    let planned = plan(&Edit::Search(search.clone()), buffer, SCENE)?;
+    let planned = plan(&Edit::Search(search.clone()), buffer, CONTEXT)?;
     let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
     assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
     Ok(Applied { bytes: after.bytes().to_vec(), plan: Some(planned.plan) })
@@ -56,22 +56,22 @@ fn needle(search: &Search) -> &str {
     }
 }
 
-fn asked(search: &str, replace: &str, dice: &mut Dice<'_>) -> Search {
-    let similar = |slip| MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, slip };
+fn random_search(search: &str, replace: &str, dice: &mut Random<'_>) -> Search {
+    let similar = |slip| MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: slip };
     Search {
         needle: Needle::Literal(search.to_owned()),
         replace: replace.to_owned(),
         count: None,
         lines: None,
         within: None,
-        aim: dice.pick(&[Occurrences::Block, Occurrences::Matches, Occurrences::EveryBlock]),
+        occurrences: dice.pick(&[Occurrences::Block, Occurrences::Matches, Occurrences::EveryBlock]),
         tolerance: dice.pick(&[
             MatchTolerance::Wrapping,
-            similar(TypoPolicy::Pen),
-            similar(TypoPolicy::Pen),
+            similar(TypoPolicy::Certain),
+            similar(TypoPolicy::Certain),
             similar(TypoPolicy::Any),
         ]),
-        standing: dice.pick(&[OnDuplicate::Done, OnDuplicate::Again]),
+        on_duplicate: dice.pick(&[OnDuplicate::Reject, OnDuplicate::InsertAgain]),
     }
 }
 
@@ -91,15 +91,15 @@ fn read(bytes: Vec<u8>) -> Buffer {
 /// Whether an edit was applied, and on which kinds of drift.
 #[derive(Debug)]
 struct Outcome {
-    layers: Vec<drift::Layer>,
+    layers: Vec<drift::Drift>,
     applied: bool,
 }
 
 /// A world, a quote of it and a request.
-fn case(dice: &mut Dice<'_>) -> Option<(World, Quote, Search)> {
-    let mut request = asked("", "", dice);
+fn case(dice: &mut Random<'_>) -> Option<(TextFixture, Quote, Search)> {
+    let mut request = random_search("", "", dice);
     let narrow = dice.one_in(3).then(|| (dice.below(3), dice.below(3)));
-    let world = World::new(dice)?;
+    let world = TextFixture::new(dice)?;
     let quote = Quote::drifted(&world, dice)?;
     if let Some((before, behind)) = narrow {
         let (start, end) =
@@ -129,8 +129,8 @@ fn check(cases: u32, law: impl Fn(&[u8]) -> Result<(), String>) -> Result<(), St
 /// Any bytes as file, search and replacement end in a refusal or in a result that keeps what it does not name; twice
 /// the same.
 pub fn bears_anything(bytes: &[u8]) {
-    let mut dice = Dice::new(bytes);
-    let mut request = asked("", "", &mut dice);
+    let mut dice = Random::new(bytes);
+    let mut request = random_search("", "", &mut dice);
     request.lines = dice
         .one_in(2)
         .then(|| LineWindow { start: 1 + dice.below(4), end: dice.pick(&[1, 2, 5, 9, LineWindow::OPEN]) });
@@ -174,12 +174,12 @@ fn any_text_is_borne() {
 /// new one, are left out, and searches with a backslash: read without escapes such a one may be
 /// what stands elsewhere.
 fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
-    let Some((world, quote, mut request)) = case(&mut Dice::new(bytes)) else { return Ok(()) };
+    let Some((world, quote, mut request)) = case(&mut Random::new(bytes)) else { return Ok(()) };
     if quote.replace.contains("&amp;lt;") || quote.search.contains('\\') || world.block.len() == 1 {
         return Ok(());
     }
-    request.aim = Occurrences::Block;
-    request.standing = OnDuplicate::Done;
+    request.occurrences = Occurrences::Block;
+    request.on_duplicate = OnDuplicate::Reject;
     let buffer = read(world.bytes());
     let Ok(applied) = locator(&request, &buffer) else { return Ok(()) };
     let after = read(applied.bytes);
@@ -207,8 +207,8 @@ fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
             String::from_utf8_lossy(&again.bytes)
         )
     };
-    if world.rows.iter().filter(|row| !world::blank(&row.text)).count()
-        > world.quoted().iter().filter(|text| !world::blank(text)).count()
+    if world.rows.iter().filter(|row| !fixture::blank(&row.text)).count()
+        > world.quoted().iter().filter(|text| !fixture::blank(text)).count()
     {
         return Err(told("applied twice"));
     }
@@ -221,8 +221,8 @@ fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
     if head + 1 < world.block.start || head > reach { Err(told("applied elsewhere")) } else { Ok(()) }
 }
 
-fn again(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {
-    real(&Search { standing: OnDuplicate::Again, ..search.clone() }, buffer)
+fn locate_again(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {
+    real(&Search { on_duplicate: OnDuplicate::InsertAgain, ..search.clone() }, buffer)
 }
 
 #[test]
@@ -232,5 +232,5 @@ fn an_edit_is_not_applied_twice() {
 
 #[test]
 fn a_second_copy_is_caught() {
-    assert!(check(2_000, |bytes| once_is_enough(bytes, again)).is_err());
+    assert!(check(2_000, |bytes| once_is_enough(bytes, locate_again)).is_err());
 }

@@ -21,7 +21,7 @@ use super::wire::Server;
 use lockgate::store::{
     Clock, Files, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern, SearchTarget,
 };
-use naive::{Asked, Found};
+use naive::{SearchQuery, FileHits};
 
 /// How long a search may take that is ended by its own bound, in a debug build on a busy machine.
 const BOUNDED: Duration = Duration::from_secs(40);
@@ -56,11 +56,11 @@ fn texts() -> impl Strategy<Value = Vec<(String, Vec<u8>)>> {
         .prop_map(|tree| tree.into_iter().collect())
 }
 
-fn asked() -> impl Strategy<Value = Asked> {
+fn search_queries() -> impl Strategy<Value = SearchQuery> {
     let pattern = prop::sample::select(vec![
         "a", "^a", "a$", "^$", "b|é", "a.*b", r"\s", r"\bb", "(?i)A{2}", "z", "x", r"a\rb",
     ]);
-    (pattern, 0_usize..4, 1_usize..12).prop_map(|(pattern, context, most)| Asked {
+    (pattern, 0_usize..4, 1_usize..12).prop_map(|(pattern, context, most)| SearchQuery {
         pattern: pattern.to_owned(),
         context,
         most,
@@ -74,7 +74,7 @@ fn a_search_finds_what_a_naive_reader_finds() {
     let mut runner =
         TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) });
     let server = std::cell::RefCell::new(&mut server);
-    let result = runner.run(&(texts(), asked()), |(tree, asked)| {
+    let result = runner.run(&(texts(), search_queries()), |(tree, asked)| {
         for entry in fs::read_dir(root.path()).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
@@ -84,7 +84,7 @@ fn a_search_finds_what_a_naive_reader_finds() {
         let arguments =
             json!({"pattern": asked.pattern, "context_lines": asked.context, "max_results": asked.most});
         let seen = search(&mut server.borrow_mut(), arguments);
-        let found: Vec<Found> = seen["matches"].as_array().unwrap().iter().map(Found::told).collect();
+        let found: Vec<FileHits> = seen["matches"].as_array().unwrap().iter().map(FileHits::from_json).collect();
         prop_assert_eq!(&found, &wanted, "{:?}", asked);
         prop_assert_eq!(seen["total_matches"].as_u64(), Some(total as u64));
         prop_assert_eq!(seen["truncated"].as_bool(), Some(total > found.len()));
@@ -217,34 +217,34 @@ fn what_may_not_be_read_is_counted() {
         write(&root.path().join(path), "needle\n");
     }
     let files = Files::open(&[root.path().to_owned()]).unwrap();
-    assert_eq!(found(&files, "needle"), (3, 0), "the control");
+    assert_eq!(count_matches(&files, "needle"), (3, 0), "the control");
     for path in ["a", "b"] {
         fs::set_permissions(root.path().join(path), fs::Permissions::from_mode(0o000)).unwrap();
     }
-    let seen = found(&files, "needle");
+    let seen = count_matches(&files, "needle");
     fs::set_permissions(root.path().join("a"), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(seen, (1, 2));
 }
 
 /// How many matches there are, and how many files and folders could not be read.
-fn found(files: &Files, pattern: &str) -> (usize, usize) {
-    let SearchTarget::Below(below) = files.within(None).unwrap() else { panic!() };
+fn count_matches(files: &Files, pattern: &str) -> (usize, usize) {
+    let SearchTarget::Below(below) = files.search_target(None).unwrap() else { panic!() };
     let clock = Clock::new(Instant::now() + BOUNDED, &Patient);
     let pattern = SearchPattern::new(pattern, MatchReach::Line).unwrap();
     let bounds = SearchBounds { most: 9, largest: 1 << 20, clock: &clock };
-    let hits = files.search(&below, &pattern, Hidden::LeftOut, bounds);
-    (hits.total, hits.passed.unreadable)
+    let hits = files.search(&below, &pattern, Hidden::Excluded, bounds);
+    (hits.total, hits.skipped.unreadable)
 }
 
 /// Somebody who waits for as long as it takes.
 struct Patient;
 
 impl SearchClock for Patient {
-    fn has_left(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         false
     }
 
-    fn hears(&self, _: usize, _: usize) {}
+    fn report(&self, _: usize, _: usize) {}
 }
 
 #[test]

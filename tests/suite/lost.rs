@@ -45,7 +45,7 @@ impl Project {
 }
 
 /// The messages of the findings with this code.
-fn found(answer: &Answer, code: &str) -> Vec<String> {
+fn findings_with_code(answer: &Answer, code: &str) -> Vec<String> {
     let all = answer.structured["findings"].as_array().cloned().unwrap_or_default();
     let own = all.iter().filter(|finding| finding["code"] == json!(code));
     own.map(|finding| finding["message"].as_str().unwrap_or_default().to_owned()).collect()
@@ -62,7 +62,7 @@ fn a_renamed_definition_is_told_with_the_uses_that_remain() {
     let mut project = Project::new("", &USERS, true);
     let answer = project.search("lib/a.py", "def one", "def two");
     assert_eq!(answer.status(), "written", "{}", answer.structured);
-    let told = found(&answer, "used_definitions");
+    let told = findings_with_code(&answer, "used_definitions");
     assert_eq!(told.len(), 1, "{}", answer.structured);
     assert!(
         told[0].starts_with("`one`, on line 4 before, is gone, and 5 uses of it remain: lib/c.py:1, "),
@@ -71,7 +71,7 @@ fn a_renamed_definition_is_told_with_the_uses_that_remain() {
     assert!(told[0].contains(" and 2 more; "), "{told:?}");
     // The index knows the file as it was: what is written next has lost nothing more.
     let answer = project.search("lib/a.py", "x = 1", "x = 2");
-    assert_eq!(found(&answer, "used_definitions"), Vec::<String>::new());
+    assert_eq!(findings_with_code(&answer, "used_definitions"), Vec::<String>::new());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn it_refuses_where_the_policy_says_so_and_keeps_quiet_where_it_is_off() {
     assert!(fs::read_to_string(project.root().join("lib/a.py")).unwrap().contains("def one"));
     let mut project = Project::new("damage: { used_definitions: 'off' }\n", &USERS, true);
     let answer = project.search("lib/a.py", "def one", "def two");
-    assert_eq!((answer.status(), found(&answer, "used_definitions").len()), ("written", 0));
+    assert_eq!((answer.status(), findings_with_code(&answer, "used_definitions").len()), ("written", 0));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn nothing_is_said_of_uses_without_an_index_or_with_a_stale_one() {
     let mut project = Project::new("damage: { used_definitions: block }\n", &USERS, true);
     project.write("lib/c.py", "from .a import two\n");
     let answer = project.search("lib/a.py", "def one", "def two");
-    let told = found(&answer, "used_definitions");
+    let told = findings_with_code(&answer, "used_definitions");
     assert!(told.len() == 1 && told[0].contains("2 uses of it remain: b.py:1, b.py:3;"), "{told:?}");
 }
 
@@ -130,7 +130,7 @@ fn a_new_content_that_drops_definitions_is_told() {
     let mut project = Project::new("", &[("a.py", old)], false);
     let answer = project.server.call("safe_edit_file", &content("a.py", new));
     assert_eq!(answer.status(), "written", "{}", answer.structured);
-    let told = found(&answer, "dropped_definitions");
+    let told = findings_with_code(&answer, "dropped_definitions");
     assert!(
         told.len() == 1 && told[0].contains("drops 2 definitions of the text before: `A`, `c`;"),
         "{told:?}"
@@ -145,9 +145,9 @@ fn a_new_content_that_drops_definitions_is_told() {
     // An edit of a part means what it takes away.
     let mut project = Project::new("", &[("a.py", old)], false);
     let answer = project.search("a.py", "def c():\n    return 2\n\n\n", "");
-    assert_eq!((answer.status(), found(&answer, "dropped_definitions").len()), ("written", 0));
+    assert_eq!((answer.status(), findings_with_code(&answer, "dropped_definitions").len()), ("written", 0));
     // Where the policy does not want to know of it, nothing is said.
     let mut project = Project::new("damage: { dropped_definitions: 'off' }\n", &[("a.py", old)], false);
     let answer = project.server.call("safe_edit_file", &content("a.py", new));
-    assert_eq!((answer.status(), found(&answer, "dropped_definitions").len()), ("written", 0));
+    assert_eq!((answer.status(), findings_with_code(&answer, "dropped_definitions").len()), ("written", 0));
 }

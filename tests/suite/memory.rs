@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::http::raw::Era;
-use super::http::served::{Served, TOKEN};
+use super::http::raw::ProtocolEra;
+use super::http::served::{ServerProcess, TOKEN};
 use super::wire::{Answer, Server};
 
 /// Promised above what an idle server takes: so many bytes for each byte of the text, and so many for every text.
@@ -349,17 +349,17 @@ fn no_parser_goes_on_after_its_answer() {
 }
 
 /// Sends edits of large files to one server at once, and returns its peak above that of the idle server.
-fn together(calls: usize, text: &str) -> usize {
+fn concurrent_peak(calls: usize, text: &str) -> usize {
     let root = tempfile::tempdir().unwrap();
     let policy = "quality_gates:\n  \"*\": [{ tool: syntax, timeout: 300s }]\nlimits: { total: 300s, lock_wait: 300s }\n";
     fs::write(root.path().join("quality.yaml"), policy).unwrap();
     for number in 0..calls {
         fs::write(root.path().join(format!("a{number}.toml")), text).unwrap();
     }
-    let served = Served::start(root.path(), &[]);
+    let served = ServerProcess::start(root.path(), &[]);
     let edit = |path: &str| {
         let edit = json!({"path": path, "search": "first", "replace": "other"});
-        let mut client = served.client(TOKEN, Era::New);
+        let mut client = served.client(TOKEN, ProtocolEra::New);
         client.raw.stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
         client.call("safe_edit_file", &edit)
     };
@@ -386,7 +386,7 @@ fn eight_calls_at_once_take_no_more_than_two_texts_and_what_each_call_holds() {
     // Of calls at once each has an arena of its own, which keeps what was given back for a moment.
     let of_calls = 9 * text.len() + (20 << 20);
     let bound = SLOTS * of_parsers + CALLS * of_calls;
-    let (alone, eight) = (together(1, &text), together(CALLS, &text));
+    let (alone, eight) = (concurrent_peak(1, &text), concurrent_peak(CALLS, &text));
     println!("{} MiB alone, {} MiB at once, of {} MiB", alone >> 20, eight >> 20, bound >> 20);
     assert!(eight < bound, "{eight} bytes of {bound}");
     // The control: calls that did not wait for each other would take more.

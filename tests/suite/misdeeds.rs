@@ -47,7 +47,7 @@ fn policy(deed: &str, tag: &str) -> String {
 }
 
 /// The processes with this word among their arguments.
-fn left(tag: &str) -> usize {
+fn count_processes(tag: &str) -> usize {
     let folders = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let lines = folders.filter_map(|folder| fs::read(folder.path().join("cmdline")).ok());
     lines.filter(|line| line.split(|byte| *byte == 0).any(|word| word == tag.as_bytes())).count()
@@ -71,7 +71,7 @@ fn no_misdeed_passes_or_leaves_anything() {
         assert!(due.contains(&outcome.as_str()), "{deed}: {outcome}\n{}", answer.text);
         assert_eq!(answer.code(), "GATE_REFUSED", "{deed}: {}", answer.text);
         assert!(taken < LIMIT + BEYOND, "{deed}: {taken:?}");
-        assert_eq!(left(&tag), 0, "{deed}: a process is left");
+        assert_eq!(count_processes(&tag), 0, "{deed}: a process is left");
         assert_eq!(fs::read_to_string(root.path().join("a.txt")).unwrap(), "a\n", "{deed}");
     }
 }
@@ -108,8 +108,8 @@ fn a_cancelled_call_ends_its_program() {
     // What keeps the program apart has its words, too.
     let wait = |runs: bool| {
         let begun = Instant::now();
-        while (left(&tag) > 0) != runs {
-            assert!(begun.elapsed() < Duration::from_secs(20), "{} processes, runs: {runs}", left(&tag));
+        while (count_processes(&tag) > 0) != runs {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{} processes, runs: {runs}", count_processes(&tag));
             std::thread::sleep(Duration::from_millis(10));
         }
     };
@@ -153,7 +153,7 @@ fn the_folder_of_a_killed_server_is_removed_by_the_next() {
         policy("sleep", &tag).replace("timeout: 3s", "timeout: 5m").replace("total: 30s", "total: 5m");
     let mut killed = start(&patient);
     killed.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
-    wait("the program does not start", &|| left(&tag) > 0);
+    wait("the program does not start", &|| count_processes(&tag) > 0);
     let _ended = Command::new("kill").args(["-KILL", &killed.id().to_string()]).status().unwrap();
     drop(killed);
     let _ended = Command::new("pkill").args(["-KILL", "-f", &tag]).status().unwrap();

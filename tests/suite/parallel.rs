@@ -14,7 +14,7 @@ use super::wire::{Answer, Server, lockgate};
 const EDITS: usize = 200;
 
 /// A file with a place for each edit.
-fn places() -> String {
+fn path_list() -> String {
     (0..EDITS).map(|edit| format!("place {edit:03} is free\n")).collect()
 }
 
@@ -32,7 +32,7 @@ fn edit(edit: usize) -> Value {
 fn two_hundred_edits_at_once_are_all_there() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("places.txt");
-    fs::write(&file, places()).unwrap();
+    fs::write(&file, path_list()).unwrap();
     let mut server = Server::start(root.path(), &[]);
     let calls: Vec<u64> = (0..EDITS).map(|it| server.post_call("safe_edit_file", &edit(it))).collect();
     for (at, call) in calls.into_iter().enumerate() {
@@ -50,7 +50,7 @@ fn two_hundred_edits_at_once_are_all_there() {
 fn without_the_lock_the_same_edits_lose_some() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("places.txt");
-    fs::write(&file, places()).unwrap();
+    fs::write(&file, path_list()).unwrap();
     let together = Barrier::new(8);
     thread::scope(|scope| {
         for worker in 0..8 {
@@ -124,7 +124,7 @@ fn who_waits_long_enough_is_served() {
 }
 
 /// A project with a gate that takes two seconds, and writes down when it begins and ends.
-fn patient(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
+fn slow_server(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
     let (root, beside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let log = beside.path().join("log");
     let script = format!("cat > /dev/null; echo begin >> '{0}'; sleep 2; echo end >> '{0}'", log.display());
@@ -149,7 +149,7 @@ fn patient(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
 /// Edits by line numbers that wait while lines are inserted above them.
 #[test]
 fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
-    let (root, _beside, mut server) = patient(9);
+    let (root, _beside, mut server) = slow_server(9);
     let line = |line: usize, text: &str| json!({"path": "one.txt", "line_edits": [{"start_line": line, "end_line": line, "new_content": text}]});
     let insert = json!({"path": "one.txt", "insert_lines": [{"at_line": 3, "content": "new\nnewer\n"}]});
     let first = server.post_call("safe_edit_file", &insert);
@@ -180,7 +180,7 @@ fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
 
 #[test]
 fn calls_that_queue_for_a_slow_gate_are_all_applied_in_turn() {
-    let (root, beside, mut server) = patient(5);
+    let (root, beside, mut server) = slow_server(5);
     let calls: Vec<u64> = (1..=5)
         .map(|line| {
             let edit = json!({"path": "one.txt", "search": format!("line {line}"), "replace": format!("edit {line}")});
@@ -203,7 +203,7 @@ fn calls_for_two_files_run_the_slow_gate_side_by_side() {
     if thread::available_parallelism().map_or(1, usize::from) < 2 {
         return;
     }
-    let (_root, beside, mut server) = patient(1);
+    let (_root, beside, mut server) = slow_server(1);
     let calls = ["one.txt", "two.txt"].map(|path| {
         server.post_call("safe_edit_file", &json!({"path": path, "search": "line", "replace": "edit"}))
     });

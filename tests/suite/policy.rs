@@ -16,7 +16,7 @@ use super::wire::Server;
 #[test]
 fn the_default_of_regex_steps_is_that_of_an_edit_without_a_policy() {
     let steps = Policy::embedded().limits.regex_steps;
-    assert_eq!(steps, StepBudget::per_call().left());
+    assert_eq!(steps, StepBudget::per_call().remaining());
 }
 
 /// The tools that a server offers in a root with this policy.

@@ -31,7 +31,7 @@ struct Case {
 }
 
 #[derive(Default)]
-struct Tally {
+struct ParityCounts {
     same: usize,
     matched: usize,
     both_refused: usize,
@@ -48,7 +48,7 @@ fn results_are_those_of_pythons_re_sub() {
     let mut cases = grammar::generate(seed, number("PARITY_CASES", 10_000) as usize);
     cases.extend(grammar::sets());
     let Some(answers) = ask_python(&cases) else { return };
-    let mut tally = Tally::default();
+    let mut tally = ParityCounts::default();
     for (case, answer) in cases.iter().zip(&answers) {
         judge(case, answer, &mut tally);
     }
@@ -85,7 +85,7 @@ fn results_are_those_of_pythons_re_sub() {
     );
 }
 
-fn judge(case: &Case, answer: &Value, tally: &mut Tally) {
+fn judge(case: &Case, answer: &Value, tally: &mut ParityCounts) {
     let ours = replace(case);
     match (&ours, answer.get("ok").and_then(Value::as_str), answer.get("error").and_then(Value::as_str)) {
         (Ok(text), Some(python), _) if text == python => {

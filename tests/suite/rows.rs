@@ -7,10 +7,10 @@ mod isolation;
 mod narrowing;
 pub mod postgres;
 mod proxy;
-mod world;
+mod fixture;
 
 use postgres::{Ending, Postgres};
-use proxy::{At, Proxy, Then, When};
+use proxy::{FaultPoint, Proxy, Then, When};
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -19,15 +19,15 @@ use std::net::TcpStream;
 fn a_cluster_comes_back_as_it_was_however_it_ended() {
     let Some(postgres) = Postgres::start(&[]) else { return };
     let database = postgres.database();
-    database.keeper("CREATE TABLE t (n bigint)");
+    database.query_as_server("CREATE TABLE t (n bigint)");
     for (number, how) in [Ending::Clean, Ending::Immediate, Ending::Killed].into_iter().enumerate() {
-        database.keeper(&format!("INSERT INTO t VALUES ({number})"));
+        database.query_as_server(&format!("INSERT INTO t VALUES ({number})"));
         postgres.end(how);
-        assert!(database.try_keeper("SELECT 1").is_err(), "{how:?}");
+        assert!(database.try_query_as_server("SELECT 1").is_err(), "{how:?}");
         postgres.begin();
-        assert_eq!(database.keeper("SELECT count(*) FROM t"), (number + 1).to_string(), "{how:?}");
+        assert_eq!(database.query_as_server("SELECT count(*) FROM t"), (number + 1).to_string(), "{how:?}");
     }
-    assert!(database.try_keeper("CREATE ROLE other").is_err(), "the role of the servers is no superuser");
+    assert!(database.try_query_as_server("CREATE ROLE other").is_err(), "the role of the servers is no superuser");
     let folder = postgres.folder().to_owned();
     drop(database);
     drop(postgres);
@@ -44,7 +44,7 @@ fn greeted(proxy: &Proxy) -> TcpStream {
     stream
 }
 
-fn asked(stream: &mut TcpStream, sql: &str) -> std::io::Result<()> {
+fn send_query(stream: &mut TcpStream, sql: &str) -> std::io::Result<()> {
     let length = u32::try_from(sql.len() + 5).unwrap();
     stream.write_all(&[b"Q".as_slice(), &length.to_be_bytes(), sql.as_bytes(), b"\0"].concat())
 }
@@ -53,25 +53,25 @@ fn asked(stream: &mut TcpStream, sql: &str) -> std::io::Result<()> {
 fn the_wire_breaks_where_it_is_told_to() {
     let Some(postgres) = Postgres::shared() else { return };
     let database = postgres.database();
-    database.keeper("CREATE TABLE t (n bigint)");
+    database.query_as_server("CREATE TABLE t (n bigint)");
     postgres.boss("postgres", "CREATE TABLE t (n bigint)");
     let proxy = Proxy::before(&postgres.socket());
-    for (then, at) in [Then::Mended, Then::Broken].into_iter().flat_map(|then| At::ALL.map(|at| (then, at))) {
+    for (then, at) in [Then::Mended, Then::Broken].into_iter().flat_map(|then| FaultPoint::ALL.map(|at| (then, at))) {
         postgres.boss("postgres", "TRUNCATE t");
         proxy.arm(When::Number(2), at, then);
         let mut stream = greeted(&proxy);
-        asked(&mut stream, "INSERT INTO t VALUES (1)").unwrap();
-        asked(&mut stream, "INSERT INTO t VALUES (2)").ok();
-        asked(&mut stream, "INSERT INTO t VALUES (3)").ok();
+        send_query(&mut stream, "INSERT INTO t VALUES (1)").unwrap();
+        send_query(&mut stream, "INSERT INTO t VALUES (2)").ok();
+        send_query(&mut stream, "INSERT INTO t VALUES (3)").ok();
         let mut heard = Vec::new();
         stream.read_to_end(&mut heard).ok();
-        let obeyed = if matches!(at, At::Before | At::Within) { "1" } else { "2" };
+        let obeyed = if matches!(at, FaultPoint::Before | FaultPoint::Within) { "1" } else { "2" };
         assert_eq!(postgres.boss("postgres", "SELECT count(*) FROM t"), obeyed, "{at:?}");
         let mut again = greeted(&proxy);
-        asked(&mut again, "SELECT 1").ok();
+        send_query(&mut again, "SELECT 1").ok();
         let answered = again.read(&mut [0]).is_ok_and(|read| read > 0);
         assert_eq!(answered, then == Then::Mended, "{at:?}");
-        let (seen, broke) = proxy.mend();
+        let (seen, broke) = proxy.clear_fault();
         assert_eq!(broke.as_deref(), Some("Query INSERT INTO t VALUES (2)"), "{seen:?}");
         assert_eq!(seen[..2], ["Greeting", "Query INSERT INTO t VALUES (1)"]);
     }

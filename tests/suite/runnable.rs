@@ -10,7 +10,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest, Target};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -69,7 +69,7 @@ impl Project {
         symlink("hooks", root.join(".roo")).unwrap();
         let policy = format!("quality_gates: {{}}\nhard_links: in_place\n{line}\n");
         fs::write(root.join("quality.yaml"), policy).unwrap();
-        let workspace = Workspace::keeping(&[root], &folder.path().join("own")).unwrap();
+        let workspace = Workspace::open_with_state_dir(&[root], &folder.path().join("own")).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Project { folder, workspace, runtime }
     }
@@ -86,15 +86,15 @@ impl Project {
         self.edit(request(path, Edit::Content("new\n".to_owned()), None))
     }
 
-    fn turn(
+    fn undo(
         &self,
         direction: Direction,
         report: &Report,
         agreed: Option<String>,
     ) -> Result<Vec<Report>, Error> {
-        let author = Author { agreed, ..Author::default() };
-        let revert = Revert { direction, edit_id: report.edit_id.map(|id| id.to_string()), of: None, author };
-        self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
+        let author = Author { confirmation_id: agreed, ..Author::default() };
+        let revert = UndoRequest { direction, edit_id: report.edit_id.map(|id| id.to_string()), target: None, author };
+        self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 }
 
@@ -104,19 +104,19 @@ fn request(path: &str, edit: Edit, agreed: Option<String>) -> Request {
         edit,
         mode: Mode::Strict,
         expect: Expect::Anything,
-        scrutiny: GateOptions::default(),
-        author: Author { agreed, ..Author::default() },
+        gate_options: GateOptions::default(),
+        author: Author { confirmation_id: agreed, ..Author::default() },
     }
 }
 
 /// The name of the write that a person is asked about; the refusal must say why, and which key changes that.
-fn asked(refusal: Error) -> String {
+fn confirmation_id(refusal: Error) -> String {
     assert_eq!(refusal.code, Code::NotConfirmed, "{}", refusal.message);
     assert!(refusal.message.contains("`runnable: ask`"), "{}", refusal.message);
     let question = refusal.question.expect("a question");
     assert!(question.reason.contains("`runnable: ask`"), "{}", question.reason);
     assert!(question.text.contains("can start a program"), "{}", question.text);
-    question.about
+    question.id
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_person_is_asked_before_a_runnable_file_is_written_under_any_name() {
         let project = Project::new(line);
         for path in RUNNABLE {
             let before = fs::read(project.at(path)).ok();
-            asked(project.write(path).expect_err(path));
+            confirmation_id(project.write(path).expect_err(path));
             assert_eq!(fs::read(project.at(path)).ok(), before, "{path}");
         }
     }
@@ -166,14 +166,14 @@ fn what_only_looks_runnable_is_written() {
 fn an_agreement_holds_for_the_write_that_was_asked_about() {
     let project = Project::new("");
     let content = |text: &str, agreed| request(".githooks/x", Edit::Content(text.to_owned()), agreed);
-    let about = asked(project.edit(content("one\n", None)).unwrap_err());
+    let about = confirmation_id(project.edit(content("one\n", None)).unwrap_err());
     let other = project.edit(content("two\n", Some(about.clone()))).unwrap_err();
     assert_eq!(other.code, Code::NotConfirmed);
     assert!(!project.at(".githooks/x").exists());
     project.edit(content("one\n", Some(about))).unwrap();
     assert_eq!(fs::read_to_string(project.at(".githooks/x")).unwrap(), "one\n");
-    asked(project.edit(request(".githooks/x", Edit::Remove, None)).unwrap_err());
-    asked(project.edit(content("three\n", None)).unwrap_err());
+    confirmation_id(project.edit(request(".githooks/x", Edit::Remove, None)).unwrap_err());
+    confirmation_id(project.edit(content("three\n", None)).unwrap_err());
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn several_files_are_written_together_or_not_at_all() {
         let requests = edits.map(|path| request(path, Edit::Content("new\n".to_owned()), agreed.clone()));
         project.runtime.block_on(project.workspace.edit_all(requests.to_vec(), Watch::idle()))
     };
-    let about = asked(both(None).unwrap_err());
+    let about = confirmation_id(both(None).unwrap_err());
     assert_eq!(fs::read_to_string(project.at("tools/x")).unwrap(), "old\n");
     both(Some(about)).unwrap();
     assert!(project.at(".githooks/x").exists());
@@ -194,19 +194,19 @@ fn several_files_are_written_together_or_not_at_all() {
 fn it_is_asked_again_before_an_edit_is_taken_back_or_made_again() {
     let project = Project::new("");
     let content = |agreed| request(".codex/new.toml", Edit::Content("new\n".to_owned()), agreed);
-    let about = asked(project.edit(content(None)).unwrap_err());
+    let about = confirmation_id(project.edit(content(None)).unwrap_err());
     let report = project.edit(content(Some(about))).unwrap();
-    let about = asked(project.turn(Direction::Undo, &report, None).unwrap_err());
+    let about = confirmation_id(project.undo(Direction::Undo, &report, None).unwrap_err());
     assert!(project.at(".codex/new.toml").exists());
-    project.turn(Direction::Undo, &report, Some(about)).unwrap();
+    project.undo(Direction::Undo, &report, Some(about)).unwrap();
     assert!(!project.at(".codex/new.toml").exists());
-    let about = asked(project.turn(Direction::Redo, &report, None).unwrap_err());
+    let about = confirmation_id(project.undo(Direction::Redo, &report, None).unwrap_err());
     assert!(!project.at(".codex/new.toml").exists());
-    project.turn(Direction::Redo, &report, Some(about)).unwrap();
+    project.undo(Direction::Redo, &report, Some(about)).unwrap();
     assert!(project.at(".codex/new.toml").exists());
     // What a policy has come to refuse meanwhile is not taken back either.
     fs::write(project.at("quality.yaml"), "quality_gates: {}\nrunnable: refuse\n").unwrap();
-    assert_eq!(project.turn(Direction::Undo, &report, None).unwrap_err().code, Code::Protected);
+    assert_eq!(project.undo(Direction::Undo, &report, None).unwrap_err().code, Code::Protected);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn the_policy_of_each_file_counts() {
     fs::write(project.at("tools/quality.yaml"), "extends: parent\nrunnable: allow\n").unwrap();
     fs::write(project.at("a/quality.yaml"), "extends: parent\n").unwrap();
     assert!(project.write("tools/opencode.json").is_ok());
-    asked(project.write("a/opencode.json").unwrap_err());
+    confirmation_id(project.write("a/opencode.json").unwrap_err());
 }
 
 /// Files that the repository's own configuration makes git obey or run, and others beside them.
@@ -256,7 +256,7 @@ fn what_git_s_configuration_includes_or_runs_is_runnable() {
                 Err(refusal) => {
                     assert!(configured, "{path}: {refusal}");
                     assert!(refusal.message.contains("of .git/config"), "{}", refusal.message);
-                    asked(refusal);
+                    confirmation_id(refusal);
                 }
             }
             if !configured {

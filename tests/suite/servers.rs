@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use lockgate::gate::{
-    Case, Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Lost, OnDisk, Outcome,
+    GateInput, Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Lost, OnDisk, Outcome,
     ResolvedPrograms, SearchPath, Verdict, Watch, judge_all,
 };
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
@@ -27,14 +27,14 @@ type Edit<'a> = (&'a str, Option<&'a str>, &'a str);
 
 /// Selects if the workspace keeps servers.
 #[derive(Clone, Copy, PartialEq)]
-enum Kept {
+enum KeepServers {
     Yes,
     No,
 }
 
 impl Project {
     /// A project that the gate judges; nothing where its programs are not to be had.
-    fn new(gate: &str, language: &str, kept: Kept, files: &[(&str, &str)]) -> Option<Project> {
+    fn new(gate: &str, language: &str, kept: KeepServers, files: &[(&str, &str)]) -> Option<Project> {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {
             write(&dir.path().join(path), text);
@@ -46,18 +46,18 @@ impl Project {
         let search = SearchPath { folders: &[], roots: &[], path: &path };
         let pins = ResolvedPrograms::find(policy.commands(), &search);
         let wanted = match kept {
-            Kept::Yes => ResolvedPrograms::of_server(gate),
-            Kept::No => gate.to_owned(),
+            KeepServers::Yes => ResolvedPrograms::server_name(gate),
+            KeepServers::No => gate.to_owned(),
         };
         if pins.program(&wanted).is_none() {
             not_run(&format!("servers: {wanted} is not here"));
             return None;
         }
         let workshop = GateRuntime::default();
-        if kept == Kept::Yes {
+        if kept == KeepServers::Yes {
             workshop.keep_servers();
         }
-        Some(Project { dir, policy, grant: ExecPermission::Pinned(pins), workshop })
+        Some(Project { dir, policy, grant: ExecPermission::Granted(pins), workshop })
     }
 
     fn root(&self) -> PathBuf {
@@ -82,26 +82,26 @@ impl Project {
             })
             .collect();
         let beside = |_: &str| false;
-        let cases: Vec<Case<'_>> = edits
+        let cases: Vec<GateInput<'_>> = edits
             .iter()
             .zip(&texts)
             .map(|((path, _, after), (old, new, map))| {
                 let language = language_of(path, after.lines().next());
-                Case {
+                GateInput {
                     draft: Draft {
                         path,
                         language,
                         before: old.as_ref(),
                         after: new,
                         map,
-                        beside: &beside,
-                        stands: InputLocation::of_file(old.as_ref()),
+                        files_exist: &beside,
+                        input_location: InputLocation::of_file(old.as_ref()),
                     },
-                    terms: self.policy.terms(path, language, Profile::Batch),
-                    means: GateEnv {
+                    rules: self.policy.effective_rules(path, language, Profile::Batch),
+                    env: GateEnv {
                         root: &root,
-                        grant: &self.grant,
-                        workshop: &self.workshop,
+                        exec_permission: &self.grant,
+                        runtime: &self.workshop,
                         isolation: Isolation::None,
                         cache: None,
                     },
@@ -119,12 +119,12 @@ impl Project {
     /// The findings of the gate in one edit, or why it says nothing.
     #[track_caller]
     fn finds(&self, edit: Edit<'_>) -> Vec<String> {
-        told(&self.judge(&[edit])[0])
+        finding_texts(&self.judge(&[edit])[0])
     }
 }
 
 #[track_caller]
-fn told(verdict: &Verdict) -> Vec<String> {
+fn finding_texts(verdict: &Verdict) -> Vec<String> {
     assert_eq!(verdict.runs.last().unwrap().why, None);
     found_in(verdict)
 }
@@ -174,7 +174,7 @@ fn ty_finds_as_a_server_what_it_finds_as_a_command() {
 /// Asks the server of a gate for Python, and its command.
 #[track_caller]
 fn both_find_the_same(gate: &str) {
-    let both = [Kept::Yes, Kept::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
+    let both = [KeepServers::Yes, KeepServers::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
     let [Some(server), Some(command)] = both else { return };
     let before = PYTHON[1].1;
     for after in [
@@ -197,11 +197,11 @@ fn both_find_the_same(gate: &str) {
 
 #[test]
 fn pyright_sees_all_drafts_of_a_call_and_afterwards_the_disk() {
-    let Some(project) = Project::new("pyright", "python", Kept::Yes, &PYTHON) else { return };
+    let Some(project) = Project::new("pyright", "python", KeepServers::Yes, &PYTHON) else { return };
     let (a, b) = (PYTHON[1].1, PYTHON[2].1);
     let (new_a, new_b) = (a.replace("old", "new"), b.replace("old", "new"));
     let [caller, called] = [("pkg/a.py", Some(a), new_a.as_str()), ("pkg/b.py", Some(b), new_b.as_str())];
-    assert_eq!(project.judge(&[caller, called]).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 2]);
+    assert_eq!(project.judge(&[caller, called]).iter().map(finding_texts).collect::<Vec<_>>(), [[""; 0]; 2]);
     let singly = project.finds(caller);
     assert!(singly.iter().any(|found| found.contains("\"new\" is unknown import symbol")), "{singly:?}");
     // The call above was refused: a question about another file sees what is on disk.
@@ -232,7 +232,7 @@ fn ty_finds_as_a_server_in_new_files_what_it_finds_as_a_command() {
 /// Asks the server of a gate for Python and its command about calls that create files.
 #[track_caller]
 fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
-    let both = [Kept::Yes, Kept::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
+    let both = [KeepServers::Yes, KeepServers::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
     let [Some(server), Some(command)] = both else { return };
     let a = PYTHON[1].1;
     let good = "def fresh() -> int:\n    return 1\n";
@@ -273,7 +273,7 @@ fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
 
 #[test]
 fn tsc_finds_modules_in_new_folders_by_its_command() {
-    let both = [Kept::Yes, Kept::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let both = [KeepServers::Yes, KeepServers::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
     let [Some(server), Some(command)] = both else { return };
     let a = TYPESCRIPT[1].1;
     let good = "export const fresh = (): number => 1;\n";
@@ -310,13 +310,13 @@ fn gopls_sees_new_files_in_new_folders() {
         ("sub/e.go", None, "package sub\n\nfunc e() int { return 1 }\n"),
         ("a.go", Some(GO[1].1), caller),
     ];
-    assert_eq!(project.judge(&call).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 3]);
+    assert_eq!(project.judge(&call).iter().map(finding_texts).collect::<Vec<_>>(), [[""; 0]; 3]);
     let wrong = project.judge(&[
         call[0],
         ("sub/e.go", None, "package sub\n\nfunc e() string { return \"\" }\n"),
         call[2],
     ]);
-    assert!(told(&wrong[0]).iter().any(|found| found.contains("cannot use e()")), "{wrong:?}");
+    assert!(finding_texts(&wrong[0]).iter().any(|found| found.contains("cannot use e()")), "{wrong:?}");
     let alone = project.finds(("a.go", Some(GO[1].1), caller));
     assert!(alone.iter().any(|found| found.contains("example.org/x/sub")), "{alone:?}");
 }
@@ -329,7 +329,7 @@ const GO: [(&str, &str); 3] = [
 
 /// A project of Go, where the server and the compiler that are here get along.
 fn go() -> Option<Project> {
-    let project = Project::new("gopls", "go", Kept::Yes, &GO)?;
+    let project = Project::new("gopls", "go", KeepServers::Yes, &GO)?;
     let run = project
         .judge(&[("a.go", Some(GO[1].1), "package x\n\nfunc A() int { return older }\n")])
         .remove(0)
@@ -363,7 +363,7 @@ fn gopls_sees_all_drafts_of_a_call_and_afterwards_the_disk() {
     let (a, b) = (GO[1].1, GO[2].1);
     let (new_a, new_b) = (a.replace("old", "renewed"), b.replace("old", "renewed"));
     let [caller, called] = [("a.go", Some(a), new_a.as_str()), ("b.go", Some(b), new_b.as_str())];
-    assert_eq!(project.judge(&[caller, called]).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 2]);
+    assert_eq!(project.judge(&[caller, called]).iter().map(finding_texts).collect::<Vec<_>>(), [[""; 0]; 2]);
     let singly = project.finds(caller);
     assert!(singly.iter().any(|found| found.contains("renewed")), "{singly:?}");
     assert_eq!(project.finds(("c.go", None, "package x\n\nfunc C() int { return old() }\n")), [""; 0]);
@@ -377,7 +377,7 @@ const TYPESCRIPT: [(&str, &str); 3] = [
 
 #[test]
 fn tsc_finds_as_a_server_what_it_finds_as_a_command() {
-    let both = [Kept::Yes, Kept::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let both = [KeepServers::Yes, KeepServers::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
     let [Some(server), Some(command)] = both else { return };
     let before = TYPESCRIPT[1].1;
     for after in [
@@ -396,7 +396,7 @@ fn tsc_finds_as_a_server_what_it_finds_as_a_command() {
     let caller = before.replace("old", "renewed");
     let caller = ("src/a.ts", Some(before), caller.as_str());
     for project in [&server, &command] {
-        assert_eq!(project.judge(&[caller, called]).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 2]);
+        assert_eq!(project.judge(&[caller, called]).iter().map(finding_texts).collect::<Vec<_>>(), [[""; 0]; 2]);
         let singly = project.finds(caller);
         assert!(singly.iter().any(|found| found.contains("renewed")), "{singly:?}");
     }

@@ -9,8 +9,8 @@ use lockgate::front::tools::safe_edit_file;
 use lockgate::text::{Buffer, Hints};
 use serde_json::{Value, json};
 
-const SCENE: PlanContext<'static> =
-    PlanContext { path: "a.txt", language: None, bounds: EditLimits { bytes: 10 << 20, steps: 40_000_000 } };
+const CONTEXT: PlanContext<'static> =
+    PlanContext { path: "a.txt", language: None, limits: EditLimits { bytes: 10 << 20, steps: 40_000_000 } };
 
 /// Cases in every run; `LOCKGATE_ROUNDS` says otherwise.
 const ROUNDS: u64 = 3000;
@@ -20,9 +20,9 @@ fn rounds() -> u64 {
 }
 
 /// Numbers that are the same in every run.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -90,7 +90,7 @@ struct File {
 }
 
 impl File {
-    fn new(dice: &mut Dice) -> File {
+    fn new(dice: &mut Random) -> File {
         let form = *dice.pick::<Form>(&[
             &Form::Utf8,
             &Form::Utf8Marked,
@@ -131,7 +131,7 @@ struct Case {
     kept: Vec<Range<usize>>,
 }
 
-fn case(dice: &mut Dice, file: &File) -> Case {
+fn case(dice: &mut Random, file: &File) -> Case {
     let count = file.lines.len();
     let (mut at, mut kept, mut edits) = (0, Vec::new(), Vec::new());
     let is_insertion = dice.below(2) == 0;
@@ -156,7 +156,7 @@ fn case(dice: &mut Dice, file: &File) -> Case {
 }
 
 /// A search for what stands in one line alone, up to its number's end.
-fn search(dice: &mut Dice, file: &File) -> (Value, Vec<u8>, Vec<u8>) {
+fn search(dice: &mut Random, file: &File) -> (Value, Vec<u8>, Vec<u8>) {
     let line = dice.below(file.lines.len());
     let quote = format!("tok{line}{}", if file.form == Form::Windows1252 { "\u{e9}z" } else { "z" });
     let length = file.form.encode(&quote).len();
@@ -170,13 +170,13 @@ fn search(dice: &mut Dice, file: &File) -> (Value, Vec<u8>, Vec<u8>) {
 }
 
 fn edit_of(arguments: Value) -> Edit {
-    safe_edit_file::asked(serde_json::from_value(arguments).unwrap()).unwrap().request.edit
+    safe_edit_file::parse(serde_json::from_value(arguments).unwrap()).unwrap().request.edit
 }
 
 fn edited(bytes: &[u8], arguments: &Value) -> Result<Vec<u8>, String> {
     let edit = edit_of(arguments.clone());
     let buffer = Buffer::read(bytes.to_vec(), Hints::default()).map_err(|error| error.message)?;
-    let planned = plan(&edit, &buffer, SCENE).map_err(|error| error.message)?;
+    let planned = plan(&edit, &buffer, CONTEXT).map_err(|error| error.message)?;
     Ok(buffer.apply(&planned.plan).map_err(|error| error.message)?.bytes().to_vec())
 }
 
@@ -200,8 +200,8 @@ fn lost(after: &[u8], kept: &[Vec<u8>]) -> Option<usize> {
 }
 
 /// Makes a case, has it edited, and says what of the rest is lost.
-fn round(number: u64, editor: impl Fn(&[u8], &Value) -> Result<Vec<u8>, String>) -> Option<String> {
-    let mut dice = Dice(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+fn run_round(number: u64, editor: impl Fn(&[u8], &Value) -> Result<Vec<u8>, String>) -> Option<String> {
+    let mut dice = Random(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     dice.below(2);
     let file = File::new(&mut dice);
     let (arguments, mut kept): (Value, Vec<Vec<u8>>) = if dice.below(3) == 0 {
@@ -226,7 +226,7 @@ fn round(number: u64, editor: impl Fn(&[u8], &Value) -> Result<Vec<u8>, String>)
 fn what_an_edit_does_not_name_stays_to_the_byte() {
     let rounds = rounds();
     for number in 0..rounds {
-        if let Some(wrong) = round(number, edited) {
+        if let Some(wrong) = run_round(number, edited) {
             panic!("{wrong}");
         }
     }
@@ -240,6 +240,6 @@ fn an_editor_of_lines_would_be_seen() {
         let text = String::from_utf8_lossy(bytes);
         Ok(text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>().into_bytes())
     };
-    let seen = (0..500).filter(|number| round(*number, naive).is_some()).count();
+    let seen = (0..500).filter(|number| run_round(*number, naive).is_some()).count();
     assert!(seen > 300, "{seen} of 500 were seen");
 }

@@ -10,7 +10,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Revert, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest, Target};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use unicode_normalization::UnicodeNormalization;
@@ -62,7 +62,7 @@ impl Project {
         if let Some(policy) = policy {
             fs::write(root.join("quality.yaml"), policy).unwrap();
         }
-        let workspace = Workspace::keeping(&[root], &folder.path().join("own")).unwrap();
+        let workspace = Workspace::open_with_state_dir(&[root], &folder.path().join("own")).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Project { folder, workspace, runtime }
     }
@@ -81,13 +81,13 @@ impl Project {
     }
 
     fn undo(&self, edit_id: String) -> Result<Vec<Report>, Error> {
-        let revert = Revert {
+        let revert = UndoRequest {
             direction: Direction::Undo,
             edit_id: Some(edit_id),
-            of: None,
+            target: None,
             author: Author::default(),
         };
-        self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
+        self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
     /// Every file below the root with its text.
@@ -114,15 +114,15 @@ fn request(path: &str) -> Request {
         edit: Edit::Content("new\n".to_owned()),
         mode: Mode::Interactive,
         expect: Expect::Anything,
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     }
 }
 
 /// Numbers that are the same in every run.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((self.0 >> 33) % sides as u64).unwrap()
@@ -178,7 +178,7 @@ fn looks_protected(path: &str) -> bool {
 fn two_thousand_spellings_of_protected_paths_are_refused() {
     let project = Project::new(Some(POLICY));
     let (root, tree) = (project.root(), project.tree());
-    let (mut dice, mut unlike, mut codes) = (Dice(1), 0, BTreeMap::new());
+    let (mut dice, mut unlike, mut codes) = (Random(1), 0, BTreeMap::new());
     for round in 0..2000 {
         let path = dice.spelled(PROTECTED[round % PROTECTED.len()].0, &root);
         unlike += usize::from(!looks_protected(&path));
@@ -197,7 +197,7 @@ fn two_thousand_spellings_of_protected_paths_are_refused() {
 #[test]
 fn without_the_rule_the_same_spellings_are_written() {
     let project = Project::new(Some("quality_gates: {}\nhard_links: in_place\n"));
-    let (root, mut dice) = (project.root(), Dice(1));
+    let (root, mut dice) = (project.root(), Random(1));
     let asked = (0..300).map(|round| dice.spelled(PROTECTED[round % PROTECTED.len()].0, &root));
     let written = asked.filter(|path| project.edit(path).is_ok()).count();
     assert!(written > 200, "{written}");

@@ -13,7 +13,7 @@ mod writing;
 use lockgate::error::{Code, Error};
 use lockgate::policy::Publishing;
 use lockgate::store::{
-    Content, ExpectedContent, FilePlace, FileSnapshot, FileWrite, Files, JournalRecord, PublishedFile,
+    Content, ExpectedContent, FileLocation, FileSnapshot, FileWrite, Files, JournalRecord, PublishedFile,
 };
 use std::fs;
 use std::io::Write as _;
@@ -23,13 +23,13 @@ use tempfile::TempDir;
 const LIMIT: u64 = 10 << 20;
 
 /// A root with files in it.
-struct Scene {
+struct Fixture {
     dir: TempDir,
     files: Files,
 }
 
-impl Scene {
-    fn new(entries: &[(&str, &str)]) -> Scene {
+impl Fixture {
+    fn new(entries: &[(&str, &str)]) -> Fixture {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in entries {
             let path = dir.path().join("root").join(path);
@@ -38,7 +38,7 @@ impl Scene {
         }
         fs::create_dir_all(dir.path().join("root")).unwrap();
         let files = Files::open(&[dir.path().join("root")]).unwrap();
-        Scene { dir, files }
+        Fixture { dir, files }
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -98,14 +98,14 @@ fn write(files: &Files, path: &str, text: &str) -> Result<PublishedFile, Error> 
     publish(
         files,
         &place,
-        snapshot.as_ref().map(|snapshot| snapshot.held(Content::new(snapshot.bytes()))),
+        snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
         text.as_bytes(),
     )
 }
 
 fn publish(
     files: &Files,
-    place: &FilePlace,
+    place: &FileLocation,
     before: Option<ExpectedContent<'_>>,
     bytes: &[u8],
 ) -> Result<PublishedFile, Error> {
@@ -115,7 +115,7 @@ fn publish(
         after: Some(Content::new(bytes)),
         mode: None,
         folders: 0,
-        told: JournalRecord::default(),
+        record: JournalRecord::default(),
     };
     let done = files.publish(&[write], Publishing::default(), None)?;
     Ok(done.files.into_iter().next().unwrap())
@@ -124,14 +124,14 @@ fn publish(
 fn remove(files: &Files, path: &str) -> Result<PublishedFile, Error> {
     let place = files.admit(path)?;
     let snapshot = files.read(&place, LIMIT)?.unwrap();
-    let before = Some(snapshot.held(Content::new(snapshot.bytes())));
+    let before = Some(snapshot.expected(Content::new(snapshot.bytes())));
     let write = FileWrite {
         place: &place,
         before,
         after: None,
         mode: None,
         folders: 0,
-        told: JournalRecord::default(),
+        record: JournalRecord::default(),
     };
     let done = files.publish(&[write], Publishing::default(), None)?;
     Ok(done.files.into_iter().next().unwrap())

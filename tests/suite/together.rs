@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::mcp::installed;
 use super::store::not_run;
-use super::trust::scene::Scene;
+use super::trust::fixture::Fixture;
 use super::wire::{Server, lockgate};
 
 const LEVELS: [&str; 3] = ["none", "landlock", "bubblewrap"];
@@ -147,7 +147,7 @@ fn isolation_that_is_required_is_there_or_nothing_runs() {
 }
 
 /// How many programs ran.
-fn runs(scene: &Scene) -> usize {
+fn runs(scene: &Fixture) -> usize {
     scene.ran().len()
 }
 
@@ -156,7 +156,7 @@ fn runs(scene: &Scene) -> usize {
 fn type_checkers_of_python_judge_the_drafts_of_a_call_as_one_tree() {
     for tool in ["mypy", "pyright", "ty", "pyrefly"] {
         let Some(program) = installed("LOCKGATE_TEST_VENV", "venv", &format!("bin/{tool}")) else { continue };
-        let scene = Scene::new();
+        let scene = Fixture::new();
         let files = [
             ("pkg/__init__.py", ""),
             ("pkg/a.py", "def old() -> int:\n    return 1\n"),

@@ -2,7 +2,7 @@
 
 mod record;
 mod running;
-pub mod scene;
+pub mod fixture;
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,27 +10,27 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::store::not_run;
-use scene::{Scene, outcome};
+use fixture::{Fixture, outcome};
 
 /// The exit code of what is not trusted.
 const WITHHELD: i32 = 8;
 
 /// A scene with a policy whose program lies outside of the root.
-fn scene() -> Scene {
-    let scene = Scene::new();
+fn fixture() -> Fixture {
+    let scene = Fixture::new();
     scene.program("bin/it");
     scene.policy("root/quality.yaml", "[it]");
     scene
 }
 
 #[track_caller]
-fn trusted(scene: &Scene) {
+fn trusted(scene: &Fixture) {
     let status = scene.call(&["trust", "status"]);
     assert_eq!(status.exit, 0, "{}{}", status.stdout, status.stderr);
 }
 
 #[track_caller]
-fn withheld(scene: &Scene, why: &str) {
+fn withheld(scene: &Fixture, why: &str) {
     let status = scene.call(&["trust", "status"]);
     assert_eq!(status.exit, WITHHELD, "{}{}", status.stdout, status.stderr);
     assert!(status.stdout.contains(&scene.fill(why)), "{why}: {}", status.stdout);
@@ -41,7 +41,7 @@ const CHANGED: &str = "quality.yaml, or what it includes, changed since its comm
 
 #[test]
 fn a_word_is_given_once_and_taken_back() {
-    let scene = scene();
+    let scene = fixture();
     withheld(&scene, NEVER);
     let unasked = scene.call(&["trust"]);
     assert!(unasked.exit == 2 && unasked.stderr.contains("not a terminal"), "{}", unasked.stderr);
@@ -63,7 +63,7 @@ fn a_word_is_given_once_and_taken_back() {
 
 #[test]
 fn any_change_of_the_policy_ends_it() {
-    let scene = scene();
+    let scene = fixture();
     scene.trust(".");
     scene.append("root/quality.yaml", "# a remark\n");
     withheld(&scene, CHANGED);
@@ -76,7 +76,7 @@ fn any_change_of_the_policy_ends_it() {
 
 #[test]
 fn any_change_of_a_program_s_place_ends_it() {
-    let mut scene = scene();
+    let mut scene = fixture();
     scene.trust(".");
     let another = "the program of the gate it is another now: ";
     fs::rename(scene.at("bin/it"), scene.at("bin/other")).unwrap();
@@ -95,7 +95,7 @@ fn any_change_of_a_program_s_place_ends_it() {
 
 #[test]
 fn a_program_that_comes_later_was_not_trusted() {
-    let scene = scene();
+    let scene = fixture();
     scene.policy("root/quality.yaml", "['{venv}/bin/it', later]");
     scene.trust(".");
     trusted(&scene);
@@ -105,9 +105,9 @@ fn a_program_that_comes_later_was_not_trusted() {
 
 #[test]
 fn a_change_of_what_is_included_ends_it() {
-    let scene = scene();
+    let scene = fixture();
     scene.write("root/sub/quality.yaml", "extends: parent\nlimits: { file: 1MiB }\n");
-    let status = |scene: &Scene| scene.call(&["trust", "status", "sub/deep"]).exit;
+    let status = |scene: &Fixture| scene.call(&["trust", "status", "sub/deep"]).exit;
     scene.trust("sub");
     assert_eq!(status(&scene), 0);
     withheld(&scene, NEVER);
@@ -126,7 +126,7 @@ fn a_change_of_what_is_included_ends_it() {
 
 #[test]
 fn what_would_run_is_shown_whole_and_cannot_pretend() {
-    let scene = scene();
+    let scene = fixture();
     scene.program("root/.venv/bin/own");
     let more = "  own:\n    about: \"Is \\e[2Jours.\\nprogram   /usr/bin/true\"\n    languages: [python]\n    kind: command\n    \
                 input: stdin\n    command: [own, --flag, \"{path}\", \"{args}\", --last]\n    bin: ['{venv}/bin/own']\n    \
@@ -161,7 +161,7 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
 
 #[test]
 fn programs_are_told_the_same_as_json() {
-    let scene = scene();
+    let scene = fixture();
     scene.program("root/bin/it");
     let status = |code: i32| -> Value {
         let done = scene.call(&["trust", "status", "--json"]);
@@ -180,7 +180,7 @@ fn programs_are_told_the_same_as_json() {
 
 #[test]
 fn a_policy_that_runs_nothing_needs_no_word() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     trusted(&scene);
     let done = scene.call(&["trust"]);
     assert!(done.exit == 0 && done.stdout.contains("nothing to trust"), "{}{}", done.stdout, done.stderr);
@@ -191,7 +191,7 @@ fn a_policy_that_runs_nothing_needs_no_word() {
 }
 
 /// What a person at a terminal sees who gives these answers; `None` where no terminal can be made.
-fn at_a_terminal(scene: &Scene, answer: &str) -> Option<(String, i32)> {
+fn at_a_terminal(scene: &Fixture, answer: &str) -> Option<(String, i32)> {
     let command = format!("{} trust; echo \"exit $?\"", env!("CARGO_BIN_EXE_lockgate"));
     let mut script = Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(scene.root());
@@ -216,7 +216,7 @@ fn a_person_is_asked_and_only_yes_means_yes() {
     for (answer, is_yes) in
         [("y\n", true), ("yes\n", true), ("n\n", false), ("\n", false), ("yess\n", false), ("\u{4}", false)]
     {
-        let scene = scene();
+        let scene = fixture();
         let Some((seen, exit)) = at_a_terminal(&scene, answer) else { return };
         assert!(seen.contains("Trust these commands? [y/N]"), "{seen}");
         assert_eq!(exit, if is_yes { 0 } else { WITHHELD }, "{answer:?}: {seen}");
@@ -226,7 +226,7 @@ fn a_person_is_asked_and_only_yes_means_yes() {
 
 #[test]
 fn no_tool_gives_a_word() {
-    let scene = scene();
+    let scene = fixture();
     let mut server = scene.server(&["--tools", "all"]);
     let id = server.post("tools/list", json!({}));
     let listed = server.wait(id).unwrap()["result"]["tools"].to_string();

@@ -10,12 +10,12 @@ use lockgate::error::{Code, Error};
 use lockgate::gate::{Outcome, Watch};
 use lockgate::request::{
     Author, BlockFields, Direction, Entity, EntityKind, Expect, GateOptions, Mode, ReadRequest, Request,
-    Revert, Target,
+    UndoRequest, Target,
 };
 use tempfile::TempDir;
 
 /// One server with stored content of its own.
-struct World {
+struct Fixture {
     workspace: Arc<Workspace>,
     runtime: tokio::runtime::Runtime,
     dir: TempDir,
@@ -23,21 +23,21 @@ struct World {
 
 const FLOW: &str = "import x\n\n\n@workflow\ndef f():\n    return 1\n";
 
-impl World {
-    fn new(policy: &str) -> World {
+impl Fixture {
+    fn new(policy: &str) -> Fixture {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");
         std::fs::create_dir_all(&root).unwrap();
         std::fs::write(root.join("quality.yaml"), policy).unwrap();
         let roots: [PathBuf; 1] = [root];
         let own = dir.path().join("own");
-        let workspace = Workspace::at(&roots).keeping(&own).promising(TrustOverride::Process).open().unwrap();
-        World::over(workspace, dir)
+        let workspace = Workspace::at(&roots).with_state_dir(&own).with_trust_override(TrustOverride::Process).open().unwrap();
+        Fixture::over(workspace, dir)
     }
 
-    fn over(workspace: Arc<Workspace>, dir: TempDir) -> World {
+    fn over(workspace: Arc<Workspace>, dir: TempDir) -> Fixture {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-        World { workspace, runtime, dir }
+        Fixture { workspace, runtime, dir }
     }
 
     fn edit(&self, kind: &str, edit: Edit, mode: Mode) -> Result<Report, Error> {
@@ -53,7 +53,7 @@ impl World {
         use lockgate::engine::ReadResponse;
         match self
             .runtime
-            .block_on(self.workspace.look(ReadRequest::Whole(target(kind, "a.py")), Watch::idle()))
+            .block_on(self.workspace.run_read(ReadRequest::Whole(target(kind, "a.py")), Watch::idle()))
         {
             Ok(ReadResponse::Whole(reading)) => Some(reading.text.view().to_owned()),
             Err(refusal) if refusal.code == Code::FileNotFound => None,
@@ -63,7 +63,7 @@ impl World {
 }
 
 fn target(kind: &str, path: &str) -> Target {
-    let kind = EntityKind::named(kind).unwrap();
+    let kind = EntityKind::from_name(kind).unwrap();
     Target::Entity(Entity { kind, path: path.to_owned(), app_id: None, organization_id: None })
 }
 
@@ -73,7 +73,7 @@ fn request(kind: &str, path: &str, edit: Edit, mode: Mode) -> Request {
         edit,
         mode,
         expect: Expect::Anything,
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     }
 }
@@ -87,8 +87,8 @@ fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
     let search = BlockFields {
         search: from.to_owned(),
         replace: to.to_owned(),
-        aim: Occurrences::Block,
-        likeness: None,
+        occurrences: Occurrences::Block,
+        tolerance: None,
         start_line: None,
         end_line: None,
         within: None,
@@ -96,12 +96,12 @@ fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
     };
     let lines = LineEdit { start_line: line, end_line: line, new_content: format!("{to}\n"), expect: None };
     let inserted = Insertion { at_line: line + 1, content: format!("{to}\n"), expect: None };
-    [content(whole), search.raise().unwrap(), Edit::Lines(vec![lines]), Edit::Insert(vec![inserted])]
+    [content(whole), search.into_edit().unwrap(), Edit::Lines(vec![lines]), Edit::Insert(vec![inserted])]
 }
 
 #[test]
 fn no_kind_of_edit_and_no_mode_passes_the_rules_over() {
-    let world = World::new("");
+    let world = Fixture::new("");
     for mode in [Mode::Strict, Mode::Interactive, Mode::VerifyOnly] {
         world.edit("workflow", content(FLOW), Mode::Strict).unwrap();
         // A line that is put after the decorator makes a class of what was a function.
@@ -135,15 +135,15 @@ fn what_comes_back_is_not_asked_about() {
         "define: { titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title } }\n\
          entities: { job: { owner: global, gates: [titled] } }",
     );
-    let world = World::new(free);
+    let world = Fixture::new(free);
     let first = world.edit("job", content("one\n"), Mode::Strict).unwrap();
     let second = world.edit("job", content("two\n"), Mode::Strict).unwrap();
     std::fs::write(world.dir.path().join("root/quality.yaml"), bound).unwrap();
     assert_eq!(world.edit("job", content("two\n"), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
     let revert = |direction, report: &Report| {
         let edit_id = report.edit_id.map(|id| id.to_string());
-        let revert = Revert { direction, edit_id, of: None, author: Author::default() };
-        world.runtime.block_on(world.workspace.revert(revert, Watch::idle())).unwrap();
+        let revert = UndoRequest { direction, edit_id, target: None, author: Author::default() };
+        world.runtime.block_on(world.workspace.undo_or_redo(revert, Watch::idle())).unwrap();
         world.text("job")
     };
     assert_eq!(revert(Direction::Undo, &second).as_deref(), Some("one\n"));
@@ -163,7 +163,7 @@ fn drafts_of_a_call_meet_their_own_kin_alone() {
         output: { regex: '^(?P<line>\\d+):(?P<message>.*)$' }\n\
         quality_gates: { '*': [{ tool: look, level: warn }] }\n\
         entities: { note: { owner: global }, page: { owner: global } }\n";
-    let world = World::new(policy);
+    let world = Fixture::new(policy);
     std::fs::write(world.dir.path().join("root/b.txt"), "on disk\n").unwrap();
     let told = |requests: Vec<Request>| -> Vec<String> {
         let reports = world.edit_all(requests).unwrap();
@@ -182,8 +182,8 @@ fn drafts_of_a_call_meet_their_own_kin_alone() {
 #[test]
 fn without_a_root_the_types_are_those_that_are_compiled_in() {
     let dir = tempfile::tempdir().unwrap();
-    let workspace = Workspace::without_roots().keeping(dir.path()).open().unwrap();
-    let world = World::over(workspace, dir);
+    let workspace = Workspace::without_roots().with_state_dir(dir.path()).open().unwrap();
+    let world = Fixture::over(workspace, dir);
     assert_eq!(world.edit("module", content(FLOW), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
     assert_eq!(world.edit("workflow", content(FLOW), Mode::Strict).unwrap().status, Status::Written);
     let broken = world.edit("workflow", content("@workflow\ndef f():\n    x = = 1\n"), Mode::Strict).unwrap();
@@ -195,7 +195,7 @@ fn without_a_root_the_types_are_those_that_are_compiled_in() {
 /// Each text was a workflow, and what is left of the two edits would be none.
 #[test]
 fn what_is_carried_over_while_it_comes_back_is_asked_about() {
-    let world = World::new("{}");
+    let world = Fixture::new("{}");
     let lines = |f: &str, g: &str| {
         format!("{f}def f(): pass\n{}{g}def g(): pass\n", "# far from each other\n".repeat(10))
     };
@@ -205,8 +205,8 @@ fn what_is_carried_over_while_it_comes_back_is_asked_about() {
     let last = lines("", "@workflow\n");
     write(&last);
     let edit_id = first.edit_id.map(|id| id.to_string());
-    let revert = Revert { direction: Direction::Undo, edit_id, of: None, author: Author::default() };
-    let refused = world.runtime.block_on(world.workspace.revert(revert, Watch::idle())).unwrap_err();
+    let revert = UndoRequest { direction: Direction::Undo, edit_id, target: None, author: Author::default() };
+    let refused = world.runtime.block_on(world.workspace.undo_or_redo(revert, Watch::idle())).unwrap_err();
     assert_eq!(refused.code, Code::EntityMismatch);
     assert_eq!(world.text("workflow").as_deref(), Some(last.as_str()));
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::store::not_run;
-use super::trust::scene::Scene;
+use super::trust::fixture::Fixture;
 use super::wire::{Answer, Server, tools_path};
 use faults::FAULTS;
 use repositories::REPOSITORIES;
@@ -21,7 +21,7 @@ pub struct Repository {
     name: &'static str,
     /// A file that its policy covers.
     covers: &'static str,
-    build: fn(&Scene),
+    build: fn(&Fixture),
     then: Then,
 }
 
@@ -62,7 +62,7 @@ struct Traced {
 }
 
 /// Has a server make edits under strace: the tool and its arguments.
-fn traced(scene: &Scene, arguments: &[&str], edits: &[(&str, Value)]) -> Traced {
+fn traced(scene: &Fixture, arguments: &[&str], edits: &[(&str, Value)]) -> Traced {
     let log = scene.at("outside/trace");
     let mut server = Server::start_by(under_strace(scene, &log), &scene.root(), arguments);
     let answer = |(tool, arguments): &(&str, Value)| {
@@ -76,7 +76,7 @@ fn traced(scene: &Scene, arguments: &[&str], edits: &[(&str, Value)]) -> Traced 
 }
 
 /// The command that runs the binary under strace, with a search path that leads into the repository.
-fn under_strace(scene: &Scene, log: &Path) -> Command {
+fn under_strace(scene: &Fixture, log: &Path) -> Command {
     let plain = scene.command();
     let mut strace = Command::new("strace");
     strace.args([
@@ -124,7 +124,7 @@ fn nothing_is_started_in_a_hostile_repository() {
         return;
     }
     for repository in REPOSITORIES {
-        let scene = Scene::new();
+        let scene = Fixture::new();
         (repository.build)(&scene);
         let name = repository.name;
         let edits: Vec<_> = every_edit(repository.covers).into_iter().chain(OTHERS.map(edit)).collect();
@@ -150,7 +150,7 @@ fn what_is_trusted_is_started() {
     }
     let mut ran = 0;
     for repository in REPOSITORIES {
-        let scene = Scene::new();
+        let scene = Fixture::new();
         (repository.build)(&scene);
         let name = repository.name;
         let seen = traced(&scene, &["--tools", "all", "--trust"], &[edit(repository.covers)]);
@@ -173,7 +173,7 @@ fn what_is_trusted_is_started() {
 fn looking_at_gates_starts_nothing_of_a_repository() {
     let mut ran = 0;
     for repository in REPOSITORIES.iter().filter(|repository| repository.then == Then::Withheld) {
-        let scene = Scene::new();
+        let scene = Fixture::new();
         (repository.build)(&scene);
         for looked in [&["gates", "doctor", "it"][..], &["gates", "test", "it"], &["gates", "show", "it"]] {
             scene.call(looked);
@@ -192,7 +192,7 @@ fn a_policy_with_a_fault_refuses_every_write_and_starts_nothing() {
     }
     for (name, build) in FAULTS {
         for arguments in [&["--tools", "all"][..], &["--tools", "all", "--trust"]] {
-            let scene = Scene::new();
+            let scene = Fixture::new();
             build(&scene);
             let there = || fs::read_dir(scene.at("root/sub/deep")).unwrap().count();
             let before = there();
@@ -247,7 +247,7 @@ const CODE: &[Loading] = &[
 #[test]
 fn configuration_that_is_code_runs_with_a_trusted_tool_and_not_before() {
     for (tool, path, files) in CODE {
-        let mut scene = Scene::new();
+        let mut scene = Fixture::new();
         scene.path = tools_path().into_string().unwrap();
         if !std::env::split_paths(&scene.path).any(|folder| folder.join(tool).exists()) {
             not_run(&format!("configuration that is code: {tool} is not there; tests/run installs it"));
@@ -277,7 +277,7 @@ fn a_trusted_program_finds_no_program_of_the_repository_by_its_name() {
     if !has_strace() {
         return;
     }
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.program("root/bin/helper");
     scene.program("root/helper");
     scene.program("bin/helper");

@@ -3,7 +3,7 @@
 //! Invariant: of a file's text the index stores only names. Its data about a file belongs to the
 //! version stored with it.
 
-mod filed;
+mod indexed_file;
 mod names;
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::tags::Tags;
 use crate::text::Version;
 
-pub(super) use filed::{Definition, Filed};
+pub(super) use indexed_file::{Definition, IndexedFile};
 pub(super) use names::NameTable;
 
 /// The number of unused names tolerated, in addition to twice the names in use, before unused names are
@@ -22,9 +22,9 @@ const SLACK: usize = 20_000;
 #[derive(Debug, Default)]
 pub struct Index {
     pub(super) names: NameTable,
-    pub(super) files: BTreeMap<String, Filed>,
+    pub(super) files: BTreeMap<String, IndexedFile>,
     /// The name of the first root's folder, with which names may begin.
-    pub(super) home: String,
+    pub(super) root_name: String,
     /// The number of names when all of them were in use.
     in_use: usize,
 }
@@ -32,12 +32,12 @@ pub struct Index {
 impl Index {
     /// Returns an empty index of a workspace whose first root has this name.
     pub fn new(home: &str) -> Index {
-        Index { home: home.to_owned(), ..Index::default() }
+        Index { root_name: home.to_owned(), ..Index::default() }
     }
 
     /// Stores the tags of a file and replaces earlier ones.
     pub fn put(&mut self, path: &str, version: Version, tags: &Tags) {
-        let filed = Filed::new(version, tags, &mut self.names);
+        let filed = IndexedFile::new(version, tags, &mut self.names);
         self.files.insert(path.to_owned(), filed);
         if self.names.len() > 2 * self.in_use + SLACK {
             self.tidy();
@@ -63,14 +63,14 @@ impl Index {
     fn tidy(&mut self) {
         let mut names = NameTable::default();
         for filed in self.files.values_mut() {
-            *filed = filed.moved(&self.names, &mut names);
+            *filed = filed.with_numbers_of(&self.names, &mut names);
         }
         self.in_use = names.len();
         self.names = names;
     }
 
     /// Returns the files that are indexed incompletely.
-    pub fn parts(&self) -> impl Iterator<Item = &str> {
+    pub fn incomplete_files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().filter(|(_, filed)| !filed.whole).map(|(path, _)| path.as_str())
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     /// Returns everything that an index stores about a file.
-    fn said(index: &Index, path: &str) -> Vec<String> {
+    fn stored_data(index: &Index, path: &str) -> Vec<String> {
         let file = &index.files[path];
         let mut said: Vec<String> = file.definitions.iter().map(|it| file.path(it, &index.names)).collect();
         for definition in &file.definitions {
@@ -105,7 +105,7 @@ mod tests {
         let text =
             "from d import c\nclass A:\n    def b(self):\n        self.b(); x.b()\nprint(A)\nprint(c)\n";
         put(&mut index, "a.py", text);
-        let before = said(&index, "a.py");
+        let before = stored_data(&index, "a.py");
         for round in 0..40 {
             let many: String = (0..1_000).map(|n| format!("n{round}_{n} = 1\n")).collect();
             put(&mut index, "b.py", &many);
@@ -114,7 +114,7 @@ mod tests {
         assert!(index.names.len() < 40_000, "40,000 names and their words came by");
         index.remove("b.py");
         index.tidy();
-        assert_eq!(said(&index, "a.py"), before);
+        assert_eq!(stored_data(&index, "a.py"), before);
         assert!(index.names.len() < 30);
     }
 }

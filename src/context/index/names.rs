@@ -11,7 +11,7 @@ pub(in crate::context) struct NameTable {
 
 impl NameTable {
     /// Returns the number of a name, and adds the name if it is missing.
-    pub(in crate::context) fn keep(&mut self, text: &str) -> u32 {
+    pub(in crate::context) fn insert(&mut self, text: &str) -> u32 {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
@@ -28,7 +28,7 @@ impl NameTable {
     }
 
     /// Returns the table's copy of a name.
-    pub(in crate::context) fn known(&self, text: &str) -> Option<&str> {
+    pub(in crate::context) fn get(&self, text: &str) -> Option<&str> {
         self.numbers.get_key_value(text).map(|(text, _)| &**text)
     }
 
@@ -43,13 +43,13 @@ impl NameTable {
     }
 
     /// Returns the names with this prefix, with their numbers.
-    pub(in crate::context) fn beginning(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
+    pub(in crate::context) fn with_prefix(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
         let numbered = (0..).zip(self.texts.iter());
         numbered.filter_map(move |(number, text)| text.starts_with(with).then_some((number, &**text)))
     }
 
     /// Returns the names with this suffix, with their numbers.
-    pub(in crate::context) fn ending(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
+    pub(in crate::context) fn with_suffix(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
         let numbered = (0..).zip(self.texts.iter());
         numbered.filter_map(move |(number, text)| text.ends_with(with).then_some((number, &**text)))
     }

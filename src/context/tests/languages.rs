@@ -13,7 +13,7 @@ fn outline(path: &str, text: &str) -> Vec<CodeSymbol> {
 }
 
 /// Symbols as `name kind line-end: signature | doc`.
-fn told(path: &str, text: &str) -> Vec<String> {
+fn described(path: &str, text: &str) -> Vec<String> {
     let told = |it: CodeSymbol| {
         let doc = it.doc.map(|doc| format!(" | {doc}")).unwrap_or_default();
         format!("{} {} {}-{}: {}{doc}", it.name, it.kind.name(), it.line, it.end_line, it.signature)
@@ -22,7 +22,7 @@ fn told(path: &str, text: &str) -> Vec<String> {
 }
 
 /// The path of a text, the text, and its symbols.
-const TOLD: &[(&str, &str, &[&str])] = &[
+const DESCRIBED: &[(&str, &str, &[&str])] = &[
     (
         "a.py",
         "\"\"\"Of the module.\"\"\"\nMAX: int = 3\na, (b, c) = 1, (2, 3)\n\n# of A\n@dec(1)\nclass A(B):\n    '''\n    Of A.\n    '''\n    x = 1\n\n    \
@@ -189,10 +189,10 @@ const TOLD: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn symbols_are_told_as_they_are_declared() {
+fn symbols_are_described_as_they_are_declared() {
     let mut wrong = Vec::new();
-    for (path, text, wanted) in TOLD {
-        let seen = told(path, text);
+    for (path, text, wanted) in DESCRIBED {
+        let seen = described(path, text);
         if seen != *wanted {
             wrong.push(format!("{path}: wanted {wanted:#?}\n      got {seen:#?}"));
         }
@@ -201,9 +201,9 @@ fn symbols_are_told_as_they_are_declared() {
 }
 
 #[test]
-fn every_language_that_can_be_read_is_told() {
+fn every_language_with_a_grammar_is_covered() {
     let told: Vec<&str> =
-        TOLD.iter().map(|(path, ..)| language_of(path, None).unwrap().name.as_str()).collect();
+        DESCRIBED.iter().map(|(path, ..)| language_of(path, None).unwrap().name.as_str()).collect();
     for grammar in &crate::grammar::ALL {
         assert!(told.contains(&grammar.language), "{}", grammar.language);
     }
@@ -214,7 +214,7 @@ fn every_language_that_can_be_read_is_told() {
 fn every_name_is_one_of_the_outline() {
     let symbols = SymbolKind::ALL;
     let mut kinds = std::collections::HashSet::new();
-    for (path, text, _) in TOLD {
+    for (path, text, _) in DESCRIBED {
         let language = &language_of(path, None).unwrap().name;
         let found = Outline::parse(language, path, text).unwrap();
         let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
@@ -246,19 +246,19 @@ fn what_can_hold_others_goes_before_what_cannot() {
         spans.iter().filter_map(|span| text.get(span.clone())).collect::<Vec<_>>(),
         ["    fn len(&self) -> u8 { 1 }\n"]
     );
-    assert_eq!(told("a.rs", text).len(), 4);
+    assert_eq!(described("a.rs", text).len(), 4);
     assert_eq!(found.enclosing(text.find("len: u8").unwrap()), Some("S"));
 }
 
 #[test]
 fn the_grammars_own_tags_are_among_ours() {
-    for (path, text, _) in TOLD {
+    for (path, text, _) in DESCRIBED {
         let language = &language_of(path, None).unwrap().name;
         for (name, line) in crate::grammar::own_tags(language, path, text) {
             let known = tags(path, text).unwrap().definitions;
             let is_it = |tag: &crate::context::Tag| {
                 let last = tag.part.rsplit('.').next().unwrap_or_default();
-                usize::try_from(tag.place.line) == Ok(line) && (last == name || tag.part == name)
+                usize::try_from(tag.location.line) == Ok(line) && (last == name || tag.part == name)
             };
             // The grammars cannot tell which of two parts of a template is meant, or which symbols are
             // local.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{
-    CodeContext, CodeSymbol, ContextQuery, Index, Reference, SourceSizes, Tags, VersionedText, answer,
+    AnswerInput, CodeContext, CodeSymbol, ContextQuery, Index, Reference, Tags, VersionedText, answer,
     reading,
 };
 use crate::policy::language_of;
@@ -44,7 +44,7 @@ impl World {
         let page = question.near.map(|near| self.page(near).unwrap());
         let tags = question.near.and_then(|near| tags(near, &self.0[near]));
         let target = page.as_deref().map(|page| (page, tags.as_ref()));
-        let seen = SourceSizes { target, ..SourceSizes::default() };
+        let seen = AnswerInput { target, ..AnswerInput::default() };
         answer(&self.index(), &question, seen, &mut |path| self.page(path))
     }
 

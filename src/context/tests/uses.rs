@@ -135,7 +135,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn uses_are_told_from_other_things_of_that_name() {
+fn uses_are_distinguished_from_other_things_of_that_name() {
     let mut wrong = Vec::new();
     for (files, symbol, wanted) in CASES {
         let world = World::new(files);

@@ -34,7 +34,7 @@ pub(super) enum Node {
     /// `(...)`, `(?:...)` and `(?i:...)`.
     Group { capture: Option<usize>, add: Flags, remove: Flags, body: Sequence },
     /// `*`, `+`, `?`, `{m,n}`
-    Repeat { pace: Pace, min: u32, max: u32, body: Sequence },
+    Repeat { pace: Greediness, min: u32, max: u32, body: Sequence },
     /// `(?>...)`
     Atomic(Sequence),
     /// `(?=...)`, `(?!...)`, `(?<=...)`, `(?<!...)`
@@ -99,7 +99,7 @@ pub(super) enum At {
 
 /// The order in which a repetition tries its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum Greediness {
     Greedy,
     Lazy,
     Possessive,

@@ -10,31 +10,31 @@ const STEPS: u64 = 40_000_000;
 /// The remaining steps of one call, for all its patterns and texts.
 #[derive(Debug)]
 pub struct StepBudget {
-    left: u64,
+    remaining: u64,
 }
 
 impl StepBudget {
     /// Returns the default budget of one call.
     pub fn per_call() -> StepBudget {
-        StepBudget { left: STEPS }
+        StepBudget { remaining: STEPS }
     }
 
     /// Creates a budget of `steps` steps.
     pub fn new(steps: u64) -> StepBudget {
-        StepBudget { left: steps }
+        StepBudget { remaining: steps }
     }
 
     /// Returns the number of remaining steps.
-    pub fn left(&self) -> u64 {
-        self.left
+    pub fn remaining(&self) -> u64 {
+        self.remaining
     }
 
     /// Spends steps. Errors: `REGEX_BUDGET` if not enough are left.
     #[inline]
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Error> {
-        match self.left.checked_sub(steps as u64) {
+        match self.remaining.checked_sub(steps as u64) {
             Some(left) => {
-                self.left = left;
+                self.remaining = left;
                 Ok(())
             }
             None => Err(self.exhausted()),
@@ -44,7 +44,7 @@ impl StepBudget {
     /// Empties the budget and returns the error.
     #[cold]
     pub(super) fn exhausted(&mut self) -> Error {
-        self.left = 0;
+        self.remaining = 0;
         Error::new(Code::RegexBudget, "the pattern needs more steps on this text than one call may take")
     }
 }

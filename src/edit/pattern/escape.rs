@@ -120,7 +120,7 @@ impl Parser {
 
     /// Rejects a reference to a group from inside the look-behind that defines it.
     pub(super) fn outside_look_behind(&self, group: usize) -> Result<(), Error> {
-        let Some(groups) = self.behind else { return Ok(()) };
+        let Some(groups) = self.groups_before_look_behind else { return Ok(()) };
         if !self.is_closed(group) {
             return Err(self.source.error("cannot refer to an open group", 0));
         }

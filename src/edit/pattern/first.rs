@@ -2,7 +2,7 @@
 //!
 //! Invariant: if there is a set, every match begins with one of its characters and no match is empty.
 
-use super::ast::{Item, Node, Pace, width};
+use super::ast::{Greediness, Item, Node, width};
 use super::charset::CharSet;
 use super::fold::scope;
 use super::parse::ParsedPattern;
@@ -61,7 +61,7 @@ fn collect(program: &Program, from: usize, ranges: &mut Vec<(u32, u32)>, left: &
                 return rows.iter().try_for_each(|row| collect(program, *row, ranges, left));
             }
             Op::Repeat { .. } | Op::Possessive { .. } => return None,
-            Op::Until(Pace::Greedy | Pace::Lazy | Pace::Possessive) => return None,
+            Op::Until(Greediness::Greedy | Greediness::Lazy | Greediness::Possessive) => return None,
             Op::Reference { .. } | Op::Condition { .. } | Op::Success => return None,
         }
     }

@@ -93,7 +93,7 @@ impl Fold {
     }
 
     /// Returns the lowered characters that CPython treats as equal to a lowered one.
-    fn alike(self, lowered: u32) -> &'static [u32] {
+    fn equal_chars(self, lowered: u32) -> &'static [u32] {
         match (self, ALIKE.binary_search_by_key(&lowered, |(char, _)| *char)) {
             (Fold::Unicode, Ok(at)) => ALIKE.get(at).map_or(&[], |(_, others)| others.as_slice()),
             (Fold::Unicode, Err(_)) | (Fold::Exact | Fold::Ascii, _) => &[],
@@ -115,7 +115,7 @@ pub(super) fn unit(node: &Node, flags: Flags) -> Option<SingleChar> {
         }
         Node::Any if flags.has(Flags::DOTALL) => Some(SingleChar::Set(CharSet::new(vec![(0, LAST)]))),
         Node::Any => Some(SingleChar::Set(SingleChar::Char(10).to_set().complement())),
-        Node::In(set) => Some(SingleChar::Set(written(set, flags))),
+        Node::In(set) => Some(SingleChar::Set(set_chars(set, flags))),
         Node::At(_) | Node::Branch(_) | Node::Group { .. } | Node::Repeat { .. } => None,
         Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => None,
     }
@@ -127,19 +127,19 @@ fn literal(char: u32, fold: Fold) -> SingleChar {
     }
     let lowered = fold.lower(char);
     let mut all = vec![(lowered, lowered)];
-    all.extend(fold.alike(lowered).iter().map(|other| (*other, *other)));
-    SingleChar::Set(raised(&CharSet::new(all), fold))
+    all.extend(fold.equal_chars(lowered).iter().map(|other| (*other, *other)));
+    SingleChar::Set(with_upper_case(&CharSet::new(all), fold))
 }
 
 /// Returns the characters whose lower case is in a set.
-fn raised(set: &CharSet, fold: Fold) -> CharSet {
+fn with_upper_case(set: &CharSet, fold: Fold) -> CharSet {
     let mut ranges = set.common(fold.unmoved());
     let found = fold.pairs().iter().filter(|(_, lower)| set.contains(*lower));
     ranges.extend(found.map(|(upper, _)| (*upper, *upper)));
     CharSet::new(ranges)
 }
 
-fn written(set: &Set, flags: Flags) -> CharSet {
+fn set_chars(set: &Set, flags: Flags) -> CharSet {
     let (fold, scope) = (Fold::from_flags(flags), scope(flags));
     let cased = set.items.iter().any(|item| match item {
         Item::Literal(char) => fold != Fold::Exact && (*char > PLANE || fold.is_cased(*char, *char)),
@@ -165,7 +165,7 @@ fn written(set: &Set, flags: Flags) -> CharSet {
     if set.negated {
         all = all.complement();
     }
-    if cased { raised(&all, fold) } else { all }
+    if cased { with_upper_case(&all, fold) } else { all }
 }
 
 /// Adds a range as CPython lowers it: by table in the first plane, unchanged beyond it.

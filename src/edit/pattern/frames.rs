@@ -9,7 +9,7 @@ use crate::error::Error;
 
 /// Decides if saved marks stay on the stack after they are restored.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum OnRestore {
     Yes,
     No,
 }
@@ -19,7 +19,7 @@ impl Machine<'_, '_> {
         Frame { wait, from, count: 0, last_mark: self.last_mark, repeat, last_at: NOWHERE }
     }
 
-    pub(super) fn under_way(&self) -> Option<(usize, RepeatState, u32)> {
+    pub(super) fn active_repeat(&self) -> Option<(usize, RepeatState, u32)> {
         let index = self.current?;
         let repeat = self.repeats.get(index).copied()?;
         Some((index, repeat, u32::try_from(repeat.count + 1).unwrap_or(ENDLESS)))
@@ -52,24 +52,24 @@ impl Machine<'_, '_> {
         if self.current.is_some() { self.save(last_mark, budget) } else { Ok(()) }
     }
 
-    pub(super) fn put_back(&mut self, last_mark: isize, keep: Keep) {
+    pub(super) fn restore(&mut self, last_mark: isize, keep: OnRestore) {
         let count = marks(last_mark);
         let from = self.saved.len().saturating_sub(count);
         for (mark, saved) in self.marks.iter_mut().zip(self.saved.iter().skip(from)) {
             *mark = *saved;
         }
-        if keep == Keep::No {
+        if keep == OnRestore::No {
             self.saved.truncate(from);
         }
     }
 
-    pub(super) fn forget(&mut self, last_mark: isize) {
+    pub(super) fn drop_saved(&mut self, last_mark: isize) {
         self.saved.truncate(self.saved.len().saturating_sub(marks(last_mark)));
     }
 
-    pub(super) fn forget_if_repeating(&mut self, last_mark: isize) {
+    pub(super) fn drop_saved_if_repeating(&mut self, last_mark: isize) {
         if self.current.is_some() {
-            self.forget(last_mark);
+            self.drop_saved(last_mark);
         }
     }
 }

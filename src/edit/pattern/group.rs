@@ -24,7 +24,7 @@ impl Parser {
         place: PatternStart,
         row: &mut Sequence,
     ) -> Result<Spacing, Error> {
-        let start = self.source.tell() - 1;
+        let start = self.source.position() - 1;
         if !self.source.eat('?')? {
             self.contents(GroupKind::Capture(None), spacing, start, row)?;
             return Ok(spacing);
@@ -70,7 +70,7 @@ impl Parser {
             GroupKind::Plain(..) | GroupKind::Atomic => None,
         };
         let inner = match &kind {
-            GroupKind::Plain(_, remove) if remove.has(Flags::VERBOSE) => Spacing::Kept,
+            GroupKind::Plain(_, remove) if remove.has(Flags::VERBOSE) => Spacing::Preserved,
             GroupKind::Plain(add, _) if add.has(Flags::VERBOSE) => Spacing::Skipped,
             GroupKind::Plain(..) | GroupKind::Capture(_) | GroupKind::Atomic => spacing,
         };
@@ -95,7 +95,7 @@ impl Parser {
         if self.source.eat(')')? {
             return Ok(());
         }
-        let offset = self.source.tell() - start;
+        let offset = self.source.position() - start;
         Err(self.source.error("missing ), unterminated subpattern", offset))
     }
 
@@ -137,11 +137,11 @@ impl Parser {
 
     fn check_name(&self, name: &str) -> Result<(), Error> {
         match read(name) {
-            GroupReference::Word => Ok(()),
-            GroupReference::Foreign if !name.is_ascii() => {
+            GroupReference::Name => Ok(()),
+            GroupReference::Unsupported if !name.is_ascii() => {
                 Err(self.source.unsupported("a group name that is not ASCII"))
             }
-            GroupReference::Number(_) | GroupReference::Bad | GroupReference::Foreign => {
+            GroupReference::Number(_) | GroupReference::Invalid | GroupReference::Unsupported => {
                 Err(self.bad_name(name))
             }
         }
@@ -166,7 +166,7 @@ impl Parser {
                 Some(token) if token.is(')') => return Ok(()),
                 Some(_) => {}
                 None => {
-                    let offset = self.source.tell() - start;
+                    let offset = self.source.position() - start;
                     return Err(self.source.error("missing ), unterminated comment", offset));
                 }
             }
@@ -181,13 +181,13 @@ impl Parser {
         start: usize,
         row: &mut Sequence,
     ) -> Result<(), Error> {
-        let outermost = side == LookDirection::Behind && self.behind.is_none();
+        let outermost = side == LookDirection::Behind && self.groups_before_look_behind.is_none();
         if outermost {
-            self.behind = Some(self.widths.len());
+            self.groups_before_look_behind = Some(self.widths.len());
         }
         let body = self.alternatives(spacing)?;
         if outermost {
-            self.behind = None;
+            self.groups_before_look_behind = None;
         }
         self.close(start)?;
         let wanted = if sign.is('=') { Polarity::Yes } else { Polarity::No };
@@ -199,17 +199,17 @@ impl Parser {
         let name = self.source.until(')', "group name")?;
         let length = name.chars().count();
         let group = match read(&name) {
-            GroupReference::Word => self.group_named(&name)?,
+            GroupReference::Name => self.group_named(&name)?,
             GroupReference::Number(0) => return Err(self.source.error("bad group number", length + 1)),
             GroupReference::Number(group) => {
-                let position = self.source.tell().saturating_sub(length + 1);
-                if !self.asked.iter().any(|(known, _)| *known == group) {
-                    self.asked.push((group, position));
+                let position = self.source.position().saturating_sub(length + 1);
+                if !self.condition_groups.iter().any(|(known, _)| *known == group) {
+                    self.condition_groups.push((group, position));
                 }
                 group
             }
-            GroupReference::Bad => return Err(self.bad_name(&name)),
-            GroupReference::Foreign => {
+            GroupReference::Invalid => return Err(self.bad_name(&name)),
+            GroupReference::Unsupported => {
                 return Err(self.source.unsupported("a group name that is not ASCII or a huge number"));
             }
         };
@@ -240,7 +240,7 @@ impl Parser {
             return Ok(spacing);
         }
         if place != PatternStart::OfPattern {
-            let offset = self.source.tell() - start;
+            let offset = self.source.position() - start;
             return Err(self.source.error("global flags not at the start of the expression", offset));
         }
         Ok(Spacing::from_flags(self.flags))

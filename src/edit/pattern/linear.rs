@@ -86,13 +86,13 @@ impl Linear {
         memory: &mut Memory,
         budget: &mut StepBudget,
     ) -> Result<LinearOutcome, Error> {
-        let text = Fed { bytes: text.as_bytes(), lines: self.lines };
+        let text = TextInput { bytes: text.as_bytes(), lines: self.lines };
         match self.end(text, from, &mut memory.forward, budget)? {
-            LinearMatch::At(end) => match self.start(text, from, end, &mut memory.backward, budget)? {
-                LinearMatch::At(start) => Ok(LinearOutcome::Match(start, end)),
-                LinearMatch::Nowhere | LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
+            LinearMatch::EndsAt(end) => match self.start(text, from, end, &mut memory.backward, budget)? {
+                LinearMatch::EndsAt(start) => Ok(LinearOutcome::Match(start, end)),
+                LinearMatch::NotFound | LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
             },
-            LinearMatch::Nowhere => Ok(LinearOutcome::NoMatch),
+            LinearMatch::NotFound => Ok(LinearOutcome::NoMatch),
             LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
         }
     }
@@ -100,13 +100,13 @@ impl Linear {
     /// Returns the end of the leftmost match at or after a position.
     fn end(
         &self,
-        text: Fed,
+        text: TextInput,
         from: usize,
         cache: &mut Cache,
         budget: &mut StepBudget,
     ) -> Result<LinearMatch, Error> {
-        let before = from.checked_sub(1).and_then(|at| text.beside(at));
-        let mut walk = AutomatonWalk { dfa: &self.forward, cache, found: LinearMatch::Nowhere };
+        let before = from.checked_sub(1).and_then(|at| text.adjacent_byte(at));
+        let mut walk = AutomatonWalk { dfa: &self.forward, cache, found: LinearMatch::NotFound };
         let Some(mut state) = walk.begin(before, Anchored::No) else { return Ok(LinearMatch::GivenUp) };
         let mut at = from;
         loop {
@@ -115,7 +115,7 @@ impl Linear {
                 return Ok(LinearMatch::GivenUp);
             };
             if next.is_match() {
-                walk.found = LinearMatch::At(at);
+                walk.found = LinearMatch::EndsAt(at);
             }
             if next.is_dead() || at >= text.bytes.len() {
                 return Ok(walk.found);
@@ -127,14 +127,14 @@ impl Linear {
     /// Returns the start of the match that ends at a position.
     fn start(
         &self,
-        text: Fed,
+        text: TextInput,
         from: usize,
         end: usize,
         cache: &mut Cache,
         budget: &mut StepBudget,
     ) -> Result<LinearMatch, Error> {
-        let mut walk = AutomatonWalk { dfa: &self.backward, cache, found: LinearMatch::Nowhere };
-        let Some(mut state) = walk.begin(text.beside(end), Anchored::Yes) else {
+        let mut walk = AutomatonWalk { dfa: &self.backward, cache, found: LinearMatch::NotFound };
+        let Some(mut state) = walk.begin(text.adjacent_byte(end), Anchored::Yes) else {
             return Ok(LinearMatch::GivenUp);
         };
         let mut at = end;
@@ -143,7 +143,7 @@ impl Linear {
             let before = at.checked_sub(1).and_then(|at| text.byte(at));
             let Some(next) = walk.step(state, before, budget)? else { return Ok(LinearMatch::GivenUp) };
             if next.is_match() {
-                walk.found = LinearMatch::At(at);
+                walk.found = LinearMatch::EndsAt(at);
             }
             if next.is_dead() || at <= from {
                 return Ok(walk.found);
@@ -156,19 +156,19 @@ impl Linear {
 /// The position of a match end.
 #[derive(Debug, Clone, Copy)]
 enum LinearMatch {
-    At(usize),
-    Nowhere,
+    EndsAt(usize),
+    NotFound,
     GivenUp,
 }
 
 /// The text as the automaton reads it.
 #[derive(Clone, Copy)]
-struct Fed<'t> {
+struct TextInput<'t> {
     bytes: &'t [u8],
     lines: LineMode,
 }
 
-impl Fed<'_> {
+impl TextInput<'_> {
     #[inline]
     fn byte(self, at: usize) -> Option<u8> {
         let byte = *self.bytes.get(at)?;
@@ -178,7 +178,7 @@ impl Fed<'_> {
 
     /// Returns the byte next to the start of a walk. A newline that does not count as a line end is replaced by
     /// another byte, because a backward automaton takes any newline there for a line end, whatever its configuration.
-    fn beside(self, at: usize) -> Option<u8> {
+    fn adjacent_byte(self, at: usize) -> Option<u8> {
         let plain = self.lines == LineMode::LastOnly;
         self.byte(at).map(|byte| if plain && byte == b'\n' { b' ' } else { byte })
     }

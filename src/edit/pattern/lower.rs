@@ -8,7 +8,7 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
 
-use super::ast::{ENDLESS, Node, Pace, Sequence};
+use super::ast::{ENDLESS, Greediness, Node, Sequence};
 use super::charset::CharSet;
 use super::flags::Flags;
 use super::fold::unit;
@@ -49,7 +49,7 @@ enum Empty {
     /// Only as the last choice.
     Last,
     /// Before a choice that is not empty.
-    Sooner,
+    Earlier,
 }
 
 /// Translates a pattern that needs no backtracking.
@@ -57,7 +57,7 @@ pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
     let lines = lines(&parsed.row, parsed.flags)?;
     let mut lowering = Lowering { lines: lines.unwrap_or(LineMode::Newlines), ranges: MOST_RANGES };
     let piece = lowering.row(&parsed.row, parsed.flags)?;
-    if piece.empty == Empty::Sooner {
+    if piece.empty == Empty::Earlier {
         return None;
     }
     Some(Lowered { hir: piece.hir, lines: lowering.lines })
@@ -108,7 +108,7 @@ impl Lowering {
             let piece = self.node(node, flags)?;
             empty = match (empty, piece.empty) {
                 (Empty::Never, _) | (_, Empty::Never) => Empty::Never,
-                (Empty::Sooner, _) | (_, Empty::Sooner) => Empty::Sooner,
+                (Empty::Earlier, _) | (_, Empty::Earlier) => Empty::Earlier,
                 (Empty::Last, Empty::Last) => Empty::Last,
             };
             hirs.push(piece.hir);
@@ -160,7 +160,7 @@ impl Lowering {
         let mut empty = Empty::Never;
         for row in rows {
             let piece = self.row(row, flags)?;
-            empty = if empty == Empty::Never { piece.empty } else { Empty::Sooner };
+            empty = if empty == Empty::Never { piece.empty } else { Empty::Earlier };
             hirs.push(piece.hir);
         }
         Some(LoweredPiece { hir: Hir::alternation(hirs), empty })
@@ -168,7 +168,7 @@ impl Lowering {
 
     fn repeat(
         &mut self,
-        pace: Pace,
+        pace: Greediness,
         (min, max): (u32, u32),
         body: &[Node],
         flags: Flags,
@@ -178,9 +178,9 @@ impl Lowering {
             return None;
         }
         let (greedy, empty) = match pace {
-            Pace::Greedy => (true, if min == 0 { Empty::Last } else { Empty::Never }),
-            Pace::Lazy => (false, if min == 0 { Empty::Sooner } else { Empty::Never }),
-            Pace::Possessive => return None,
+            Greediness::Greedy => (true, if min == 0 { Empty::Last } else { Empty::Never }),
+            Greediness::Lazy => (false, if min == 0 { Empty::Earlier } else { Empty::Never }),
+            Greediness::Possessive => return None,
         };
         let max = (max != ENDLESS).then_some(max);
         let hir = Hir::repetition(Repetition { min, max, greedy, sub: Box::new(piece.hir) });

@@ -5,7 +5,7 @@
 //!
 //! Invariant: `saved` holds exactly the marks that the frames on the stack have pushed.
 
-use super::ast::Pace;
+use super::ast::Greediness;
 use super::budget::StepBudget;
 use super::program::{Op, Program};
 use crate::error::Error;
@@ -93,7 +93,7 @@ pub(super) struct Machine<'p, 't> {
     pub(super) frames: Vec<Frame>,
     pub(super) saved: Vec<usize>,
     /// The end of the last matched part.
-    pub(super) end: usize,
+    pub(super) part_end: usize,
     start: usize,
 }
 
@@ -108,7 +108,7 @@ impl<'p, 't> Machine<'p, 't> {
             current: None,
             frames: Vec::new(),
             saved: Vec::new(),
-            end: 0,
+            part_end: 0,
             start: 0,
         }
     }
@@ -129,7 +129,7 @@ impl<'p, 't> Machine<'p, 't> {
             let mut matched = self.advance(point, budget)?;
             point = loop {
                 let Some(frame) = self.frames.pop() else {
-                    return Ok(matched.then_some(self.end));
+                    return Ok(matched.then_some(self.part_end));
                 };
                 budget.spend(1)?;
                 match self.resume(frame, matched, budget)? {
@@ -171,7 +171,7 @@ impl<'p, 't> Machine<'p, 't> {
                     continue;
                 }
                 Op::Success => {
-                    self.end = point.at;
+                    self.part_end = point.at;
                     return Ok(point.layer == Layer::Free || point.at != self.start);
                 }
                 _ => match self.control(op, point, budget)? {
@@ -195,21 +195,23 @@ impl<'p, 't> Machine<'p, 't> {
             Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(false)),
             Op::At(_) | Op::Char(_) | Op::Set(_) | Op::Jump(_) | Op::Success => {}
             Op::Branch(index) => return self.branch(index, point, budget),
-            Op::RepeatUnit { pace: Pace::Greedy, min, max, unit } => {
+            Op::RepeatUnit { pace: Greediness::Greedy, min, max, unit } => {
                 return self.greedy_unit((min, max), unit, point, budget);
             }
-            Op::RepeatUnit { pace: Pace::Lazy, min, unit, .. } => {
+            Op::RepeatUnit { pace: Greediness::Lazy, min, unit, .. } => {
                 return self.lazy_unit(min, unit, point, budget);
             }
-            Op::RepeatUnit { pace: Pace::Possessive, min, max, unit } => {
+            Op::RepeatUnit { pace: Greediness::Possessive, min, max, unit } => {
                 let (count, at) = self.count(unit, point.at, max, budget)?;
                 return Ok(if count < min { Flow::Done(false) } else { Flow::Run(Point { at, ..next }) });
             }
             Op::Repeat { min, max, until } => return self.repeat((min, max), until, point, budget),
-            Op::Until(Pace::Lazy) => return self.until_lazy(point, budget),
-            Op::Until(Pace::Greedy | Pace::Possessive) => return self.until_greedy(point, budget),
+            Op::Until(Greediness::Lazy) => return self.until_lazy(point, budget),
+            Op::Until(Greediness::Greedy | Greediness::Possessive) => {
+                return self.until_greedy(point, budget);
+            }
             Op::Possessive { .. } => return self.possessive(point, budget),
-            Op::Atomic { .. } => return self.alone(Wait::Atomic, point, point.at, budget),
+            Op::Atomic { .. } => return self.match_part(Wait::Atomic, point, point.at, budget),
             Op::Look { back, wanted, next } => return self.look(back, wanted, next, point, budget),
             Op::Reference { group, fold } => return self.reference(group, fold, point, budget),
             Op::Condition { group, otherwise } => {

@@ -252,7 +252,7 @@ mod tests {
         for pattern in patterns {
             let mut budget = StepBudget::new(500_000);
             let error = changes(pattern, "-", &text, &mut budget).unwrap_err();
-            assert_eq!((error.code, budget.left()), (Code::RegexBudget, 0), "{pattern}");
+            assert_eq!((error.code, budget.remaining()), (Code::RegexBudget, 0), "{pattern}");
             assert!(
                 changes(pattern, "-", "aa", &mut StepBudget::new(2_000)).is_ok(),
                 "{pattern} has steps for a short text"

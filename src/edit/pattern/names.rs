@@ -4,24 +4,24 @@
 
 /// The name or number in a reference to a group.
 pub(super) enum GroupReference {
-    Word,
+    Name,
     /// A number that `int()` takes and that is not negative.
     Number(usize),
     /// Neither an identifier nor a number.
-    Bad,
+    Invalid,
     /// A name or number that Python may accept and that is not supported here.
-    Foreign,
+    Unsupported,
 }
 
 /// Classifies the name of a group as Python does.
 pub(super) fn read(name: &str) -> GroupReference {
     if !name.is_ascii() {
-        return GroupReference::Foreign;
+        return GroupReference::Unsupported;
     }
     let mut bytes = name.bytes();
     let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     if starts && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-        return GroupReference::Word;
+        return GroupReference::Name;
     }
     number(name)
 }
@@ -55,12 +55,12 @@ fn number(name: &str) -> GroupReference {
     let well_formed =
         digits.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
     if !well_formed {
-        return GroupReference::Bad;
+        return GroupReference::Invalid;
     }
     match digits.replace('_', "").parse::<u32>() {
         Ok(0) => GroupReference::Number(0),
-        Ok(_) if negative => GroupReference::Bad,
+        Ok(_) if negative => GroupReference::Invalid,
         Ok(value) => GroupReference::Number(value as usize),
-        Err(_) => GroupReference::Foreign,
+        Err(_) => GroupReference::Unsupported,
     }
 }

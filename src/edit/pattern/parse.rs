@@ -2,7 +2,7 @@
 //!
 //! Invariant: every error is `BAD_PATTERN`; the recursion depth is limited for every text.
 
-use super::ast::{At, ENDLESS, Item, Node, Pace, Polarity, Sequence, Set, Width};
+use super::ast::{At, ENDLESS, Greediness, Item, Node, Polarity, Sequence, Set, Width};
 use super::flags::Flags;
 use super::source::{PatternToken, TokenReader};
 use crate::error::Error;
@@ -27,22 +27,22 @@ pub(super) struct Parser {
     pub(super) widths: Vec<Option<Width>>,
     pub(super) names: Vec<(String, usize)>,
     /// The number of groups when the outermost look-behind began.
-    pub(super) behind: Option<usize>,
+    pub(super) groups_before_look_behind: Option<usize>,
     /// The groups that conditions refer to, with the position of each reference.
-    pub(super) asked: Vec<(usize, usize)>,
+    pub(super) condition_groups: Vec<(usize, usize)>,
     pub(super) depth: usize,
 }
 
 /// Decides if white space and comments are skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spacing {
-    Kept,
+    Preserved,
     Skipped,
 }
 
 impl Spacing {
     pub(super) fn from_flags(flags: Flags) -> Spacing {
-        if flags.has(Flags::VERBOSE) { Spacing::Skipped } else { Spacing::Kept }
+        if flags.has(Flags::VERBOSE) { Spacing::Skipped } else { Spacing::Preserved }
     }
 }
 
@@ -52,7 +52,15 @@ pub(super) fn parse(text: &str, flags: Flags) -> Result<ParsedPattern, Error> {
         return Err(source.unsupported(&format!("a pattern of more than {LONGEST} characters")));
     }
     let (widths, names, asked) = (vec![None], Vec::new(), Vec::new());
-    let mut parser = Parser { source, flags, widths, names, behind: None, asked, depth: 0 };
+    let mut parser = Parser {
+        source,
+        flags,
+        widths,
+        names,
+        groups_before_look_behind: None,
+        condition_groups: asked,
+        depth: 0,
+    };
     let row = parser.alternatives(Spacing::from_flags(flags))?;
     if parser.flags.has(Flags::ASCII.with(Flags::UNICODE)) {
         return Err(parser.source.refuse("ASCII and UNICODE flags are incompatible"));
@@ -60,7 +68,7 @@ pub(super) fn parse(text: &str, flags: Flags) -> Result<ParsedPattern, Error> {
     if parser.source.next().is_some() {
         return Err(parser.source.error("unbalanced parenthesis", 0));
     }
-    let missing = parser.asked.iter().find(|(group, _)| *group >= parser.widths.len());
+    let missing = parser.condition_groups.iter().find(|(group, _)| *group >= parser.widths.len());
     if let Some((group, position)) = missing {
         return Err(parser.source.error_at(&format!("invalid group reference {group}"), *position));
     }
@@ -139,7 +147,7 @@ impl Parser {
 
     /// Parses a repetition of the last node of the sequence.
     fn repeat(&mut self, sign: char, row: &mut Sequence) -> Result<(), Error> {
-        let here = self.source.tell();
+        let here = self.source.position();
         let counts = match sign {
             '?' => Some((0, 1)),
             '*' => Some((0, ENDLESS)),
@@ -150,16 +158,16 @@ impl Parser {
             row.push(Node::Literal(u32::from(sign)));
             return Ok(());
         };
-        let offset = self.source.tell() - here + 1;
+        let offset = self.source.position() - here + 1;
         let last = match row.pop() {
             None | Some(Node::At(_)) => return Err(self.source.error("nothing to repeat", offset)),
             Some(Node::Repeat { .. }) => return Err(self.source.error("multiple repeat", offset)),
             Some(last) => last,
         };
         let pace = match self.source.eat('?')? {
-            true => Pace::Lazy,
-            false if self.source.eat('+')? => Pace::Possessive,
-            false => Pace::Greedy,
+            true => Greediness::Lazy,
+            false if self.source.eat('+')? => Greediness::Possessive,
+            false => Greediness::Greedy,
         };
         let body = match last {
             Node::Group { capture: None, add, remove, body } if add.is_empty() && remove.is_empty() => body,
@@ -186,7 +194,7 @@ impl Parser {
         let min = if least.is_empty() { 0 } else { self.count(&least)? };
         let max = if most.is_empty() { ENDLESS } else { self.count(&most)? };
         if max < min {
-            let offset = self.source.tell() - here;
+            let offset = self.source.position() - here;
             return Err(self.source.error("min repeat greater than max repeat", offset));
         }
         Ok(Some((min, max)))

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::ast::{At, LookDirection, Node, Pace, Polarity, Sequence, width};
+use super::ast::{At, Greediness, LookDirection, Node, Polarity, Sequence, width};
 use super::charset::ClassScope;
 use super::flags::Flags;
 use super::fold::{Fold, SingleChar, scope, unit};
@@ -28,7 +28,7 @@ pub(super) enum Op {
     Jump(usize),
     /// Repeats a node that matches one character.
     RepeatUnit {
-        pace: Pace,
+        pace: Greediness,
         min: u32,
         max: u32,
         unit: usize,
@@ -39,7 +39,7 @@ pub(super) enum Op {
         max: u32,
         until: usize,
     },
-    Until(Pace),
+    Until(Greediness),
     Possessive {
         min: u32,
         max: u32,
@@ -96,14 +96,14 @@ pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) units: Vec<SingleChar>,
     pub(super) branches: Vec<Vec<usize>>,
-    known: HashMap<SingleChar, usize>,
+    unit_indices: HashMap<SingleChar, usize>,
 }
 
 pub(super) fn compile(parsed: &ParsedPattern) -> Result<Program, Error> {
     let mut compiler = Compiler { program: Program::default(), parsed };
     compiler.row(&parsed.row, parsed.flags)?;
     compiler.push(Op::Success);
-    compiler.program.known.clear();
+    compiler.program.unit_indices.clear();
     Ok(compiler.program)
 }
 
@@ -176,12 +176,12 @@ impl Compiler<'_> {
     }
 
     fn intern(&mut self, unit: SingleChar) -> usize {
-        if let Some(at) = self.program.known.get(&unit) {
+        if let Some(at) = self.program.unit_indices.get(&unit) {
             return *at;
         }
         let at = self.program.units.len();
         self.program.units.push(unit.clone());
-        self.program.known.insert(unit, at);
+        self.program.unit_indices.insert(unit, at);
         at
     }
 
@@ -212,7 +212,7 @@ impl Compiler<'_> {
 
     fn repeat(
         &mut self,
-        pace: Pace,
+        pace: Greediness,
         (min, max): (u32, u32),
         body: &[Node],
         flags: Flags,
@@ -223,7 +223,7 @@ impl Compiler<'_> {
             return Ok(());
         }
         let start = self.push(Op::Success);
-        if pace == Pace::Possessive {
+        if pace == Greediness::Possessive {
             let next = self.closed(body, flags)?;
             self.set(start, Op::Possessive { min, max, next });
             return Ok(());

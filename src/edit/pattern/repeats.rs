@@ -5,7 +5,7 @@
 
 use super::ast::{ENDLESS, Polarity};
 use super::budget::StepBudget;
-use super::frames::Keep;
+use super::frames::OnRestore;
 use super::machine::{Flow, Frame, Layer, Machine, NOWHERE, Point, RepeatState, Wait};
 use super::program::Op;
 use crate::error::Error;
@@ -71,7 +71,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn until_greedy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
-        let Some((index, repeat, count)) = self.under_way() else { return Ok(Flow::Done(false)) };
+        let Some((index, repeat, count)) = self.active_repeat() else { return Ok(Flow::Done(false)) };
         if count < repeat.min {
             return self.required_body(index, repeat, count, point, budget);
         }
@@ -94,10 +94,10 @@ impl Machine<'_, '_> {
     ) -> Result<Flow, Error> {
         self.set_last(frame.repeat, frame.last_at);
         if matched {
-            self.forget(frame.last_mark);
+            self.drop_saved(frame.last_mark);
             return Ok(Flow::Done(true));
         }
-        self.put_back(frame.last_mark, Keep::No);
+        self.restore(frame.last_mark, OnRestore::No);
         self.last_mark = frame.last_mark;
         self.set_count(frame.repeat, i64::from(frame.count) - 1);
         match self.repeats.get(frame.repeat).copied() {
@@ -132,7 +132,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn until_lazy(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
-        let Some((index, repeat, count)) = self.under_way() else { return Ok(Flow::Done(false)) };
+        let Some((index, repeat, count)) = self.active_repeat() else { return Ok(Flow::Done(false)) };
         if count < repeat.min {
             return self.required_body(index, repeat, count, point, budget);
         }
@@ -152,13 +152,13 @@ impl Machine<'_, '_> {
         let marks_are_saved = self.current.is_some();
         self.current = Some(frame.repeat);
         if marks_are_saved && matched {
-            self.forget(frame.last_mark);
+            self.drop_saved(frame.last_mark);
         }
         if matched {
             return Ok(Flow::Done(true));
         }
         if marks_are_saved {
-            self.put_back(frame.last_mark, Keep::No);
+            self.restore(frame.last_mark, OnRestore::No);
         }
         self.last_mark = frame.last_mark;
         let Some(repeat) = self.repeats.get(frame.repeat).copied() else { return Ok(Flow::Done(false)) };
@@ -173,7 +173,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn possessive(&mut self, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
-        self.end = point.at;
+        self.part_end = point.at;
         let frame = self.frame(Wait::PossessiveRequired, point, NOWHERE);
         self.possessive_again(frame, budget)
     }
@@ -183,18 +183,18 @@ impl Machine<'_, '_> {
         let Some(Op::Possessive { min, max, next }) = self.program.ops.get(frame.from.pc).copied() else {
             return Ok(Flow::Done(false));
         };
-        let body = Point { pc: frame.from.pc + 1, at: self.end, layer: Layer::Free };
+        let body = Point { pc: frame.from.pc + 1, at: self.part_end, layer: Layer::Free };
         if frame.count < min {
             self.wait(frame, budget)?;
             return Ok(Flow::Run(body));
         }
-        if (frame.count < max || max == ENDLESS) && self.end != frame.last_at {
-            let (last_mark, last_at) = (self.last_mark, self.end);
+        if (frame.count < max || max == ENDLESS) && self.part_end != frame.last_at {
+            let (last_mark, last_at) = (self.last_mark, self.part_end);
             self.save(last_mark, budget)?;
             self.wait(Frame { wait: Wait::PossessiveMore, last_mark, last_at, ..frame }, budget)?;
             return Ok(Flow::Run(body));
         }
-        Ok(Flow::Run(Point { pc: next, at: self.end, layer: frame.from.layer }))
+        Ok(Flow::Run(Point { pc: next, at: self.part_end, layer: frame.from.layer }))
     }
 
     fn after_possessive(
@@ -204,11 +204,11 @@ impl Machine<'_, '_> {
         budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
         if matched {
-            self.forget(frame.last_mark);
+            self.drop_saved(frame.last_mark);
             return self.possessive_again(Frame { count: frame.count.saturating_add(1), ..frame }, budget);
         }
-        self.put_back(frame.last_mark, Keep::No);
-        (self.last_mark, self.end) = (frame.last_mark, frame.last_at);
+        self.restore(frame.last_mark, OnRestore::No);
+        (self.last_mark, self.part_end) = (frame.last_mark, frame.last_at);
         match self.program.ops.get(frame.from.pc) {
             Some(Op::Possessive { next, .. }) => {
                 Ok(Flow::Run(Point { pc: *next, at: frame.last_at, layer: frame.from.layer }))
@@ -231,10 +231,10 @@ impl Machine<'_, '_> {
             at = at.and_then(|at| self.before(at));
         }
         match (at, wanted) {
-            (Some(at), Polarity::Yes) => self.alone(Wait::Look, point, at, budget),
+            (Some(at), Polarity::Yes) => self.match_part(Wait::Look, point, at, budget),
             (Some(at), Polarity::No) => {
                 self.save_if_repeating(self.last_mark, budget)?;
-                self.alone(Wait::Look, point, at, budget)
+                self.match_part(Wait::Look, point, at, budget)
             }
             (None, Polarity::Yes) => Ok(Flow::Done(false)),
             (None, Polarity::No) => Ok(Flow::Run(Point { pc: next, ..point })),
@@ -242,7 +242,7 @@ impl Machine<'_, '_> {
     }
 
     /// Matches a part on its own.
-    pub(super) fn alone(
+    pub(super) fn match_part(
         &mut self,
         wait: Wait,
         point: Point,
@@ -255,18 +255,20 @@ impl Machine<'_, '_> {
 
     fn after_part(&mut self, frame: Frame, matched: bool) -> Flow {
         match (self.program.ops.get(frame.from.pc), matched) {
-            (Some(Op::Atomic { next }), true) => Flow::Run(Point { pc: *next, at: self.end, ..frame.from }),
+            (Some(Op::Atomic { next }), true) => {
+                Flow::Run(Point { pc: *next, at: self.part_end, ..frame.from })
+            }
             (Some(Op::Look { wanted: Polarity::Yes, next, .. }), true) => {
                 Flow::Run(Point { pc: *next, ..frame.from })
             }
             (Some(Op::Look { wanted: Polarity::No, .. }), true) => {
-                self.forget_if_repeating(frame.last_mark);
+                self.drop_saved_if_repeating(frame.last_mark);
                 Flow::Done(false)
             }
             (Some(Op::Look { wanted: Polarity::No, next, .. }), false) => {
                 let next = *next;
                 if self.current.is_some() {
-                    self.put_back(frame.last_mark, Keep::No);
+                    self.restore(frame.last_mark, OnRestore::No);
                 }
                 self.last_mark = frame.last_mark;
                 Flow::Run(Point { pc: next, ..frame.from })

@@ -10,7 +10,7 @@ use crate::error::Error;
 impl Parser {
     /// Parses a set after its opening bracket.
     pub(super) fn set(&mut self) -> Result<Node, Error> {
-        let here = self.source.tell() - 1;
+        let here = self.source.position() - 1;
         let negated = self.source.eat('^')?;
         let mut items = Vec::new();
         loop {
@@ -49,7 +49,7 @@ impl Parser {
         match self.source.take()? {
             Some(token) => Ok(token),
             None => {
-                let offset = self.source.tell() - here;
+                let offset = self.source.position() - here;
                 Err(self.source.error("unterminated character set", offset))
             }
         }

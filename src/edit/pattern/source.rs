@@ -38,7 +38,7 @@ pub(super) struct TokenReader {
     chars: Vec<char>,
     index: usize,
     next: Option<PatternToken>,
-    about: &'static str,
+    error_prefix: &'static str,
 }
 
 impl TokenReader {
@@ -51,7 +51,8 @@ impl TokenReader {
     }
 
     fn new(text: &str, about: &'static str) -> Result<TokenReader, Error> {
-        let mut source = TokenReader { chars: text.chars().collect(), index: 0, next: None, about };
+        let mut source =
+            TokenReader { chars: text.chars().collect(), index: 0, next: None, error_prefix: about };
         source.advance()?;
         Ok(source)
     }
@@ -118,7 +119,7 @@ impl TokenReader {
     }
 
     /// Returns the position of the next token, in characters.
-    pub(super) fn tell(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.index - self.next.map_or(0, PatternToken::len)
     }
 
@@ -129,7 +130,7 @@ impl TokenReader {
 
     /// Returns an error at `offset` characters before the next token.
     pub(super) fn error(&self, message: &str, offset: usize) -> Error {
-        self.error_at(message, self.tell().saturating_sub(offset))
+        self.error_at(message, self.position().saturating_sub(offset))
     }
 
     /// Returns an error at a position, in Python's words.
@@ -146,7 +147,7 @@ impl TokenReader {
 
     /// Returns an error without a position.
     pub(super) fn refuse(&self, message: &str) -> Error {
-        Error::new(Code::BadPattern, format!("{}: {message}", self.about))
+        Error::new(Code::BadPattern, format!("{}: {message}", self.error_prefix))
     }
 
     /// Returns an error for a feature that Python supports and this crate does not.

@@ -99,19 +99,19 @@ impl TemplateReader<'_> {
         let name = self.source.until('>', "group name")?;
         let offset = name.chars().count() + 1;
         match read(&name) {
-            GroupReference::Word => match self.pattern.group_named(&name) {
+            GroupReference::Name => match self.pattern.group_named(&name) {
                 Some(group) => self.group(group, offset),
                 None => Err(self.source.refuse(&format!("unknown group name {}", quoted(&name)))),
             },
             GroupReference::Number(group) => self.group(group, offset),
-            GroupReference::Bad => {
+            GroupReference::Invalid => {
                 let message = format!("bad character in group name {}", quoted(&name));
                 Err(self.source.error(&message, offset))
             }
-            GroupReference::Foreign if name.is_ascii() => {
+            GroupReference::Unsupported if name.is_ascii() => {
                 Err(self.source.error(&format!("invalid group reference {name}"), offset))
             }
-            GroupReference::Foreign => Err(self.source.unsupported("a group name that is not ASCII")),
+            GroupReference::Unsupported => Err(self.source.unsupported("a group name that is not ASCII")),
         }
     }
 

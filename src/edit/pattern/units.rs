@@ -3,7 +3,7 @@
 //! Invariant: the function that saves marks pops them again, whatever the result.
 
 use super::budget::StepBudget;
-use super::frames::Keep;
+use super::frames::OnRestore;
 use super::machine::{Flow, Frame, Machine, NOWHERE, Point, Wait};
 use super::program::Op;
 use crate::error::Error;
@@ -27,7 +27,7 @@ impl Machine<'_, '_> {
         let found = next.and_then(|skipped| Some((tried + skipped, *rows.get(tried + skipped)?)));
         let Some((chosen, pc)) = found else {
             budget.spend(rows.len() - tried.min(rows.len()))?;
-            self.forget_if_repeating(frame.last_mark);
+            self.drop_saved_if_repeating(frame.last_mark);
             return Ok(Flow::Done(false));
         };
         budget.spend(chosen - tried)?;
@@ -59,10 +59,10 @@ impl Machine<'_, '_> {
     /// Ends a tail: drops the saved marks if it matched, otherwise restores them and keeps them.
     pub(super) fn leave_if(&mut self, matched: bool, frame: Frame) -> bool {
         if matched {
-            self.forget_if_repeating(frame.last_mark);
+            self.drop_saved_if_repeating(frame.last_mark);
         } else {
             if self.current.is_some() {
-                self.put_back(frame.last_mark, Keep::Yes);
+                self.restore(frame.last_mark, OnRestore::Yes);
             }
             self.last_mark = frame.last_mark;
         }
@@ -95,7 +95,7 @@ impl Machine<'_, '_> {
             }
             budget.spend(1)?;
             if !self.step_back(&mut frame) {
-                self.forget_if_repeating(frame.last_mark);
+                self.drop_saved_if_repeating(frame.last_mark);
                 return Ok(Flow::Done(false));
             }
         }
@@ -126,7 +126,7 @@ impl Machine<'_, '_> {
         if self.step_back(&mut frame) {
             return self.unit_tail(frame, budget);
         }
-        self.forget_if_repeating(frame.last_mark);
+        self.drop_saved_if_repeating(frame.last_mark);
         Ok(Flow::Done(false))
     }
 
@@ -164,7 +164,7 @@ impl Machine<'_, '_> {
             Some(_) | None => (0, frame.from.at),
         };
         if more.0 == 0 {
-            self.forget_if_repeating(frame.last_mark);
+            self.drop_saved_if_repeating(frame.last_mark);
             return Ok(Flow::Done(false));
         }
         let from = Point { at: more.1, ..frame.from };

@@ -14,18 +14,18 @@ const BEFORE: usize = 2;
 const WIDTH: usize = 120;
 
 /// The maximum number of characters shown from the first difference on.
-const APART: usize = 40;
+const DIFFERENCE_WIDTH: usize = 40;
 
 /// The maximum number of lines shown of the nearest match.
 const LINES: usize = 40;
 
 /// Returns the error for a pattern without a match.
-pub(super) fn pattern(search: &Search, looked: &Window<'_>) -> Error {
+pub(super) fn pattern_error(search: &Search, looked: &Window<'_>) -> Error {
     not_found(search, looked).hint(quotable(needle(search), looked))
 }
 
 /// Returns the error for a block without a match.
-pub(super) fn block(
+pub(super) fn block_error(
     search: &Search,
     needle: &str,
     looked: &Window<'_>,
@@ -44,7 +44,7 @@ pub(super) fn block(
             "read the nearest lines, and quote the actual text",
         ),
     };
-    error.hint(hint).best(best).proposing(next)
+    error.hint(hint).best(best).with_next(next)
 }
 
 fn not_found(search: &Search, looked: &Window<'_>) -> Error {
@@ -88,11 +88,16 @@ fn first_difference(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Op
     let lines = looked.buffer.lines();
     let there = (near.first..=near.last).map(|line| (line, lines.text(line)));
     let mut there = there.filter(|(_, text)| !text.trim().is_empty());
-    let start = |text: &str| text.chars().take(APART).collect::<String>();
+    let start = |text: &str| text.chars().take(DIFFERENCE_WIDTH).collect::<String>();
     for quoted in needle.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let Some((line, text)) = there.next() else {
             let column = lines.text(near.last).chars().count() + 1;
-            return Some(Difference { line: near.last, column, asked: start(quoted), found: String::new() });
+            return Some(Difference {
+                line: near.last,
+                column,
+                expected: start(quoted),
+                found: String::new(),
+            });
         };
         if quoted == text.trim() {
             continue;
@@ -103,10 +108,10 @@ fn first_difference(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Op
         let found = text.trim_end().get(indent + same..).unwrap_or_default();
         let column = text.get(..indent + same).map_or(0, |before| before.chars().count()) + 1;
         let asked = quoted.get(same..).unwrap_or_default();
-        return Some(Difference { line, column, asked: start(asked), found: start(found) });
+        return Some(Difference { line, column, expected: start(asked), found: start(found) });
     }
     let (line, text) = there.next()?;
-    Some(Difference { line, column: 1, asked: String::new(), found: start(text) })
+    Some(Difference { line, column: 1, expected: String::new(), found: start(text) })
 }
 
 /// Returns the lines to quote from: around the first one that contains the longest line of the search text, otherwise
@@ -118,8 +123,8 @@ fn quotable(needle: &str, looked: &Window<'_>) -> String {
     }
     let longest = needle.lines().map(str::trim).max_by_key(|line| line.len()).unwrap_or_default();
     let nearest = exact::occurrences(view, window.clone(), longest).next();
-    let top = lines.at(window.start).max(1);
-    let first = nearest.map_or(top, |found| lines.at(found.start).saturating_sub(BEFORE).max(top));
+    let top = lines.line_at(window.start).max(1);
+    let first = nearest.map_or(top, |found| lines.line_at(found.start).saturating_sub(BEFORE).max(top));
     let last = lines.count().min(first + SHOWN - 1);
     let line = |line: usize| -> String {
         format!("{line}: {}", lines.text(line).chars().take(WIDTH).collect::<String>())

@@ -8,14 +8,14 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use crate::edit::pattern::{Pattern, ReplacementTemplate, StepBudget};
-use crate::edit::{Needle, Occurrences, PlanContext, PlannedEdit, Search, place};
+use crate::edit::{Needle, Occurrences, PlanContext, PlannedEdit, Search, evidence_line};
 use crate::error::{Code, Error, EvidenceLine, Score};
 use crate::locate::{MatchInfo, MatchLevel, exact};
 use crate::text::{Buffer, Change};
 use window::Window;
 
 /// The maximum number of matches that a report lists.
-pub const PLACES: usize = 20;
+pub const MAX_MATCH_LINES: usize = 20;
 
 /// The maximum number of matches that one edit replaces. Each takes some 150 bytes of memory until it is applied.
 const MATCHES: usize = 200_000;
@@ -27,20 +27,20 @@ const MATCHES: usize = 200_000;
 /// matches than one edit replaces, or for new text that certainly exceeds the limits.
 pub fn plan(search: &Search, buffer: &Buffer, scene: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     let looked = Window::new(search, buffer, scene)?;
-    match (&search.needle, search.aim) {
+    match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern, flags }, _) => {
             let pattern = Pattern::compile(pattern, *flags)?;
             let template = ReplacementTemplate::parse(&search.replace, &pattern)?;
-            let (count, budget) = (NonZeroUsize::new(most(search)), &mut StepBudget::new(scene.bounds.steps));
+            let (count, budget) = (NonZeroUsize::new(most(search)), &mut StepBudget::new(scene.limits.steps));
             let mut changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
             // The line that begins behind the last line end of a window is not part of the window.
             let end = looked.bytes().end;
             let inside = |change: &Change| change.span.start < end || end == buffer.view().len();
             changes.retain(inside);
             if changes.is_empty() {
-                Err(missing::pattern(search, &looked))
+                Err(missing::pattern_error(search, &looked))
             } else {
-                every(changes, None, buffer)
+                replace_every(changes, None, buffer)
             }
         }
         (Needle::Literal(needle), Occurrences::Matches) => {
@@ -48,10 +48,10 @@ pub fn plan(search: &Search, buffer: &Buffer, scene: PlanContext<'_>) -> Result<
             if spans.is_empty() {
                 return block::plan(search, needle, &looked);
             }
-            check_size(&search.replace, spans.len(), scene.bounds.bytes)?;
+            check_size(&search.replace, spans.len(), scene.limits.bytes)?;
             let changes =
                 spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
-            every(changes, Some(MatchLevel::Exact), buffer)
+            replace_every(changes, Some(MatchLevel::Exact), buffer)
         }
         (Needle::Literal(needle), Occurrences::Block) => block::plan(search, needle, &looked),
         (Needle::Literal(needle), Occurrences::EveryBlock) => block::plan_every(search, needle, &looked),
@@ -63,21 +63,25 @@ fn most(search: &Search) -> usize {
 }
 
 /// Returns the plan of changes, each of which replaces one match.
-fn every(changes: Vec<Change>, tier: Option<MatchLevel>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+fn replace_every(
+    changes: Vec<Change>,
+    tier: Option<MatchLevel>,
+    buffer: &Buffer,
+) -> Result<PlannedEdit, Error> {
     let found = changes.len();
     if found > MATCHES {
         return Err(too_many());
     }
-    let places = places(&changes, buffer);
+    let places = match_lines(&changes, buffer);
     let receipt = tier.zip(places.first()).map(|(tier, place)| MatchInfo {
-        tier,
-        score: Score::WHOLE,
+        level: tier,
+        score: Score::IDENTICAL,
         candidates: found,
         runner_up: None,
         line: place.line,
     });
     let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
-    Ok(PlannedEdit { replacements: Some(found), places, receipt, ..planned })
+    Ok(PlannedEdit { replacements: Some(found), match_lines: places, match_info: receipt, ..planned })
 }
 
 fn spans(needle: &str, view: &str, window: Range<usize>, most: usize) -> Vec<Range<usize>> {
@@ -103,7 +107,7 @@ fn too_many() -> Error {
         .hint("give search_count, or narrow `lines` to look at fewer of them")
 }
 
-fn places(changes: &[Change], buffer: &Buffer) -> Vec<EvidenceLine> {
-    let line = |change: &Change| place(buffer, buffer.lines().at(change.span.start).max(1));
-    changes.iter().take(PLACES).map(line).collect()
+fn match_lines(changes: &[Change], buffer: &Buffer) -> Vec<EvidenceLine> {
+    let line = |change: &Change| evidence_line(buffer, buffer.lines().line_at(change.span.start).max(1));
+    changes.iter().take(MAX_MATCH_LINES).map(line).collect()
 }

@@ -2,23 +2,23 @@
 
 use std::ops::Range;
 
-use super::PLACES;
-use crate::edit::{PlanContext, Search, place};
+use super::MAX_MATCH_LINES;
+use crate::edit::{PlanContext, Search, evidence_line};
 use crate::error::{Code, Error, EvidenceLine};
 use crate::locate::scope::Outline;
-use crate::locate::{Field, Quotes};
+use crate::locate::{LineRange, Quotes};
 use crate::text::{Buffer, nearest};
 
 /// The maximum number of suggested names.
 const NAMES: usize = 12;
 
 /// The size in bytes of a text that is parsed in about a tenth of a second.
-const SOON: usize = 1 << 18;
+const QUICK_SIZE: usize = 1 << 18;
 
 /// A range of lines, and its name in messages.
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a Buffer,
-    pub(super) scene: PlanContext<'a>,
+    pub(super) context: PlanContext<'a>,
     first: usize,
     last: usize,
     /// The name in messages, such as `the file`.
@@ -36,32 +36,34 @@ impl<'a> Window<'a> {
         scene: PlanContext<'a>,
     ) -> Result<Window<'a>, Error> {
         let count = buffer.lines().count();
-        let mut window = Window { buffer, scene, first: 1, last: count, name: "the file".to_owned() };
+        let mut window =
+            Window { buffer, context: scene, first: 1, last: count, name: "the file".to_owned() };
         if let Some(lines) = search.lines {
-            (window.first, window.last) = lines.within(count)?;
+            (window.first, window.last) = lines.resolve(count)?;
             window.name = format!("lines {} to {}", window.first, window.last);
         }
         match &search.within {
             None => Ok(window),
-            Some(symbol) => window.within(symbol),
+            Some(symbol) => window.narrow_to_symbol(symbol),
         }
     }
 
-    fn within(self, symbol: &str) -> Result<Window<'a>, Error> {
+    fn narrow_to_symbol(self, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
-            let language = self.scene.language.unwrap_or("an unknown language");
+            let language = self.context.language.unwrap_or("an unknown language");
             let message = format!("the symbols of this file cannot be read: it is in {language}");
             let hint = "narrow the search by lines, or quote more surrounding lines";
             return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
         };
         let lines = self.buffer.lines();
         let inside = |span: &Range<usize>| {
-            let (first, last) = (lines.at(span.start), lines.at(span.end.saturating_sub(1).max(span.start)));
+            let (first, last) =
+                (lines.line_at(span.start), lines.line_at(span.end.saturating_sub(1).max(span.start)));
             (first <= self.last && self.first <= last).then(|| (first.max(self.first), last.min(self.last)))
         };
         let spans = outline.spans(symbol);
-        if let Some(shared) = spans.iter().find(|span| !outline.stands_alone(span, self.buffer.view())) {
-            let line = lines.at(shared.start);
+        if let Some(shared) = spans.iter().find(|span| !outline.has_own_lines(span, self.buffer.view())) {
+            let line = lines.line_at(shared.start);
             let message =
                 format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
@@ -76,11 +78,14 @@ impl<'a> Window<'a> {
             }
             several => {
                 let message = format!("{} symbols in {} are called {symbol}", several.len(), self.name);
-                let places = several.iter().take(PLACES).map(|(first, _)| self.place(*first, Some(&outline)));
+                let places = several
+                    .iter()
+                    .take(MAX_MATCH_LINES)
+                    .map(|(first, _)| self.evidence_line(*first, Some(&outline)));
                 Err(Error::new(Code::AmbiguousMatch, message)
                     .field("within")
                     .places(places.collect())
-                    .counting(several.len())
+                    .with_place_count(several.len())
                     .hint("give the full path of the symbol, or narrow the search by lines too"))
             }
         }
@@ -88,29 +93,30 @@ impl<'a> Window<'a> {
 
     /// Returns the outline of the whole text, if its language has one.
     pub(super) fn outline(&self) -> Option<Outline> {
-        Outline::parse(self.scene.language?, self.scene.path, self.buffer.view())
+        Outline::parse(self.context.language?, self.context.path, self.buffer.view())
     }
 
     /// Returns the outline only if it is quick to compute, to name the symbols of matches.
-    pub(super) fn quick_outline(&self) -> Option<Outline> {
-        (self.buffer.view().len() <= SOON).then(|| self.outline()).flatten()
+    pub(super) fn outline_if_small(&self) -> Option<Outline> {
+        (self.buffer.view().len() <= QUICK_SIZE).then(|| self.outline()).flatten()
     }
 
     /// Returns a line as evidence for an error, with the symbol around it.
-    pub(super) fn place(&self, line: usize, outline: Option<&Outline>) -> EvidenceLine {
+    pub(super) fn evidence_line(&self, line: usize, outline: Option<&Outline>) -> EvidenceLine {
         let start = self.buffer.lines().span(line).start;
         let symbol = outline.and_then(|outline| outline.enclosing(start)).map(str::to_owned);
-        EvidenceLine { symbol, ..place(self.buffer, line) }
+        EvidenceLine { symbol, ..evidence_line(self.buffer, line) }
     }
 
     /// Returns the lines as bytes of the view.
     pub(super) fn bytes(&self) -> Range<usize> {
-        self.field().window()
+        self.line_range().window()
     }
 
     /// Returns the lines as a range to locate a block in.
-    pub(super) fn field(&self) -> Field<'a> {
-        Field::new(self.buffer, self.first, self.last).quoting(Quotes::for_language(self.scene.language))
+    pub(super) fn line_range(&self) -> LineRange<'a> {
+        LineRange::new(self.buffer, self.first, self.last)
+            .with_quotes(Quotes::for_language(self.context.language))
     }
 }
 

@@ -10,25 +10,25 @@ use std::time::Duration;
 
 use super::super::Workspace;
 use super::super::check::cancelled;
-use super::dress::alike;
-use super::survey::{AuditedFiles, ChangedFile, passed_over};
-use super::{Audit, ChangeKind, Checked, SkippedFile};
+use super::normalize::comparable;
+use super::survey::{AuditedFiles, ChangedFile, skipped};
+use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
 use crate::error::{Code, Error};
 use crate::gate::{
-    self, Case, Draft, ExecPermission, GateEnv, InputLocation, Lost, OnDisk, Verdict, Watch, parallel,
+    self, Draft, ExecPermission, GateEnv, GateInput, InputLocation, Lost, OnDisk, Verdict, Watch, parallel,
 };
 use crate::policy::{Baseline, EffectiveRules, Language, Policy, Profile, language_of};
-use crate::store::{Cache, FilePlace, Revision, Was};
+use crate::store::{Cache, FileAtRevision, FileLocation, Revision};
 use crate::text::{Buffer, LineMap};
 
 /// The time limit for all gates together. An audit has no deadline of its own: each run has the full timeout
 /// of its gate.
-const TOTAL: Duration = Duration::from_secs(24 * 60 * 60);
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A changed file with its previous text, ready to be judged.
 struct AuditedFile {
-    place: FilePlace,
-    rules: Arc<Policy>,
+    place: FileLocation,
+    policy: Arc<Policy>,
     change: ChangeKind,
     before: Option<Buffer>,
     map: LineMap,
@@ -41,14 +41,14 @@ enum FileRead {
     Ready(Box<AuditedFile>),
     /// Only the encoding differs, not the text.
     Same,
-    PassedOver(SkippedFile),
+    Skipped(SkippedFile),
 }
 
 /// The rules, permission and cache with which a file is judged.
 struct AuditContext<'a> {
     language: Option<&'static Language>,
-    terms: EffectiveRules<'a>,
-    grant: ExecPermission,
+    rules: EffectiveRules<'a>,
+    permission: ExecPermission,
     cache: Option<Arc<Cache>>,
     root: PathBuf,
 }
@@ -61,49 +61,49 @@ impl Workspace {
         audit: &mut Audit,
         watch: &Watch,
     ) -> Result<(), Error> {
-        let ground = survey.ground;
-        let root = audit.grounds.get(ground).map_or(0, |ground| ground.root);
+        let ground = survey.root_index;
+        let root = audit.roots.get(ground).map_or(0, |ground| ground.root);
         let mut subjects = Vec::with_capacity(survey.changed.len());
         for read in self.read_all_changed(root, &survey, watch)? {
             match read {
                 FileRead::Ready(subject) => subjects.push(*subject),
                 FileRead::Same => audit.unchanged += 1,
-                FileRead::PassedOver(passed) => audit.passed_over.push(passed),
+                FileRead::Skipped(passed) => audit.skipped.push(passed),
             }
         }
-        let verdicts = self.verdicts_of(&subjects, survey.revision.is_none(), watch);
+        let verdicts = self.audit_verdicts(&subjects, survey.revision.is_none(), watch);
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
             let AuditedFile { change, after, path, .. } = subject;
-            Checked { ground, path, change, text: after, verdict }
+            CheckedFile { root_index: ground, path, change, text: after, verdict }
         }));
         Ok(())
     }
 
     /// Judges files together; `all_counts` is set when there is no revision to compare with.
-    fn verdicts_of(&self, subjects: &[AuditedFile], all_counts: bool, watch: &Watch) -> Vec<Verdict> {
-        let benches = parallel(subjects, self.threads, |subject| self.audit_bench(subject, all_counts));
+    fn audit_verdicts(&self, subjects: &[AuditedFile], all_counts: bool, watch: &Watch) -> Vec<Verdict> {
+        let benches = parallel(subjects, self.threads, |subject| self.audit_context(subject, all_counts));
         let beside: Vec<_> = subjects
             .iter()
             .map(|subject| |path: &str| self.store.files.exists(&subject.place, path))
             .collect();
         let parts = subjects.iter().zip(&benches).zip(&beside);
-        let cases: Vec<Case<'_>> = parts
-            .map(|((subject, bench), beside)| Case {
+        let cases: Vec<GateInput<'_>> = parts
+            .map(|((subject, bench), beside)| GateInput {
                 draft: Draft {
                     path: subject.place.in_root(),
                     language: bench.language,
                     before: subject.before.as_ref(),
                     after: &subject.after,
                     map: &subject.map,
-                    stands: InputLocation::OverFile,
-                    beside,
+                    input_location: InputLocation::OverFile,
+                    files_exist: beside,
                 },
-                terms: bench.terms.clone(),
-                means: GateEnv {
+                rules: bench.rules.clone(),
+                env: GateEnv {
                     root: &bench.root,
-                    grant: &bench.grant,
-                    workshop: &self.workshop,
-                    isolation: subject.rules.isolation,
+                    exec_permission: &bench.permission,
+                    runtime: &self.gate_runtime,
+                    isolation: subject.policy.isolation,
                     cache: bench.cache.as_ref().map(|cache| cache.folder()),
                 },
                 removed: false,
@@ -116,21 +116,21 @@ impl Workspace {
         gate::judge_all(&cases, watch)
     }
 
-    fn audit_bench<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
-        let AuditedFile { place, rules, after, .. } = subject;
+    fn audit_context<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
+        let AuditedFile { place, policy: rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
-        let mut terms = rules.terms(place.in_root(), language, Profile::Check);
-        terms.total = TOTAL;
+        let mut terms = rules.effective_rules(place.in_root(), language, Profile::Check);
+        terms.total = TOTAL_TIMEOUT;
         if all_counts {
             terms.baseline = Baseline::All;
         }
         let grant = self.grant(place, rules, &terms);
         let cache = match &grant {
-            ExecPermission::Pinned(_) => self.cache(place),
-            ExecPermission::Withheld(_) | ExecPermission::Nowhere(_) => None,
+            ExecPermission::Granted(_) => self.cache(place),
+            ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
         let root = self.store.files.root_path(place).map(Path::to_owned).unwrap_or_default();
-        AuditContext { language, terms, grant, cache, root }
+        AuditContext { language, rules: terms, permission: grant, cache, root }
     }
 
     /// Reads the files in parallel, each with its text at the revision, in the order of the survey.
@@ -142,9 +142,9 @@ impl Workspace {
         survey: &AuditedFiles,
         watch: &Watch,
     ) -> Result<Vec<FileRead>, Error> {
-        let (queue, waiting) = sync_channel::<(usize, &ChangedFile, Was)>(self.threads);
+        let (queue, waiting) = sync_channel::<(usize, &ChangedFile, FileAtRevision)>(self.threads);
         let (waiting, read) = (Mutex::new(waiting), Mutex::new(Vec::with_capacity(survey.changed.len())));
-        let (ground, revision) = (survey.ground, survey.revision.as_ref());
+        let (ground, revision) = (survey.root_index, survey.revision.as_ref());
         let work = || {
             loop {
                 let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -160,7 +160,9 @@ impl Workspace {
                 if watch.cancelled() {
                     return Err(cancelled());
                 }
-                queue.send((at, changed, was(changed, revision)?)).map_err(|_| stopped())?;
+                queue
+                    .send((at, changed, previous_content(changed, revision)?))
+                    .map_err(|_| threads_stopped())?;
             }
             Ok(())
         })?;
@@ -175,9 +177,9 @@ impl Workspace {
         root: usize,
         ground: usize,
         changed: &ChangedFile,
-        was: Was,
+        was: FileAtRevision,
     ) -> Result<FileRead, Error> {
-        let ChangedFile { path, from, limit: _ } = changed;
+        let ChangedFile { path, previous_path: from, limit: _ } = changed;
         let read = || -> Result<_, Error> {
             let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
             let rules = self.rules.policy(&self.store.files, &place)?;
@@ -187,22 +189,26 @@ impl Workspace {
         let (place, rules, seen) = match read() {
             Ok((_, _, seen)) if seen.snapshot.is_none() => {
                 let gone = Error::new(Code::FileNotFound, "it is gone by now");
-                return passed_over(ground, path.clone(), gone).map(FileRead::PassedOver);
+                return skipped(ground, path.clone(), gone).map(FileRead::Skipped);
             }
             Ok(read) => read,
-            Err(refusal) => return passed_over(ground, path.clone(), refusal).map(FileRead::PassedOver),
+            Err(refusal) => return skipped(ground, path.clone(), refusal).map(FileRead::Skipped),
         };
         let after = seen.buffer;
         let before = match was {
-            Was::Absent => None,
-            Was::Elsewhere(why) => {
+            FileAtRevision::Absent => None,
+            FileAtRevision::Elsewhere(why) => {
                 let why = why.to_owned();
-                return Ok(FileRead::PassedOver(SkippedFile { ground, path: path.clone(), why }));
+                return Ok(FileRead::Skipped(SkippedFile {
+                    root_index: ground,
+                    path: path.clone(),
+                    reason: why,
+                }));
             }
             // A previous version that was not text had no findings.
-            Was::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {
+            FileAtRevision::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {
                 Ok(before) if from.is_none() && before.view() == after.view() => return Ok(FileRead::Same),
-                Ok(before) => Some(alike(before, &after)?),
+                Ok(before) => Some(comparable(before, &after)?),
                 Err(_) => None,
             },
         };
@@ -213,16 +219,18 @@ impl Workspace {
         };
         let path = path.clone();
         let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
-        Ok(FileRead::Ready(Box::new(AuditedFile { place, rules, change, before, map, after, path })))
+        Ok(FileRead::Ready(Box::new(AuditedFile { place, policy: rules, change, before, map, after, path })))
     }
 }
 
 /// Reads the content of a file at the revision.
-fn was(changed: &ChangedFile, revision: Option<&Revision>) -> Result<Was, Error> {
-    let ChangedFile { path, from, limit } = changed;
-    revision.map_or(Ok(Was::Absent), |revision| revision.was(from.as_ref().unwrap_or(path), *limit))
+fn previous_content(changed: &ChangedFile, revision: Option<&Revision>) -> Result<FileAtRevision, Error> {
+    let ChangedFile { path, previous_path: from, limit } = changed;
+    revision.map_or(Ok(FileAtRevision::Absent), |revision| {
+        revision.file_at(from.as_ref().unwrap_or(path), *limit)
+    })
 }
 
-fn stopped() -> Error {
+fn threads_stopped() -> Error {
     Error::new(Code::Internal, "the threads that read the files stopped half-way")
 }

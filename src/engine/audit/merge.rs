@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Checked;
+use super::CheckedFile;
 use crate::gate::{Finding, Severity};
 
 /// The key of a finding: root, file, gate, code, position and message.
@@ -14,14 +14,14 @@ type FindingKey = (usize, String, String, Option<String>, (usize, usize), String
 #[derive(Clone, Copy)]
 struct MergedFinding {
     severity: Severity,
-    fresh: bool,
-    counts: bool,
-    blocking: bool,
+    is_new: bool,
+    is_counted: bool,
+    is_blocking: bool,
 }
 
 /// Removes duplicate findings. Each is kept with the file that it is about, if that file was judged and has
 /// it too.
-pub(super) fn merge(files: &mut [Checked]) {
+pub(super) fn merge(files: &mut [CheckedFile]) {
     let (mut own, mut elsewhere): (HashSet<FindingKey>, HashMap<FindingKey, MergedFinding>) =
         Default::default();
     for (file, finding) in
@@ -31,7 +31,7 @@ pub(super) fn merge(files: &mut [Checked]) {
         if finding.elsewhere.is_none() {
             own.insert(key);
         } else {
-            elsewhere.entry(key).and_modify(|known| *known = known.with(seen)).or_insert(seen);
+            elsewhere.entry(key).and_modify(|known| *known = known.merge_with(seen)).or_insert(seen);
         }
     }
     let mut told: HashSet<FindingKey> = HashSet::new();
@@ -49,31 +49,31 @@ pub(super) fn merge(files: &mut [Checked]) {
     }
 }
 
-fn key(file: &Checked, finding: &Finding) -> FindingKey {
+fn key(file: &CheckedFile, finding: &Finding) -> FindingKey {
     let path = finding.elsewhere.as_ref().unwrap_or(&file.path).clone();
     let place = (finding.line, finding.column);
-    (file.ground, path, finding.gate.clone(), finding.code.clone(), place, finding.message.clone())
+    (file.root_index, path, finding.gate.clone(), finding.code.clone(), place, finding.message.clone())
 }
 
 impl MergedFinding {
     fn from_finding(finding: &Finding) -> MergedFinding {
-        let Finding { severity, fresh, counts, blocking, .. } = *finding;
-        MergedFinding { severity, fresh, counts, blocking }
+        let Finding { severity, fresh: is_new, counts: is_counted, blocking: is_blocking, .. } = *finding;
+        MergedFinding { severity, is_new, is_counted, is_blocking }
     }
 
-    fn with(self, other: MergedFinding) -> MergedFinding {
+    fn merge_with(self, other: MergedFinding) -> MergedFinding {
         MergedFinding {
             severity: self.severity.min(other.severity),
-            fresh: self.fresh || other.fresh,
-            counts: self.counts || other.counts,
-            blocking: self.blocking || other.blocking,
+            is_new: self.is_new || other.is_new,
+            is_counted: self.is_counted || other.is_counted,
+            is_blocking: self.is_blocking || other.is_blocking,
         }
     }
 
     /// Raises a finding to the highest severity that any verdict gives it.
     fn mark(self, finding: &mut Finding) {
-        let MergedFinding { severity, fresh, counts, blocking } =
-            self.with(MergedFinding::from_finding(finding));
+        let MergedFinding { severity, is_new: fresh, is_counted: counts, is_blocking: blocking } =
+            self.merge_with(MergedFinding::from_finding(finding));
         (finding.severity, finding.fresh, finding.counts, finding.blocking) =
             (severity, fresh, counts, blocking);
     }
@@ -86,7 +86,7 @@ mod tests {
     use crate::gate::Verdict;
     use crate::text::Buffer;
 
-    fn file(path: &str, findings: &[(Option<&str>, usize, bool)]) -> Checked {
+    fn file(path: &str, findings: &[(Option<&str>, usize, bool)]) -> CheckedFile {
         let finding = |(elsewhere, line, fresh): &(Option<&str>, usize, bool)| Finding {
             gate: "mypy".to_owned(),
             elsewhere: elsewhere.map(str::to_owned),
@@ -96,8 +96,8 @@ mod tests {
             ..Finding::new(*line, 1, "seen")
         };
         let verdict = Verdict::new(Vec::new(), findings.iter().map(finding).collect());
-        Checked {
-            ground: 0,
+        CheckedFile {
+            root_index: 0,
             path: path.to_owned(),
             change: ChangeKind::Modified,
             text: Buffer::default(),
@@ -105,20 +105,20 @@ mod tests {
         }
     }
 
-    fn told(files: &[Checked]) -> Vec<(&str, Option<&str>, usize, bool)> {
+    fn merged_findings(files: &[CheckedFile]) -> Vec<(&str, Option<&str>, usize, bool)> {
         let all = files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)));
         all.map(|(file, it)| (file.path.as_str(), it.elsewhere.as_deref(), it.line, it.blocking)).collect()
     }
 
     #[test]
-    fn each_finding_is_told_once_and_as_grave_as_anywhere() {
+    fn each_finding_appears_once_with_its_highest_severity() {
         let mut files = [
             file("a", &[(None, 1, false), (None, 2, true), (Some("b"), 7, true), (Some("c"), 3, false)]),
             file("b", &[(None, 7, false), (None, 7, false), (Some("a"), 1, false), (Some("c"), 3, true)]),
         ];
         merge(&mut files);
         assert_eq!(
-            told(&files),
+            merged_findings(&files),
             [
                 ("a", None, 2, true),
                 ("a", Some("c"), 3, true),
@@ -130,10 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_told_apart() {
+    fn roots_are_distinguished() {
         let mut files = [file("a", &[(Some("c"), 3, false)]), file("b", &[(Some("c"), 3, false)])];
-        files[1].ground = 1;
+        files[1].root_index = 1;
         merge(&mut files);
-        assert_eq!(told(&files).len(), 2);
+        assert_eq!(merged_findings(&files).len(), 2);
     }
 }

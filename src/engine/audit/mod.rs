@@ -5,9 +5,9 @@
 //!
 //! Invariant: nothing is written below a root, and every judged file was read through its root.
 
-mod dress;
 mod judge;
 mod merge;
+mod normalize;
 mod survey;
 
 use std::path::PathBuf;
@@ -33,15 +33,15 @@ pub struct AuditTarget {
 #[derive(Debug, Default)]
 pub struct Audit {
     /// The roots that were audited.
-    pub grounds: Vec<AuditRoot>,
+    pub roots: Vec<AuditRoot>,
     /// The judged files, in the order of their paths.
-    pub files: Vec<Checked>,
+    pub files: Vec<CheckedFile>,
     /// The number of files that did not change.
     pub unchanged: usize,
     /// The number of files that were deleted.
     pub deleted: usize,
     /// The files that could not be judged.
-    pub passed_over: Vec<SkippedFile>,
+    pub skipped: Vec<SkippedFile>,
 }
 
 /// A root and the base that its files were compared with.
@@ -54,7 +54,7 @@ pub struct AuditRoot {
     /// The path from `top` to the root; empty if they are the same.
     pub prefix: String,
     /// The folder below the first root that displayed paths are relative to.
-    pub told_from: String,
+    pub base_label: String,
     /// The base that its files were compared with.
     pub base: CheckBase,
 }
@@ -65,22 +65,22 @@ pub enum CheckBase {
     /// A revision, as the caller named it, and its hash.
     Revision(String, String),
     /// A repository without any commit: everything is new.
-    Unborn,
+    NoCommits,
     /// No repository: everything is new.
-    Nothing,
+    NoBase,
 }
 
 impl AuditRoot {
     /// Returns a path below the root as a caller would name it.
-    pub fn told(&self, path: &str) -> String {
+    pub fn display_path(&self, path: &str) -> String {
         if self.root == 0 {
-            return relative(&self.told_from, path);
+            return relative(&self.base_label, path);
         }
-        format!("{}/{}", self.top.display(), self.below(path))
+        format!("{}/{}", self.top.display(), self.path_from_top(path))
     }
 
     /// Returns a path below the root, relative to `top`.
-    pub fn below(&self, path: &str) -> String {
+    pub fn path_from_top(&self, path: &str) -> String {
         match self.prefix.as_str() {
             "" => path.to_owned(),
             prefix => format!("{prefix}/{path}"),
@@ -90,9 +90,9 @@ impl AuditRoot {
 
 /// A judged file.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedFile {
     /// The index of its root in [`Audit`].
-    pub ground: usize,
+    pub root_index: usize,
     /// Its path relative to its root.
     pub path: String,
     /// The kind of change since the revision.
@@ -118,11 +118,11 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedFile {
     /// The index of its root in [`Audit`].
-    pub ground: usize,
+    pub root_index: usize,
     /// Its path relative to its root, lossily decoded if it is not UTF-8.
     pub path: String,
     /// The reason, as part of a sentence.
-    pub why: String,
+    pub reason: String,
 }
 
 impl Workspace {
@@ -162,7 +162,7 @@ impl Workspace {
             let roots = 0..self.store.files.root_paths().len();
             let base = |root| if root == 0 { self.store.files.base().to_owned() } else { String::new() };
             return Ok(roots
-                .map(|root| ListedPath { root, path: base(root), stands: PathKind::Folder })
+                .map(|root| ListedPath { root, path: base(root), kind: PathKind::Folder })
                 .collect());
         };
         paths.iter().map(|path| self.store.files.scope(path)).collect()
@@ -170,7 +170,7 @@ impl Workspace {
 }
 
 /// Rejects a path that neither exists nor existed at the revision.
-fn nothing_there(path: &str) -> Error {
+fn no_such_path(path: &str) -> Error {
     Error::new(Code::FileNotFound, format!("there is nothing at {path}, and nothing was"))
         .field("PATHS")
         .hint("name a file or a folder that is there")

@@ -6,15 +6,15 @@ use std::collections::BTreeSet;
 
 use super::super::Workspace;
 use super::super::check::cancelled;
-use super::{Audit, AuditRoot, CheckBase, SkippedFile, nothing_there};
+use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
 use crate::error::{Code, Error};
-use crate::gate::{Watch, clean, parallel};
+use crate::gate::{Watch, parallel, sanitize};
 use crate::store::{FileSnapshot, ListedPath, PathKind, Repository, Revision, RevisionFiles};
 
 /// The files of one root to be judged.
 pub(super) struct AuditedFiles {
     /// The index of the root in the audit.
-    pub(super) ground: usize,
+    pub(super) root_index: usize,
     /// The revision to compare with, if there is one.
     pub(super) revision: Option<Revision>,
     /// The files that changed.
@@ -27,16 +27,16 @@ pub(super) struct ChangedFile {
     /// Its path relative to the root.
     pub(super) path: String,
     /// The path of the same bytes at the revision, if it was another.
-    pub(super) from: Option<String>,
+    pub(super) previous_path: Option<String>,
     /// The size limit of the file, in bytes.
     pub(super) limit: u64,
 }
 
 /// The result of comparing a file with the revision.
-enum Looked {
+enum FileComparison {
     Unchanged,
     Changed(ChangedFile),
-    PassedOver(SkippedFile),
+    Skipped(SkippedFile),
 }
 
 impl Workspace {
@@ -49,27 +49,27 @@ impl Workspace {
         audit: &mut Audit,
         watch: &Watch,
     ) -> Result<AuditedFiles, Error> {
-        let (ground, revision) = self.ground(root, base)?;
-        audit.grounds.push(ground);
-        let ground = audit.grounds.len() - 1;
-        let mut survey = AuditedFiles { ground, revision, changed: Vec::new() };
+        let (ground, revision) = self.resolve_root(root, base)?;
+        audit.roots.push(ground);
+        let ground = audit.roots.len() - 1;
+        let mut survey = AuditedFiles { root_index: ground, revision, changed: Vec::new() };
         let names = survey.revision.as_ref().map(Revision::names);
         let candidates: Vec<String> = self.candidates(root, scopes, &survey, audit)?.into_iter().collect();
         let looked = parallel(&candidates, self.threads, |path| {
-            if watch.cancelled() { Err(cancelled()) } else { self.look_at(root, path, ground, names) }
+            if watch.cancelled() { Err(cancelled()) } else { self.compare(root, path, ground, names) }
         });
         for looked in looked {
             match looked? {
-                Looked::Unchanged => audit.unchanged += 1,
-                Looked::PassedOver(passed) => audit.passed_over.push(passed),
-                Looked::Changed(changed) => survey.changed.push(changed),
+                FileComparison::Unchanged => audit.unchanged += 1,
+                FileComparison::Skipped(passed) => audit.skipped.push(passed),
+                FileComparison::Changed(changed) => survey.changed.push(changed),
             }
         }
         Ok(survey)
     }
 
     /// Resolves a root and the base that its files are compared with.
-    fn ground(&self, root: usize, base: Option<&str>) -> Result<(AuditRoot, Option<Revision>), Error> {
+    fn resolve_root(&self, root: usize, base: Option<&str>) -> Result<(AuditRoot, Option<Revision>), Error> {
         let told_from = self.store.files.base().to_owned();
         let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
         let Some(repository) = Repository::around(&real)? else {
@@ -80,17 +80,22 @@ impl Workspace {
                     .field("--base")
                     .hint("leave it out: every finding counts then"));
             }
-            let ground =
-                AuditRoot { root, top: real, prefix: String::new(), told_from, base: CheckBase::Nothing };
+            let ground = AuditRoot {
+                root,
+                top: real,
+                prefix: String::new(),
+                base_label: told_from,
+                base: CheckBase::NoBase,
+            };
             return Ok((ground, None));
         };
         let (top, prefix) = (repository.top().to_owned(), repository.prefix().to_owned());
         let revision = repository.revision(base)?;
         let base = match &revision.id {
-            Some(id) => CheckBase::Revision(revision.asked.clone(), id.clone()),
-            None => CheckBase::Unborn,
+            Some(id) => CheckBase::Revision(revision.name.clone(), id.clone()),
+            None => CheckBase::NoCommits,
         };
-        Ok((AuditRoot { root, top, prefix, told_from, base }, Some(revision)))
+        Ok((AuditRoot { root, top, prefix, base_label: told_from, base }, Some(revision)))
     }
 
     /// Returns the files that the paths name, each once.
@@ -102,21 +107,24 @@ impl Workspace {
         audit: &mut Audit,
     ) -> Result<BTreeSet<String>, Error> {
         let (mut files, mut gone) = (BTreeSet::new(), BTreeSet::new());
-        let ground = survey.ground;
+        let ground = survey.root_index;
         for scope in scopes {
-            let was = was_below(survey.revision.as_ref(), &scope.path);
-            match scope.stands {
+            let was = was_inside(survey.revision.as_ref(), &scope.path);
+            match scope.kind {
                 PathKind::File => {
                     files.insert(scope.path.clone());
                 }
-                PathKind::Nothing if was.is_empty() => return Err(nothing_there(&scope.path)),
+                PathKind::Nothing if was.is_empty() => return Err(no_such_path(&scope.path)),
                 PathKind::Nothing => gone.extend(was),
                 PathKind::Folder => {
                     let listing = self.store.files.list(root, &scope.path)?;
                     files.extend(listing.files);
-                    let passed =
-                        listing.passed_over.into_iter().map(|(path, why)| SkippedFile { ground, path, why });
-                    audit.passed_over.extend(passed);
+                    let passed = listing.skipped.into_iter().map(|(path, why)| SkippedFile {
+                        root_index: ground,
+                        path,
+                        reason: why,
+                    });
+                    audit.skipped.extend(passed);
                     // Tracked files count even if an ignore file names them.
                     let here = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(here.cloned());
@@ -124,32 +132,34 @@ impl Workspace {
                 }
             }
         }
-        audit.passed_over.sort_by(|one, other| (one.ground, &one.path).cmp(&(other.ground, &other.path)));
-        audit.passed_over.dedup();
+        audit.skipped.sort_by(|one, other| (one.root_index, &one.path).cmp(&(other.root_index, &other.path)));
+        audit.skipped.dedup();
         audit.deleted += gone.len();
         Ok(files)
     }
 
     /// Compares a file with the revision; a file that cannot be read as text is skipped.
-    fn look_at(
+    fn compare(
         &self,
         root: usize,
         path: &str,
         ground: usize,
         names: Option<RevisionFiles<'_>>,
-    ) -> Result<Looked, Error> {
+    ) -> Result<FileComparison, Error> {
         let path = path.to_owned();
         let (bytes, limit) = match self.bytes(root, &path) {
             Ok(found) => found,
-            Err(refusal) => return passed_over(ground, path, refusal).map(Looked::PassedOver),
+            Err(refusal) => return skipped(ground, path, refusal).map(FileComparison::Skipped),
         };
-        let Some(names) = names else { return Ok(Looked::Changed(ChangedFile { path, from: None, limit })) };
+        let Some(names) = names else {
+            return Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }));
+        };
         if names.is(&path, &bytes) {
-            return Ok(Looked::Unchanged);
+            return Ok(FileComparison::Unchanged);
         }
         let gone = |other: &str| self.store.files.has_nothing(root, other);
         let from = if names.has(&path) { None } else { names.path_of(&bytes, gone).map(str::to_owned) };
-        Ok(Looked::Changed(ChangedFile { path, from, limit }))
+        Ok(FileComparison::Changed(ChangedFile { path, previous_path: from, limit }))
     }
 
     /// Reads the bytes of a file, and its size limit.
@@ -164,7 +174,7 @@ impl Workspace {
 }
 
 /// Returns the files that were at or below a path at the revision.
-fn was_below(revision: Option<&Revision>, path: &str) -> Vec<String> {
+fn was_inside(revision: Option<&Revision>, path: &str) -> Vec<String> {
     let below = |known: &&str| {
         let rest = known.strip_prefix(path);
         path.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -174,7 +184,7 @@ fn was_below(revision: Option<&Revision>, path: &str) -> Vec<String> {
 
 /// Errors that concern one file only, each with a reason to display; without one, the error's own message is
 /// shown.
-const PASSED_OVER: [(Code, Option<&str>); 9] = [
+const SKIP_REASONS: [(Code, Option<&str>); 9] = [
     (Code::NotText, Some("not text")),
     (Code::TooLarge, Some("too large")),
     (Code::Protected, Some("protected")),
@@ -189,10 +199,10 @@ const PASSED_OVER: [(Code, Option<&str>); 9] = [
 /// Returns a file as skipped for this reason.
 ///
 /// Errors: the reason itself, if it concerns more than one file.
-pub(super) fn passed_over(ground: usize, path: String, refusal: Error) -> Result<SkippedFile, Error> {
-    let Some((_, words)) = PASSED_OVER.iter().find(|(code, _)| *code == refusal.code) else {
+pub(super) fn skipped(ground: usize, path: String, refusal: Error) -> Result<SkippedFile, Error> {
+    let Some((_, words)) = SKIP_REASONS.iter().find(|(code, _)| *code == refusal.code) else {
         return Err(refusal);
     };
-    let why = words.map_or_else(|| clean(&refusal.message), str::to_owned);
-    Ok(SkippedFile { ground, path, why })
+    let why = words.map_or_else(|| sanitize(&refusal.message), str::to_owned);
+    Ok(SkippedFile { root_index: ground, path, reason: why })
 }

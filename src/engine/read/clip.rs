@@ -10,13 +10,13 @@ const LEAD: usize = 100;
 const GAP: &str = "...";
 
 /// True if a line is too long to be shown whole.
-pub(super) fn clipped(line: &str) -> bool {
+pub(super) fn clip_line(line: &str) -> bool {
     line.len() > LINE && line.chars().nth(LINE).is_some()
 }
 
 /// Returns a line, or the part around a match, with `...` for omitted text.
 pub(super) fn clip(line: &str, matched: Range<usize>) -> String {
-    if !clipped(line) {
+    if !clip_line(line) {
         return line.to_owned();
     }
     let at = line.floor_char_boundary(matched.start.min(line.len()));

@@ -12,31 +12,31 @@ use std::sync::Arc;
 
 use super::super::Workspace;
 use super::lines::ReadLines;
-use crate::context::{self, CodeContext, ContextQuery, Index, SourceSizes, Tags, VersionedText};
+use crate::context::{self, AnswerInput, CodeContext, ContextQuery, Index, Tags, VersionedText};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::language_of;
-use crate::request::ContextLook;
-use crate::store::{FileFingerprint, FilePlace};
+use crate::request::ContextRequest;
+use crate::store::{FileFingerprint, FileLocation};
 use crate::text::{Buffer, Version};
 
-pub(in crate::engine) use fresh::Indexed;
+pub(in crate::engine) use fresh::CodeIndex;
 
 /// The largest file that is indexed or quoted from, in bytes.
-const LONGEST_FILE: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The number of attempts to build an answer while files change.
-const ATTEMPTS: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 
 impl Workspace {
     /// Returns the code context for a query, symbol or file; without any, the summary of the project.
     ///
     /// Errors: those of [`Workspace::run_read`] for the file in question, and `INTERNAL` if the caller has
     /// gone.
-    pub(super) fn context(&self, look: &ContextLook, watch: &Watch) -> Result<CodeContext, Error> {
+    pub(super) fn context(&self, look: &ContextRequest, watch: &Watch) -> Result<CodeContext, Error> {
         let mut attempt = 1;
         loop {
-            let (mut told, changed) = self.told(look, watch)?;
-            if changed == 0 || attempt == ATTEMPTS {
+            let (mut told, changed) = self.build_context(look, watch)?;
+            if changed == 0 || attempt == MAX_ATTEMPTS {
                 if changed > 0 {
                     told.truncated = true;
                 }
@@ -47,8 +47,8 @@ impl Workspace {
     }
 
     /// Builds the answer, and counts the files that changed meanwhile.
-    fn told(&self, look: &ContextLook, watch: &Watch) -> Result<(CodeContext, usize), Error> {
-        let target = look.target.as_ref().map(|target| self.whole(target)).transpose()?;
+    fn build_context(&self, look: &ContextRequest, watch: &Watch) -> Result<(CodeContext, usize), Error> {
+        let target = look.target.as_ref().map(|target| self.read_whole(target)).transpose()?;
         let survey = self.survey_all(watch)?;
         let question = ContextQuery {
             symbol: look.symbol.as_deref(),
@@ -57,9 +57,9 @@ impl Workspace {
             tokens: look.tokens,
         };
         let mut pages = QuotedTexts { workspace: self, read: HashMap::new(), changed: 0 };
-        if question.asks_nothing() {
+        if question.is_empty() {
             let seen =
-                SourceSizes { target: None, project: Some(survey.project()), notes: survey.notes(None) };
+                AnswerInput { target: None, project: Some(survey.project()), notes: survey.notes(None) };
             let told = context::answer(&Index::default(), &question, seen, &mut |path| pages.get(path, None));
             return Ok((told, 0));
         }
@@ -67,7 +67,7 @@ impl Workspace {
         self.refresh(&mut indexed, &survey, watch)?;
         let tagged = target.as_ref().map(|reading| (page(&reading.text), tags_of(reading)));
         let target = tagged.as_ref().map(|(page, tags)| (page, tags.as_ref()));
-        let seen = SourceSizes { target, project: None, notes: survey.notes(Some(&indexed)) };
+        let seen = AnswerInput { target, project: None, notes: survey.notes(Some(&indexed)) };
         let index = &indexed.index;
         let mut texts = |path: &str| pages.get(path, index.version(path));
         let told = context::answer(index, &question, seen, &mut texts);
@@ -76,9 +76,11 @@ impl Workspace {
 
     /// Reads a file found by path; the text is `None` if it is not text, but its fingerprint is still
     /// returned.
-    fn text_of(&self, place: &FilePlace) -> Result<(Option<Buffer>, Option<FileFingerprint>), Error> {
-        let Some(mut snapshot) = self.store.files.read(place, LONGEST_FILE)? else { return Ok((None, None)) };
-        let (bytes, facts) = (snapshot.take_bytes(), snapshot.settled());
+    fn read_text(&self, place: &FileLocation) -> Result<(Option<Buffer>, Option<FileFingerprint>), Error> {
+        let Some(mut snapshot) = self.store.files.read(place, MAX_FILE_BYTES)? else {
+            return Ok((None, None));
+        };
+        let (bytes, facts) = (snapshot.take_bytes(), snapshot.fingerprint());
         Ok((Buffer::read(bytes, self.store.files.hints(place)).ok(), facts))
     }
 }
@@ -99,7 +101,7 @@ impl QuotedTexts<'_> {
         }
         let read = || {
             let place = self.workspace.store.files.admit_to_read(path).ok()?;
-            let (text, _) = self.workspace.text_of(&place).ok()?;
+            let (text, _) = self.workspace.read_text(&place).ok()?;
             text.map(|text| page(&text)).filter(|page| version.is_none_or(|known| known == page.version()))
         };
         let page = read().map(Arc::new);
@@ -110,7 +112,7 @@ impl QuotedTexts<'_> {
 }
 
 fn page(text: &Buffer) -> VersionedText {
-    VersionedText::new(text.view().to_owned(), text.stamp())
+    VersionedText::new(text.view().to_owned(), text.version())
 }
 
 fn tags_of(reading: &ReadLines) -> Option<Tags> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::Workspace;
 use crate::error::{Code, Error};
-use crate::request::{Entity, LineLook, Target};
+use crate::request::{Entity, LinesRequest, Target};
 use crate::store::DocumentPath;
 use crate::text::Buffer;
 
@@ -30,8 +30,8 @@ impl Workspace {
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
     /// the last line, and the errors of admitting a path.
-    pub(super) fn lines(&self, look: &LineLook) -> Result<ReadLines, Error> {
-        let reading = self.whole(&look.target)?;
+    pub(super) fn lines(&self, look: &LinesRequest) -> Result<ReadLines, Error> {
+        let reading = self.read_whole(&look.target)?;
         let count = reading.text.lines().count();
         if look.start_line > count.max(1) {
             let (line, noun) = (look.start_line, look.target.noun());
@@ -46,8 +46,8 @@ impl Workspace {
     /// Reads a whole target.
     ///
     /// Errors: those of [`Workspace::lines`], except for the range.
-    pub(super) fn whole(&self, target: &Target) -> Result<ReadLines, Error> {
-        let place = self.place_to_read(target)?;
+    pub(super) fn read_whole(&self, target: &Target) -> Result<ReadLines, Error> {
+        let place = self.resolve_for_read(target)?;
         let text = match &place {
             DocumentPath::File(file) => self.text_at(file, &self.rules_at(file))?,
             DocumentPath::Row(row) => self.text_in(row)?,
@@ -68,7 +68,11 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
 
-    fn looked(files: &[(&str, &str)], path: &str, lines: (usize, usize)) -> Result<(usize, usize), Error> {
+    fn read_lines(
+        files: &[(&str, &str)],
+        path: &str,
+        lines: (usize, usize),
+    ) -> Result<(usize, usize), Error> {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in files {
             std::fs::write(root.path().join(name), text).unwrap();
@@ -80,16 +84,16 @@ mod tests {
         }
         let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
         let target = Target::File(path.to_owned());
-        let reading = workspace.lines(&LineLook { target, start_line: lines.0, end_line: lines.1 })?;
+        let reading = workspace.lines(&LinesRequest { target, start_line: lines.0, end_line: lines.1 })?;
         Ok((reading.start_line, reading.end_line))
     }
 
     #[test]
     fn a_file_that_nobody_may_write_is_read() {
         let files = [("a.txt", "1\n2\n3\n"), ("quality.yaml", "nonsense: [")];
-        assert_eq!(looked(&files, "a.txt", (2, 102)), Ok((2, 3)));
-        assert_eq!(looked(&files, "second name", (1, 1)), Ok((1, 1)));
-        assert_eq!(looked(&[("empty", "")], "empty", (1, 101)), Ok((1, 0)));
+        assert_eq!(read_lines(&files, "a.txt", (2, 102)), Ok((2, 3)));
+        assert_eq!(read_lines(&files, "second name", (1, 1)), Ok((1, 1)));
+        assert_eq!(read_lines(&[("empty", "")], "empty", (1, 101)), Ok((1, 0)));
     }
 
     #[test]
@@ -104,7 +108,7 @@ mod tests {
             ("a.txt", 2, Code::RangeOutOfBounds),
             (".", 1, Code::NotAFile),
         ] {
-            let refused = looked(&files, path, (start, start)).map_err(|refusal| refusal.code);
+            let refused = read_lines(&files, path, (start, start)).map_err(|refusal| refusal.code);
             assert_eq!(refused, Err(code), "{path}");
         }
     }

@@ -3,21 +3,21 @@
 use std::time::{Duration, Instant};
 
 use super::super::Workspace;
-use super::search::{Follow, passed_over};
+use super::search::{SearchWatch, skipped_notes};
 use crate::error::Error;
 use crate::gate::Watch;
-use crate::request::{Entity, EntityKind, ListLook, SearchScope};
-use crate::store::{Clock, EntityFilter, FilePlace, Hidden, RowListed};
+use crate::request::{Entity, EntityKind, ListRequest, SearchScope};
+use crate::store::{Clock, EntityFilter, FileLocation, Hidden, RowListed};
 use crate::text::Version;
 
 /// The time limit of a list; the answer has what was found until then.
-const LONGEST: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The result of a list.
 #[derive(Debug, Default)]
 pub struct Entries {
     /// The scope of the list.
-    pub realm: SearchScope,
+    pub scope: SearchScope,
     /// The first entries, by path.
     pub entries: Vec<ListedText>,
     /// Set when entries were left out.
@@ -43,18 +43,18 @@ impl Workspace {
     /// Lists files, without hidden, ignored and protected ones.
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.
-    pub(super) fn list(&self, look: &ListLook, watch: &Watch) -> Result<Entries, Error> {
-        if let Some(among) = self.realm(&look.realm)? {
+    pub(super) fn list(&self, look: &ListRequest, watch: &Watch) -> Result<Entries, Error> {
+        if let Some(among) = self.resolve_scope(&look.scope)? {
             return self.list_rows(look, &among);
         }
-        let below = self.store.files.beginning(&look.prefix)?;
-        let follow = Follow(watch);
-        let clock = Clock::new(Instant::now() + LONGEST, &follow);
-        let bounds = self.bounds(look.most, &clock);
-        let found = self.store.files.find(&below, Hidden::LeftOut, bounds);
-        let listed = |(place, size): &(FilePlace, u64)| {
+        let below = self.store.files.with_prefix(&look.prefix)?;
+        let follow = SearchWatch(watch);
+        let clock = Clock::new(Instant::now() + TIMEOUT, &follow);
+        let bounds = self.bounds(look.max_entries, &clock);
+        let found = self.store.files.find(&below, Hidden::Excluded, bounds);
+        let listed = |(place, size): &(FileLocation, u64)| {
             let snapshot = clock
-                .goes_on()
+                .may_continue()
                 .then(|| self.store.files.read(place, bounds.largest).ok().flatten())
                 .flatten();
             let (size, version) = match snapshot {
@@ -69,20 +69,20 @@ impl Workspace {
             ListedText { path: place.shown().to_owned(), entity: None, size, version }
         };
         let entries = found.files.iter().map(listed).collect();
-        let notes = passed_over(&found.passed, bounds.largest, EntityKind::FILE);
-        Ok(Entries { realm: SearchScope::Files, entries, truncated: found.is_cut, notes })
+        let notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
+        Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
     }
     /// Lists entities.
-    fn list_rows(&self, look: &ListLook, among: &EntityFilter<'_>) -> Result<Entries, Error> {
+    fn list_rows(&self, look: &ListRequest, among: &EntityFilter<'_>) -> Result<Entries, Error> {
         let rows = &self.store.rows;
-        let (found, truncated) = rows.list(&rows.beginning(among, &look.prefix)?, look.most)?;
-        let listed = |RowListed { place, size, stamp }: RowListed| ListedText {
+        let (found, truncated) = rows.list(&rows.select_prefix(among, &look.prefix)?, look.max_entries)?;
+        let listed = |RowListed { location: place, size, version: stamp }: RowListed| ListedText {
             path: place.path().to_owned(),
             entity: Some(place.entity().clone()),
             size,
             version: Some(stamp),
         };
         let entries = found.into_iter().map(listed).collect();
-        Ok(Entries { realm: look.realm.clone(), entries, truncated, notes: Vec::new() })
+        Ok(Entries { scope: look.scope.clone(), entries, truncated, notes: Vec::new() })
     }
 }

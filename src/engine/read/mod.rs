@@ -1,6 +1,6 @@
 //! Read operations: nothing is locked, judged or written.
 
-mod ahead;
+mod before_edit;
 mod clip;
 mod context;
 mod lines;
@@ -17,7 +17,7 @@ use crate::gate::Watch;
 use crate::request::ReadRequest;
 
 pub use crate::context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
-pub(super) use context::Indexed;
+pub(super) use context::CodeIndex;
 pub use lines::ReadLines;
 pub use list::{Entries, ListedText};
 pub use search::{LineMatch, Matches, NumberedLine};
@@ -57,15 +57,15 @@ impl Workspace {
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
     /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity, and the errors of admitting a path.
-    pub async fn look(self: &Arc<Self>, look: ReadRequest, watch: Watch) -> Result<ReadResponse, Error> {
-        if let ReadRequest::Lines(crate::request::LineLook { target, .. }) | ReadRequest::Whole(target) =
+    pub async fn run_read(self: &Arc<Self>, look: ReadRequest, watch: Watch) -> Result<ReadResponse, Error> {
+        if let ReadRequest::Lines(crate::request::LinesRequest { target, .. }) | ReadRequest::Whole(target) =
             &look
         {
             self.prewarm(target);
         }
         let seen = move |workspace: &Workspace| match &look {
             ReadRequest::Lines(look) => workspace.lines(look).map(ReadResponse::Lines),
-            ReadRequest::Whole(target) => workspace.whole(target).map(ReadResponse::Whole),
+            ReadRequest::Whole(target) => workspace.read_whole(target).map(ReadResponse::Whole),
             ReadRequest::Search(look) => workspace.search(look, &watch).map(ReadResponse::Matches),
             ReadRequest::List(look) => workspace.list(look, &watch).map(ReadResponse::Entries),
             ReadRequest::Context(look) => {

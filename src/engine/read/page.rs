@@ -2,39 +2,39 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::clip::{clip, clipped};
-use super::search::{LineMatch, Matches, NumberedLine, passed_over};
+use super::clip::{clip, clip_line};
+use super::search::{LineMatch, Matches, NumberedLine, skipped_notes};
 use crate::gate::Watch;
-use crate::request::{Entity, EntityKind, SearchLook};
+use crate::request::{Entity, EntityKind, SearchRequest};
 use crate::store::{Clock, Finder, SearchEnd, SearchPattern, Skipped};
 use crate::text::Buffer;
 
 /// The most characters of an answer: lines with their overhead.
-const ROOM: usize = 50_000;
+const MAX_PAGE_BYTES: usize = 50_000;
 /// The overhead of a match beside its lines, in characters.
-const BESIDE: usize = 80;
+const MATCH_OVERHEAD: usize = 80;
 /// The most lines of one match that are shown.
-const TALLEST: usize = 50;
+const MAX_MATCH_LINES: usize = 50;
 
 /// The matches that an answer shows, as they are found.
 pub(super) struct MatchPage<'p> {
-    pub(super) look: &'p SearchLook,
+    pub(super) request: &'p SearchRequest,
     pub(super) pattern: &'p SearchPattern,
     pub(super) clock: &'p Clock<'p>,
     finder: Finder<'p>,
-    room: usize,
+    remaining: usize,
     pub(super) matches: Matches,
 }
 
 impl<'p> MatchPage<'p> {
     pub(super) fn new(
-        look: &'p SearchLook,
+        request: &'p SearchRequest,
         pattern: &'p SearchPattern,
         clock: &'p Clock<'p>,
     ) -> MatchPage<'p> {
         let (finder, matches) =
-            (Finder::new(pattern), Matches { realm: look.realm.clone(), ..Matches::default() });
-        MatchPage { look, pattern, clock, finder, room: ROOM, matches }
+            (Finder::new(pattern), Matches { scope: request.entity_scope.clone(), ..Matches::default() });
+        MatchPage { request, pattern, clock, finder, remaining: MAX_PAGE_BYTES, matches }
     }
 
     /// Returns the matches, with notes on what was left out.
@@ -53,13 +53,13 @@ impl<'p> MatchPage<'p> {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.room == 0 || self.matches.found.len() >= self.look.most
+        self.remaining == 0 || self.matches.found.len() >= self.request.max_matches
     }
 
     /// Shows the matches of one file while there is space, and counts all of them.
     pub(super) fn show(&mut self, path: &str, entity: Option<&Entity>, text: &Buffer) -> usize {
         let (mut count, mut first) = (0, Vec::new());
-        let left = self.look.most.saturating_sub(self.matches.found.len());
+        let left = self.request.max_matches.saturating_sub(self.matches.found.len());
         let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
             count += 1;
             if first.len() < left {
@@ -71,16 +71,16 @@ impl<'p> MatchPage<'p> {
             self.matches.truncated = true;
             let passed = Skipped { slow: 1, ..Skipped::default() };
             let noun = entity.map_or(EntityKind::FILE, |entity| entity.kind.name());
-            self.matches.notes.extend(passed_over(&passed, 0, noun));
+            self.matches.notes.extend(skipped_notes(&passed, 0, noun));
         }
         for lines in first {
             let found = self.found(path, entity, text, lines);
             let cost = cost(&found);
-            if cost > self.room && !self.matches.found.is_empty() {
-                self.room = 0;
+            if cost > self.remaining && !self.matches.found.is_empty() {
+                self.remaining = 0;
                 break;
             }
-            self.room = self.room.saturating_sub(cost);
+            self.remaining = self.remaining.saturating_sub(cost);
             self.matches.found.push(found);
         }
         count
@@ -88,22 +88,22 @@ impl<'p> MatchPage<'p> {
 
     fn found(&self, path: &str, entity: Option<&Entity>, text: &Buffer, span: Range<usize>) -> LineMatch {
         let lines = text.lines();
-        let (line, last) = (lines.at(span.start), lines.at(span.end.saturating_sub(1)));
+        let (line, last) = (lines.line_at(span.start), lines.line_at(span.end.saturating_sub(1)));
         let numbered = |line| NumberedLine { line, text: clip(lines.text(line), 0..0) };
         let mut shown: Vec<String> =
-            (line..=last).take(TALLEST).map(|line| clip(lines.text(line), 0..0)).collect();
+            (line..=last).take(MAX_MATCH_LINES).map(|line| clip(lines.text(line), 0..0)).collect();
         let long = lines.text(line);
-        if line == last && clipped(long) {
+        if line == last && clip_line(long) {
             let matched = self.pattern.find_at(long, 0).unwrap_or_default();
             shown = vec![clip(long, matched)];
-        } else if last - line >= TALLEST {
+        } else if last - line >= MAX_MATCH_LINES {
             shown.push("...".to_owned());
         }
-        let context = self.look.context;
+        let context = self.request.context;
         LineMatch {
             path: path.to_owned(),
             entity: entity.cloned(),
-            version: text.stamp(),
+            version: text.version(),
             line,
             end_line: last,
             text: shown.join("\n"),
@@ -116,5 +116,5 @@ impl<'p> MatchPage<'p> {
 /// Estimates the characters that a match takes in an answer.
 fn cost(found: &LineMatch) -> usize {
     let around = found.before.iter().chain(&found.after).map(|line| line.text.chars().count() + 8);
-    BESIDE + found.path.chars().count() + found.text.chars().count() + around.sum::<usize>()
+    MATCH_OVERHEAD + found.path.chars().count() + found.text.chars().count() + around.sum::<usize>()
 }

@@ -10,23 +10,23 @@ use super::page::MatchPage;
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::{Limits, Policy};
-use crate::request::{Entity, EntityKind, SearchLook, SearchScope};
+use crate::request::{Entity, EntityKind, SearchRequest, SearchScope};
 use crate::store::{
-    Clock, EntityFilter, FilePlace, Hidden, MatchReach, RowText, SearchBounds, SearchClock, SearchPattern,
+    Clock, EntityFilter, FileLocation, Hidden, MatchReach, RowText, SearchBounds, SearchClock, SearchPattern,
     SearchRoots, SearchTarget, Skipped,
 };
 use crate::text::{Buffer, Hints, Version};
 
 /// The time limit of a search; the answer has what was found until then.
-const LONGEST: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for reading the found files again to show their matches.
-const SHOWING: Duration = Duration::from_secs(5);
+const SHOW_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The result of a search.
 #[derive(Debug, Default)]
 pub struct Matches {
     /// The scope of the search.
-    pub realm: SearchScope,
+    pub scope: SearchScope,
     /// The first matches, by path and line.
     pub found: Vec<LineMatch>,
     /// The number of all matches.
@@ -72,26 +72,26 @@ impl Workspace {
     ///
     /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of
     /// reading it.
-    pub(super) fn search(&self, look: &SearchLook, watch: &Watch) -> Result<Matches, Error> {
-        self.search_until(look, watch, Instant::now() + LONGEST)
+    pub(super) fn search(&self, look: &SearchRequest, watch: &Watch) -> Result<Matches, Error> {
+        self.search_until(look, watch, Instant::now() + TIMEOUT)
     }
 
-    fn search_until(&self, look: &SearchLook, watch: &Watch, until: Instant) -> Result<Matches, Error> {
+    fn search_until(&self, look: &SearchRequest, watch: &Watch, until: Instant) -> Result<Matches, Error> {
         let reach = if look.multiline { MatchReach::Lines } else { MatchReach::Line };
         let pattern = SearchPattern::new(&look.pattern, reach)?;
-        let follow = Follow(watch);
+        let follow = SearchWatch(watch);
         let clock = Clock::new(until, &follow);
         let mut page = MatchPage::new(look, &pattern, &clock);
-        if let Some(among) = self.realm(&look.realm)? {
+        if let Some(among) = self.resolve_scope(&look.entity_scope)? {
             self.search_rows(&among, &mut page)?;
             return Ok(page.finish(watch));
         }
-        match self.store.files.within(look.path.as_deref())? {
+        match self.store.files.search_target(look.path.as_deref())? {
             SearchTarget::File(place) => {
                 let text = self.text_at(&place, &self.rules_at(&place))?;
                 page.matches.total = page.show(place.shown(), None, &text);
             }
-            SearchTarget::Below(below) => self.search_below(&below, &mut page),
+            SearchTarget::Below(below) => self.search_files(&below, &mut page),
         }
         Ok(page.finish(watch))
     }
@@ -99,16 +99,15 @@ impl Workspace {
     /// Shows the first matches in entities.
     fn search_rows(&self, among: &EntityFilter<'_>, page: &mut MatchPage<'_>) -> Result<(), Error> {
         let rows = &self.store.rows;
-        let meant = rows.within(among, page.look.path.as_deref())?;
-        let bounds = self.bounds(page.look.most, page.clock);
+        let meant = rows.select(among, page.request.path.as_deref())?;
+        let bounds = self.bounds(page.request.max_matches, page.clock);
         let mut unreadable = 0;
         let mut passed =
-            rows.each(&meant, page.pattern, bounds, &mut |RowText { place, bytes }| match Buffer::read(
-                bytes,
-                Hints::default(),
-            ) {
-                Ok(text) => page.matches.total += page.show(place.path(), Some(place.entity()), &text),
-                Err(_) => unreadable += 1,
+            rows.each(&meant, page.pattern, bounds, &mut |RowText { location: place, bytes }| {
+                match Buffer::read(bytes, Hints::default()) {
+                    Ok(text) => page.matches.total += page.show(place.path(), Some(place.entity()), &text),
+                    Err(_) => unreadable += 1,
+                }
             })?;
         passed.unreadable = unreadable;
         let kind = among.kind.name();
@@ -117,17 +116,17 @@ impl Workspace {
             page.matches.notes.push(format!("no {kind} was searched: the glob finds none"));
         }
         page.matches.truncated |= passed.any();
-        page.matches.notes.extend(passed_over(&passed, bounds.largest, kind));
+        page.matches.notes.extend(skipped_notes(&passed, bounds.largest, kind));
         Ok(())
     }
 
     /// Shows the first matches in the files below some folders, as the files are now.
-    fn search_below(&self, below: &SearchRoots, page: &mut MatchPage<'_>) {
-        let hidden = if page.look.hidden { Hidden::Seen } else { Hidden::LeftOut };
-        let bounds = self.bounds(page.look.most, page.clock);
+    fn search_files(&self, below: &SearchRoots, page: &mut MatchPage<'_>) {
+        let hidden = if page.request.hidden { Hidden::Included } else { Hidden::Excluded };
+        let bounds = self.bounds(page.request.max_matches, page.clock);
         let hits = self.store.files.search(below, page.pattern, hidden, bounds);
         page.matches.total = hits.total;
-        let shown_by = Instant::now() + SHOWING;
+        let shown_by = Instant::now() + SHOW_TIMEOUT;
         for (place, counted) in &hits.files {
             if page.is_full() || Instant::now() > shown_by {
                 break;
@@ -141,13 +140,13 @@ impl Workspace {
                 "no file was searched: the glob finds none that is not ignored, hidden or binary".to_owned(),
             );
         }
-        page.matches.truncated |= hits.passed.any();
-        page.matches.notes.extend(passed_over(&hits.passed, bounds.largest, EntityKind::FILE));
+        page.matches.truncated |= hits.skipped.any();
+        page.matches.notes.extend(skipped_notes(&hits.skipped, bounds.largest, EntityKind::FILE));
     }
 
     /// Returns the policy of a place for reading. An invalid policy stops writes only, so that a person who
     /// repairs it can still read.
-    pub(super) fn rules_at(&self, place: &FilePlace) -> std::sync::Arc<Policy> {
+    pub(super) fn rules_at(&self, place: &FileLocation) -> std::sync::Arc<Policy> {
         self.rules.policy(&self.store.files, place).unwrap_or_else(|_| Policy::embedded())
     }
 
@@ -159,7 +158,7 @@ impl Workspace {
 }
 
 /// Describes the files that were skipped.
-pub(super) fn passed_over(passed: &Skipped, largest: u64, noun: &str) -> Vec<String> {
+pub(super) fn skipped_notes(passed: &Skipped, largest: u64, noun: &str) -> Vec<String> {
     let Skipped { large, unreadable, unnamed, slow } = *passed;
     let files = |count: usize| match count {
         1 => format!("1 {noun} is"),
@@ -183,14 +182,14 @@ pub(super) fn passed_over(passed: &Skipped, largest: u64, noun: &str) -> Vec<Str
 }
 
 /// Connects a search to the call that waits for it.
-pub(super) struct Follow<'w>(pub(super) &'w Watch);
+pub(super) struct SearchWatch<'w>(pub(super) &'w Watch);
 
-impl SearchClock for Follow<'_> {
-    fn has_left(&self) -> bool {
+impl SearchClock for SearchWatch<'_> {
+    fn is_cancelled(&self) -> bool {
         self.0.cancelled()
     }
 
-    fn hears(&self, done: usize, of: usize) {
+    fn report(&self, done: usize, of: usize) {
         self.0.report("texts searched", done, of.max(done));
     }
 }

@@ -13,13 +13,13 @@ use super::super::publish::content;
 use crate::error::{Code, Error};
 use crate::policy::{Limits, Policy};
 use crate::request::EntityKind;
-use crate::store::{FileFingerprint, FilePlace, RowPlace};
+use crate::store::{FileFingerprint, FileLocation, RowLocation};
 use crate::text::{Buffer, Hints};
 
 /// The most bytes of all cached texts.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// The time after which a text is given to the journal again, in case it was dropped there.
-const AGAIN: Duration = Duration::from_secs(60);
+const JOURNAL_RECHECK: Duration = Duration::from_secs(60);
 
 /// The fingerprint of a file, and the hints by which it was decoded.
 type TextKey = (FileFingerprint, Hints);
@@ -30,27 +30,27 @@ pub(in super::super) struct TextCache(Mutex<CachedTexts>);
 
 #[derive(Debug)]
 struct CachedTexts {
-    texts: LruCache<TextKey, Shelved>,
+    texts: LruCache<TextKey, CachedText>,
     bytes: usize,
-    most: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug)]
-struct Shelved {
+struct CachedText {
     text: Arc<Buffer>,
     /// The time at which the text was last given to the journal.
-    journalled: Option<Instant>,
+    journal_checked: Option<Instant>,
 }
 
 impl Default for TextCache {
     fn default() -> TextCache {
-        TextCache::new(MOST_BYTES)
+        TextCache::new(MAX_BYTES)
     }
 }
 
 impl TextCache {
     fn new(most: usize) -> TextCache {
-        TextCache(Mutex::new(CachedTexts { texts: LruCache::unbounded(), bytes: 0, most }))
+        TextCache(Mutex::new(CachedTexts { texts: LruCache::unbounded(), bytes: 0, max_bytes: most }))
     }
 
     fn get(&self, key: &TextKey) -> Option<Arc<Buffer>> {
@@ -60,14 +60,14 @@ impl TextCache {
 
     fn put(&self, key: TextKey, text: &Arc<Buffer>) {
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if weight(text) > shelf.most {
+        if weight(text) > shelf.max_bytes {
             return;
         }
-        let shelved = Shelved { text: Arc::clone(text), journalled: None };
+        let shelved = CachedText { text: Arc::clone(text), journal_checked: None };
         let before = shelf.texts.put(key, shelved);
         shelf.bytes += weight(text);
         shelf.bytes -= before.map_or(0, |before| weight(&before.text));
-        while shelf.bytes > shelf.most {
+        while shelf.bytes > shelf.max_bytes {
             let Some((_, oldest)) = shelf.texts.pop_lru() else { return };
             shelf.bytes -= weight(&oldest.text);
         }
@@ -77,9 +77,9 @@ impl TextCache {
     fn is_to_be_journalled(&self, key: Option<&TextKey>) -> bool {
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(shelved) = key.and_then(|key| shelf.texts.get_mut(key)) else { return true };
-        let is_due = shelved.journalled.is_none_or(|when| when.elapsed() >= AGAIN);
+        let is_due = shelved.journal_checked.is_none_or(|when| when.elapsed() >= JOURNAL_RECHECK);
         if is_due {
-            shelved.journalled = Some(Instant::now());
+            shelved.journal_checked = Some(Instant::now());
         }
         is_due
     }
@@ -94,9 +94,13 @@ impl Workspace {
     /// Returns the text of an admitted file, and stores it in the journal if that is allowed.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and those of reading.
-    pub(in super::super) fn text_at(&self, place: &FilePlace, rules: &Policy) -> Result<Arc<Buffer>, Error> {
+    pub(in super::super) fn text_at(
+        &self,
+        place: &FileLocation,
+        rules: &Policy,
+    ) -> Result<Arc<Buffer>, Error> {
         let hints = self.store.files.hints(place);
-        let facts = self.store.files.facts(place).filter(|facts| facts.size() <= rules.limits.file);
+        let facts = self.store.files.fingerprint(place).filter(|facts| facts.size() <= rules.limits.file);
         let known = facts.and_then(|facts| Some((self.texts.get(&(facts, hints))?, Some((facts, hints)))));
         let (text, key) = match known {
             Some(known) => known,
@@ -111,7 +115,7 @@ impl Workspace {
     /// Returns the text of a row.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `STORE_UNAVAILABLE`.
-    pub(super) fn text_in(&self, place: &RowPlace) -> Result<Arc<Buffer>, Error> {
+    pub(super) fn text_in(&self, place: &RowLocation) -> Result<Arc<Buffer>, Error> {
         let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
         let Some(mut snapshot) = self.store.rows.read(place, limits.file)? else {
             return Err(absent(place.entity().kind.name(), place.path()));
@@ -121,7 +125,7 @@ impl Workspace {
 
     fn read_at(
         &self,
-        place: &FilePlace,
+        place: &FileLocation,
         rules: &Policy,
         hints: Hints,
     ) -> Result<(Arc<Buffer>, Option<TextKey>), Error> {
@@ -129,7 +133,7 @@ impl Workspace {
             return Err(absent(EntityKind::FILE, place.shown()));
         };
         let text = Arc::new(Buffer::read(snapshot.take_bytes(), hints)?);
-        let key = snapshot.settled().map(|facts| (facts, hints));
+        let key = snapshot.fingerprint().map(|facts| (facts, hints));
         if let Some(key) = key {
             self.texts.put(key, &text);
         }
@@ -149,18 +153,18 @@ mod tests {
     use std::path::Path;
     use std::time::SystemTime;
 
-    struct Scene {
+    struct Fixture {
         dir: tempfile::TempDir,
         workspace: Arc<Workspace>,
     }
 
-    impl Scene {
-        fn new() -> Scene {
+    impl Fixture {
+        fn new() -> Fixture {
             let dir = tempfile::tempdir().unwrap();
             let root = dir.path().join("root");
             std::fs::create_dir(&root).unwrap();
-            let workspace = Workspace::keeping(&[root], &dir.path().join("own")).unwrap();
-            Scene { dir, workspace }
+            let workspace = Workspace::open_with_state_dir(&[root], &dir.path().join("own")).unwrap();
+            Fixture { dir, workspace }
         }
 
         fn file(&self) -> std::path::PathBuf {
@@ -172,7 +176,7 @@ mod tests {
             self.workspace.text_at(&place, &Policy::embedded()).unwrap().view().to_owned()
         }
 
-        fn kept(&self) -> usize {
+        fn cached_bytes(&self) -> usize {
             self.workspace.texts.0.lock().unwrap().texts.len()
         }
     }
@@ -184,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_just_written_is_read_each_time() {
-        let scene = Scene::new();
+        let scene = Fixture::new();
         let old = SystemTime::now() - Duration::from_secs(3600);
         for round in 0..50 {
             let text = format!("{round:04}\n");
@@ -192,18 +196,18 @@ mod tests {
             disguise(&scene.file(), old);
             assert_eq!(scene.read(), text);
         }
-        assert_eq!(scene.kept(), 0);
+        assert_eq!(scene.cached_bytes(), 0);
     }
 
     #[test]
     fn a_text_is_found_again_until_its_file_changes() {
-        let scene = Scene::new();
+        let scene = Fixture::new();
         std::fs::write(scene.file(), "one\n").unwrap();
         let old = SystemTime::now() - Duration::from_secs(3600);
         disguise(&scene.file(), old);
         let place = scene.workspace.store.files.admit_to_read("a").unwrap();
         // As if it had been read long after its last change.
-        let facts = scene.workspace.store.files.facts(&place).unwrap();
+        let facts = scene.workspace.store.files.fingerprint(&place).unwrap();
         let text = Arc::new(Buffer::read(b"from the shelf\n".to_vec(), Hints::default()).unwrap());
         scene.workspace.texts.put((facts, Hints::default()), &text);
         assert_eq!(scene.read(), "from the shelf\n");
@@ -215,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_cache_is_bounded() {
         let texts = TextCache::new(3000);
-        let scene = Scene::new();
+        let scene = Fixture::new();
         for size in 0..20 {
             std::fs::write(scene.file(), "x".repeat(size)).unwrap();
             let place = scene.workspace.store.files.admit_to_read("a").unwrap();
-            let facts = scene.workspace.store.files.facts(&place).unwrap();
+            let facts = scene.workspace.store.files.fingerprint(&place).unwrap();
             let text = Arc::new(Buffer::read(vec![b'x'; 400], Hints::default()).unwrap());
             texts.put((facts, Hints::default()), &text);
             let shelf = texts.0.lock().unwrap();
@@ -229,7 +233,7 @@ mod tests {
         }
         let large = Arc::new(Buffer::read(vec![b'x'; 4000], Hints::default()).unwrap());
         let place = scene.workspace.store.files.admit_to_read("a").unwrap();
-        let facts = scene.workspace.store.files.facts(&place).unwrap();
+        let facts = scene.workspace.store.files.fingerprint(&place).unwrap();
         texts.put((facts, Hints { charset: None, line_end: Some(crate::text::LineEnd::Lf) }), &large);
         assert_eq!(texts.0.lock().unwrap().texts.len(), 2);
     }

@@ -16,13 +16,13 @@ use std::time::SystemTime;
 
 use dashmap::DashMap;
 
-use self::record::Record;
+use self::record::TrustRecord;
 use super::Workspace;
-use super::caches::{Bounding, shared};
+use super::caches::{BoundSchedule, shared};
 use crate::error::Error;
-use crate::gate::{ExecPermission, ResolvedPrograms, SearchPath, clean, search_path};
+use crate::gate::{ExecPermission, ResolvedPrograms, SearchPath, sanitize, search_path};
 use crate::policy::{EffectiveRules, Policy};
-use crate::store::{Cache, FilePlace, Files, PolicyFile, RecordSubject, StateFolder, outside};
+use crate::store::{Cache, FileLocation, Files, PolicyFile, RecordSubject, StateFolder, outside};
 use crate::text::Version;
 
 /// The source of trust in commands.
@@ -43,23 +43,23 @@ pub struct Commands {
     /// The policy's file and those above it, the nearest first; none for the built-in policy.
     pub files: Vec<PolicyFile>,
     /// The hash of the policy, with all that it includes.
-    pub stamp: Version,
+    pub version: Version,
     /// The resolved programs of its commands.
-    pub pins: ResolvedPrograms,
+    pub programs: ResolvedPrograms,
 }
 
 /// The trust records and the state folder of a workspace.
 #[derive(Debug)]
 pub(super) struct Trust {
-    promise: TrustOverride,
-    began: SystemTime,
+    trust_override: TrustOverride,
+    started_at: SystemTime,
     roots: Vec<PathBuf>,
     path: OsString,
     state: StateFolder,
-    bounding: Bounding,
+    bound_schedule: BoundSchedule,
     /// The caches that calls use now, by root.
     caches: Mutex<HashMap<PathBuf, Weak<Cache>>>,
-    promised: DashMap<RecordSubject, Record>,
+    process_records: DashMap<RecordSubject, TrustRecord>,
 }
 
 impl Workspace {
@@ -67,22 +67,22 @@ impl Workspace {
     ///
     /// Errors: `FILE_NOT_FOUND`, `PATH_OUTSIDE_ROOT`, `POLICY_INVALID`.
     pub fn commands(&self, path: &str) -> Result<(Arc<Policy>, Commands), Error> {
-        let place = self.store.files.stand(path)?;
+        let place = self.store.files.find_folder(path)?;
         let policy = self.rules.policy(&self.store.files, &place)?;
         let commands = self.trust.commands(&self.store.files, &place, &policy)?;
         Ok((policy, commands))
     }
 
     /// Returns the reason why these commands may not run now; `None` if they may.
-    pub fn withheld(&self, commands: &Commands) -> Option<String> {
-        self.trust.withheld(commands)
+    pub fn missing_trust(&self, commands: &Commands) -> Option<String> {
+        self.trust.missing_trust(commands)
     }
 
     /// Records that a person trusts these commands, as they were displayed.
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, and errors of the operating system.
     pub fn trust(&self, commands: &Commands) -> Result<(), Error> {
-        let bytes = Record::new(commands).to_json()?;
+        let bytes = TrustRecord::new(commands).to_json()?;
         self.trust.state.write(commands.subject(), &bytes)
     }
 
@@ -96,7 +96,7 @@ impl Workspace {
         let Some(path) = path else {
             return self.trust.roots.iter().map(|root| state.remove_root(root)).sum();
         };
-        let place = self.store.files.stand(path)?;
+        let place = self.store.files.find_folder(path)?;
         let files = self.store.files.policy_files(&place)?;
         state.remove(subject(self.store.files.root_path(&place)?, &files))
     }
@@ -105,22 +105,22 @@ impl Workspace {
     /// the effective rules of the place.
     pub(super) fn grant(
         &self,
-        place: &FilePlace,
+        place: &FileLocation,
         policy: &Policy,
         terms: &EffectiveRules<'_>,
     ) -> ExecPermission {
         if !terms.rules.iter().any(|rule| rule.gate.runs_program()) {
-            return ExecPermission::Withheld("there is no command to run".to_owned());
+            return ExecPermission::Untrusted("there is no command to run".to_owned());
         }
         self.trust.grant(&self.store.files, place, policy)
     }
 
     /// Returns the cache folder for the tools of a place's root, and creates it if needed. It is not removed
     /// while the result is held.
-    pub(super) fn cache(&self, place: &FilePlace) -> Option<Arc<Cache>> {
+    pub(super) fn cache(&self, place: &FileLocation) -> Option<Arc<Cache>> {
         let root = self.store.files.root_path(place).ok()?;
         shared(&self.trust.caches, root, || {
-            self.trust.bounding.bound(&self.trust.state);
+            self.trust.bound_schedule.bound(&self.trust.state);
             let made = self.trust.state.cache(root);
             made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()
         })
@@ -130,7 +130,7 @@ impl Workspace {
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, or if others could have read the
     /// file.
-    pub fn secret(
+    pub fn cache_secret(
         &self,
         name: &str,
         fresh: impl FnOnce() -> Result<String, Error>,
@@ -140,7 +140,7 @@ impl Workspace {
 
     /// Returns the reason why a file must not configure the server: an edit could change it. `None` if it
     /// may.
-    pub fn reaches(&self, file: &Path) -> Option<String> {
+    pub fn covers(&self, file: &Path) -> Option<String> {
         outside(file, &self.trust.roots).err()
     }
 
@@ -152,80 +152,83 @@ impl Workspace {
 
 impl Trust {
     /// Creates the trust of a workspace.
-    pub(super) fn new(promise: TrustOverride, files: &Files, state: StateFolder) -> Trust {
+    pub(super) fn new(trust_override: TrustOverride, files: &Files, state: StateFolder) -> Trust {
         let roots = files.root_paths();
-        let (began, path) = (SystemTime::now(), search_path());
+        let (started_at, path) = (SystemTime::now(), search_path());
         Trust {
-            promise,
-            began,
+            trust_override,
+            started_at,
             roots,
             path,
             state,
-            bounding: Bounding::default(),
+            bound_schedule: BoundSchedule::default(),
             caches: Mutex::default(),
-            promised: DashMap::new(),
+            process_records: DashMap::new(),
         }
     }
 
-    fn grant(&self, files: &Files, place: &FilePlace, policy: &Policy) -> ExecPermission {
+    fn grant(&self, files: &Files, place: &FileLocation, policy: &Policy) -> ExecPermission {
         let commands = match self.commands(files, place, policy) {
             Ok(commands) => commands,
-            Err(refusal) => return ExecPermission::Withheld(clean(&refusal.message)),
+            Err(refusal) => return ExecPermission::Untrusted(sanitize(&refusal.message)),
         };
-        match self.withheld(&commands) {
-            None => ExecPermission::Pinned(commands.pins),
-            Some(why) => ExecPermission::Withheld(why),
+        match self.missing_trust(&commands) {
+            None => ExecPermission::Granted(commands.programs),
+            Some(why) => ExecPermission::Untrusted(why),
         }
     }
 
-    fn commands(&self, files: &Files, place: &FilePlace, policy: &Policy) -> Result<Commands, Error> {
+    fn commands(&self, files: &Files, place: &FileLocation, policy: &Policy) -> Result<Commands, Error> {
         let (root, files) = (files.root_path(place)?.to_owned(), files.policy_files(place)?);
         let ruled = root.join(files.first().map_or("", |file| file.folder.as_str()));
         let folders: Vec<PathBuf> =
             ruled.ancestors().take_while(|above| above.starts_with(&root)).map(Path::to_owned).collect();
         let search = SearchPath { folders: &folders, roots: &self.roots, path: &self.path };
         let pins = ResolvedPrograms::find(policy.commands(), &search);
-        Ok(Commands { root, files, stamp: policy.stamp, pins })
+        Ok(Commands { root, files, version: policy.version, programs: pins })
     }
 
-    fn withheld(&self, commands: &Commands) -> Option<String> {
-        let why = match self.promise {
-            TrustOverride::Recorded => self.against_record(commands),
+    fn missing_trust(&self, commands: &Commands) -> Option<String> {
+        let why = match self.trust_override {
+            TrustOverride::Recorded => self.check_record(commands),
             // Trust that a person has recorded since the start counts as well.
             TrustOverride::Process => {
-                self.against_promise(commands).filter(|_| self.against_record(commands).is_some())
+                self.check_override(commands).filter(|_| self.check_record(commands).is_some())
             }
         };
-        why.map(|why| clean(&why))
+        why.map(|why| sanitize(&why))
     }
 
-    fn against_record(&self, commands: &Commands) -> Option<String> {
+    fn check_record(&self, commands: &Commands) -> Option<String> {
         let record = match self.state.read(commands.subject()) {
-            Ok(None) => return Some(format!("nobody has trusted the commands of {}", commands.told())),
-            Ok(Some(bytes)) => Record::read(&bytes),
+            Ok(None) => return Some(format!("nobody has trusted the commands of {}", commands.describe())),
+            Ok(Some(bytes)) => TrustRecord::read(&bytes),
             Err(why) => Err(why),
         };
         match record {
-            Ok(record) => record.end(commands),
+            Ok(record) => record.ended_because(commands),
             Err(why) => Some(format!("the record of a person's trust counts as none: it {why}")),
         }
     }
 
-    fn against_promise(&self, commands: &Commands) -> Option<String> {
-        let is_late = |file: &&PolicyFile| file.changed.is_none_or(|when| when > self.began);
+    fn check_override(&self, commands: &Commands) -> Option<String> {
+        let is_late = |file: &&PolicyFile| file.changed.is_none_or(|when| when > self.started_at);
         if let Some(late) = commands.files.iter().find(is_late) {
             let name = &late.name;
             return Some(format!(
                 "{name} was written after this process began, and `--trust` covers what was there"
             ));
         }
-        self.promised.entry(commands.subject()).or_insert_with(|| Record::new(commands)).end(commands)
+        self.process_records
+            .entry(commands.subject())
+            .or_insert_with(|| TrustRecord::new(commands))
+            .ended_because(commands)
     }
 }
 
 impl Commands {
     /// Returns the display name of the policy.
-    pub fn told(&self) -> &str {
+    pub fn describe(&self) -> &str {
         self.files.first().map_or("the built-in policy", |file| file.name.as_str())
     }
 

@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 /// The policy and programs that a person trusted.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Record {
+pub(super) struct TrustRecord {
     version: u32,
     root: String,
     policy: String,
@@ -35,25 +35,28 @@ struct TrustedProgram {
     real: String,
 }
 
-impl Record {
+impl TrustRecord {
     /// Creates the record for these commands as they are.
-    pub(super) fn new(commands: &Commands) -> Record {
-        let programs =
-            commands.pins.iter().map(|(gate, pin)| (gate.to_owned(), pin.map(TrustedProgram::from_program)));
+    pub(super) fn new(commands: &Commands) -> TrustRecord {
+        let programs = commands
+            .programs
+            .iter()
+            .map(|(gate, pin)| (gate.to_owned(), pin.map(TrustedProgram::from_program)));
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        Record {
+        TrustRecord {
             version: VERSION,
             root: commands.root.display().to_string(),
-            policy: commands.told().to_owned(),
-            stamp: commands.stamp.hex(),
+            policy: commands.describe().to_owned(),
+            stamp: commands.version.hex(),
             programs: programs.collect(),
             when: now.map_or(0, |since| since.as_secs()),
         }
     }
 
     /// Parses a record. The error is the reason why it is invalid, as the end of a sentence.
-    pub(super) fn read(bytes: &[u8]) -> Result<Record, String> {
-        let record: Record = serde_json::from_slice(bytes).map_err(|_| "cannot be understood".to_owned())?;
+    pub(super) fn read(bytes: &[u8]) -> Result<TrustRecord, String> {
+        let record: TrustRecord =
+            serde_json::from_slice(bytes).map_err(|_| "cannot be understood".to_owned())?;
         if record.version == VERSION {
             Ok(record)
         } else {
@@ -68,8 +71,8 @@ impl Record {
     }
 
     /// Returns the reason why the record does not cover these commands; `None` if it does.
-    pub(super) fn end(&self, commands: &Commands) -> Option<String> {
-        let (now, told) = (Record::new(commands), commands.told());
+    pub(super) fn ended_because(&self, commands: &Commands) -> Option<String> {
+        let (now, told) = (TrustRecord::new(commands), commands.describe());
         if (&now.root, &now.policy) != (&self.root, &self.policy) {
             return Some(format!("what was trusted are the commands of {} in {}", self.policy, self.root));
         }
@@ -78,7 +81,8 @@ impl Record {
         }
         let mut gates = now.programs.keys().chain(self.programs.keys());
         let other = gates.find(|gate| now.programs.get(*gate) != self.programs.get(*gate))?;
-        let program = |record: &Record| named(record.programs.get(other).and_then(Option::as_ref));
+        let program =
+            |record: &TrustRecord| describe_program(record.programs.get(other).and_then(Option::as_ref));
         let (now, then) = (program(&now), program(self));
         Some(format!("the program of the gate {other} is another now: {now}, and {then} was trusted"))
     }
@@ -90,7 +94,7 @@ impl TrustedProgram {
     }
 }
 
-fn named(program: Option<&TrustedProgram>) -> String {
+fn describe_program(program: Option<&TrustedProgram>) -> String {
     match program {
         None => "none".to_owned(),
         Some(TrustedProgram { path, real }) if path == real => path.clone(),

@@ -5,49 +5,53 @@
 
 use serde_json::{Value, json};
 
-use super::message::{NOTHING, UNCHANGED, deed, of_part};
+use super::message::{NOTHING_WRITTEN, UNCHANGED, change_summary, short_message};
 use super::response::EditResponse;
-use super::{Answer, ResponseOptions, fit, refusal};
+use super::{Answer, ResponseOptions, render_error, size_limit};
 use crate::engine::{Report, Status};
 use crate::error::{Code, Error};
 use crate::text::{Diff, Region};
 
 /// Bytes reserved, in both forms, for the note that files are not shown.
-const REMARK: usize = 160;
+const NOTE_RESERVE: usize = 160;
 
 /// Maximum number of files that a message names.
-const NAMED: usize = 4;
+const MAX_NAMED_FILES: usize = 4;
 
 /// Maximum bytes of a path when only the path and status of a file fit.
-const SHORT: usize = 60;
+const BRIEF_PATH_BYTES: usize = 60;
 
 /// Renders the result of several edits; `paths` are their files as the caller named them.
 pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], shape: &ResponseOptions) -> Answer {
     match result {
-        Ok(reports) => several(reports, shape, None),
-        Err(error) => refusal_of_one(error, paths, shape),
+        Ok(reports) => render_reports(reports, shape, None),
+        Err(error) => rejection_of_entry(error, paths, shape),
     }
 }
 
-fn refusal_of_one(error: &Error, paths: &[String], shape: &ResponseOptions) -> Answer {
-    let at = error.field.as_deref().and_then(entry);
+fn rejection_of_entry(error: &Error, paths: &[String], shape: &ResponseOptions) -> Answer {
+    let at = error.field.as_deref().and_then(entry_index);
     let path = at.and_then(|at| paths.get(at));
     let mut error = error.clone();
     if let Some(path) = path.filter(|path| !error.message.contains(path.as_str())) {
         error.message = format!("{path}: {}", error.message);
     }
-    refusal(&error, &ResponseOptions { path: path.cloned(), ..shape.clone() })
+    render_error(&error, &ResponseOptions { path: path.cloned(), ..shape.clone() })
 }
 
 /// Returns the index of the `edits` entry that an error's field belongs to.
-fn entry(field: &str) -> Option<usize> {
+fn entry_index(field: &str) -> Option<usize> {
     field.strip_prefix("edits[")?.split_once(']')?.0.parse().ok()
 }
 
 /// The texts for a written edit and for an edit that was already applied, in this order.
 type StatusNames<'a> = [&'a str; 2];
 
-pub(super) fn several(reports: &[Report], shape: &ResponseOptions, words: Option<StatusNames<'_>>) -> Answer {
+pub(super) fn render_reports(
+    reports: &[Report],
+    shape: &ResponseOptions,
+    words: Option<StatusNames<'_>>,
+) -> Answer {
     let made: Vec<(Diff<'_>, Vec<Region>)> =
         reports.iter().map(|report| (report.diff(), report.regions())).collect();
     let facts: Vec<EditResponse<'_>> = reports
@@ -55,34 +59,35 @@ pub(super) fn several(reports: &[Report], shape: &ResponseOptions, words: Option
         .zip(&made)
         .map(|(report, (diff, regions))| EditResponse::of_report(report, diff, regions, shape))
         .collect();
-    let head = Head::new(reports, &made, &facts, words);
-    let parts: Vec<EditResponse<'_>> = facts.into_iter().map(part).collect();
-    let spare = fit::room(shape).saturating_sub(fit::size(&head.with(&[], 0), shape.forms) + REMARK);
-    let shown = share(&parts, shape, spare);
+    let head = BatchHead::new(reports, &made, &facts, words);
+    let parts: Vec<EditResponse<'_>> = facts.into_iter().map(entry_response).collect();
+    let spare = size_limit::available(shape)
+        .saturating_sub(size_limit::size(&head.to_answer(&[], 0), shape.forms) + NOTE_RESERVE);
+    let shown = fit_entries(&parts, shape, spare);
     let files: Vec<Answer> = shown.into_iter().flatten().collect();
-    head.with(&files, parts.len() - files.len())
+    head.to_answer(&files, parts.len() - files.len())
 }
 
-fn part(mut facts: EditResponse<'_>) -> EditResponse<'_> {
+fn entry_response(mut facts: EditResponse<'_>) -> EditResponse<'_> {
     facts.whole = false;
     facts.hint = None;
-    facts.outside = facts.outside.filter(|found| found != UNCHANGED);
+    facts.outside_edit = facts.outside_edit.filter(|found| found != UNCHANGED);
     facts.code = None;
-    facts.message = of_part(&facts.message).to_owned();
+    facts.message = short_message(&facts.message).to_owned();
     facts
 }
 
 /// Renders the parts within `spare` bytes: refused edits first, then the smallest answers.
-fn share(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: usize) -> Vec<Option<Answer>> {
+fn fit_entries(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: usize) -> Vec<Option<Answer>> {
     let within = |facts: &EditResponse<'_>, room: usize| {
-        fit::fit(facts, &ResponseOptions { limit: room + fit::ENVELOPE, ..shape.clone() })
+        size_limit::fit(facts, &ResponseOptions { limit: room + size_limit::ENVELOPE, ..shape.clone() })
     };
     let mut waiting: Vec<(bool, usize, usize, Answer)> = parts
         .iter()
         .enumerate()
         .map(|(at, facts)| {
             let full = within(facts, spare);
-            (facts.success, cost(&full, shape), at, full)
+            (facts.success, entry_size(&full, shape), at, full)
         })
         .collect();
     waiting.sort_by_key(|(success, cost, at, _)| (*success, *cost, *at));
@@ -92,9 +97,9 @@ fn share(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: usize) 
         let share = spare / left.max(1);
         let Some(facts) = parts.get(at) else { continue };
         let fitted = if needed <= share { full } else { within(facts, share) };
-        let fitted = if cost(&fitted, shape) <= share { fitted } else { brief(facts) };
+        let fitted = if entry_size(&fitted, shape) <= share { fitted } else { minimal_answer(facts) };
         left -= 1;
-        if let Some(rest) = spare.checked_sub(cost(&fitted, shape))
+        if let Some(rest) = spare.checked_sub(entry_size(&fitted, shape))
             && let Some(slot) = shown.get_mut(at)
         {
             spare = rest;
@@ -105,13 +110,14 @@ fn share(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: usize) 
 }
 
 /// Returns the size of a part, including the separators in both forms.
-fn cost(answer: &Answer, shape: &ResponseOptions) -> usize {
-    fit::size(answer, shape.forms) + 3
+fn entry_size(answer: &Answer, shape: &ResponseOptions) -> usize {
+    size_limit::size(answer, shape.forms) + 3
 }
 
 /// Renders only the status, path and version of a file.
-fn brief(facts: &EditResponse<'_>) -> Answer {
-    let (path, status) = (fit::clip(facts.path.unwrap_or_default(), SHORT), facts.status.name());
+fn minimal_answer(facts: &EditResponse<'_>) -> Answer {
+    let (path, status) =
+        (size_limit::clip(facts.path.unwrap_or_default(), BRIEF_PATH_BYTES), facts.status.name());
     let mut json = json!({ "status": status, "path": path });
     if let (Some(fields), Some(version)) = (json.as_object_mut(), &facts.version) {
         fields.insert("version".to_owned(), version.as_str().into());
@@ -120,7 +126,7 @@ fn brief(facts: &EditResponse<'_>) -> Answer {
 }
 
 /// The fields that the edits have in common.
-struct Head {
+struct BatchHead {
     status: Status,
     message: String,
     hint: Option<String>,
@@ -130,37 +136,37 @@ struct Head {
     untouched: bool,
 }
 
-impl Head {
+impl BatchHead {
     fn new(
         reports: &[Report],
         made: &[(Diff<'_>, Vec<Region>)],
         facts: &[EditResponse<'_>],
         words: Option<StatusNames<'_>>,
-    ) -> Head {
+    ) -> BatchHead {
         let status = status(reports);
         let refused: Vec<&EditResponse<'_>> = facts.iter().filter(|facts| !facts.success).collect();
         let first = refused.first();
         let message = match (first, refused.len()) {
             (Some(only), 1) => only.message.clone(),
             (Some(first), count) => {
-                let (of, first) = (facts.len(), of_part(&first.message));
-                format!("{NOTHING}{count} of {of} edits are refused; the first: {first}")
+                let (of, first) = (facts.len(), short_message(&first.message));
+                format!("{NOTHING_WRITTEN}{count} of {of} edits are refused; the first: {first}")
             }
-            (None, _) => done(status, reports, made, words),
+            (None, _) => success_message(status, reports, made, words),
         };
-        Head {
+        BatchHead {
             status,
             message,
             hint: first.and_then(|facts| facts.hint.as_deref().map(str::to_owned)),
             edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
             path: first.and_then(|facts| facts.path.map(str::to_owned)),
-            untouched: facts.iter().all(|facts| facts.outside.as_deref() == Some(UNCHANGED)),
+            untouched: facts.iter().all(|facts| facts.outside_edit.as_deref() == Some(UNCHANGED)),
         }
     }
 
     /// Builds the answer from these parts; `missing` counts the parts that are not shown.
-    fn with(&self, files: &[Answer], missing: usize) -> Answer {
-        let (success, message) = (self.status.is_success(), fit::clip(&self.message, 1000));
+    fn to_answer(&self, files: &[Answer], missing: usize) -> Answer {
+        let (success, message) = (self.status.is_success(), size_limit::clip(&self.message, 1000));
         let code = (!success).then(|| Code::GateRefused.name());
         let remark = match missing {
             0 => None,
@@ -173,7 +179,7 @@ impl Head {
             ("code", code.map(Value::from)),
             ("message", Some(message.as_str().into())),
             ("hint", self.hint.as_deref().map(Value::from)),
-            ("path", self.path.as_deref().map(|path| fit::clip(path, 300).into())),
+            ("path", self.path.as_deref().map(|path| size_limit::clip(path, 300).into())),
             ("edit_id", self.edit_id.as_deref().map(Value::from)),
             ("written", Some((self.status == Status::Written).into())),
             ("bytes_outside_edit", self.untouched.then(|| UNCHANGED.into())),
@@ -198,7 +204,7 @@ fn status(reports: &[Report]) -> Status {
 }
 
 /// Returns the message for edits that were not refused.
-fn done(
+fn success_message(
     status: Status,
     reports: &[Report],
     made: &[(Diff<'_>, Vec<Region>)],
@@ -213,7 +219,8 @@ fn done(
         (some, all) if some == all => format!("{all} files"),
         (some, all) => format!("{some} of {all} files"),
     };
-    let named: Vec<&str> = concerned.iter().take(NAMED).map(|report| report.path.as_str()).collect();
+    let named: Vec<&str> =
+        concerned.iter().take(MAX_NAMED_FILES).map(|report| report.path.as_str()).collect();
     let more = if concerned.len() > named.len() { ", ..." } else { "" };
     let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
     match status {
@@ -233,14 +240,14 @@ fn done(
 }
 
 /// Renders one report of an undo or redo.
-pub(super) fn one(report: &Report, shape: &ResponseOptions, words: StatusNames<'_>) -> Answer {
+pub(super) fn render_revert(report: &Report, shape: &ResponseOptions, words: StatusNames<'_>) -> Answer {
     let (diff, regions) = (report.diff(), report.regions());
     let mut facts = EditResponse::of_report(report, &diff, &regions, shape);
     let [written, standing] = words;
     match report.status {
-        Status::Written => facts.message = format!("{written}: {}", deed(report, &diff)),
+        Status::Written => facts.message = format!("{written}: {}", change_summary(report, &diff)),
         Status::AlreadyApplied => standing.clone_into(&mut facts.message),
         Status::Unchanged | Status::Verified | Status::Refused => {}
     }
-    fit::fit(&facts, shape)
+    size_limit::fit(&facts, shape)
 }

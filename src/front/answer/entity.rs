@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::fit::{clip, escaped};
+use super::size_limit::{clip, escaped};
 use crate::request::{Entity, SearchScope};
-use crate::text::named;
+use crate::text::escape_name;
 
 /// Maximum bytes of an id in the text form.
-const SHOWN: usize = 200;
+const MAX_SHOWN_ID: usize = 200;
 /// Ids are omitted when an answer allows fewer bytes than this for a text.
-const LEAST: usize = 90;
+const MIN_ID_BYTES: usize = 90;
 
 /// The parts of an entity key apart from the path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl<'a> EntityKeyParts<'a> {
     }
 
     /// Returns the parts of the key that all results of a search or list share.
-    pub(super) fn of_all(realm: &'a SearchScope) -> EntityKeyParts<'a> {
+    pub(super) fn shared(realm: &'a SearchScope) -> EntityKeyParts<'a> {
         match realm {
             SearchScope::Files => EntityKeyParts::default(),
             SearchScope::Entities { kind, app_id, organization_id: _ } => EntityKeyParts {
@@ -42,7 +42,7 @@ impl<'a> EntityKeyParts<'a> {
     }
 
     /// Returns the parts of the key that differ between the results of a search or list.
-    pub(super) fn of_one(entity: Option<&'a Entity>) -> EntityKeyParts<'a> {
+    pub(super) fn distinct(entity: Option<&'a Entity>) -> EntityKeyParts<'a> {
         EntityKeyParts {
             organization_id: entity.and_then(|entity| entity.organization_id.as_deref()),
             ..EntityKeyParts::default()
@@ -52,7 +52,7 @@ impl<'a> EntityKeyParts<'a> {
     /// Returns the wire fields, none longer than `bytes`. An id is whole or omitted, because a clipped id would name
     /// a different entity.
     pub(super) fn fields(self, bytes: usize) -> [(&'static str, Option<Value>); 3] {
-        let id = |id: &&str| bytes >= LEAST && escaped(id) <= bytes;
+        let id = |id: &&str| bytes >= MIN_ID_BYTES && escaped(id) <= bytes;
         [
             ("entity_type", self.entity_type.map(|name| clip(name, bytes).into())),
             ("app_id", self.app_id.filter(id).map(Value::from)),
@@ -61,27 +61,27 @@ impl<'a> EntityKeyParts<'a> {
     }
 
     /// Adds the fields to an answer.
-    pub(super) fn put(self, fields: &mut Map<String, Value>) {
+    pub(super) fn add_to(self, fields: &mut Map<String, Value>) {
         let given = self.fields(usize::MAX).into_iter();
         fields.extend(given.filter_map(|(name, value)| Some((name.to_owned(), value?))));
     }
 }
 
 /// Returns the display name of a document: the path of a file, or the type, path and owner of an entity.
-pub(super) fn spelled(path: &str, entity: Option<&Entity>) -> String {
-    let path = named(path);
+pub(super) fn display_name(path: &str, entity: Option<&Entity>) -> String {
+    let path = escape_name(path);
     let Some(entity) = entity else { return path.into_owned() };
     let owner = [(" of app ", &entity.app_id), (" of organisation ", &entity.organization_id)]
         .into_iter()
-        .filter_map(|(of, id)| Some(format!("{of}{}", named(&clip(id.as_deref()?, SHOWN)))));
+        .filter_map(|(of, id)| Some(format!("{of}{}", escape_name(&clip(id.as_deref()?, MAX_SHOWN_ID)))));
     format!("{} {path}{}", entity.kind.name(), owner.collect::<String>())
 }
 
 /// Returns the display name of one search or list result: its path, and its organisation if it has one.
-pub(super) fn found_as(path: &str, entity: Option<&Entity>) -> String {
+pub(super) fn result_name(path: &str, entity: Option<&Entity>) -> String {
     let organization = entity.and_then(|entity| entity.organization_id.as_deref());
-    let of = organization.map(|id| format!(" of organisation {}", named(&clip(id, SHOWN))));
-    format!("{}{}", named(path), of.unwrap_or_default())
+    let of = organization.map(|id| format!(" of organisation {}", escape_name(&clip(id, MAX_SHOWN_ID))));
+    format!("{}{}", escape_name(path), of.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -116,9 +116,9 @@ mod tests {
             ),
         ] {
             let mut put = Map::new();
-            EntityKeyParts::new(entity.as_ref()).put(&mut put);
+            EntityKeyParts::new(entity.as_ref()).add_to(&mut put);
             assert_eq!(Value::Object(put), fields);
-            assert_eq!(spelled("a/b.py", entity.as_ref()), words);
+            assert_eq!(display_name("a/b.py", entity.as_ref()), words);
         }
     }
 }

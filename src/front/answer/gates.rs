@@ -27,12 +27,12 @@ impl<'a> From<&'a Finding> for FindingLabel<'a> {
 }
 
 /// Returns the warnings that neither end the message nor repeat a finding that is shown.
-pub fn unsaid<'a>(
+pub fn unreported<'a>(
     warnings: &'a [String],
     message: &'a str,
     findings: impl Iterator<Item = FindingLabel<'a>>,
 ) -> impl Iterator<Item = &'a String> {
-    let openings: Vec<String> = findings.map(opening).collect();
+    let openings: Vec<String> = findings.map(finding_prefix).collect();
     warnings.iter().filter(move |warning| {
         let found = openings.iter().any(|opening| warning.starts_with(opening));
         !found && !message.ends_with(&format!(": {warning}"))
@@ -40,30 +40,30 @@ pub fn unsaid<'a>(
 }
 
 /// Returns the prefix of the line that describes a finding.
-fn opening(FindingLabel { path, line, column, name }: FindingLabel<'_>) -> String {
+fn finding_prefix(FindingLabel { path, line, column, name }: FindingLabel<'_>) -> String {
     let file = path.map(|path| format!("{path}, ")).unwrap_or_default();
     format!("{file}line {line}, column {column}: {name}: ")
 }
 
 /// A finding as one line.
-pub(super) fn line(finding: &Finding) -> String {
-    opening(finding.into()) + &finding.message
+pub(super) fn finding_line(finding: &Finding) -> String {
+    finding_prefix(finding.into()) + &finding.message
 }
 
 /// Returns the warning for a gate that ran without a result.
-pub(super) fn unchecked(run: &GateRun) -> Option<String> {
-    let happened = trouble(run).filter(|_| run.outcome != Outcome::Unavailable)?;
+pub(super) fn unchecked_warning(run: &GateRun) -> Option<String> {
+    let happened = failure(run).filter(|_| run.outcome != Outcome::Unavailable)?;
     Some(format!("{} {happened}, so it did not check the edit", run.gate))
 }
 
 /// Returns the error for a gate that the policy requires and that has no result.
-pub(super) fn required(run: &GateRun) -> Option<String> {
-    let happened = trouble(run).filter(|_| run.blocking)?;
+pub(super) fn required_error(run: &GateRun) -> Option<String> {
+    let happened = failure(run).filter(|_| run.blocking)?;
     Some(format!("{} {happened}, and the policy requires it", run.gate))
 }
 
 /// Returns the reason why a gate has no result.
-fn trouble(run: &GateRun) -> Option<String> {
+fn failure(run: &GateRun) -> Option<String> {
     let because = |what: &str| match &run.why {
         Some(why) => format!("{what} ({why})"),
         None => what.to_owned(),
@@ -208,9 +208,9 @@ mod tests {
             ),
         ];
         for (run, warning, refusal) in cases {
-            assert_eq!(unchecked(&run).as_deref(), warning);
-            assert_eq!(required(&run), None);
-            assert_eq!(required(&GateRun { blocking: true, ..run }).as_deref(), refusal);
+            assert_eq!(unchecked_warning(&run).as_deref(), warning);
+            assert_eq!(required_error(&run), None);
+            assert_eq!(required_error(&GateRun { blocking: true, ..run }).as_deref(), refusal);
         }
     }
 }

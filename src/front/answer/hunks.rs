@@ -5,17 +5,19 @@
 use crate::text::DiffCut;
 
 /// The start of each hunk; no other line of a diff starts like this.
-const OPENING: &str = "\n@@ ";
+const HUNK_START: &str = "\n@@ ";
 
 /// Returns the head of a diff and as many whole hunks as fit into `most` bytes; empty if the first does not fit.
 pub(super) fn first_hunks(diff: &str, most: usize) -> (String, DiffCut) {
-    let starts: Vec<usize> = diff.match_indices(OPENING).map(|(at, _)| at + 1).collect();
+    let starts: Vec<usize> = diff.match_indices(HUNK_START).map(|(at, _)| at + 1).collect();
     let ends = starts.iter().copied().skip(1).chain([diff.len()]);
     let fitting = ends.take(starts.len()).take_while(|end| *end <= most);
     let (shown, end) = fitting.fold((0, 0), |(shown, _), end| (shown + 1, end));
     match shown == starts.len() {
         true if diff.len() <= most => (diff.to_owned(), DiffCut::Whole),
-        _ => (diff.get(..end).unwrap_or_default().to_owned(), DiffCut::After { shown, of: starts.len() }),
+        _ => {
+            (diff.get(..end).unwrap_or_default().to_owned(), DiffCut::Partial { shown, total: starts.len() })
+        }
     }
 }
 
@@ -33,10 +35,10 @@ mod tests {
         let one = first.len();
         for (most, shown, cut) in [
             (diff.len(), diff.as_str(), DiffCut::Whole),
-            (diff.len() - 1, first.as_str(), DiffCut::After { shown: 1, of: 2 }),
-            (one, first.as_str(), DiffCut::After { shown: 1, of: 2 }),
-            (one - 1, "", DiffCut::After { shown: 0, of: 2 }),
-            (0, "", DiffCut::After { shown: 0, of: 2 }),
+            (diff.len() - 1, first.as_str(), DiffCut::Partial { shown: 1, total: 2 }),
+            (one, first.as_str(), DiffCut::Partial { shown: 1, total: 2 }),
+            (one - 1, "", DiffCut::Partial { shown: 0, total: 2 }),
+            (0, "", DiffCut::Partial { shown: 0, total: 2 }),
         ] {
             assert_eq!(first_hunks(&diff, most), (shown.to_owned(), cut), "{most}");
         }

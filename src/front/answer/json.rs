@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fit::clip;
 use super::message;
 use super::response::EditResponse;
 use super::response::NearestLines;
+use super::size_limit::clip;
 use crate::engine::Status;
 use crate::error::{Code, Difference, Disk, EvidenceLine, Score};
 use crate::gate::{Finding, GateRun};
@@ -30,7 +30,7 @@ pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str) -> Map<
         ("code", facts.code.map(Code::name).map(Value::from)),
         ("detail", facts.detail.map(Code::name).map(Value::from)),
         ("message", Some(text(&facts.message))),
-        ("error", facts.says_error.then(|| text(message::seen(&facts.message)))),
+        ("error", facts.has_error_field.then(|| text(message::without_prefix(&facts.message)))),
         ("hint", facts.hint.as_deref().map(text)),
         ("field", facts.field.map(text)),
         ("path", facts.path.map(text)),
@@ -44,30 +44,30 @@ pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str) -> Map<
         ("changed", known.then(|| facts.changed.into())),
         ("edit_id", facts.edit_id.as_deref().filter(|_| facts.whole).map(Value::from)),
         ("level", facts.level.map(Value::from)),
-        ("bytes_outside_edit", facts.outside.as_deref().map(text)),
+        ("bytes_outside_edit", facts.outside_edit.as_deref().map(text)),
         ("diff", own),
-        ("since", since.map(without_nothing)),
+        ("since", since.map(without_nulls)),
         ("replacements", facts.replacements.map(Value::from)),
         ("lines_changed", facts.lines_changed.map(Value::from)),
         ("created", facts.created.map(Value::Bool)),
         ("removed", facts.removed.then_some(Value::Bool(true))),
         ("best", facts.best.as_ref().map(|best| nearest(best, bytes))),
-        ("next", facts.next.shown.first().cloned()),
-        ("match_locations", list(facts.places, |one| place(one, bytes))),
-        ("edits", list(facts.regions, |one| region(one, facts.receipt))),
+        ("next", facts.next.entries.first().cloned()),
+        ("match_locations", list(facts.locations, |one| location(one, bytes))),
+        ("edits", list(facts.regions, |one| region(one, facts.match_info))),
         ("line_map", list(facts.shifts, |shift| json!({"from": shift.from, "by": shift.by}))),
-        ("errors", texts(&facts.errors.shown)),
-        ("validation_warnings", texts(&facts.warnings.shown)),
-        ("findings", list(&facts.findings.shown, |one| finding(one, bytes))),
+        ("errors", texts(&facts.errors.entries)),
+        ("validation_warnings", texts(&facts.warnings.entries)),
+        ("findings", list(&facts.findings.entries, |one| finding(one, bytes))),
         ("gates", list(facts.runs, |one| run(one, bytes))),
-        ("notes", list(&facts.notes.shown, |note| note.as_str().into())),
+        ("notes", list(&facts.notes.entries, |note| note.as_str().into())),
     ];
     let given = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
     given.collect()
 }
 
 /// Removes the fields of an object that are null.
-fn without_nothing(value: Value) -> Value {
+fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         other => other,
@@ -78,7 +78,7 @@ fn list<T>(entries: &[T], entry: impl Fn(&T) -> Value) -> Option<Value> {
     (!entries.is_empty()).then(|| Value::Array(entries.iter().map(entry).collect()))
 }
 
-fn place(place: &EvidenceLine, bytes: usize) -> Value {
+fn location(place: &EvidenceLine, bytes: usize) -> Value {
     let mut fields = Map::new();
     fields.insert("line".into(), place.line.into());
     fields.insert("preview".into(), clip(&place.preview, bytes).into());
@@ -91,7 +91,7 @@ fn place(place: &EvidenceLine, bytes: usize) -> Value {
 fn region(region: &Region, receipt: Option<MatchInfo>) -> Value {
     let mut fields = json!({"start_line": region.start_line, "end_line": region.end_line,
         "new_start_line": region.new_start_line, "new_end_line": region.new_end_line});
-    if let (Some(fields), Some(MatchInfo { tier, score, candidates, runner_up, .. })) =
+    if let (Some(fields), Some(MatchInfo { level: tier, score, candidates, runner_up, .. })) =
         (fields.as_object_mut(), receipt)
     {
         let mut found = json!({"tier": tier.name(), "score": score.ratio(), "candidates": candidates});
@@ -108,10 +108,10 @@ fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Val
     fields.insert("start_line".into(), best.start_line.into());
     fields.insert("end_line".into(), best.end_line.into());
     fields.insert("score".into(), Score::ratio(best.score).into());
-    if let Some(lines) = list(&lines.shown, |line| clip(line, bytes).into()) {
+    if let Some(lines) = list(&lines.entries, |line| clip(line, bytes).into()) {
         fields.insert("lines".into(), lines);
     }
-    if let Some(Difference { line, column, asked, found }) = &best.first_difference {
+    if let Some(Difference { line, column, expected: asked, found }) = &best.first_difference {
         let difference =
             json!({"line": line, "column": column, "asked": clip(asked, bytes), "found": clip(found, bytes)});
         fields.insert("first_difference".into(), difference);

@@ -6,19 +6,19 @@
 
 mod batch;
 mod entity;
-mod fit;
 mod gates;
+mod history;
 mod hunks;
 mod json;
-mod listed;
-mod look;
 mod message;
 mod next;
-mod past;
 mod profile;
+mod read;
 mod response;
+mod shown_entries;
+mod size_limit;
 mod text;
-mod when;
+mod timestamp;
 
 use std::ops::RangeInclusive;
 
@@ -30,11 +30,11 @@ use crate::request::{Entity, EntityKind};
 use response::EditResponse;
 
 pub use batch::batch;
-pub use gates::{FindingLabel, unsaid};
-pub use look::look;
-pub use next::{Offers, ToolCall};
-pub use past::{RevertedEdit, history, remembered, reverted};
+pub use gates::{FindingLabel, unreported};
+pub use history::{RevertedEdit, history, render_edit, render_revert};
+pub use next::{CallOffers, ToolCall};
 pub use profile::{ExtraField, FieldNames, ResponseFormat, ToolProfile};
+pub use read::read;
 
 /// Options that control the content and size of an answer.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ pub struct ResponseOptions {
     /// Maximum size of the answer in bytes; must lie within [`ResponseOptions::LIMITS`].
     pub limit: usize,
     /// Controls whether the diff is shown.
-    pub diff: DiffWish,
+    pub diff: DiffDisplay,
     /// The forms in which the answer is sent.
     pub forms: Forms,
     /// The target as the caller named it, for refusals that know no better.
@@ -51,11 +51,11 @@ pub struct ResponseOptions {
     pub entity: Option<Entity>,
     /// Number of lines that the request quotes or supplies. Set for tools that report these as changed, even if some
     /// stay the same.
-    pub quoted_lines: Option<usize>,
+    pub quoted_line_count: Option<usize>,
     /// The names and messages of the called tool.
-    pub voice: ToolProfile,
+    pub profile: ToolProfile,
     /// The calls that a rejection may propose.
-    pub offers: Offers,
+    pub offers: CallOffers,
 }
 
 impl ResponseOptions {
@@ -77,24 +77,24 @@ impl Default for ResponseOptions {
     fn default() -> ResponseOptions {
         ResponseOptions {
             limit: 8192,
-            diff: DiffWish::Shown,
+            diff: DiffDisplay::Shown,
             forms: Forms::Both,
             path: None,
             entity: None,
-            quoted_lines: None,
-            voice: ToolProfile::PLAIN,
-            offers: Offers::default(),
+            quoted_line_count: None,
+            profile: ToolProfile::PLAIN,
+            offers: CallOffers::default(),
         }
     }
 }
 
 /// Controls whether the diff is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiffWish {
+pub enum DiffDisplay {
     /// Shows the diff as far as it fits.
     Shown,
     /// Omits the diff from the answer.
-    Left,
+    Omitted,
 }
 
 /// The forms in which an answer is sent; the limit applies to the sent forms.
@@ -120,18 +120,18 @@ pub struct Answer {
 }
 
 /// Renders the result of a request.
-pub fn answer(result: &Result<Report, Error>, shape: &ResponseOptions) -> Answer {
+pub fn render(result: &Result<Report, Error>, shape: &ResponseOptions) -> Answer {
     match result {
         Ok(report) => {
-            fit::fit(&EditResponse::of_report(report, &report.diff(), &report.regions(), shape), shape)
+            size_limit::fit(&EditResponse::of_report(report, &report.diff(), &report.regions(), shape), shape)
         }
-        Err(error) => refusal(error, shape),
+        Err(error) => render_error(error, shape),
     }
 }
 
 /// Renders the answer to a rejected request.
-pub fn refusal(error: &Error, shape: &ResponseOptions) -> Answer {
-    fit::fit(&EditResponse::of_error(error, shape), shape)
+pub fn render_error(error: &Error, shape: &ResponseOptions) -> Answer {
+    size_limit::fit(&EditResponse::of_error(error, shape), shape)
 }
 
 #[cfg(test)]

@@ -13,13 +13,13 @@ pub struct ToolProfile {
     /// The tool's names for the fields of a request.
     pub names: FieldNames,
     /// Returns the message of a written edit, or `None` for the default message.
-    pub written: fn(&Report) -> Option<String>,
+    pub success_message: fn(&Report) -> Option<String>,
     /// Returns the message of a rejection, or `None` for the error's own message.
-    pub refused: fn(&Error, &ResponseOptions) -> Option<String>,
+    pub rejection_message: fn(&Error, &ResponseOptions) -> Option<String>,
     /// The response format, if it differs from the default.
-    pub dialect: Option<&'static ResponseFormat>,
+    pub format: Option<&'static ResponseFormat>,
     /// Additional fields of this tool's answers.
-    pub beside: &'static [ExtraField],
+    pub extra_fields: &'static [ExtraField],
 }
 
 /// A response format that is compatible with another tool's.
@@ -30,7 +30,7 @@ pub struct ResponseFormat {
     /// Maps a code to one of the tool's few codes; the original goes into `detail`.
     pub code: fn(Code) -> Code,
     /// Converts the JSON form into the tool's format.
-    pub dress: fn(JsonObject) -> JsonObject,
+    pub convert: fn(JsonObject) -> JsonObject,
 }
 
 /// A field that only some tools return.
@@ -91,42 +91,42 @@ impl ToolProfile {
     /// The default names and messages, with the field names of the request.
     pub const PLAIN: ToolProfile = ToolProfile {
         names: FieldNames::PLAIN,
-        written: |_| None,
-        refused: |_, _| None,
-        dialect: None,
-        beside: &[],
+        success_message: |_| None,
+        rejection_message: |_, _| None,
+        format: None,
+        extra_fields: &[],
     };
 
     /// True if the tool's answers have this field.
-    pub fn says(&self, field: ExtraField) -> bool {
-        self.beside.contains(&field)
+    pub fn has_extra_field(&self, field: ExtraField) -> bool {
+        self.extra_fields.contains(&field)
     }
 
     /// Renames the field at fault, and the fields in the message, to the tool's names.
-    pub fn renamed(&self, mut refusal: Error) -> Error {
-        refusal.field = refusal.field.map(|field| self.reworded(self.names.name(&field)).into());
-        if self.dialect.is_some() {
-            refusal.message = self.reworded(&refusal.message);
+    pub fn rename_error_fields(&self, mut refusal: Error) -> Error {
+        refusal.field = refusal.field.map(|field| self.rename_fields(self.names.name(&field)).into());
+        if self.format.is_some() {
+            refusal.message = self.rename_fields(&refusal.message);
         }
         refusal
     }
 
     /// Replaces the field names in a sentence with the tool's names.
-    pub(super) fn reworded(&self, sentence: &str) -> String {
-        let fields = self.dialect.map_or(&[][..], |dialect| dialect.fields);
+    pub(super) fn rename_fields(&self, sentence: &str) -> String {
+        let fields = self.format.map_or(&[][..], |dialect| dialect.fields);
         fields.iter().fold(sentence.to_owned(), |sentence, (plain, own)| sentence.replace(plain, own))
     }
 
     /// Converts the JSON form into the tool's format.
-    pub(super) fn dressed(&self, fields: JsonObject) -> Value {
-        Value::Object(match self.dialect {
-            Some(dialect) => (dialect.dress)(fields),
+    pub(super) fn converted(&self, fields: JsonObject) -> Value {
+        Value::Object(match self.format {
+            Some(dialect) => (dialect.convert)(fields),
             None => fields,
         })
     }
 
     /// Returns the code of a rejection, and the original code if the tool has only a few codes.
-    pub(super) fn coded(&self, code: Code) -> (Code, Option<Code>) {
-        self.dialect.map_or((code, None), |dialect| ((dialect.code)(code), Some(code)))
+    pub(super) fn code_pair(&self, code: Code) -> (Code, Option<Code>) {
+        self.format.map_or((code, None), |dialect| ((dialect.code)(code), Some(code)))
     }
 }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::entity::EntityKeyParts;
-use super::gates::{FindingLabel, line, notes, required, unchecked, unsaid};
-use super::listed::ShownEntries;
-use super::message::{self, NOTHING};
+use super::gates::{FindingLabel, finding_line, notes, required_error, unchecked_warning, unreported};
+use super::message::{self, NOTHING_WRITTEN};
 use super::next::ProposedCall;
+use super::shown_entries::ShownEntries;
 use super::{ExtraField, ResponseOptions};
 use crate::engine::{GuardLevel, Report, Status};
 use crate::error::{Best, Code, Disk, Error, EvidenceLine, Since};
@@ -18,10 +18,10 @@ use crate::request::{Entity, EntityKind};
 use crate::text::{Diff, LineShift, Region};
 
 /// The hint when there are no findings but a required gate could not run.
-const UNASKED: &str = "make the gate run here, or ask a person to change the policy";
+const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to change the policy";
 
 /// Maximum number of findings shown, and of those among them that do not count.
-const FINDINGS: (usize, usize) = (20, 3);
+const MAX_FINDINGS: (usize, usize) = (20, 3);
 
 /// The content of an answer; lists are empty and options absent when there is nothing to report.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub(super) struct EditResponse<'a> {
     pub(super) detail: Option<Code>,
     pub(super) message: String,
     /// Set when `error` repeats the message without the common prefix.
-    pub(super) says_error: bool,
+    pub(super) has_error_field: bool,
     pub(super) key: EntityKeyParts<'a>,
     pub(super) hint: Option<Cow<'a, str>>,
     pub(super) field: Option<&'a str>,
@@ -46,7 +46,7 @@ pub(super) struct EditResponse<'a> {
     pub(super) previous_version: Option<String>,
     pub(super) changed: bool,
     /// The state of the bytes outside the edit, if they were compared.
-    pub(super) outside: Option<String>,
+    pub(super) outside_edit: Option<String>,
     pub(super) diff: Option<&'a Diff<'a>>,
     pub(super) replacements: Option<usize>,
     pub(super) lines_changed: Option<usize>,
@@ -57,8 +57,8 @@ pub(super) struct EditResponse<'a> {
     pub(super) level: Option<&'static str>,
     /// The changes to the file since the version that the caller knows.
     pub(super) since: Option<&'a Since>,
-    pub(super) places: &'a [EvidenceLine],
-    pub(super) receipt: Option<MatchInfo>,
+    pub(super) locations: &'a [EvidenceLine],
+    pub(super) match_info: Option<MatchInfo>,
     /// The most similar lines, if the text was not found.
     pub(super) best: Option<NearestLines<'a>>,
     /// The proposed call; whole, or counted as omitted.
@@ -83,13 +83,13 @@ pub(super) struct NearestLines<'a> {
 
 impl<'a> NearestLines<'a> {
     pub(super) fn new(best: &'a Best) -> NearestLines<'a> {
-        NearestLines { best, lines: ShownEntries::all(best.lines.iter().map(String::as_str).collect()) }
+        NearestLines { best, lines: ShownEntries::complete(best.lines.iter().map(String::as_str).collect()) }
     }
 }
 
 impl<'a> EditResponse<'a> {
     /// Returns an empty response for a rejection.
-    fn nothing() -> EditResponse<'a> {
+    fn empty_rejection() -> EditResponse<'a> {
         EditResponse {
             whole: true,
             success: false,
@@ -98,7 +98,7 @@ impl<'a> EditResponse<'a> {
             code: None,
             detail: None,
             message: String::new(),
-            says_error: false,
+            has_error_field: false,
             key: EntityKeyParts::default(),
             hint: None,
             field: None,
@@ -107,7 +107,7 @@ impl<'a> EditResponse<'a> {
             version: None,
             previous_version: None,
             changed: false,
-            outside: None,
+            outside_edit: None,
             diff: None,
             replacements: None,
             lines_changed: None,
@@ -116,18 +116,18 @@ impl<'a> EditResponse<'a> {
             edit_id: None,
             level: None,
             since: None,
-            places: &[],
-            receipt: None,
+            locations: &[],
+            match_info: None,
             best: None,
-            next: ShownEntries::all(Vec::new()),
+            next: ShownEntries::complete(Vec::new()),
             regions: &[],
             shifts: &[],
-            errors: ShownEntries::all(Vec::new()),
-            warnings: ShownEntries::all(Vec::new()),
-            findings: ShownEntries::all(Vec::new()),
+            errors: ShownEntries::complete(Vec::new()),
+            warnings: ShownEntries::complete(Vec::new()),
+            findings: ShownEntries::complete(Vec::new()),
             old_findings: 0,
             runs: &[],
-            notes: ShownEntries::all(Vec::new()),
+            notes: ShownEntries::complete(Vec::new()),
         }
     }
 
@@ -147,19 +147,19 @@ impl<'a> EditResponse<'a> {
             .partition(|finding| finding.blocking);
         let (errors, warned) =
             if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
-        let mut listed = told(&errors);
-        listed.shown.extend(report.verdict.runs.iter().filter_map(required));
+        let mut listed = finding_lines(&errors);
+        listed.entries.extend(report.verdict.runs.iter().filter_map(required_error));
         let warnings = warnings(report, &warned);
-        let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
-        let (code, detail) = refused.then(|| shape.voice.coded(Code::GateRefused)).unzip();
-        let own = report.notes.iter().map(|note| shape.voice.reworded(note));
+        let remedy = if errors.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
+        let (code, detail) = refused.then(|| shape.profile.code_pair(Code::GateRefused)).unzip();
+        let own = report.notes.iter().map(|note| shape.profile.rename_fields(note));
         EditResponse {
             success: report.status.is_success(),
             status: report.status,
             code,
             detail: detail.flatten(),
-            message: message::of_report(report, diff, &errors, &listed.shown, shape),
-            says_error: refused && shape.voice.says(ExtraField::Error),
+            message: message::of_report(report, diff, &errors, &listed.entries, shape),
+            has_error_field: refused && shape.profile.has_extra_field(ExtraField::Error),
             key: key(report.entity.as_ref(), shape),
             hint: refused.then_some(remedy.into()),
             path: Some(&report.path),
@@ -167,7 +167,7 @@ impl<'a> EditResponse<'a> {
             version: report.version.map(|stamp| stamp.to_string()),
             previous_version: report.previous_version.map(|stamp| stamp.to_string()),
             changed: report.created || report.removed || diff.hunks() > 0,
-            outside: Some(message::outside(report)),
+            outside_edit: Some(message::outside_edit(report)),
             diff: Some(diff),
             replacements: report.replacements,
             lines_changed: lines_changed(regions, shape),
@@ -175,17 +175,17 @@ impl<'a> EditResponse<'a> {
             removed: report.removed,
             edit_id: report.edit_id.map(|id| id.to_string()),
             level: report.level.map(GuardLevel::name),
-            places: &report.places,
-            receipt: report.receipt,
+            locations: &report.places,
+            match_info: report.match_info,
             regions,
             shifts: &report.shifts,
             errors: listed,
             warnings,
-            findings: shown(&report.verdict.findings),
+            findings: shown_findings(&report.verdict.findings),
             old_findings: report.verdict.findings.iter().filter(|finding| !finding.counts).count(),
             runs: &report.verdict.runs,
-            notes: ShownEntries::all(own.chain(notes(&report.verdict)).collect()),
-            ..EditResponse::nothing()
+            notes: ShownEntries::complete(own.chain(notes(&report.verdict)).collect()),
+            ..EditResponse::empty_rejection()
         }
     }
 
@@ -193,39 +193,39 @@ impl<'a> EditResponse<'a> {
     pub(super) fn of_error(error: &'a Error, shape: &'a ResponseOptions) -> EditResponse<'a> {
         let noun = shape.noun();
         let (start, hint) = match (error.disk, &error.hint) {
-            (Disk::Unknown, None) => (message::unknown(noun), Cow::from(format!("read the {noun}"))),
-            (Disk::Unknown, Some(hint)) => (message::unknown(noun), hint.into()),
-            (Disk::Untouched, _) => (NOTHING.to_owned(), error.next_step().into()),
+            (Disk::Unknown, None) => (message::unknown_outcome(noun), Cow::from(format!("read the {noun}"))),
+            (Disk::Unknown, Some(hint)) => (message::unknown_outcome(noun), hint.into()),
+            (Disk::Untouched, _) => (NOTHING_WRITTEN.to_owned(), error.next_step().into()),
         };
-        let (next, hint) = proposed(error, hint, shape);
-        let (code, detail) = shape.voice.coded(error.code);
+        let (next, hint) = proposed_call(error, hint, shape);
+        let (code, detail) = shape.profile.code_pair(error.code);
         EditResponse {
             disk: error.disk,
             code: Some(code),
             detail,
             message: format!("{start}{}", message::of_error(error, shape)),
-            says_error: shape.voice.says(ExtraField::Error),
+            has_error_field: shape.profile.has_extra_field(ExtraField::Error),
             key: key(shape.entity.as_ref(), shape),
             hint: Some(hint),
             field: error.field.as_deref(),
             path: shape.path.as_deref(),
             since: error.since.as_deref(),
-            places: &error.places,
+            locations: &error.places,
             best: error.best.as_deref().map(NearestLines::new),
             next,
-            ..EditResponse::nothing()
+            ..EditResponse::empty_rejection()
         }
     }
 
     /// Returns the warnings that the message and the findings do not contain.
-    pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
-        let findings = self.findings.shown.iter().map(|finding| FindingLabel::from(*finding));
-        unsaid(&self.warnings.shown, &self.message, findings)
+    pub(super) fn unreported(&self) -> impl Iterator<Item = &String> {
+        let findings = self.findings.entries.iter().map(|finding| FindingLabel::from(*finding));
+        unreported(&self.warnings.entries, &self.message, findings)
     }
 }
 
 /// Returns the proposed call and the hint; a proposal without an offered tool is added to the hint.
-fn proposed<'a>(
+fn proposed_call<'a>(
     error: &'a Error,
     hint: Cow<'a, str>,
     shape: &ResponseOptions,
@@ -234,16 +234,16 @@ fn proposed<'a>(
     let (next, hint) = match (proposal, &error.hint) {
         (None, _) => (Vec::new(), hint),
         (Some(ProposedCall::Call(next)), _) => (vec![next], hint),
-        (Some(ProposedCall::Words(words)), None) => (Vec::new(), words.into()),
-        (Some(ProposedCall::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
+        (Some(ProposedCall::Sentence(words)), None) => (Vec::new(), words.into()),
+        (Some(ProposedCall::Sentence(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
     };
-    (ShownEntries::all(next), hint)
+    (ShownEntries::complete(next), hint)
 }
 
 /// Returns the reported parts of a target's key.
 fn key<'a>(entity: Option<&'a Entity>, shape: &ResponseOptions) -> EntityKeyParts<'a> {
     match entity {
-        None if shape.voice.says(ExtraField::EntityType) => {
+        None if shape.profile.has_extra_field(ExtraField::EntityType) => {
             EntityKeyParts { entity_type: Some(EntityKind::FILE), ..EntityKeyParts::default() }
         }
         entity => EntityKeyParts::new(entity),
@@ -252,36 +252,36 @@ fn key<'a>(entity: Option<&'a Entity>, shape: &ResponseOptions) -> EntityKeyPart
 
 /// Returns the report's own warnings, the gates without a result, and the first findings, one line each.
 fn warnings(report: &Report, findings: &[&Finding]) -> ShownEntries<String> {
-    let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
-    let mut warnings = told(findings);
-    warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+    let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked_warning);
+    let mut warnings = finding_lines(findings);
+    warnings.entries.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
     warnings
 }
 
 /// Renders the first findings, one line each.
-fn told(findings: &[&Finding]) -> ShownEntries<String> {
-    let shown: Vec<String> = findings.iter().take(FINDINGS.0).copied().map(line).collect();
-    ShownEntries { more: findings.len() - shown.len(), shown }
+fn finding_lines(findings: &[&Finding]) -> ShownEntries<String> {
+    let shown: Vec<String> = findings.iter().take(MAX_FINDINGS.0).copied().map(finding_line).collect();
+    ShownEntries { omitted: findings.len() - shown.len(), entries: shown }
 }
 
 /// Returns the findings to show, most severe first, with only the first of those that do not count.
-fn shown(findings: &[Finding]) -> ShownEntries<&Finding> {
+fn shown_findings(findings: &[Finding]) -> ShownEntries<&Finding> {
     let counted = findings.iter().filter(|finding| finding.counts).count();
-    let mut shown = ShownEntries::all(findings.iter().collect());
-    shown.cut(FINDINGS.0.min(counted + FINDINGS.1));
+    let mut shown = ShownEntries::complete(findings.iter().collect());
+    shown.truncate(MAX_FINDINGS.0.min(counted + MAX_FINDINGS.1));
     shown
 }
 
 /// Returns `created` if the tool reports it always, or if the edit created the file.
 fn created(report: &Report, shape: &ResponseOptions) -> Option<bool> {
-    let says = report.status.is_success() && shape.voice.says(ExtraField::Created);
+    let says = report.status.is_success() && shape.profile.has_extra_field(ExtraField::Created);
     (says || report.created).then_some(report.created)
 }
 
 /// Returns the number of removed or inserted lines, whichever is larger.
 fn lines_changed(regions: &[Region], shape: &ResponseOptions) -> Option<usize> {
     let touched = regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
-    touched.map(|(old, new)| old.max(new).max(shape.quoted_lines.unwrap_or_default()))
+    touched.map(|(old, new)| old.max(new).max(shape.quoted_line_count.unwrap_or_default()))
 }
 
 fn lines_touched(region: &Region) -> (usize, usize) {

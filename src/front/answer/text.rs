@@ -1,8 +1,8 @@
 //! Renders the text form of an answer: the result in the first line, then the details.
 
 use super::Forms;
-use super::fit::clip;
 use super::response::{EditResponse, NearestLines};
+use super::size_limit::clip;
 use crate::error::{Code, Difference, EvidenceLine};
 use crate::gate::{Finding, GateRun};
 use crate::locate::{MatchInfo, MatchLevel};
@@ -16,18 +16,18 @@ pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str, forms: 
     let mut lines = vec![clip(&facts.message, bytes)];
     lines.extend(facts.code.map(|code| remedy(code, facts, bytes)));
     lines.extend(facts.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
-    lines.extend(standing(facts, bytes));
-    lines.extend(facts.receipt.and_then(receipt));
+    lines.extend(version_line(facts, bytes));
+    lines.extend(facts.match_info.and_then(match_line));
     lines.extend(facts.best.iter().flat_map(|best| nearest(best, bytes)));
-    let counted = facts.findings.shown.iter().filter(|finding| finding.counts || finding.blocking);
+    let counted = facts.findings.entries.iter().filter(|finding| finding.counts || finding.blocking);
     lines.extend(counted.map(|one| finding(one, bytes)));
     lines.extend(old_findings(facts.old_findings));
-    lines.extend(facts.unsaid().map(|warning| format!("warning: {}", clip(warning, bytes))));
+    lines.extend(facts.unreported().map(|warning| format!("warning: {}", clip(warning, bytes))));
     if !facts.success || diff.is_empty() {
-        lines.extend(facts.places.iter().map(|one| place(one, bytes)));
+        lines.extend(facts.locations.iter().map(|one| location(one, bytes)));
     }
     let noun = facts.key.entity_type.unwrap_or(EntityKind::FILE);
-    lines.extend(facts.since.map(|since| since_then(noun, &since.version, diff)));
+    lines.extend(facts.since.map(|since| since_line(noun, &since.version, diff)));
     let shown = match forms {
         Forms::Both => changes(diff),
         Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
@@ -46,8 +46,8 @@ pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str, forms: 
         let runs: Vec<String> = facts.runs.iter().map(|one| run(one, bytes)).collect();
         lines.push(format!("gates: {}", runs.join(", ")));
     }
-    lines.extend(facts.next.shown.iter().map(|next| format!("next: {next}")));
-    lines.extend(facts.notes.shown.iter().map(|note| format!("note: {note}")));
+    lines.extend(facts.next.entries.iter().map(|next| format!("next: {next}")));
+    lines.extend(facts.notes.entries.iter().map(|note| format!("note: {note}")));
     lines.join("\n")
 }
 
@@ -58,8 +58,8 @@ fn remedy(code: Code, facts: &EditResponse<'_>, bytes: usize) -> String {
 }
 
 /// Renders the current version and the state of the bytes outside the edit.
-fn standing(facts: &EditResponse<'_>, bytes: usize) -> Option<String> {
-    let outside = facts.outside.as_ref().filter(|_| facts.changed);
+fn version_line(facts: &EditResponse<'_>, bytes: usize) -> Option<String> {
+    let outside = facts.outside_edit.as_ref().filter(|_| facts.changed);
     let parts = [
         facts.version.as_ref().map(|version| format!("version {version}")),
         facts.previous_version.as_ref().map(|version| format!("was {version}")),
@@ -71,14 +71,14 @@ fn standing(facts: &EditResponse<'_>, bytes: usize) -> Option<String> {
 }
 
 /// Renders the current version and the changes since the expected one.
-fn since_then(noun: &str, version: &str, diff: &str) -> String {
+fn since_line(noun: &str, version: &str, diff: &str) -> String {
     let colon = if diff.is_empty() { "" } else { ", since the version that was expected:" };
     format!("the {noun} has version {version} now{colon}")
 }
 
 /// Renders the match information, unless the match was exact.
-fn receipt(receipt: MatchInfo) -> Option<String> {
-    let MatchInfo { tier, score, candidates, runner_up, .. } = receipt;
+fn match_line(receipt: MatchInfo) -> Option<String> {
+    let MatchInfo { level: tier, score, candidates, runner_up, .. } = receipt;
     let other =
         runner_up.map(|score| format!(", the next best place {}%", score.percent())).unwrap_or_default();
     let found = || {
@@ -92,11 +92,12 @@ fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Vec
     let head =
         format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, best.score.percent());
     let numbered =
-        (best.start_line..).zip(&lines.shown).map(|(line, text)| format!("{line}: {}", clip(text, bytes)));
-    let difference = best.first_difference.iter().map(|Difference { line, column, asked, found }| {
-        let (asked, found) = (clip(asked, bytes), clip(found, bytes));
-        format!("first difference: line {line}, column {column}, asked {asked:?}, found {found:?}")
-    });
+        (best.start_line..).zip(&lines.entries).map(|(line, text)| format!("{line}: {}", clip(text, bytes)));
+    let difference =
+        best.first_difference.iter().map(|Difference { line, column, expected: asked, found }| {
+            let (asked, found) = (clip(asked, bytes), clip(found, bytes));
+            format!("first difference: line {line}, column {column}, asked {asked:?}, found {found:?}")
+        });
     std::iter::once(head).chain(numbered).chain(difference).collect()
 }
 
@@ -136,7 +137,7 @@ fn old_findings(count: usize) -> Option<String> {
     }
 }
 
-fn place(place: &EvidenceLine, bytes: usize) -> String {
+fn location(place: &EvidenceLine, bytes: usize) -> String {
     let symbol =
         place.symbol.as_ref().map(|symbol| format!(" (in {})", clip(symbol, bytes))).unwrap_or_default();
     format!("line {}: {}{symbol}", place.line, clip(&place.preview, bytes))

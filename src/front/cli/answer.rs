@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Code, Error};
-use crate::front::answer::{FindingLabel, unsaid};
+use crate::front::answer::{FindingLabel, unreported};
 
 /// The answer of an edit tool.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -30,7 +30,7 @@ pub(super) struct EditAnswer {
     /// Id of the edit in the journal.
     pub edit_id: Option<String>,
     /// The changes to the file since the expected version.
-    pub since: Option<ToldSince>,
+    pub since: Option<ChangesSince>,
     /// The answer for each file of a batch.
     pub files: Vec<EditAnswer>,
     /// True if the new text is on disk.
@@ -40,19 +40,19 @@ pub(super) struct EditAnswer {
     /// Unified diff of the edit.
     pub diff: Option<String>,
     /// The lines most similar to a text that was not found.
-    pub best: Option<ToldBest>,
+    pub best: Option<BestMatch>,
     pub next: Option<Value>,
-    pub match_locations: Vec<ToldPlace>,
+    pub match_locations: Vec<MatchLine>,
     /// Warnings that do not block the edit.
     pub validation_warnings: Vec<String>,
-    pub findings: Vec<ToldFinding>,
-    pub gates: Vec<ToldRun>,
+    pub findings: Vec<FindingAnswer>,
+    pub gates: Vec<GateRunAnswer>,
     pub notes: Vec<String>,
 }
 
 /// The changes to a file since an earlier version.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct ToldSince {
+pub(super) struct ChangesSince {
     /// The current version of the file.
     pub version: String,
     /// Unified diff since that version, if known.
@@ -62,7 +62,7 @@ pub(super) struct ToldSince {
 
 /// The lines most similar to the searched text.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct ToldBest {
+pub(super) struct BestMatch {
     /// First of the lines, from 1.
     pub start_line: usize,
     pub end_line: usize,
@@ -72,12 +72,12 @@ pub(super) struct ToldBest {
     pub lines: Vec<String>,
     /// The first difference from the searched text.
     #[serde(default)]
-    pub first_difference: Option<ToldDifference>,
+    pub first_difference: Option<FirstDifference>,
 }
 
 /// The first difference between two texts.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct ToldDifference {
+pub(super) struct FirstDifference {
     /// Line in the file, from 1.
     pub line: usize,
     /// Column in characters, from 1.
@@ -90,7 +90,7 @@ pub(super) struct ToldDifference {
 
 /// A line of the file that matched.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct ToldPlace {
+pub(super) struct MatchLine {
     /// Line number in the file, from 1.
     pub line: usize,
     /// Text of the line, cut to a maximum length.
@@ -100,7 +100,7 @@ pub(super) struct ToldPlace {
 
 /// A finding of a gate.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct ToldFinding {
+pub(super) struct FindingAnswer {
     pub gate: String,
     /// Path of the file, if it is not the edited file.
     #[serde(default)]
@@ -123,7 +123,7 @@ pub(super) struct ToldFinding {
 
 /// The result of one gate.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct ToldRun {
+pub(super) struct GateRunAnswer {
     pub gate: String,
     /// Outcome, such as `passed`.
     pub outcome: String,
@@ -153,13 +153,13 @@ impl EditAnswer {
     }
 
     /// Returns the warnings that neither the message nor a finding contains.
-    pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn unreported(&self) -> impl Iterator<Item = &String> {
         let findings = self.findings.iter().map(|finding| FindingLabel {
             path: finding.path.as_deref(),
             line: finding.line,
             column: finding.column,
             name: finding.code.as_ref().unwrap_or(&finding.gate),
         });
-        unsaid(&self.validation_warnings, &self.message, findings)
+        unreported(&self.validation_warnings, &self.message, findings)
     }
 }

@@ -16,16 +16,16 @@ use crate::error::{Code, Error, ErrorFamily};
 
 /// The arguments of `lockgate cache`.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = BOUNDS)]
-pub(super) struct Args {
+#[command(args_conflicts_with_subcommands = true, after_help = LIMITS_HELP)]
+pub(super) struct CacheArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    command: Option<CacheCommand>,
     #[command(flatten)]
-    form: Form,
+    output: OutputArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum CacheCommand {
     /// Removes the caches of a workspace, or all caches
     #[command(after_help = "Exits with 7 if a gate uses one of the caches; that one stays.")]
     Clear {
@@ -36,26 +36,28 @@ enum Verb {
         #[arg(long)]
         all: bool,
         #[command(flatten)]
-        form: Form,
+        output: OutputArgs,
     },
 }
 
 #[derive(Debug, clap::Args)]
-struct Form {
+struct OutputArgs {
     /// Prints JSON
     #[arg(long)]
     json: bool,
 }
 
-const BOUNDS: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour, and when this \
+const LIMITS_HELP: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour, and when this \
                       command lists them, lockgate removes the excess, least recently used first.";
 
 /// Lists the caches or runs the subcommand.
-pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+pub(super) fn run(args: CacheArgs) -> Result<ExitCode, Error> {
     let caches = Caches::for_user();
-    match args.verb {
-        None => show(&caches, args.form.json),
-        Some(Verb::Clear { workspace, all, form }) => clear(&caches, workspace.as_deref(), all, form.json),
+    match args.command {
+        None => show(&caches, args.output.json),
+        Some(CacheCommand::Clear { workspace, all, output: form }) => {
+            clear(&caches, workspace.as_deref(), all, form.json)
+        }
     }
 }
 
@@ -69,9 +71,9 @@ fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
             "folder": folder.display().to_string(),
             "size": size,
             "limits": { "workspace": limits.workspace, "all": limits.all },
-            "caches": all.iter().map(for_programs).collect::<Vec<_>>(),
+            "caches": all.iter().map(cache_json).collect::<Vec<_>>(),
         });
-        paint::say_plain(format!("{told:#}\n").as_bytes())?;
+        paint::print_bytes(format!("{told:#}\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
@@ -97,7 +99,7 @@ fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
         bytes(limits.workspace)
     );
     text += &labelled(LABEL, "in all", told);
-    paint::say(&text)?;
+    paint::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -115,9 +117,9 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
         list.push(cached);
     }
     if json {
-        let listed = |list: &[Cached]| list.iter().map(for_programs).collect::<Vec<_>>();
+        let listed = |list: &[Cached]| list.iter().map(cache_json).collect::<Vec<_>>();
         let told = json!({ "removed": listed(&removed), "in_use": listed(&in_use) });
-        paint::say_plain(format!("{told:#}\n").as_bytes())?;
+        paint::print_bytes(format!("{told:#}\n").as_bytes())?;
     } else {
         let mut text = String::new();
         for cached in &removed {
@@ -132,7 +134,7 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
                 .map_or_else(String::new, |root| format!(" for {}", visible(&root.display().to_string())));
             text = labelled(DONE, "removed", format!("nothing: gates have no caches{whose}"));
         }
-        paint::say(&text)?;
+        paint::print(&text)?;
     }
     let busy = ExitCode::from(ErrorFamily::Conflict.exit_code());
     Ok(if in_use.is_empty() { ExitCode::SUCCESS } else { busy })
@@ -150,7 +152,7 @@ fn root(workspace: Option<&Path>) -> Result<PathBuf, Error> {
     })
 }
 
-fn for_programs(cached: &Cached) -> Value {
+fn cache_json(cached: &Cached) -> Value {
     let parts = cached
         .parts
         .iter()

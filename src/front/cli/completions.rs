@@ -19,6 +19,6 @@ pub(super) fn run(args: CompletionsArgs, mut command: clap::Command) -> Result<E
     // Render to memory first, because the generator panics on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "lockgate", &mut script);
-    paint::say_plain(&script)?;
+    paint::print_bytes(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,27 +4,27 @@
 
 use std::io::{self, IsTerminal};
 
-use super::done::CommandOutcome;
+use super::outcome::CommandOutcome;
 use super::paint;
 use crate::front::answer::ResponseOptions;
 
 /// Runs an operation that may write. If the policy requires a confirmation and a terminal is available, asks and runs
 /// the operation again with the confirmed text.
-pub(super) fn asking(
+pub(super) fn with_confirmation(
     deed: impl Fn(Option<String>) -> (CommandOutcome, ResponseOptions),
 ) -> (CommandOutcome, ResponseOptions) {
     let (done, shape) = deed(None);
-    match done.question() {
-        Some(question) if agrees(&question.text) => deed(Some(question.about.clone())),
+    match done.confirmation() {
+        Some(question) if ask_person(&question.text) => deed(Some(question.id.clone())),
         Some(_) | None => (done, shape),
     }
 }
 
-fn agrees(question: &str) -> bool {
+fn ask_person(question: &str) -> bool {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return false;
     }
-    paint::complain(&format!("{}\nWrite it? [y/N] ", paint::visible(question)));
+    paint::print_error(&format!("{}\nWrite it? [y/N] ", paint::visible(question)));
     let mut line = String::new();
     io::stdin().read_line(&mut line).is_ok() && line.trim_start().starts_with(['y', 'Y'])
 }

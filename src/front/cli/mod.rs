@@ -4,18 +4,19 @@
 //! code of a rejection depends only on its error family.
 
 mod answer;
+mod async_work;
 mod cache;
 mod check;
 mod completions;
 mod confirm;
 mod demo;
-mod done;
 mod edit;
 mod excerpt;
 mod gates;
 mod history;
 mod init;
 mod limits;
+mod outcome;
 mod paint;
 mod roots;
 mod schema;
@@ -23,9 +24,8 @@ mod serve;
 mod show;
 mod signals;
 mod store;
-mod stored;
+mod store_args;
 mod trust;
-mod work;
 
 use std::process::ExitCode;
 
@@ -65,7 +65,7 @@ enum Command {
     /// Lists the gates, and tests if they work on this machine
     Gates(gates::GatesArgs),
     /// Lists or removes the caches of gate programs
-    Cache(cache::Args),
+    Cache(cache::CacheArgs),
     /// Writes a first policy for a project, or adds the server to a client's configuration
     Init(init::InitArgs),
     /// Demonstrates lockgate on a small project in a temporary folder
@@ -79,7 +79,7 @@ enum Command {
 }
 
 /// The executable of this process, even if its file was replaced.
-const SELF: &str = "/proc/self/exe";
+const SELF_EXE: &str = "/proc/self/exe";
 
 /// Runs the command of this process and returns its exit code.
 ///
@@ -89,7 +89,7 @@ pub fn run() -> ExitCode {
     if let Some(code) = gate::parse_for_parent(std::env::args_os().skip(1)) {
         return code;
     }
-    gate::parse_large_texts_with(SELF.into());
+    gate::parse_large_texts_with(SELF_EXE.into());
     limits::catch_file_size_signal();
     let done = match Cli::parse().command {
         Command::Serve(args) => serve::run(*args),
@@ -109,15 +109,15 @@ pub fn run() -> ExitCode {
         Command::Completions(args) => completions::run(args, Cli::command()),
     };
     done.unwrap_or_else(|refusal| {
-        paint::complain(&refused(&refusal));
+        paint::print_error(&render_error(&refusal));
         ExitCode::from(refusal.code.family().exit_code())
     })
 }
 
 /// Renders the error of a command.
-fn refused(refusal: &Error) -> String {
+fn render_error(refusal: &Error) -> String {
     let message = format!("{}: {}", refusal.code.name(), paint::visible(&refusal.message));
-    paint::labelled(paint::REFUSED, "refused", message)
+    paint::labelled(paint::REJECTED, "refused", message)
         + &paint::labelled(paint::LABEL, "hint", paint::visible(refusal.next_step()))
 }
 

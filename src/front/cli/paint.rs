@@ -10,10 +10,10 @@ use std::io::{self, Write as _};
 use clap::builder::styling::{AnsiColor, Style, Styles};
 
 use crate::error::{Code, Error};
-use crate::text::steers;
+use crate::text::is_control_or_bidi;
 
 pub(super) const DONE: Style = AnsiColor::Green.on_default().bold();
-pub(super) const REFUSED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const REJECTED: Style = AnsiColor::Red.on_default().bold();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const TITLE: Style = Style::new().bold().underline();
 pub(super) const LABEL: Style = Style::new().bold();
@@ -32,7 +32,7 @@ pub(super) const HELP: Styles = Styles::styled()
     .placeholder(HUNK)
     .valid(DONE)
     .invalid(WARNING)
-    .error(REFUSED);
+    .error(REJECTED);
 
 /// Returns the text in a style.
 pub(super) fn paint(style: Style, text: impl Display) -> String {
@@ -49,12 +49,12 @@ pub(super) fn labelled(style: Style, label: &str, text: impl Display) -> String 
 ///
 /// Tabs and line ends stay; C0 controls become their Unicode pictures.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(steers) {
+    if !text.chars().any(is_control_or_bidi) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(
         text.chars()
-            .map(|character| if steers(character) { picture(character) } else { character })
+            .map(|character| if is_control_or_bidi(character) { picture(character) } else { character })
             .collect(),
     )
 }
@@ -70,23 +70,23 @@ fn picture(control: char) -> char {
 /// Prints to standard output, without colours if that is not a terminal.
 ///
 /// A closed pipe is not an error; the rest is discarded.
-pub(super) fn say(text: &str) -> Result<(), Error> {
+pub(super) fn print(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout();
-    heard(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    ignore_broken_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Prints bytes unchanged to standard output, for programs.
-pub(super) fn say_plain(text: &[u8]) -> Result<(), Error> {
+pub(super) fn print_bytes(text: &[u8]) -> Result<(), Error> {
     let mut out = io::stdout();
-    heard(out.write_all(text).and_then(|()| out.flush()))
+    ignore_broken_pipe(out.write_all(text).and_then(|()| out.flush()))
 }
 
 /// Prints to standard error; errors there cannot be reported.
-pub(super) fn complain(text: &str) {
+pub(super) fn print_error(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
-fn heard(result: io::Result<()>) -> Result<(), Error> {
+fn ignore_broken_pipe(result: io::Result<()>) -> Result<(), Error> {
     match result {
         Err(trouble) if trouble.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::new(Code::IoFailed, format!("cannot write to standard output: {trouble}")))
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn only_a_reader_that_went_away_is_no_failure() {
-        assert!(heard(Err(io::ErrorKind::BrokenPipe.into())).is_ok());
-        assert!(heard(Err(io::ErrorKind::StorageFull.into())).is_err());
+        assert!(ignore_broken_pipe(Err(io::ErrorKind::BrokenPipe.into())).is_ok());
+        assert!(ignore_broken_pipe(Err(io::ErrorKind::StorageFull.into())).is_err());
     }
 }

@@ -23,14 +23,14 @@ impl Roots {
     pub(super) fn open(&self, promise: TrustOverride) -> Result<Arc<Workspace>, Error> {
         // This process starts only gate programs.
         adopt_orphans();
-        let CommandRoots { roots, base } = self.found()?;
-        Workspace::at(&roots).with_base(base).promising(promise).open()
+        let CommandRoots { roots, base } = self.resolve()?;
+        Workspace::at(&roots).with_base(base).with_trust_override(promise).open()
     }
 
     /// Returns the named roots, or else the project around the current folder.
     ///
     /// Errors: `IO_FAILED` when the current folder does not exist.
-    pub(super) fn found(&self) -> Result<CommandRoots<'_>, Error> {
+    pub(super) fn resolve(&self) -> Result<CommandRoots<'_>, Error> {
         if !self.roots.is_empty() {
             return Ok(CommandRoots { roots: Cow::Borrowed(&self.roots), base: String::new() });
         }
@@ -64,7 +64,7 @@ pub(super) struct TrustArgs {
 
 impl TrustArgs {
     /// Returns the override that the flag sets.
-    pub(super) fn promise(&self) -> TrustOverride {
+    pub(super) fn trust_override(&self) -> TrustOverride {
         if self.trust { TrustOverride::Process } else { TrustOverride::Recorded }
     }
 }

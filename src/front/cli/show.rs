@@ -5,9 +5,9 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::builder::styling::Style;
 
-use super::answer::{EditAnswer, ToldBest, ToldDifference, ToldFinding, ToldRun, ToldSince};
+use super::answer::{BestMatch, ChangesSince, EditAnswer, FindingAnswer, FirstDifference, GateRunAnswer};
 use super::excerpt::Excerpt;
-use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REFUSED, REMOVED, WARNING, labelled, paint, visible};
+use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REJECTED, REMOVED, WARNING, labelled, paint, visible};
 
 /// Renders an answer in full; the excerpts belong to its files, in order.
 pub(super) fn answer(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
@@ -32,12 +32,12 @@ fn body(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
     for place in told.match_locations.iter().filter(|_| told.status == "refused") {
         text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
     }
-    text += &told.best.as_ref().map(best).unwrap_or_default();
-    if let Some(ToldSince { version, diff }) = &told.since {
+    text += &told.best.as_ref().map(nearest_lines).unwrap_or_default();
+    if let Some(ChangesSince { version, diff }) = &told.since {
         text += &diff.as_deref().map(self::diff).unwrap_or_default();
         text += &labelled(LABEL, "since", format!("the file has version {version} now"));
     }
-    for warning in told.unsaid() {
+    for warning in told.unreported() {
         text += &labelled(WARNING, "warning", visible(warning));
     }
     for note in &told.notes {
@@ -67,7 +67,7 @@ fn style_of(line: &str, in_hunk: bool) -> Style {
 }
 
 /// Renders a finding with its source line and a caret, or without the line if no excerpt contains it.
-pub(super) fn finding(path: &str, finding: &ToldFinding, excerpts: &[Excerpt]) -> String {
+pub(super) fn finding(path: &str, finding: &FindingAnswer, excerpts: &[Excerpt]) -> String {
     let (path, excerpts) = match &finding.path {
         Some(elsewhere) => (elsewhere.as_str(), &[][..]),
         None => (path, excerpts),
@@ -98,14 +98,14 @@ pub(super) fn finding(path: &str, finding: &ToldFinding, excerpts: &[Excerpt]) -
     Renderer::styled().render(&[title.element(snippet)]) + "\n"
 }
 
-fn gates(runs: &[ToldRun]) -> String {
+fn gates(runs: &[GateRunAnswer]) -> String {
     runs.iter().map(|run| labelled(LABEL, "gate", gate(run))).collect()
 }
 
-fn gate(run: &ToldRun) -> String {
+fn gate(run: &GateRunAnswer) -> String {
     let style = match run.outcome.as_str() {
         "passed" | "fixed" => DONE,
-        "found" => REFUSED,
+        "found" => REJECTED,
         "skipped" => FAINT,
         _ => WARNING,
     };
@@ -116,14 +116,14 @@ fn gate(run: &ToldRun) -> String {
 }
 
 /// Renders the most similar lines with their numbers, and the first difference from the searched text.
-fn best(best: &ToldBest) -> String {
+fn nearest_lines(best: &BestMatch) -> String {
     let percent = (best.score * 100.0).floor();
     let place = format!("lines {} to {}, score {percent}%", best.start_line, best.end_line);
     let mut text = labelled(LABEL, "best", place);
     for (line, shown) in (best.start_line..).zip(&best.lines) {
         text += &labelled(LABEL, "line", format!("{line}: {}", visible(shown)));
     }
-    if let Some(ToldDifference { line, column, asked, found }) = &best.first_difference {
+    if let Some(FirstDifference { line, column, asked, found }) = &best.first_difference {
         let (asked, found) = (visible(asked), visible(found));
         text += &labelled(
             LABEL,
@@ -135,7 +135,7 @@ fn best(best: &ToldBest) -> String {
 }
 
 fn outcome(told: &EditAnswer) -> String {
-    let style = if told.success { DONE } else { REFUSED };
+    let style = if told.success { DONE } else { REJECTED };
     let code = told.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
     let mut text = labelled(style, &told.status, format!("{code}{}", visible(&told.message)));
     if let Some(version) = told.version.as_deref().filter(|_| told.success) {
@@ -170,8 +170,8 @@ mod tests {
         anstream::adapter::strip_str(styled).to_string()
     }
 
-    fn found(new: bool, blocking: bool) -> ToldFinding {
-        ToldFinding {
+    fn found(new: bool, blocking: bool) -> FindingAnswer {
+        FindingAnswer {
             gate: "syntax".into(),
             path: None,
             line: 3,
@@ -200,7 +200,7 @@ mod tests {
         assert!(shown.starts_with("warning[") && shown.contains("a.py:3:3 syntax"), "{shown}");
         let before = plain(&finding("a.py", &found(false, false), &[]));
         assert!(before.starts_with("was there before["), "{before}");
-        let elsewhere = ToldFinding { path: Some("b.py".into()), ..found(true, true) };
+        let elsewhere = FindingAnswer { path: Some("b.py".into()), ..found(true, true) };
         let shown = plain(&finding("a.py", &elsewhere, &[Excerpt::whole("zero\none\ntwo\n")]));
         assert!(shown.contains("b.py:3:3 syntax") && !shown.contains("two"), "{shown}");
     }

@@ -11,7 +11,7 @@ use crate::error::{Code, Error};
 /// Returns a token that the first signal cancels. Needs a running tokio runtime.
 ///
 /// Errors: `INTERNAL` when signals cannot be handled.
-pub(super) fn stop_asked() -> Result<CancellationToken, Error> {
+pub(super) fn stop_token() -> Result<CancellationToken, Error> {
     let mut signals = Signals::listen()
         .map_err(|trouble| Error::new(Code::Internal, format!("cannot listen for signals: {trouble}")))?;
     let stop = CancellationToken::new();

@@ -11,21 +11,21 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::body::{self, BodyKind};
-use super::counts::Counts;
 use super::held_response::HeldResponse;
-use super::refused::Refused;
-use super::scope::{Common, TokenScope, ToolFilter};
-use super::{Setup, guard, secret};
-use crate::policy::{Host, Readers, ServingBounds, WebOrigin};
+use super::metrics::HttpMetrics;
+use super::rejection::HttpRejection;
+use super::token_scope::{SharedSettings, TokenScope, ToolFilter};
+use super::{Setup, bearer_token, guard};
+use crate::policy::{Host, Readers, ServerLimits, WebOrigin};
 
 /// The shared state of an HTTP server.
 pub(super) struct HttpApp {
     hosts: Vec<Host>,
-    sites: Vec<WebOrigin>,
+    origins: Vec<WebOrigin>,
     readers: Readers,
-    bounds: ServingBounds,
+    limits: ServerLimits,
     scopes: Vec<TokenScope>,
-    pub(super) counts: Arc<Counts>,
+    pub(super) counts: Arc<HttpMetrics>,
     stop: CancellationToken,
     /// The answers that are still being sent.
     answers: TaskTracker,
@@ -34,31 +34,41 @@ pub(super) struct HttpApp {
 impl HttpApp {
     pub(super) fn new(
         setup: Setup,
-        counts: Arc<Counts>,
+        counts: Arc<HttpMetrics>,
         stop: CancellationToken,
         ended: &CancellationToken,
     ) -> HttpApp {
-        for reach in setup.parties.iter().filter_map(|party| party.reach.as_ref()) {
+        for reach in setup.principals.iter().filter_map(|party| party.grants.as_ref()) {
             let counts = Arc::clone(&counts);
-            let told = move |asked, became, time| counts.stored(asked, became, time);
-            reach.workspace.tell_of_store(Box::new(told));
+            let told = move |asked, became, time| counts.record_store(asked, became, time);
+            reach.workspace.set_store_observer(Box::new(told));
         }
-        let Setup { listen: _, hosts, sites, metrics, bounds, manners, seal, parties } = setup;
-        let common = Common {
-            bounds,
-            manners,
+        let Setup { listen: _, hosts, origins, metrics, limits, options: manners, seal, principals: parties } =
+            setup;
+        let common = SharedSettings {
+            limits,
+            options: manners,
             seal: seal.as_ref(),
-            ear: Arc::clone(&counts) as _,
+            sink: Arc::clone(&counts) as _,
             stop: &stop,
             ended,
         };
         let scopes = parties.into_iter().map(|party| TokenScope::new(party, &common)).collect();
-        HttpApp { hosts, sites, readers: metrics, bounds, scopes, counts, stop, answers: TaskTracker::new() }
+        HttpApp {
+            hosts,
+            origins,
+            readers: metrics,
+            limits,
+            scopes,
+            counts,
+            stop,
+            answers: TaskTracker::new(),
+        }
     }
 
     /// Checks the host and origin of a request; returns its `Origin` header.
-    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<Option<HeaderValue>, Refused> {
-        guard::check(uri, headers, &self.hosts, &self.sites)
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<Option<HeaderValue>, HttpRejection> {
+        guard::check(uri, headers, &self.hosts, &self.origins)
     }
 
     /// True if the server accepts requests.
@@ -67,9 +77,9 @@ impl HttpApp {
     }
 
     /// Waits until every call has ended and every answer was sent.
-    pub(super) async fn idle(&self) {
+    pub(super) async fn wait_idle(&self) {
         for tools in self.tools() {
-            tools.idle().await;
+            tools.wait_idle().await;
         }
         self.answers.close();
         self.answers.wait().await;
@@ -81,26 +91,26 @@ impl HttpApp {
     }
 
     /// Rejects a client that may not read the metrics.
-    pub(super) fn check_reader(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(super) fn check_reader(&self, headers: &HeaderMap) -> Result<(), HttpRejection> {
         match self.readers {
             Readers::All => Ok(()),
             Readers::Token if self.scope(headers)?.metrics => Ok(()),
             Readers::Token => {
-                Err(Refused::new(StatusCode::FORBIDDEN, "token", "this token may not read the metrics"))
+                Err(HttpRejection::new(StatusCode::FORBIDDEN, "token", "this token may not read the metrics"))
             }
         }
     }
 
     /// Handles a request of the protocol.
-    pub(super) async fn enter(&self, request: Request) -> Result<Response<Body>, Refused> {
+    pub(super) async fn handle(&self, request: Request) -> Result<Response<Body>, HttpRejection> {
         let scope = self.scope(request.headers())?;
         let tools = scope
             .tools
             .as_ref()
-            .ok_or_else(|| Refused::new(StatusCode::FORBIDDEN, "token", "this token has no tools"))?;
+            .ok_or_else(|| HttpRejection::new(StatusCode::FORBIDDEN, "token", "this token has no tools"))?;
         if !self.is_open() {
             let message = "the server is stopping";
-            return Err(Refused::busy(StatusCode::SERVICE_UNAVAILABLE, "stopping", message));
+            return Err(HttpRejection::busy(StatusCode::SERVICE_UNAVAILABLE, "stopping", message));
         }
         let (mut parts, body) = request.into_parts();
         // The header is not needed beyond this point.
@@ -109,49 +119,54 @@ impl HttpApp {
             Method::POST => self.post(tools, parts, body).await,
             Method::GET => {
                 let kept = tools.stream()?;
-                let answer = tools.carry_out(parts, Bytes::new()).await;
-                Ok(answer.map(|body| Body::new(HeldResponse { body, _kept: kept })))
+                let answer = tools.handle(parts, Bytes::new()).await;
+                Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: kept })))
             }
             Method::DELETE => {
-                let mut answer = tools.carry_out(parts, Bytes::new()).await;
+                let mut answer = tools.handle(parts, Bytes::new()).await;
                 // The session has ended at this point, so the status is not 202.
                 if answer.status() == StatusCode::ACCEPTED {
                     *answer.status_mut() = StatusCode::NO_CONTENT;
                 }
                 Ok(answer)
             }
-            _ => Err(Refused::method("POST, GET, DELETE")),
+            _ => Err(HttpRejection::method_not_allowed("POST, GET, DELETE")),
         }
     }
 
-    async fn post(&self, tools: &ToolFilter, parts: Parts, body: Body) -> Result<Response<Body>, Refused> {
+    async fn post(
+        &self,
+        tools: &ToolFilter,
+        parts: Parts,
+        body: Body,
+    ) -> Result<Response<Body>, HttpRejection> {
         guard::check_encoding(&parts.headers)?;
         let kept = (tools.request()?, self.answers.token());
-        let body = body::read(body, self.bounds.body, self.bounds.body_within).await?;
-        match body::understand(&body).await? {
-            BodyKind::Greeting => tools.check_sessions().await?,
+        let body = body::read(body, self.limits.body, self.limits.body_timeout).await?;
+        match body::parse_kind(&body).await? {
+            BodyKind::Initialize => tools.check_sessions().await?,
             BodyKind::Message => {}
-            BodyKind::Aside => {
+            BodyKind::UnknownNotification => {
                 let mut answer = Response::new(Body::empty());
                 *answer.status_mut() = StatusCode::ACCEPTED;
                 return Ok(answer);
             }
         }
-        let answer = tools.carry_out(parts, body).await;
-        Ok(answer.map(|body| Body::new(HeldResponse { body, _kept: kept })))
+        let answer = tools.handle(parts, body).await;
+        Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: kept })))
     }
 
     /// Returns the scope of a request's token. All tokens are compared, so that the time does not depend on the
     /// match.
-    fn scope(&self, headers: &HeaderMap) -> Result<&TokenScope, Refused> {
-        let shown = guard::shown(headers)?;
+    fn scope(&self, headers: &HeaderMap) -> Result<&TokenScope, HttpRejection> {
+        let shown = guard::token_hash(headers)?;
         let mut known = None;
         for scope in &self.scopes {
-            if secret::is(&scope.hash, &shown) {
+            if bearer_token::matches(&scope.hash, &shown) {
                 known = Some(scope);
             }
         }
-        known.ok_or_else(guard::unknown)
+        known.ok_or_else(guard::unknown_token)
     }
 
     fn tools(&self) -> impl Iterator<Item = &ToolFilter> {

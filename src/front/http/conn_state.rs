@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::policy::ServingBounds;
+use crate::policy::ServerLimits;
 
 /// Minimum time between two checks of the deadline.
 const LEAST_TICK: Duration = Duration::from_millis(20);
@@ -18,7 +18,7 @@ const LEAST_TICK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(super) struct ConnState {
     state: Mutex<ConnActivity>,
-    bounds: ServingBounds,
+    limits: ServerLimits,
     /// Cancelled to free the slot for another connection.
     pub(super) ended: CancellationToken,
 }
@@ -27,9 +27,9 @@ pub(super) struct ConnState {
 struct ConnActivity {
     phase: ConnPhase,
     /// Start of the time in which the client has not read.
-    stuck: Option<Instant>,
+    blocked_since: Option<Instant>,
     /// Set when an unread body may still arrive.
-    unread: bool,
+    has_unread: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +45,10 @@ enum ConnPhase {
 pub(super) struct BusyGuard(Arc<ConnState>);
 
 impl ConnState {
-    pub(super) fn new(bounds: ServingBounds) -> ConnState {
-        let state = ConnActivity { phase: ConnPhase::Idle(Instant::now()), stuck: None, unread: false };
-        ConnState { state: Mutex::new(state), bounds, ended: CancellationToken::new() }
+    pub(super) fn new(limits: ServerLimits) -> ConnState {
+        let state =
+            ConnActivity { phase: ConnPhase::Idle(Instant::now()), blocked_since: None, has_unread: false };
+        ConnState { state: Mutex::new(state), limits, ended: CancellationToken::new() }
     }
 
     pub(super) fn received(&self) {
@@ -60,21 +61,21 @@ impl ConnState {
     /// Records a write; `taken` is true if the client accepted it.
     pub(super) fn sent(&self, taken: bool) {
         let mut state = self.state();
-        state.stuck = if taken { None } else { state.stuck.or_else(|| Some(Instant::now())) };
+        state.blocked_since = if taken { None } else { state.blocked_since.or_else(|| Some(Instant::now())) };
     }
 
     /// Records that the body of an answered request may be unread.
-    pub(super) fn leave_unread(&self) {
-        self.state().unread = true;
+    pub(super) fn mark_unread(&self) {
+        self.state().has_unread = true;
     }
 
     /// True if an unread body may still arrive.
-    pub(super) fn leaves_unread(&self) -> bool {
-        self.state().unread
+    pub(super) fn has_unread(&self) -> bool {
+        self.state().has_unread
     }
 
     /// Records the complete head of a request.
-    pub(super) fn begin(self: &Arc<Self>) -> BusyGuard {
+    pub(super) fn begin_request(self: &Arc<Self>) -> BusyGuard {
         self.state().phase = ConnPhase::Busy;
         BusyGuard(Arc::clone(self))
     }
@@ -82,16 +83,18 @@ impl ConnState {
     /// Returns the start of the idle time; `None` during a request or while its answer is being sent.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         match *self.state() {
-            ConnActivity { phase: ConnPhase::Idle(since) | ConnPhase::Head(since), stuck: None, .. } => {
-                Some(since)
-            }
+            ConnActivity {
+                phase: ConnPhase::Idle(since) | ConnPhase::Head(since),
+                blocked_since: None,
+                ..
+            } => Some(since),
             ConnActivity { phase: ConnPhase::Idle(_) | ConnPhase::Head(_) | ConnPhase::Busy, .. } => None,
         }
     }
 
     /// Waits until the connection exceeds its limits.
     pub(super) async fn overdue(&self) {
-        let tick = self.bounds.headers_within.min(self.bounds.read_within).div_f32(4.0).max(LEAST_TICK);
+        let tick = self.limits.headers_timeout.min(self.limits.read_timeout).div_f32(4.0).max(LEAST_TICK);
         loop {
             let now = Instant::now();
             let due = self.due();
@@ -103,11 +106,11 @@ impl ConnState {
     }
 
     fn due(&self) -> Option<Instant> {
-        let ConnActivity { phase, stuck, .. } = *self.state();
-        let stuck = stuck.map(|since| since + self.bounds.read_within);
+        let ConnActivity { phase, blocked_since: stuck, .. } = *self.state();
+        let stuck = stuck.map(|since| since + self.limits.read_timeout);
         let phase = match phase {
-            ConnPhase::Idle(since) => Some(since + self.bounds.idle),
-            ConnPhase::Head(since) => Some(since + self.bounds.headers_within),
+            ConnPhase::Idle(since) => Some(since + self.limits.idle),
+            ConnPhase::Head(since) => Some(since + self.limits.headers_timeout),
             ConnPhase::Busy => None,
         };
         stuck.into_iter().chain(phase).min()
@@ -128,13 +131,13 @@ impl Drop for BusyGuard {
 mod tests {
     use super::*;
 
-    fn life() -> Arc<ConnState> {
+    fn new_state() -> Arc<ConnState> {
         let seconds = Duration::from_secs;
-        Arc::new(ConnState::new(ServingBounds {
+        Arc::new(ConnState::new(ServerLimits {
             idle: seconds(90),
-            headers_within: seconds(10),
-            read_within: seconds(30),
-            ..ServingBounds::default()
+            headers_timeout: seconds(10),
+            read_timeout: seconds(30),
+            ..ServerLimits::default()
         }))
     }
 
@@ -146,13 +149,13 @@ mod tests {
 
     #[tokio::test]
     async fn each_phase_has_its_own_bound() {
-        assert_eq!(left(&life()), Some(90), "idle");
-        let half = life();
+        assert_eq!(left(&new_state()), Some(90), "idle");
+        let half = new_state();
         half.received();
         half.received();
         assert_eq!(left(&half), Some(10), "half a head");
-        let busy = life();
-        let request = busy.begin();
+        let busy = new_state();
+        let request = busy.begin_request();
         busy.received();
         assert_eq!((left(&busy), busy.idle_since()), (None, None), "busy");
         busy.sent(false);
@@ -168,7 +171,7 @@ mod tests {
     #[tokio::test]
     async fn who_is_overdue_is_told_although_the_phase_changed_meanwhile() {
         let short = Duration::from_millis(50);
-        let bounds = ServingBounds { headers_within: short, read_within: short, ..ServingBounds::default() };
+        let bounds = ServerLimits { headers_timeout: short, read_timeout: short, ..ServerLimits::default() };
         let life = Arc::new(ConnState::new(bounds));
         let watched = Arc::clone(&life);
         let watch = tokio::spawn(async move { watched.overdue().await });

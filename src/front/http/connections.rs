@@ -9,55 +9,55 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Notify;
 
 use super::conn_state::ConnState;
-use crate::policy::ServingBounds;
+use crate::policy::ServerLimits;
 
 /// File descriptors reserved for edited files and gate programs.
-const OTHER_FILES: u64 = 256;
+const RESERVED_FILES: u64 = 256;
 /// Minimum number of connections of a server.
-const FEWEST: usize = 16;
+const MIN_CONNECTIONS: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct Connections {
-    bounds: ServingBounds,
-    most: usize,
+    limits: ServerLimits,
+    max: usize,
     open: Mutex<OpenConnections>,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct OpenConnections {
-    lives: HashMap<u64, Arc<ConnState>>,
+    states: HashMap<u64, Arc<ConnState>>,
     last: u64,
 }
 
 /// The slot of one connection.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
-    pub(super) life: Arc<ConnState>,
+    pub(super) state: Arc<ConnState>,
     number: u64,
-    of: Arc<Connections>,
+    connections: Arc<Connections>,
 }
 
 impl Connections {
     /// Creates an empty set, limited by the configuration and the system's limit of open files.
-    pub(super) fn new(bounds: ServingBounds) -> Arc<Connections> {
-        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(OTHER_FILES);
-        let most = bounds.connections.min(usize::try_from(files).unwrap_or(usize::MAX)).max(FEWEST);
+    pub(super) fn new(bounds: ServerLimits) -> Arc<Connections> {
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(RESERVED_FILES);
+        let most = bounds.connections.min(usize::try_from(files).unwrap_or(usize::MAX)).max(MIN_CONNECTIONS);
         if most < bounds.connections {
             tracing::warn!("limited to {most} connections: the limit of open files (ulimit -n) is low");
         }
-        Arc::new(Connections { bounds, most, open: Mutex::default(), changed: Notify::new() })
+        Arc::new(Connections { limits: bounds, max: most, open: Mutex::default(), changed: Notify::new() })
     }
 
     /// Returns the number of connections.
     pub(super) fn count(&self) -> usize {
-        self.open().lives.len()
+        self.lock().states.len()
     }
 
-    pub(super) async fn place(self: &Arc<Self>) -> ConnectionSlot {
+    pub(super) async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
         loop {
             let changed = self.changed.notified();
-            if let Some(place) = self.take() {
+            if let Some(place) = self.try_acquire() {
                 return place;
             }
             changed.await;
@@ -65,7 +65,7 @@ impl Connections {
     }
 
     /// Waits until there is no connection.
-    pub(super) async fn none(&self) {
+    pub(super) async fn wait_closed(&self) {
         loop {
             let changed = self.changed.notified();
             if self.count() == 0 {
@@ -75,30 +75,30 @@ impl Connections {
         }
     }
 
-    fn take(self: &Arc<Self>) -> Option<ConnectionSlot> {
-        let mut open = self.open();
-        if open.lives.len() >= self.most {
-            let idle = open.lives.iter().filter_map(|(number, life)| Some((life.idle_since()?, *number)));
+    fn try_acquire(self: &Arc<Self>) -> Option<ConnectionSlot> {
+        let mut open = self.lock();
+        if open.states.len() >= self.max {
+            let idle = open.states.iter().filter_map(|(number, life)| Some((life.idle_since()?, *number)));
             let (_, longest) = idle.min()?;
-            if let Some(life) = open.lives.remove(&longest) {
+            if let Some(life) = open.states.remove(&longest) {
                 life.ended.cancel();
             }
         }
         open.last += 1;
-        let (number, life) = (open.last, Arc::new(ConnState::new(self.bounds)));
-        open.lives.insert(number, Arc::clone(&life));
-        Some(ConnectionSlot { life, number, of: Arc::clone(self) })
+        let (number, life) = (open.last, Arc::new(ConnState::new(self.limits)));
+        open.states.insert(number, Arc::clone(&life));
+        Some(ConnectionSlot { state: life, number, connections: Arc::clone(self) })
     }
 
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.of.open().lives.remove(&self.number);
-        self.of.changed.notify_waiters();
+        self.connections.lock().states.remove(&self.number);
+        self.connections.changed.notify_waiters();
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn connections() -> Arc<Connections> {
-        Connections::new(ServingBounds { connections: 16, ..ServingBounds::default() })
+        Connections::new(ServerLimits { connections: 16, ..ServerLimits::default() })
     }
 
     #[tokio::test]
@@ -119,11 +119,11 @@ mod tests {
         let connections = connections();
         let mut places = Vec::new();
         for _ in 0..16 {
-            places.push(connections.place().await);
+            places.push(connections.acquire().await);
         }
-        let busy = places[0].life.begin();
-        let _next = connections.place().await;
-        let ended: Vec<bool> = places.iter().map(|place| place.life.ended.is_cancelled()).collect();
+        let busy = places[0].state.begin_request();
+        let _next = connections.acquire().await;
+        let ended: Vec<bool> = places.iter().map(|place| place.state.ended.is_cancelled()).collect();
         assert_eq!(ended.iter().position(|ended| *ended), Some(1));
         assert_eq!((ended.iter().filter(|ended| **ended).count(), connections.count()), (1, 16));
         drop(busy);
@@ -134,13 +134,13 @@ mod tests {
         let connections = connections();
         let mut places = Vec::new();
         for _ in 0..16 {
-            let place = connections.place().await;
-            places.push((place.life.begin(), place));
+            let place = connections.acquire().await;
+            places.push((place.state.begin_request(), place));
         }
-        assert!(timeout(Duration::from_millis(50), connections.place()).await.is_err());
+        assert!(timeout(Duration::from_millis(50), connections.acquire()).await.is_err());
         drop(places.pop());
-        assert!(timeout(Duration::from_secs(20), connections.place()).await.is_ok());
+        assert!(timeout(Duration::from_secs(20), connections.acquire()).await.is_ok());
         places.clear();
-        timeout(Duration::from_secs(20), connections.none()).await.unwrap();
+        timeout(Duration::from_secs(20), connections.wait_closed()).await.unwrap();
     }
 }

@@ -8,8 +8,8 @@
 use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 
-use super::refused::Refused;
-use super::secret;
+use super::bearer_token;
+use super::rejection::HttpRejection;
 use crate::policy::{Host, WebOrigin};
 
 /// Accepts a request for one of these hosts that comes from no page or from one of these origins; returns the
@@ -19,9 +19,9 @@ pub(super) fn check(
     headers: &HeaderMap,
     hosts: &[Host],
     sites: &[WebOrigin],
-) -> Result<Option<HeaderValue>, Refused> {
-    let bad = |message| Refused::new(StatusCode::BAD_REQUEST, "host", message);
-    let host = only(headers, &HOST).map_err(|()| bad("more than one Host header"))?;
+) -> Result<Option<HeaderValue>, HttpRejection> {
+    let bad = |message| HttpRejection::new(StatusCode::BAD_REQUEST, "host", message);
+    let host = single(headers, &HOST).map_err(|()| bad("more than one Host header"))?;
     let host = host.ok_or_else(|| bad("no Host header"))?;
     // A request line may also name a host, which takes precedence.
     let named = uri.authority().map(|authority| authority.as_str());
@@ -29,7 +29,7 @@ pub(super) fn check(
         let asked = Host::read(asked).ok_or_else(|| bad("the Host header is not valid"))?;
         if !hosts.iter().any(|host| host.admits(&asked)) {
             let message = "this Host is not allowed: add it to `allowed_hosts`";
-            return Err(Refused::new(StatusCode::FORBIDDEN, "host", message));
+            return Err(HttpRejection::new(StatusCode::FORBIDDEN, "host", message));
         }
     }
     if host.to_str().is_err() {
@@ -38,49 +38,54 @@ pub(super) fn check(
     origin(headers, sites)
 }
 
-fn origin(headers: &HeaderMap, sites: &[WebOrigin]) -> Result<Option<HeaderValue>, Refused> {
-    let many = |()| Refused::new(StatusCode::BAD_REQUEST, "origin", "more than one Origin header");
-    let Some(origin) = only(headers, &ORIGIN).map_err(many)? else { return Ok(None) };
+fn origin(headers: &HeaderMap, sites: &[WebOrigin]) -> Result<Option<HeaderValue>, HttpRejection> {
+    let many = |()| HttpRejection::new(StatusCode::BAD_REQUEST, "origin", "more than one Origin header");
+    let Some(origin) = single(headers, &ORIGIN).map_err(many)? else { return Ok(None) };
     match origin.to_str().ok().and_then(WebOrigin::read) {
         Some(asked) if sites.iter().any(|site| site.admits(&asked)) => Ok(Some(origin.clone())),
         Some(_) | None => {
             let message = "this Origin is not allowed: add it to `allowed_origins`";
-            Err(Refused::new(StatusCode::FORBIDDEN, "origin", message))
+            Err(HttpRejection::new(StatusCode::FORBIDDEN, "origin", message))
         }
     }
 }
 
 /// Rejects a body with a content encoding.
-pub(super) fn check_encoding(headers: &HeaderMap) -> Result<(), Refused> {
+pub(super) fn check_encoding(headers: &HeaderMap) -> Result<(), HttpRejection> {
     for value in headers.get_all(CONTENT_ENCODING) {
         let mut codings = value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
         let unknown = |coding: &&[u8]| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity");
         if let Some(coding) = codings.find(unknown) {
-            return Err(Refused::encoding(&String::from_utf8_lossy(coding)));
+            return Err(HttpRejection::unsupported_encoding(&String::from_utf8_lossy(coding)));
         }
     }
     Ok(())
 }
 
 /// Returns the hash of the request's token.
-pub(super) fn shown(headers: &HeaderMap) -> Result<blake3::Hash, Refused> {
-    let many = |()| Refused::new(StatusCode::BAD_REQUEST, "token", "more than one Authorization header");
-    let missing =
-        || Refused::unknown("Bearer realm=\"lockgate\"", "this server needs `Authorization: Bearer TOKEN`");
-    let value = only(headers, &AUTHORIZATION).map_err(many)?.ok_or_else(missing)?;
-    secret::bearer(value.as_bytes()).ok_or_else(missing)
+pub(super) fn token_hash(headers: &HeaderMap) -> Result<blake3::Hash, HttpRejection> {
+    let many =
+        |()| HttpRejection::new(StatusCode::BAD_REQUEST, "token", "more than one Authorization header");
+    let missing = || {
+        HttpRejection::unauthorized(
+            "Bearer realm=\"lockgate\"",
+            "this server needs `Authorization: Bearer TOKEN`",
+        )
+    };
+    let value = single(headers, &AUTHORIZATION).map_err(many)?.ok_or_else(missing)?;
+    bearer_token::hash_from_header(value.as_bytes()).ok_or_else(missing)
 }
 
 /// Returns the error for an unknown token.
-pub(super) fn unknown() -> Refused {
-    Refused::unknown(
+pub(super) fn unknown_token() -> HttpRejection {
+    HttpRejection::unauthorized(
         "Bearer realm=\"lockgate\", error=\"invalid_token\"",
         "the server does not know this token",
     )
 }
 
 /// Returns the only header with this name; fails if there are several.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ()> {
+fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (_, Some(_)) => Err(()),

@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::conn_state::ConnState;
 
 /// Size of the read buffer.
-const ROOM: usize = 16 * 1024;
+const BUFFER_SIZE: usize = 16 * 1024;
 /// Replaces the rest of a rejected head; hyper answers it with 400 and closes.
 const MALFORMED: &[u8] = b"\0\r\n\r\n";
 
@@ -27,9 +27,9 @@ const MALFORMED: &[u8] = b"\0\r\n\r\n";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeepAlive {
     /// Another request may follow, because the end of the body is known.
-    May,
+    Yes,
     /// No request may follow, because only the reader of the body finds its end.
-    MayNot,
+    No,
 }
 
 /// The parser state of a connection's bytes.
@@ -71,7 +71,7 @@ enum Byte {
 
 /// The number of bytes to pass on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Admitted {
+enum PassedBytes {
     Bytes(usize),
     /// This many bytes; the rest is rejected.
     Until(usize),
@@ -104,18 +104,18 @@ impl Framing {
     }
 
     /// Records the length of the body after a head was parsed.
-    pub(super) fn begin(&self, body: &impl Body) -> KeepAlive {
+    pub(super) fn begin_body(&self, body: &impl Body) -> KeepAlive {
         let (part, next) = match body.size_hint().exact() {
-            Some(0) => (HeadPart::Head(HeadLines::default()), KeepAlive::May),
-            Some(length) => (HeadPart::Body(length), KeepAlive::May),
-            None => (HeadPart::Last, KeepAlive::MayNot),
+            Some(0) => (HeadPart::Head(HeadLines::default()), KeepAlive::Yes),
+            Some(length) => (HeadPart::Body(length), KeepAlive::Yes),
+            None => (HeadPart::Last, KeepAlive::No),
         };
-        *self.part() = part;
+        *self.lock() = part;
         next
     }
 
-    fn admit(&self, bytes: &[u8]) -> io::Result<Admitted> {
-        let mut part = self.part();
+    fn pass(&self, bytes: &[u8]) -> io::Result<PassedBytes> {
+        let mut part = self.lock();
         match &mut *part {
             HeadPart::Head(lines) => {
                 for (index, byte) in bytes.iter().enumerate() {
@@ -123,15 +123,15 @@ impl Framing {
                         Byte::Good => {}
                         Byte::Last => {
                             *part = HeadPart::Parsed;
-                            return Ok(Admitted::Bytes(index + 1));
+                            return Ok(PassedBytes::Bytes(index + 1));
                         }
                         Byte::Bad => {
                             *part = HeadPart::Refused;
-                            return Ok(Admitted::Until(index));
+                            return Ok(PassedBytes::Until(index));
                         }
                     }
                 }
-                Ok(Admitted::Bytes(bytes.len()))
+                Ok(PassedBytes::Bytes(bytes.len()))
             }
             HeadPart::Body(left) => {
                 let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
@@ -139,60 +139,60 @@ impl Framing {
                 if *left == 0 {
                     *part = HeadPart::Head(HeadLines::default());
                 }
-                Ok(Admitted::Bytes(count))
+                Ok(PassedBytes::Bytes(count))
             }
-            HeadPart::Last | HeadPart::Refused => Ok(Admitted::Bytes(bytes.len())),
+            HeadPart::Last | HeadPart::Refused => Ok(PassedBytes::Bytes(bytes.len())),
             HeadPart::Parsed => Err(io::Error::other("more was read than the head of a request")),
         }
     }
 
     fn is_refused(&self) -> bool {
-        matches!(*self.part(), HeadPart::Refused)
+        matches!(*self.lock(), HeadPart::Refused)
     }
 
-    fn part(&self) -> MutexGuard<'_, HeadPart> {
+    fn lock(&self) -> MutexGuard<'_, HeadPart> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A stream that checks request heads.
-pub(super) struct Heads<S> {
+pub(super) struct CheckedHeads<S> {
     stream: S,
     framing: Arc<Framing>,
-    life: Arc<ConnState>,
+    state: Arc<ConnState>,
     /// Bytes that were read but not passed on.
-    ahead: Vec<u8>,
-    given: usize,
+    buffered: Vec<u8>,
+    consumed: usize,
 }
 
-impl<S> Heads<S> {
-    pub(super) fn new(stream: S, framing: Arc<Framing>, life: Arc<ConnState>) -> Heads<S> {
-        Heads { stream, framing, life, ahead: Vec::new(), given: 0 }
+impl<S> CheckedHeads<S> {
+    pub(super) fn new(stream: S, framing: Arc<Framing>, state: Arc<ConnState>) -> CheckedHeads<S> {
+        CheckedHeads { stream, framing, state, buffered: Vec::new(), consumed: 0 }
     }
 }
 
-impl<S: AsyncRead + Unpin> Heads<S> {
+impl<S: AsyncRead + Unpin> CheckedHeads<S> {
     /// Reads more if all bytes were passed on; returns false at the end.
     fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
-        if self.given < self.ahead.len() {
+        if self.consumed < self.buffered.len() {
             return Poll::Ready(Ok(true));
         }
-        self.given = 0;
-        self.ahead.clear();
+        self.consumed = 0;
+        self.buffered.clear();
         if self.framing.is_refused() {
             return Poll::Ready(Ok(false));
         }
-        self.ahead.resize(ROOM, 0);
-        let mut buffer = ReadBuf::new(&mut self.ahead);
+        self.buffered.resize(BUFFER_SIZE, 0);
+        let mut buffer = ReadBuf::new(&mut self.buffered);
         let read = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
         let count = buffer.filled().len();
-        self.ahead.truncate(count);
+        self.buffered.truncate(count);
         ready!(read)?;
         Poll::Ready(Ok(count > 0))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Heads<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CheckedHeads<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -203,18 +203,18 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heads<S> {
             if !ready!(self.fill(context))? {
                 break;
             }
-            let Heads { framing, life, ahead, given, .. } = &mut *self;
+            let CheckedHeads { framing, state: life, buffered: ahead, consumed: given, .. } = &mut *self;
             let rest = ahead.get(*given..).unwrap_or_default();
             let rest = rest.get(..buffer.remaining()).unwrap_or(rest);
-            match framing.admit(rest)? {
-                Admitted::Bytes(count) => {
+            match framing.pass(rest)? {
+                PassedBytes::Bytes(count) => {
                     buffer.put_slice(rest.get(..count).unwrap_or_default());
                     *given += count;
                 }
-                Admitted::Until(count) => {
+                PassedBytes::Until(count) => {
                     buffer.put_slice(rest.get(..count).unwrap_or_default());
                     // The answer would be lost if the rest of the request were not read.
-                    life.leave_unread();
+                    life.mark_unread();
                     tracing::info!(status = 400, reason = "head", "a request was refused");
                     (*ahead, *given) = (MALFORMED.to_vec(), 0);
                 }
@@ -224,7 +224,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heads<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Heads<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CheckedHeads<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -268,7 +268,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     use super::*;
-    use crate::policy::ServingBounds;
+    use crate::policy::ServerLimits;
 
     /// Sends these pieces; returns the paths and bodies of the handled requests, and all responses.
     async fn ask(pieces: &[&[u8]], is_guarded: bool) -> (Vec<String>, String) {
@@ -276,25 +276,27 @@ mod tests {
         let (framing, seen) = (Framing::new(), Arc::new(Mutex::new(Vec::new())));
         let (known, log) = (Arc::clone(&framing), Arc::clone(&seen));
         let service = service_fn(move |request: Request<Incoming>| {
-            let (next, log) = (known.begin(request.body()), Arc::clone(&log));
+            let (next, log) = (known.begin_body(request.body()), Arc::clone(&log));
             async move {
                 let path = request.uri().path().to_owned();
                 let body =
                     request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
                 log.lock().unwrap().push(format!("{path} {}", String::from_utf8_lossy(&body)));
                 let mut answer = Response::new(Empty::<Bytes>::new());
-                if is_guarded && next == KeepAlive::MayNot {
+                if is_guarded && next == KeepAlive::No {
                     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
                 Ok::<_, Infallible>(answer)
             }
         });
-        let life = Arc::new(ConnState::new(ServingBounds::default()));
+        let life = Arc::new(ConnState::new(ServerLimits::default()));
         let server = tokio::spawn(async move {
             let builder = Builder::new();
             if is_guarded {
                 drop(
-                    builder.serve_connection(TokioIo::new(Heads::new(server, framing, life)), service).await,
+                    builder
+                        .serve_connection(TokioIo::new(CheckedHeads::new(server, framing, life)), service)
+                        .await,
                 );
             } else {
                 drop(builder.serve_connection(TokioIo::new(server), service).await);

@@ -8,7 +8,7 @@ use hyper::body::{Body, Frame, SizeHint};
 /// A body with its guard.
 pub(super) struct HeldResponse<B, K> {
     pub(super) body: B,
-    pub(super) _kept: K,
+    pub(super) _guard: K,
 }
 
 impl<B: Body + Unpin, K: Unpin> Body for HeldResponse<B, K> {

@@ -17,14 +17,14 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::connections::{ConnectionSlot, Connections};
-use super::heads::{Framing, Heads, KeepAlive};
+use super::heads::{CheckedHeads, Framing, KeepAlive};
 use super::held_response::HeldResponse;
-use super::pace::Paced;
+use super::tracked_stream::TrackedStream;
 
 /// Pause after a failed `accept`.
-const PAUSE: Duration = Duration::from_millis(100);
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// Maximum size of a request head, in bytes.
-const HEAD: usize = 32 * 1024;
+const MAX_HEAD_BYTES: usize = 32 * 1024;
 
 /// Accepts connections until `closing` is cancelled.
 pub(super) async fn listen(
@@ -36,7 +36,7 @@ pub(super) async fn listen(
     let service = TowerToHyperService::new(router);
     loop {
         // Without a free slot, an accepted connection waits here, and others wait in the backlog.
-        let next = async { (listener.accept().await, connections.place().await) };
+        let next = async { (listener.accept().await, connections.acquire().await) };
         let (came, place) = tokio::select! {
             next = next => next,
             () = closing.cancelled() => return,
@@ -45,43 +45,46 @@ pub(super) async fn listen(
             Ok((stream, from)) => {
                 tracing::debug!(%from, "a client connected");
                 drop(stream.set_nodelay(true));
-                tokio::spawn(attend(stream, place, service.clone(), closing.clone()));
+                tokio::spawn(serve_connection(stream, place, service.clone(), closing.clone()));
             }
             Err(trouble) => {
                 tracing::warn!(%trouble, "a connection could not be accepted");
-                sleep(PAUSE).await;
+                sleep(RETRY_PAUSE).await;
             }
         }
     }
 }
 
-async fn attend(
+async fn serve_connection(
     stream: TcpStream,
     place: ConnectionSlot,
     service: TowerToHyperService<Router>,
     closing: CancellationToken,
 ) {
-    let (life, framing) = (Arc::clone(&place.life), Framing::new());
+    let (life, framing) = (Arc::clone(&place.state), Framing::new());
     let answering = service_fn(|request: Request<Incoming>| {
-        let (life, busy, bodied) = (&life, life.begin(), !request.body().is_end_stream());
-        let next = framing.begin(request.body());
+        let (life, busy, bodied) = (&life, life.begin_request(), !request.body().is_end_stream());
+        let next = framing.begin_body(request.body());
         let answer = service.call(request);
         async move {
             let mut answer = answer.await?;
-            if next == KeepAlive::MayNot {
+            if next == KeepAlive::No {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             if bodied && answer.status().as_u16() >= 400 {
-                life.leave_unread();
+                life.mark_unread();
             }
-            Ok::<Response<_>, Infallible>(answer.map(|body| HeldResponse { body, _kept: busy }))
+            Ok::<Response<_>, Infallible>(answer.map(|body| HeldResponse { body, _guard: busy }))
         }
     });
-    let stream = Paced::new(stream, Arc::clone(&life));
-    let stream = TokioIo::new(Heads::new(stream, Arc::clone(&framing), Arc::clone(&life)));
+    let stream = TrackedStream::new(stream, Arc::clone(&life));
+    let stream = TokioIo::new(CheckedHeads::new(stream, Arc::clone(&framing), Arc::clone(&life)));
     let mut builder = Builder::new();
     // The connection state has its own timeout for each phase.
-    builder.timer(TokioTimer::new()).header_read_timeout(Option::<Duration>::None).max_header_size(HEAD);
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(Option::<Duration>::None)
+        .max_header_size(MAX_HEAD_BYTES);
     let mut connection = std::pin::pin!(builder.serve_connection(stream, answering));
     let mut told = false;
     loop {

@@ -8,20 +8,20 @@
 //! its token.
 
 mod app;
+mod bearer_token;
 mod body;
 mod conn_state;
 mod connections;
-mod counts;
+mod cors;
 mod guard;
 mod heads;
 mod held_response;
 mod listen;
-mod pace;
-mod pages;
-mod refused;
+mod metrics;
+mod rejection;
 mod routes;
-mod scope;
-mod secret;
+mod token_scope;
+mod tracked_stream;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,17 +35,17 @@ use super::mcp::{GRACE, ServerOptions};
 use super::toolset::{Selection, WriteAccess};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
-use crate::policy::{Host, Readers, ServingBounds, WebOrigin};
+use crate::policy::{Host, Readers, ServerLimits, WebOrigin};
 use app::HttpApp;
 use connections::Connections;
-use counts::Counts;
+use metrics::HttpMetrics;
 
-pub use secret::Secret;
+pub use bearer_token::BearerToken;
 
 /// Time for clients to read their answers, after the grace period of running calls.
-const LAST_ANSWERS: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time for connections to close in order.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The configuration of a server.
 pub struct Setup {
@@ -54,17 +54,17 @@ pub struct Setup {
     /// Accepted values of the `Host` header.
     pub hosts: Vec<Host>,
     /// Web origins whose pages may call the server.
-    pub sites: Vec<WebOrigin>,
+    pub origins: Vec<WebOrigin>,
     /// The clients that may read the metrics.
     pub metrics: Readers,
     /// Limits of sizes and times.
-    pub bounds: ServingBounds,
+    pub limits: ServerLimits,
     /// Options of the MCP server.
-    pub manners: ServerOptions,
+    pub options: ServerOptions,
     /// Secret that servers behind one balancer share; without it, a server can open only its own seals.
-    pub seal: Option<Secret>,
+    pub seal: Option<BearerToken>,
     /// The clients that may call.
-    pub parties: Vec<Principal>,
+    pub principals: Vec<Principal>,
 }
 
 /// A client that may call.
@@ -76,7 +76,7 @@ pub struct Principal {
     /// Set when the client may read the metrics.
     pub metrics: bool,
     /// The tools and files of the client; without them, it can only read the metrics.
-    pub reach: Option<Grants>,
+    pub grants: Option<Grants>,
 }
 
 /// The files and tools of a client.
@@ -103,20 +103,21 @@ pub async fn serve(
     let listener = TcpListener::bind(setup.listen).await.map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
     let (ended, closing) = (CancellationToken::new(), CancellationToken::new());
-    let connections = Connections::new(setup.bounds);
-    let door = Arc::new(HttpApp::new(setup, Counts::new(Arc::clone(&connections)), stop.clone(), &ended));
+    let connections = Connections::new(setup.limits);
+    let door =
+        Arc::new(HttpApp::new(setup, HttpMetrics::new(Arc::clone(&connections)), stop.clone(), &ended));
     let router = routes::router(Arc::clone(&door));
     let listening_to =
         tokio::spawn(listen::listen(listener, Arc::clone(&connections), router, closing.clone()));
     listening(address);
     stop.cancelled().await;
-    if timeout(GRACE + LAST_ANSWERS, door.idle()).await.is_err() {
+    if timeout(GRACE + ANSWER_TIMEOUT, door.wait_idle()).await.is_err() {
         tracing::warn!("the server ends although calls have not been answered");
     }
     // Streams and sessions do not end by themselves.
     ended.cancel();
     closing.cancel();
-    drop(timeout(LAST_WORDS, connections.none()).await);
+    drop(timeout(CLOSE_TIMEOUT, connections.wait_closed()).await);
     listening_to.abort();
     Ok(())
 }

@@ -12,10 +12,10 @@ use axum::response::IntoResponse;
 use axum::routing::{any, get};
 
 use super::app::HttpApp;
-use super::pages;
-use super::refused::Refused;
+use super::cors;
+use super::rejection::HttpRejection;
 
-type Doors = State<Arc<HttpApp>>;
+type AppState = State<Arc<HttpApp>>;
 
 /// Content type of OpenMetrics, which Prometheus reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -25,7 +25,7 @@ pub(super) fn router(door: Arc<HttpApp>) -> Router {
     let guarded = Router::new()
         .route("/mcp", any(protocol))
         .route("/metrics", get(metrics).fallback(only_get))
-        .fallback(nowhere)
+        .fallback(not_found)
         .layer(from_fn_with_state(Arc::clone(&door), guard));
     // Health checks accept any host name and reveal nothing else.
     Router::new()
@@ -36,41 +36,41 @@ pub(super) fn router(door: Arc<HttpApp>) -> Router {
         .with_state(door)
 }
 
-async fn count(State(door): Doors, request: Request, next: Next) -> Response<Body> {
+async fn count(State(door): AppState, request: Request, next: Next) -> Response<Body> {
     let answer = next.run(request).await;
-    door.counts.request(answer.status());
+    door.counts.record_request(answer.status());
     answer
 }
 
 /// Checks the head of a request before anything else.
-async fn guard(State(door): Doors, request: Request, next: Next) -> Response<Body> {
+async fn guard(State(door): AppState, request: Request, next: Next) -> Response<Body> {
     let page = match door.check(request.uri(), request.headers()) {
         Ok(page) => page,
-        Err(refused) => return refuse(&door, refused),
+        Err(refused) => return reject(&door, refused),
     };
     let mut answer = match &page {
-        Some(_) if pages::is_preflight(request.method(), request.headers()) => {
-            pages::preflight(request.headers())
+        Some(_) if cors::is_preflight(request.method(), request.headers()) => {
+            cors::preflight(request.headers())
         }
         Some(_) | None => next.run(request).await,
     };
     if let Some(page) = page {
-        pages::mark(&mut answer, page);
+        cors::allow_origin(&mut answer, page);
     }
     answer
 }
 
-async fn protocol(State(door): Doors, request: Request) -> Response<Body> {
-    match door.enter(request).await {
+async fn protocol(State(door): AppState, request: Request) -> Response<Body> {
+    match door.handle(request).await {
         Ok(answer) => answer,
-        Err(refused) => refuse(&door, refused),
+        Err(refused) => reject(&door, refused),
     }
 }
 
-async fn metrics(State(door): Doors, request: Request) -> Response<Body> {
+async fn metrics(State(door): AppState, request: Request) -> Response<Body> {
     match door.check_reader(request.headers()) {
-        Ok(()) => told(StatusCode::OK, OPEN_METRICS, door.counts.text(door.sessions())),
-        Err(refused) => refuse(&door, refused),
+        Ok(()) => respond(StatusCode::OK, OPEN_METRICS, door.counts.text(door.sessions())),
+        Err(refused) => reject(&door, refused),
     }
 }
 
@@ -78,7 +78,7 @@ async fn alive() -> Response<Body> {
     plain(StatusCode::OK, "alive\n")
 }
 
-async fn ready(State(door): Doors) -> Response<Body> {
+async fn ready(State(door): AppState) -> Response<Body> {
     if door.is_open() {
         plain(StatusCode::OK, "ready\n")
     } else {
@@ -86,25 +86,25 @@ async fn ready(State(door): Doors) -> Response<Body> {
     }
 }
 
-async fn nowhere(State(door): Doors) -> Response<Body> {
-    refuse(&door, Refused::new(StatusCode::NOT_FOUND, "path", "not found: the protocol is at /mcp"))
+async fn not_found(State(door): AppState) -> Response<Body> {
+    reject(&door, HttpRejection::new(StatusCode::NOT_FOUND, "path", "not found: the protocol is at /mcp"))
 }
 
-async fn only_get(State(door): Doors) -> Response<Body> {
-    refuse(&door, Refused::method("GET, HEAD"))
+async fn only_get(State(door): AppState) -> Response<Body> {
+    reject(&door, HttpRejection::method_not_allowed("GET, HEAD"))
 }
 
-fn refuse(door: &HttpApp, refused: Refused) -> Response<Body> {
+fn reject(door: &HttpApp, refused: HttpRejection) -> Response<Body> {
     tracing::info!(status = refused.status.as_u16(), reason = refused.reason, "a request was refused");
-    door.counts.refused(refused.reason);
+    door.counts.record_rejection(refused.reason);
     refused.into_response()
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
-    told(status, "text/plain; charset=utf-8", text.to_owned())
+    respond(status, "text/plain; charset=utf-8", text.to_owned())
 }
 
-fn told(status: StatusCode, kind: &'static str, text: String) -> Response<Body> {
+fn respond(status: StatusCode, kind: &'static str, text: String) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));

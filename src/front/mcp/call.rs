@@ -12,29 +12,29 @@ use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, Resumed, Returned, Seal};
+use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, Seal, VerifiedInput};
 use super::metrics::CallMetrics;
-use super::outcome::{ToolOutcome, carry, raised};
+use super::outcome::{ToolOutcome, execute, parse_request};
 use super::server::Caller;
 use super::{ServerOptions, Structured};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
-use crate::front::answer::{self, Answer, Forms, Offers, ResponseOptions, ToolCall};
-use crate::front::tools::{Tool, ToolRequest, Unwritten};
-use crate::gate::clean;
+use crate::front::answer::{self, Answer, CallOffers, Forms, ResponseOptions, ToolCall};
+use crate::front::tools::{Tool, ToolRequest, UnwrittenEdit};
+use crate::gate::sanitize;
 use crate::request::{Author, Target};
 
 /// Maximum characters of a client's name in the journal.
-const LONGEST_NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 /// The state of a server that each call uses.
 #[derive(Clone)]
 pub(super) struct CallContext {
     /// The workspace with the files.
     pub(super) workspace: Arc<Workspace>,
-    pub(super) manners: ServerOptions,
+    pub(super) options: ServerOptions,
     /// Name of the tool that reads lines, if it is offered.
-    pub(super) reader: Option<&'static str>,
+    pub(super) read_tool: Option<&'static str>,
     /// Cancelled when the server stops.
     pub(super) stop: CancellationToken,
     /// Seals the questions to the client.
@@ -42,13 +42,13 @@ pub(super) struct CallContext {
     /// The client that makes the calls.
     pub(super) caller: Caller,
     /// Reports the calls to the metrics.
-    pub(super) tally: CallMetrics,
+    pub(super) metrics: CallMetrics,
     /// Tracks the calls that are not yet answered.
-    pub(super) open: TaskTracker,
+    pub(super) open_calls: TaskTracker,
 }
 
 /// Maximum number of times that a person is asked about one call when the file keeps changing.
-const ASKED: usize = 3;
+const MAX_CONFIRMATIONS: usize = 3;
 
 pub(super) type Context = RequestContext<RoleServer>;
 
@@ -57,66 +57,68 @@ pub(super) async fn call(
     tool: &'static Tool,
     mut desk: CallContext,
     arguments: JsonObject,
-    returned: Returned,
+    returned: ReturnedInput,
     context: Context,
 ) -> CallToolResponse {
-    let _open = desk.open.token();
-    desk.tally.tool = tool.name;
-    let tally = desk.tally.clone();
-    let answer = carried_out(tool, desk, arguments, returned, context).await;
+    let _open = desk.open_calls.token();
+    desk.metrics.tool = tool.name;
+    let tally = desk.metrics.clone();
+    let answer = handle(tool, desk, arguments, returned, context).await;
     tally.answered(&answer);
     answer
 }
 
 /// Handles one call. Asks the client's model for missing code, and a person before the write if the policy requires
 /// it.
-async fn carried_out(
+async fn handle(
     tool: &'static Tool,
     desk: CallContext,
     arguments: JsonObject,
-    returned: Returned,
+    returned: ReturnedInput,
     context: Context,
 ) -> CallToolResponse {
-    let forms = forms(desk.manners.structured, context.protocol_version());
-    let path = arguments.get(tool.voice.names.path).and_then(Value::as_str).map(str::to_owned);
-    let offers = Offers { again: again(tool, &arguments), reader: desk.reader };
-    let shape = ResponseOptions { forms, path, voice: tool.voice, offers, ..ResponseOptions::default() };
+    let forms = forms(desk.options.structured, context.protocol_version());
+    let path = arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned);
+    let offers = CallOffers { current_call: repeatable_call(tool, &arguments), read_tool: desk.read_tool };
+    let shape = ResponseOptions { forms, path, profile: tool.profile, offers, ..ResponseOptions::default() };
     let inquiry = Inquiry::new(tool.name, &arguments, &desk, &context);
-    let (asked, resumed) = match resumed(tool, arguments, &inquiry, &returned).await {
+    let (asked, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
         Ok(both) => both,
-        Err(refusal) => return refused(shape, refusal).await.into(),
+        Err(refusal) => return render_error(shape, refusal).await.into(),
     };
     let shape = ResponseOptions { entity: asked.target().and_then(Target::entity).cloned(), ..shape };
     let (agreed, written) = match resumed {
-        Resumed::Fresh => (None, None),
-        Resumed::Code(written) => (None, Some(written)),
-        Resumed::Agreed(about, written) => (Some(about), written),
+        VerifiedInput::New => (None, None),
+        VerifiedInput::Code(written) => (None, Some(written)),
+        VerifiedInput::Confirmed(about, written) => (Some(about), written),
     };
-    let author = Author { agreed, ..author(tool, &desk.caller, &context) };
-    match settled(asked, written, &inquiry, &desk).await {
+    let author = Author { confirmation_id: agreed, ..author(tool, &desk.caller, &context) };
+    match with_code(asked, written, &inquiry, &desk).await {
         AskOutcome::Answered((asked, written)) => {
-            agreed_to(asked, written, author, &shape, &inquiry, &desk, &context).await
+            execute_confirmed(asked, written, author, &shape, &inquiry, &desk, &context).await
         }
-        AskOutcome::Later(later) => (*later).into(),
-        AskOutcome::No(refusal) => refused(shape, tool.voice.renamed(refusal)).await.into(),
+        AskOutcome::InputRequired(later) => (*later).into(),
+        AskOutcome::Failed(refusal) => {
+            render_error(shape, tool.profile.rename_error_fields(refusal)).await.into()
+        }
     }
 }
 
 /// Parses the call and verifies the answers that came with it.
-async fn resumed(
+async fn parse_call(
     tool: &'static Tool,
     arguments: JsonObject,
     inquiry: &Inquiry,
-    returned: &Returned,
-) -> Result<(ToolRequest, Resumed), Error> {
-    let asked = raised(tool, arguments).await?;
+    returned: &ReturnedInput,
+) -> Result<(ToolRequest, VerifiedInput), Error> {
+    let asked = parse_request(tool, arguments).await?;
     let lost =
         if matches!(asked, ToolRequest::Unwritten(_)) { Code::CodeBlockRequired } else { Code::NotConfirmed };
     Ok((asked, inquiry.resume(returned, lost)?))
 }
 
 /// Returns the request, with its code if that was missing.
-async fn settled(
+async fn with_code(
     asked: ToolRequest,
     written: Option<ModelCode>,
     inquiry: &Inquiry,
@@ -125,9 +127,9 @@ async fn settled(
     let unwritten = match asked {
         ToolRequest::Unwritten(unwritten) => *unwritten,
         asked @ (ToolRequest::Edit(_)
-        | ToolRequest::EditAll(_)
+        | ToolRequest::Batch(_)
         | ToolRequest::Revert(_)
-        | ToolRequest::Look(_)
+        | ToolRequest::Read(_)
         | ToolRequest::History(_)) => {
             return AskOutcome::Answered((asked, None));
         }
@@ -136,8 +138,8 @@ async fn settled(
         Some(written) => written,
         None => match write_code(&unwritten, inquiry, desk).await {
             AskOutcome::Answered(written) => written,
-            AskOutcome::Later(later) => return AskOutcome::Later(later),
-            AskOutcome::No(refusal) => return AskOutcome::No(refusal),
+            AskOutcome::InputRequired(later) => return AskOutcome::InputRequired(later),
+            AskOutcome::Failed(refusal) => return AskOutcome::Failed(refusal),
         },
     };
     let asked = unwritten.written(written.code.clone(), written.version.clone());
@@ -145,19 +147,23 @@ async fn settled(
 }
 
 /// Asks the client's model for code, if the edit is possible at all.
-async fn write_code(unwritten: &Unwritten, inquiry: &Inquiry, desk: &CallContext) -> AskOutcome<ModelCode> {
-    let prompt = match desk.workspace.ahead(unwritten.request.clone()).await {
+async fn write_code(
+    unwritten: &UnwrittenEdit,
+    inquiry: &Inquiry,
+    desk: &CallContext,
+) -> AskOutcome<ModelCode> {
+    let prompt = match desk.workspace.read_before_edit(unwritten.request.clone()).await {
         Ok(reading) => Prompt::new(&unwritten.instruction, &reading),
         Err(refusal) => Err(refusal),
     };
     match prompt {
-        Ok(prompt) => inquiry.model(&prompt).await,
-        Err(refusal) => AskOutcome::No(refusal),
+        Ok(prompt) => inquiry.ask_model(&prompt).await,
+        Err(refusal) => AskOutcome::Failed(refusal),
     }
 }
 
 /// Executes the request, after a person's confirmation if the policy requires it.
-async fn agreed_to(
+async fn execute_confirmed(
     mut asked: ToolRequest,
     written: Option<ModelCode>,
     mut author: Author,
@@ -166,45 +172,45 @@ async fn agreed_to(
     desk: &CallContext,
     context: &Context,
 ) -> CallToolResponse {
-    for _ in 0..ASKED {
+    for _ in 0..MAX_CONFIRMATIONS {
         let again = inquiry.reaches_a_person().then(|| asked.clone());
-        let ToolOutcome { shape: wanted, question, told, is_short } =
-            carry(asked.by(&author), shape.clone(), desk, context).await;
+        let ToolOutcome { options: wanted, question, reply: told, is_short } =
+            execute(asked.with_author(&author), shape.clone(), desk, context).await;
         let Some(question) = question else { return render(wanted, told, is_short).await.into() };
-        match (inquiry.person(&question, written.as_ref()).await, again) {
+        match (inquiry.ask_person(&question, written.as_ref()).await, again) {
             (AskOutcome::Answered(()), Some(again)) => {
-                author.agreed = Some(question.about);
+                author.confirmation_id = Some(question.id);
                 asked = again;
             }
-            (AskOutcome::Later(later), _) => return (*later).into(),
-            (AskOutcome::No(refusal), _) => return refused(wanted, refusal).await.into(),
+            (AskOutcome::InputRequired(later), _) => return (*later).into(),
+            (AskOutcome::Failed(refusal), _) => return render_error(wanted, refusal).await.into(),
             (AskOutcome::Answered(()), None) => break,
         }
     }
     let seen = format!("the {} changed each time that a person was asked", shape.noun());
-    refused(shape.clone(), Error::new(Code::NotConfirmed, seen)).await.into()
+    render_error(shape.clone(), Error::new(Code::NotConfirmed, seen)).await.into()
 }
 
-async fn refused(shape: ResponseOptions, refusal: Error) -> CallToolResult {
-    render(shape, move |shape| answer::refusal(&refusal, shape), false).await
+async fn render_error(shape: ResponseOptions, refusal: Error) -> CallToolResult {
+    render(shape, move |shape| answer::render_error(&refusal, shape), false).await
 }
 
 /// Returns the author: the name of the token and the name that the client gives itself.
 fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
     let client = context.client_info();
-    let name = client.map(|client| clean(&format!("{} {}", client.name, client.version)));
-    let name: String = name.unwrap_or_default().chars().take(LONGEST_NAME).collect();
+    let name = client.map(|client| sanitize(&format!("{} {}", client.name, client.version)));
+    let name: String = name.unwrap_or_default().chars().take(MAX_NAME_CHARS).collect();
     let name = match &caller.name {
         Some(token) if name.is_empty() => token.to_string(),
         Some(token) => format!("{token} ({name})"),
         None => name,
     };
-    Author { tool: tool.name.to_owned(), name, agreed: None }
+    Author { tool: tool.name.to_owned(), name, confirmation_id: None }
 }
 
 /// Returns the call if it has a search text, which a rejection may correct.
-fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
-    let searches = arguments.contains_key(tool.voice.names.search);
+fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCall> {
+    let searches = arguments.contains_key(tool.profile.names.search);
     searches.then(|| ToolCall { tool: tool.name, arguments: arguments.clone() })
 }
 
@@ -225,7 +231,7 @@ async fn render(
     } else {
         spawn_blocking(move || told(&shape)).await
     };
-    let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| undescribed(&trouble, &plain));
+    let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| render_failed(&trouble, &plain));
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
     result.structured_content = match forms {
@@ -236,10 +242,10 @@ async fn render(
 }
 
 /// Returns the answer when rendering failed; a write stays on disk.
-fn undescribed(trouble: &JoinError, shape: &ResponseOptions) -> Answer {
+fn render_failed(trouble: &JoinError, shape: &ResponseOptions) -> Answer {
     let message = format!("the edit has ended, but its report could not be rendered: {trouble}");
-    let error = Error::new(Code::Internal, message).disk_unknown();
-    answer::refusal(&error, shape)
+    let error = Error::new(Code::Internal, message).with_unknown_disk();
+    answer::render_error(&error, shape)
 }
 
 /// Returns the forms of answers for a client's protocol version.
@@ -259,7 +265,7 @@ mod tests {
     #[tokio::test]
     async fn a_lost_report_does_not_claim_that_nothing_was_written() {
         let trouble = spawn_blocking(|| panic!("on purpose")).await.unwrap_err();
-        let told = undescribed(
+        let told = render_failed(
             &trouble,
             &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() },
         );

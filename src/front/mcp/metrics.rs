@@ -28,7 +28,7 @@ pub trait MetricsSink: Send + Sync {
 /// Reports the calls of one tool to a sink, if there is one.
 #[derive(Clone, Default)]
 pub(super) struct CallMetrics {
-    pub(super) ear: Option<Arc<dyn MetricsSink>>,
+    pub(super) sink: Option<Arc<dyn MetricsSink>>,
     pub(super) tool: &'static str,
 }
 
@@ -39,13 +39,13 @@ impl CallMetrics {
             // The client repeats this call, and it is counted then.
             _ => return,
         };
-        if let Some(ear) = &self.ear {
+        if let Some(ear) = &self.sink {
             ear.answered(self.tool, success);
         }
     }
 
     pub(super) fn edited<T: Edited>(&self, done: &Result<T, Error>) {
-        let Some(ear) = &self.ear else { return };
+        let Some(ear) = &self.sink else { return };
         match done {
             Ok(done) => match done.reports() {
                 Ok(reports) => reports.iter().for_each(|report| ear.reported(self.tool, report)),
@@ -57,15 +57,15 @@ impl CallMetrics {
 
     /// Makes the watch of a call report its lock waits.
     pub(super) fn timing(&self, watch: Watch) -> Watch {
-        match self.ear.clone() {
-            Some(ear) => watch.timing(Box::new(move |time| ear.waited(time))),
+        match self.sink.clone() {
+            Some(ear) => watch.with_lock_waits(Box::new(move |time| ear.waited(time))),
             None => watch,
         }
     }
 
     fn refused(&self, refusal: &Error) {
         // A question does not end a call.
-        if let (Some(ear), None) = (&self.ear, &refusal.question) {
+        if let (Some(ear), None) = (&self.sink, &refusal.question) {
             ear.refused(self.tool, refusal);
         }
     }

@@ -5,8 +5,8 @@
 
 mod ask;
 mod call;
-mod envelope;
-mod frames;
+mod id_scanner;
+mod input_lines;
 mod metrics;
 mod outcome;
 mod pipe;
@@ -32,7 +32,7 @@ pub use metrics::MetricsSink;
 #[cfg(feature = "http")]
 pub(super) use outcome::GRACE;
 #[cfg(feature = "http")]
-pub(super) use reader::{Heard, LARGE, heard};
+pub(super) use reader::{LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
 #[cfg(feature = "http")]
 pub(super) use server::Caller;
 pub(super) use server::Server;
@@ -69,19 +69,19 @@ pub struct ServerOptions {
     /// Controls `structuredContent` in answers.
     pub structured: Structured,
     /// Timeout of the client's model when it writes code.
-    pub patience: Duration,
+    pub model_timeout: Duration,
 }
 
 impl ServerOptions {
     /// Default timeout of the client's model, in seconds.
-    pub const PATIENCE: u64 = 120;
+    pub const DEFAULT_MODEL_TIMEOUT: u64 = 120;
 }
 
 impl Default for ServerOptions {
     fn default() -> ServerOptions {
         ServerOptions {
             structured: Structured::default(),
-            patience: Duration::from_secs(ServerOptions::PATIENCE),
+            model_timeout: Duration::from_secs(ServerOptions::DEFAULT_MODEL_TIMEOUT),
         }
     }
 }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::reader::MessageReader;
 
 /// Maximum number of messages in the queue of the server loop.
-const WAITING: usize = 16;
+const QUEUE_SIZE: usize = 16;
 
 pub(super) type ResponseSender = Box<dyn AsyncWrite + Send + Unpin>;
 
@@ -38,7 +38,7 @@ impl Pipe {
         output: impl AsyncWrite + Send + Unpin + 'static,
         stop: CancellationToken,
     ) -> Pipe {
-        let (sender, incoming) = mpsc::channel(WAITING);
+        let (sender, incoming) = mpsc::channel(QUEUE_SIZE);
         let output: Arc<Mutex<ResponseSender>> = Arc::new(Mutex::new(Box::new(output)));
         let reader = MessageReader::new(sender, Arc::clone(&output));
         tokio::spawn(async move {
@@ -73,8 +73,8 @@ impl Transport<RoleServer> for Pipe {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let message = self.incoming.lock().await.recv().await;
         match &message {
-            Some(message) => self.open.note(message),
-            None => self.open.none().await,
+            Some(message) => self.open.record(message),
+            None => self.open.wait_empty().await,
         }
         message
     }
@@ -92,7 +92,7 @@ struct PendingRequests {
 }
 
 impl PendingRequests {
-    fn note(&self, message: &ClientJsonRpcMessage) {
+    fn record(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(request) => {
                 self.ids().insert(request.id.clone());
@@ -112,7 +112,7 @@ impl PendingRequests {
     }
 
     /// Waits until there is none.
-    async fn none(&self) {
+    async fn wait_empty(&self) {
         loop {
             let closed = self.closed.notified();
             if self.ids().is_empty() {

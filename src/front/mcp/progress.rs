@@ -40,7 +40,7 @@ pub(super) fn watch(
 
 impl ProgressSender {
     /// Sends steps until the watch is dropped.
-    pub(super) async fn pass_on(self) {
+    pub(super) async fn send_all(self) {
         let Some((token, mut steps)) = self.steps else { return };
         while let Some(GateStep { gate, done, total }) = steps.recv().await {
             #[expect(clippy::cast_precision_loss, reason = "a number of gates")]

@@ -15,15 +15,15 @@ use tokio::io::AsyncRead;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
 #[cfg(feature = "http")]
-use super::envelope::Envelope;
-use super::frames::{InputLine, InputLines};
+use super::id_scanner::IdScanner;
+use super::input_lines::{InputLine, InputLines};
 use super::pipe::{ResponseSender, write};
 
 /// Maximum length of a message: fits a file of the default limit with the longest escapes.
-const LONGEST: usize = 64 * 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Messages from this size on are parsed on a blocking thread, in bytes.
-pub(in crate::front) const LARGE: usize = 32 * 1024;
+pub(in crate::front) const LARGE_MESSAGE_BYTES: usize = 32 * 1024;
 
 /// Reads messages, passes on the valid ones, and answers the others.
 #[derive(Clone)]
@@ -34,11 +34,11 @@ pub(super) struct MessageReader {
 }
 
 /// The result of parsing a line.
-pub(in crate::front) enum Heard {
+pub(in crate::front) enum ParsedMessage {
     Message(Box<ClientJsonRpcMessage>),
     /// An invalid message, which is answered with this error.
-    Nonsense(ErrorData, Option<RequestId>),
-    Aside,
+    Invalid(ErrorData, Option<RequestId>),
+    UnknownNotification,
 }
 
 /// The fields that distinguish a request from a notification.
@@ -59,13 +59,13 @@ impl MessageReader {
 
     /// Reads until the input ends or the server loop has ended.
     pub(super) async fn run(self, input: impl AsyncRead + Send + Unpin) {
-        let mut frames = InputLines::new(input, LONGEST);
+        let mut frames = InputLines::new(input, MAX_MESSAGE_BYTES);
         loop {
             let passed = match frames.next().await {
-                Ok(Some(InputLine::Line(line, id))) if line.len() < LARGE => {
+                Ok(Some(InputLine::Line(line, id))) if line.len() < LARGE_MESSAGE_BYTES => {
                     self.pass(parse(&line, id)).await
                 }
-                Ok(Some(InputLine::Line(line, id))) => self.parse_aside(line, id).await,
+                Ok(Some(InputLine::Line(line, id))) => self.parse_large(line, id).await,
                 Ok(Some(InputLine::TooLong(id))) => self.pass(too_long(id)).await,
                 Ok(None) => return,
                 Err(trouble) => {
@@ -80,31 +80,33 @@ impl MessageReader {
     }
 
     /// Passes a message on, or answers it; `None` if the server loop has ended.
-    async fn pass(&self, heard: Heard) -> Option<()> {
+    async fn pass(&self, heard: ParsedMessage) -> Option<()> {
         match heard {
-            Heard::Message(message) => {
+            ParsedMessage::Message(message) => {
                 if !matches!(*message, JsonRpcMessage::Request(_)) {
                     // A cancellation must not overtake its request.
                     drop(self.large.acquire().await);
                 }
                 self.sender.send(*message).await.ok()
             }
-            Heard::Nonsense(error, id) => {
+            ParsedMessage::Invalid(error, id) => {
                 write(&self.output, &ServerJsonRpcMessage::error(error, id)).await.ok()
             }
-            Heard::Aside => Some(()),
+            ParsedMessage::UnknownNotification => Some(()),
         }
     }
 
     /// Parses one large message while reading continues.
-    async fn parse_aside(&self, line: Vec<u8>, id: Option<RequestId>) -> Option<()> {
+    async fn parse_large(&self, line: Vec<u8>, id: Option<RequestId>) -> Option<()> {
         let alone = Arc::clone(&self.large).acquire_owned().await.ok()?;
         let reader = self.clone();
         tokio::spawn(async move {
             let heard = tokio::task::spawn_blocking(move || parse(&line, id)).await;
             let passed = match heard {
-                Ok(Heard::Message(message)) => reader.sender.send(*message).await.ok(),
-                Ok(heard @ (Heard::Nonsense(..) | Heard::Aside)) => reader.pass(heard).await,
+                Ok(ParsedMessage::Message(message)) => reader.sender.send(*message).await.ok(),
+                Ok(heard @ (ParsedMessage::Invalid(..) | ParsedMessage::UnknownNotification)) => {
+                    reader.pass(heard).await
+                }
                 Err(trouble) => {
                     tracing::error!(%trouble, "a message could not be parsed");
                     None
@@ -117,25 +119,28 @@ impl MessageReader {
 }
 
 #[cfg(feature = "http")]
-pub(in crate::front) fn heard(message: &[u8]) -> Heard {
-    let mut envelope = Envelope::default();
+pub(in crate::front) fn parse_message(message: &[u8]) -> ParsedMessage {
+    let mut envelope = IdScanner::default();
     envelope.feed(message);
     parse(message, envelope.take())
 }
 
-fn parse(line: &[u8], id: Option<RequestId>) -> Heard {
+fn parse(line: &[u8], id: Option<RequestId>) -> ParsedMessage {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let trouble = match serde_json::from_slice(line) {
-        Ok(message) => return Heard::Message(Box::new(message)),
+        Ok(message) => return ParsedMessage::Message(Box::new(message)),
         Err(trouble) => trouble,
     };
     tracing::debug!(%trouble, "a message was not understood");
     match (trouble.classify(), serde_json::from_slice(line)) {
-        (Category::Data, Ok(MessageKind { method: Some(_), id: None })) => Heard::Aside,
-        (Category::Data, _) => Heard::Nonsense(ErrorData::invalid_request(invalid(line, &trouble), None), id),
-        (Category::Syntax | Category::Eof | Category::Io, _) => {
-            Heard::Nonsense(ErrorData::parse_error(format!("the message is not JSON: {trouble}"), None), id)
+        (Category::Data, Ok(MessageKind { method: Some(_), id: None })) => ParsedMessage::UnknownNotification,
+        (Category::Data, _) => {
+            ParsedMessage::Invalid(ErrorData::invalid_request(invalid(line, &trouble), None), id)
         }
+        (Category::Syntax | Category::Eof | Category::Io, _) => ParsedMessage::Invalid(
+            ErrorData::parse_error(format!("the message is not JSON: {trouble}"), None),
+            id,
+        ),
     }
 }
 
@@ -146,7 +151,8 @@ fn invalid(line: &[u8], trouble: &serde_json::Error) -> String {
     }
 }
 
-fn too_long(id: Option<RequestId>) -> Heard {
-    let message = format!("the message is longer than {LONGEST} bytes and was not read; nothing was written");
-    Heard::Nonsense(ErrorData::invalid_request(message, None), id)
+fn too_long(id: Option<RequestId>) -> ParsedMessage {
+    let message =
+        format!("the message is longer than {MAX_MESSAGE_BYTES} bytes and was not read; nothing was written");
+    ParsedMessage::Invalid(ErrorData::invalid_request(message, None), id)
 }

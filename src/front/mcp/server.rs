@@ -15,23 +15,23 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::ServerOptions;
-use super::ask::{Returned, Seal};
+use super::ask::{ReturnedInput, Seal};
 use super::call::{CallContext, call};
 use super::metrics::CallMetrics;
 use crate::engine::Workspace;
-use crate::front::tools::{Again, Effect, Tool, entity, listed_name, read_content_lines};
+use crate::front::tools::{Effect, RepeatEffect, Tool, entity, listed_name, read_content_lines};
 use crate::front::toolset::{Selection, Toolset, WriteAccess};
 
 /// Returns the instructions for the agent, limited to the offered tools.
 pub(super) fn instructions(selection: &Selection, access: WriteAccess) -> String {
     let offered = |name: &str| selection.tools(access).any(|tool| tool.name == name);
-    let said = TOLD.iter().filter(|(name, _)| offered(name)).map(|(_, said)| *said);
+    let said = TOOL_INSTRUCTIONS.iter().filter(|(name, _)| offered(name)).map(|(_, said)| *said);
     let writes = selection.tools(access).any(|tool| tool.effect == Effect::Changes);
-    said.chain(writes.then_some(JUDGED)).collect::<Vec<_>>().join(" ")
+    said.chain(writes.then_some(EDIT_INSTRUCTIONS)).collect::<Vec<_>>().join(" ")
 }
 
 /// The instructions for each tool, in the order of an agent's work.
-const TOLD: &[(&str, &str)] = &[
+const TOOL_INSTRUCTIONS: &[(&str, &str)] = &[
     ("search_content", "Find the place with search_content."),
     ("ai_get_code_context", "ai_get_code_context shows outlines, definitions and references."),
     ("read_content_lines", "Read it with read_content_lines: numbered lines, and their `version`."),
@@ -43,7 +43,7 @@ const TOLD: &[(&str, &str)] = &[
     ("undo_edit", "undo_edit takes an edit back."),
 ];
 
-const JUDGED: &str = "Send the last `version` as expected_version; line_map shows how line numbers moved. Quality gates judge \
+const EDIT_INSTRUCTIONS: &str = "Send the last `version` as expected_version; line_map shows how line numbers moved. Quality gates judge \
     an edit before it is written. isError: nothing was written, unless it says that this is not known; fix what it names.";
 
 /// The client that makes the calls.
@@ -58,7 +58,7 @@ pub(in crate::front) struct Caller {
 pub(in crate::front) struct Server {
     tool_router: Arc<ToolRouter<Server>>,
     instructions: Arc<str>,
-    desk: CallContext,
+    call_context: CallContext,
 }
 
 impl Server {
@@ -78,39 +78,43 @@ impl Server {
         Server {
             tool_router: Arc::new(tool_router),
             instructions: instructions(selection, access).into(),
-            desk: CallContext {
+            call_context: CallContext {
                 workspace,
-                manners,
-                reader,
+                options: manners,
+                read_tool: reader,
                 stop,
                 seal: Seal::new(),
                 caller: Caller::default(),
-                tally: CallMetrics::default(),
-                open: TaskTracker::new(),
+                metrics: CallMetrics::default(),
+                open_calls: TaskTracker::new(),
             },
         }
     }
 
     /// Sets the caller and the metrics sink.
     #[cfg(feature = "http")]
-    pub(in crate::front) fn told(mut self, caller: Caller, ear: Arc<dyn super::MetricsSink>) -> Server {
-        self.desk.caller = caller;
-        self.desk.tally.ear = Some(ear);
+    pub(in crate::front) fn with_caller(
+        mut self,
+        caller: Caller,
+        ear: Arc<dyn super::MetricsSink>,
+    ) -> Server {
+        self.call_context.caller = caller;
+        self.call_context.metrics.sink = Some(ear);
         self
     }
 
     /// Sets a seal that is shared with other servers, so that each can verify the others' questions.
     #[cfg(feature = "http")]
-    pub(in crate::front) fn sharing(mut self, seal: [u8; 32]) -> Server {
-        self.desk.seal = Seal::shared(seal);
+    pub(in crate::front) fn with_seal(mut self, seal: [u8; 32]) -> Server {
+        self.call_context.seal = Seal::shared(seal);
         self
     }
 
     /// Waits until every call was answered.
     #[cfg(feature = "http")]
-    pub(in crate::front) async fn idle(&self) {
-        self.desk.open.close();
-        self.desk.open.wait().await;
+    pub(in crate::front) async fn wait_idle(&self) {
+        self.call_context.open_calls.close();
+        self.call_context.open_calls.wait().await;
     }
 }
 
@@ -172,7 +176,7 @@ fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
 /// accepted but not listed, because each listed field costs tokens in every conversation.
 pub(super) fn listing(tool: &'static Tool, selection: &Selection) -> model::Tool {
     let mut schema = (tool.schema)();
-    if !selection.names(Toolset::Content)
+    if !selection.contains(Toolset::Content)
         && let Some(Value::Object(properties)) = schema.get_mut("properties")
     {
         properties.retain(|name, _| !entity::FIELDS.contains(&name.as_str()));
@@ -182,9 +186,9 @@ pub(super) fn listing(tool: &'static Tool, selection: &Selection) -> model::Tool
         _ => String::new(),
     };
     let hints = ToolAnnotations::with_title(tool.title)
-        .read_only(tool.effect == Effect::Looks)
+        .read_only(tool.effect == Effect::Reads)
         .destructive(tool.effect == Effect::Changes)
-        .idempotent(tool.again == Again::Nothing)
+        .idempotent(tool.repeat_effect == RepeatEffect::NoChange)
         .open_world(false);
     model::Tool::new(tool.name, about, schema).with_annotations(hints)
 }
@@ -193,8 +197,8 @@ fn route(tool: &'static Tool, selection: &Selection) -> ToolRoute<Server> {
     ToolRoute::new_dyn(listing(tool, selection), move |context: ToolCallContext<'_, Server>| {
         let ToolCallContext { service, request_context, arguments, input_responses, request_state, .. } =
             context;
-        let returned = Returned { responses: input_responses, state: request_state };
-        let desk = service.desk.clone();
+        let returned = ReturnedInput { responses: input_responses, state: request_state };
+        let desk = service.call_context.clone();
         Box::pin(async move {
             let arguments = arguments.unwrap_or_default();
             Ok(call(tool, desk, arguments, returned, request_context).await)

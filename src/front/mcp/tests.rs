@@ -1,6 +1,6 @@
 //! Tests with a client in the same process, over a pipe.
 
-mod told;
+mod listing;
 
 use std::time::Duration;
 

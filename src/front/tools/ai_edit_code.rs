@@ -8,14 +8,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::safe_edit_file::limit;
-use super::{Again, EditCall, Effect, Tool, ToolRequest, Unwritten, WireMode};
+use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, UnwrittenEdit, WireMode};
 use crate::engine::Report;
 use crate::error::{Code, Error, ErrorFamily};
 use crate::front::answer::{FieldNames, ResponseFormat, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{
-    Author, EditType, Expect, GateOptions, InsertPoint, Instructed, InstructionFields, Request, Target,
+    Author, EditType, Expect, GateOptions, InsertPoint, InstructionFields, ParsedInstruction, Request, Target,
 };
 
 /// The definition of `ai_edit_code` in the list of tools.
@@ -24,23 +24,23 @@ pub const TOOL: Tool = Tool {
     title: "Edit code by an instruction",
     toolset: Toolset::Ai,
     effect: Effect::Changes,
-    again: Again::Changes,
-    voice: VOICE,
+    repeat_effect: RepeatEffect::Changes,
+    profile: PROFILE,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 /// An older name that is accepted but not listed.
 pub(super) const OLD_NAME: &str = "ai_code_editing.edit_file";
 
-const VOICE: ToolProfile = ToolProfile {
+const PROFILE: ToolProfile = ToolProfile {
     names: FieldNames { path: "target_file", ..FieldNames::PLAIN },
-    written,
-    dialect: Some(&DIALECT),
+    success_message,
+    format: Some(&FORMAT),
     ..ToolProfile::PLAIN
 };
 
-static DIALECT: ResponseFormat = ResponseFormat {
+static FORMAT: ResponseFormat = ResponseFormat {
     fields: &[
         ("line_edits[0].start_line", "start_line"),
         ("line_edits[0].end_line", "end_line"),
@@ -51,8 +51,8 @@ static DIALECT: ResponseFormat = ResponseFormat {
         ("insert_lines[0].expect", "expected_version"),
         ("at_line may be", "start_line may be"),
     ],
-    code: few,
-    dress,
+    code: map_code,
+    convert,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<AiEditCode>);
@@ -92,7 +92,7 @@ enum WireType {
 }
 
 impl WireType {
-    fn raise(self) -> EditType {
+    fn into_edit_type(self) -> EditType {
         match self {
             WireType::Insert => EditType::Insert,
             WireType::Replace => EditType::Replace,
@@ -101,45 +101,47 @@ impl WireType {
     }
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: AiEditCode = arguments::read(&SCHEMA, arguments)?;
     let limit = asked.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit);
-    let shape = ResponseOptions { limit, voice: VOICE, ..ResponseOptions::default() };
+    let shape = ResponseOptions { limit, profile: PROFILE, ..ResponseOptions::default() };
     let fields = InstructionFields {
         instruction: asked.edit_instruction,
         start_line: asked.start_line,
         end_line: asked.end_line,
         code: asked.code_block,
-        edit_type: asked.edit_type.map(WireType::raise),
+        edit_type: asked.edit_type.map(WireType::into_edit_type),
     };
-    let instructed = fields.raise()?;
+    let instructed = fields.parse()?;
     let request = |edit| Request {
         target: Target::File(asked.target_file),
         edit,
-        mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
+        mode: asked.mode.map(WireMode::into_mode).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     };
     Ok(match instructed {
-        Instructed::Known(edit) => ToolRequest::Edit(Box::new(EditCall { request: request(edit), shape })),
-        Instructed::Unwritten(instruction) => {
-            let request = request(InsertPoint::edit(instruction.spot, BLANK.to_owned()));
-            ToolRequest::Unwritten(Box::new(Unwritten { request, instruction, shape }))
+        ParsedInstruction::Complete(edit) => {
+            ToolRequest::Edit(Box::new(EditCall { request: request(edit), options: shape }))
+        }
+        ParsedInstruction::NeedsCode(instruction) => {
+            let request = request(InsertPoint::edit(instruction.insert_point, CODE_PLACEHOLDER.to_owned()));
+            ToolRequest::Unwritten(Box::new(UnwrittenEdit { request, instruction, options: shape }))
         }
     })
 }
 
 /// Placeholder for code that is still missing.
-const BLANK: &str = "\n";
+const CODE_PLACEHOLDER: &str = "\n";
 
-fn written(_: &Report) -> Option<String> {
+fn success_message(_: &Report) -> Option<String> {
     Some("File updated successfully.".to_owned())
 }
 
 /// Maps a code to one of four: errors that other input could fix become `INVALID_INPUT`, those that only a person or
 /// the machine can fix become `PERMISSION_DENIED`.
-fn few(code: Code) -> Code {
+fn map_code(code: Code) -> Code {
     match (code, code.family()) {
         (Code::FileNotFound, _) => Code::FileNotFound,
         (_, ErrorFamily::Conflict) => Code::EditConflict,
@@ -152,7 +154,7 @@ fn few(code: Code) -> Code {
 
 /// Converts an answer: `status` is success or failure, `outcome` is the status of the edit, and a failure repeats its
 /// message as `error`.
-fn dress(mut fields: JsonObject) -> JsonObject {
+fn convert(mut fields: JsonObject) -> JsonObject {
     let success = fields.get("success") == Some(&Value::Bool(true));
     let mut take = |name: &str| fields.shift_remove(name);
     let (outcome, path, message) = (take("status"), take("path"), take("message"));
@@ -177,24 +179,24 @@ fn dress(mut fields: JsonObject) -> JsonObject {
 mod tests {
     use super::*;
     use crate::edit::Edit;
-    use crate::front::answer::refusal;
+    use crate::front::answer::render_error;
     use serde_json::json;
 
-    fn asked(arguments: Value) -> Result<ToolRequest, Error> {
-        ask(arguments.as_object().cloned().unwrap_or_default())
+    fn parse_args(arguments: Value) -> Result<ToolRequest, Error> {
+        parse(arguments.as_object().cloned().unwrap_or_default())
     }
 
     #[test]
     fn code_that_is_given_makes_an_edit_and_else_it_is_to_be_written() {
-        let edit = asked(json!({"target_file": "a", "edit_instruction": "x", "code_block": "y",
+        let edit = parse_args(json!({"target_file": "a", "edit_instruction": "x", "code_block": "y",
             "expected_version": "0123456789ab"}));
         let edit = edit.unwrap().into_edit().request;
-        assert_eq!((&edit.edit, edit.target.shown()), (&InsertPoint::End.edit("y".into()), "a"));
+        assert_eq!((&edit.edit, edit.target.display_path()), (&InsertPoint::End.edit("y".into()), "a"));
         assert_eq!(edit.expect, Expect::Version("0123456789ab".into()));
-        let unwritten = asked(json!({"target_file": "a", "edit_instruction": "x", "start_line": 2}));
+        let unwritten = parse_args(json!({"target_file": "a", "edit_instruction": "x", "start_line": 2}));
         let ToolRequest::Unwritten(unwritten) = unwritten.unwrap() else { panic!() };
         assert_eq!(
-            (unwritten.instruction.text.as_str(), unwritten.instruction.spot),
+            (unwritten.instruction.text.as_str(), unwritten.instruction.insert_point),
             ("x", InsertPoint::Lines(2, 2))
         );
         assert!(matches!(unwritten.request.edit, Edit::Lines(_)));
@@ -208,7 +210,7 @@ mod tests {
             (json!({"target_file": "a", "edit_instruction": "x", "edit_type": "move"}), "edit_type"),
             (json!({"target_file": "a", "edit_instruction": "x", "max_bytes": 1}), "max_bytes"),
         ] {
-            let refused = asked(arguments.clone()).unwrap_err();
+            let refused = parse_args(arguments.clone()).unwrap_err();
             assert_eq!(
                 (refused.code, refused.field.as_deref()),
                 (Code::InvalidInput, Some(field)),
@@ -216,16 +218,17 @@ mod tests {
             );
         }
         let plain = Error::new(Code::RangeOutOfBounds, "Line 9 is out of bounds (at_line may be 1-3)");
-        let renamed = VOICE.renamed(plain.field("insert_lines[0].at_line"));
+        let renamed = PROFILE.rename_error_fields(plain.field("insert_lines[0].at_line"));
         assert_eq!(renamed.field.as_deref(), Some("start_line"));
         assert_eq!(renamed.message, "Line 9 is out of bounds (start_line may be 1-3)");
     }
 
     #[test]
     fn a_failure_has_one_of_four_codes_and_the_precise_one() {
-        let shape = ResponseOptions { path: Some("a.py".into()), voice: VOICE, ..ResponseOptions::default() };
+        let shape =
+            ResponseOptions { path: Some("a.py".into()), profile: PROFILE, ..ResponseOptions::default() };
         for code in Code::ALL {
-            let answer = refusal(&Error::new(*code, "m"), &shape);
+            let answer = render_error(&Error::new(*code, "m"), &shape);
             let (seen, text) = (&answer.json, &answer.text);
             assert_eq!((&seen["status"], &seen["success"]), (&json!("failure"), &json!(false)));
             assert_eq!((&seen["error"], &seen["file_path"]), (&seen["message"], &json!("a.py")));
@@ -234,7 +237,7 @@ mod tests {
             let wire = seen["code"].as_str().unwrap();
             assert!(few.contains(&wire) && text.contains(wire) && text.contains(code.name()), "{seen}");
         }
-        let said = |code: Code| few(code).name();
+        let said = |code: Code| map_code(code).name();
         assert_eq!(said(Code::NotConfirmed), "PERMISSION_DENIED");
         assert_eq!(said(Code::LockTimeout), "EDIT_CONFLICT");
         assert_eq!(said(Code::GateRefused), "INVALID_INPUT");

@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Again, Effect, Tool, ToolRequest};
+use super::{Effect, RepeatEffect, Tool, ToolRequest};
 use crate::error::Error;
 use crate::front::answer::{FieldNames, ToolProfile};
 use crate::front::toolset::Toolset;
@@ -18,14 +18,14 @@ pub const TOOL: Tool = Tool {
     name: "ai_get_code_context",
     title: "Get the context of code",
     toolset: Toolset::Look,
-    effect: Effect::Looks,
-    again: Again::Nothing,
-    voice: ToolProfile {
+    effect: Effect::Reads,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: ToolProfile {
         names: FieldNames { path: "target_file", ..FieldNames::PLAIN },
         ..ToolProfile::PLAIN
     },
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<GetCodeContext>);
@@ -44,29 +44,29 @@ struct GetCodeContext {
     max_tokens: Option<i64>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let GetCodeContext { target_file, query, symbol, max_tokens } = arguments::read(&SCHEMA, arguments)?;
     ContextFields { target_file, query, symbol, max_tokens }
-        .raise()
+        .into_request()
         .map(ReadRequest::Context)
-        .map(ToolRequest::Look)
+        .map(ToolRequest::Read)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Code;
-    use crate::request::{ContextLook, Target};
+    use crate::request::{ContextRequest, Target};
 
     #[test]
     fn it_asks_for_a_look() {
         let asked =
-            ask(rmcp::object!({"target_file": "a.py", "symbol": "A.f", "query": " ", "max_tokens": 500}));
-        let ToolRequest::Look(ReadRequest::Context(look)) = asked.unwrap() else { panic!() };
+            parse(rmcp::object!({"target_file": "a.py", "symbol": "A.f", "query": " ", "max_tokens": 500}));
+        let ToolRequest::Read(ReadRequest::Context(look)) = asked.unwrap() else { panic!() };
         let target = Some(Target::File("a.py".into()));
-        assert_eq!(look, ContextLook { target, query: None, symbol: Some("A.f".into()), tokens: 500 });
+        assert_eq!(look, ContextRequest { target, query: None, symbol: Some("A.f".into()), tokens: 500 });
         for tokens in [99, 50_001] {
-            let refused = ask(rmcp::object!({"max_tokens": tokens})).unwrap_err();
+            let refused = parse(rmcp::object!({"max_tokens": tokens})).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("max_tokens")));
         }
     }

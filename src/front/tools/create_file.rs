@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Again, EditCall, Effect, Tool, ToolRequest};
+use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest};
 use crate::edit::Edit;
 use crate::error::Error;
 use crate::front::answer::{ResponseOptions, ToolProfile};
@@ -20,10 +20,10 @@ pub const TOOL: Tool = Tool {
     title: "Create a file (deprecated)",
     toolset: Toolset::Legacy,
     effect: Effect::Adds,
-    again: Again::Nothing,
-    voice: ToolProfile::PLAIN,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<CreateFile>);
@@ -39,17 +39,17 @@ struct CreateFile {
     content: String,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let CreateFile { path, content } = arguments::read(&SCHEMA, arguments)?;
     let request = Request {
         target: Target::File(path),
         edit: Edit::Content(content),
         mode: Mode::Strict,
         expect: Expect::Absent,
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, shape: ResponseOptions::default() })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, options: ResponseOptions::default() })))
 }
 
 #[cfg(test)]
@@ -59,18 +59,18 @@ mod tests {
 
     #[test]
     fn it_asks_for_a_file_that_is_not_there() {
-        let asked = ask(rmcp::object!({"path": "a/b", "content": ""})).unwrap();
+        let asked = parse(rmcp::object!({"path": "a/b", "content": ""})).unwrap();
         let ToolRequest::Edit(asked) = asked else { panic!("{asked:?}") };
         let asked = asked.request;
         assert_eq!(asked.edit, Edit::Content(String::new()));
         assert_eq!(asked.expect, Expect::Absent);
-        assert_eq!(asked.target.shown(), "a/b");
+        assert_eq!(asked.target.display_path(), "a/b");
     }
 
     #[test]
     fn both_fields_are_needed() {
         let missing = |arguments: serde_json::Value| {
-            ask(arguments.as_object().cloned().unwrap_or_default()).unwrap_err().field
+            parse(arguments.as_object().cloned().unwrap_or_default()).unwrap_err().field
         };
         assert_eq!(missing(json!({"path": "a"})).as_deref(), Some("content"));
         assert_eq!(missing(json!({"content": "a"})).as_deref(), Some("path"));

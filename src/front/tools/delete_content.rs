@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity;
-use super::{Again, EditCall, Effect, Tool, ToolRequest};
+use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::front::answer::{DiffWish, ExtraField, ResponseOptions, ToolProfile};
+use crate::front::answer::{DiffDisplay, ExtraField, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Author, Expect, GateOptions, Mode, Request};
@@ -21,13 +21,14 @@ pub const TOOL: Tool = Tool {
     title: "Delete a file",
     toolset: Toolset::Content,
     effect: Effect::Changes,
-    again: Again::Nothing,
-    voice: VOICE,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: PROFILE,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
-const VOICE: ToolProfile = ToolProfile { refused, beside: &[ExtraField::Error], ..ToolProfile::PLAIN };
+const PROFILE: ToolProfile =
+    ToolProfile { rejection_message, extra_fields: &[ExtraField::Error], ..ToolProfile::PLAIN };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<DeleteContent>);
 
@@ -47,22 +48,23 @@ struct DeleteContent {
     expected_version: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: DeleteContent = arguments::read(&SCHEMA, arguments)?;
     let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
     let request = Request {
-        target: entity.raise(asked.path)?,
+        target: entity.into_target(asked.path)?,
         edit: Edit::Remove,
         mode: Mode::Strict,
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    let shape = ResponseOptions { voice: VOICE, diff: DiffWish::Left, ..ResponseOptions::default() };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, shape })))
+    let shape =
+        ResponseOptions { profile: PROFILE, diff: DiffDisplay::Omitted, ..ResponseOptions::default() };
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, options: shape })))
 }
 
-fn refused(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
+fn rejection_message(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
     match refusal.code {
         Code::FileNotFound => Some(format!("{} not found: {}", shape.noun(), shape.target())),
         _ => None,
@@ -76,12 +78,12 @@ mod tests {
 
     #[test]
     fn it_asks_for_no_file() {
-        let plain = ask(rmcp::object!({"path": "a"})).unwrap().into_edit().request;
+        let plain = parse(rmcp::object!({"path": "a"})).unwrap().into_edit().request;
         assert_eq!((plain.target, plain.edit), (Target::File("a".into()), Edit::Remove));
         assert_eq!((plain.mode, plain.expect), (Mode::Strict, Expect::Anything));
-        let versioned = ask(rmcp::object!({"path": "a", "expected_version": "0123456789ab"})).unwrap();
+        let versioned = parse(rmcp::object!({"path": "a", "expected_version": "0123456789ab"})).unwrap();
         assert_eq!(versioned.into_edit().request.expect, Expect::Version("0123456789ab".into()));
-        let refused = ask(rmcp::object!({"entity_type": "file"})).unwrap_err();
+        let refused = parse(rmcp::object!({"entity_type": "file"})).unwrap_err();
         assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("path")));
     }
 }

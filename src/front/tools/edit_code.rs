@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Again, EditCall, Effect, Tool, ToolRequest, WireMode};
+use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, WireMode};
 use crate::edit::{Edit, Occurrences};
 use crate::engine::Report;
 use crate::error::{Code, Error, Score};
 use crate::front::answer::{FieldNames, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, GateOptions, LikenessFields, Request, Target};
+use crate::request::{Author, BlockFields, Expect, GateOptions, Request, Target, ToleranceFields};
 
 /// The definition of `edit_code` in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -22,13 +22,13 @@ pub const TOOL: Tool = Tool {
     title: "Replace a block of code",
     toolset: Toolset::Code,
     effect: Effect::Changes,
-    again: Again::Changes,
-    voice: VOICE,
+    repeat_effect: RepeatEffect::Changes,
+    profile: PROFILE,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
-const VOICE: ToolProfile = ToolProfile {
+const PROFILE: ToolProfile = ToolProfile {
     names: FieldNames {
         path: "file_path",
         content: "new_content",
@@ -37,8 +37,8 @@ const VOICE: ToolProfile = ToolProfile {
         start: "start_line",
         end: "end_line",
     },
-    written: replaced_block,
-    refused,
+    success_message: replaced_block,
+    rejection_message,
     ..ToolProfile::PLAIN
 };
 
@@ -99,24 +99,31 @@ const THRESHOLD: f64 = 0.9;
 /// An older name of `single_match` that is accepted but not listed.
 const OLD_NAME: &str = "replace_block";
 
-fn ask(mut arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(mut arguments: JsonObject) -> Result<ToolRequest, Error> {
     if arguments.get("strategy").and_then(Value::as_str) == Some(OLD_NAME) {
         arguments.insert("strategy".to_owned(), "single_match".into());
     }
     let asked: EditCode = arguments::read(&SCHEMA, arguments)?;
     let voice = match asked.strategy.unwrap_or_default() {
-        Strategy::SingleMatch => VOICE,
-        Strategy::ReplaceAll => ToolProfile { written: replaced_all, ..VOICE },
-        Strategy::OverwriteFile => ToolProfile { written: |_| None, ..VOICE },
+        Strategy::SingleMatch => PROFILE,
+        Strategy::ReplaceAll => ToolProfile { success_message: replaced_all, ..PROFILE },
+        Strategy::OverwriteFile => ToolProfile { success_message: |_| None, ..PROFILE },
     };
     let expect = asked.expected_version.clone().map_or(Expect::Anything, Expect::Version);
-    let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
+    let mode = asked.mode.map(WireMode::into_mode).unwrap_or_default();
     let target = Target::File(asked.file_path.clone());
     let scrutiny = GateOptions { validate: asked.validate_command.clone(), step: true };
-    let request = Request { target, edit: asked.edit()?, mode, expect, scrutiny, author: Author::default() };
+    let request = Request {
+        target,
+        edit: asked.edit()?,
+        mode,
+        expect,
+        gate_options: scrutiny,
+        author: Author::default(),
+    };
     Ok(ToolRequest::Edit(Box::new(EditCall {
         request,
-        shape: ResponseOptions { voice, ..ResponseOptions::default() },
+        options: ResponseOptions { profile: voice, ..ResponseOptions::default() },
     })))
 }
 
@@ -134,8 +141,8 @@ impl EditCode {
         let fields = BlockFields {
             search,
             replace: self.new_content,
-            aim,
-            likeness: Some(LikenessFields {
+            occurrences: aim,
+            tolerance: Some(ToleranceFields {
                 threshold: self.threshold.unwrap_or(THRESHOLD),
                 any_line: self.similar.is_some(),
             }),
@@ -144,14 +151,14 @@ impl EditCode {
             within: self.within,
             versioned: self.expected_version.is_some(),
         };
-        fields.raise().map_err(|refusal| VOICE.renamed(refusal))
+        fields.into_edit().map_err(|refusal| PROFILE.rename_error_fields(refusal))
     }
 }
 
 fn replaced_block(report: &Report) -> Option<String> {
     let first = report.places.first().map(|place| place.line);
-    let line = report.receipt.map(|receipt| receipt.line).or(first)?;
-    let score = report.receipt.map_or(Score::WHOLE, |receipt| receipt.score);
+    let line = report.match_info.map(|receipt| receipt.line).or(first)?;
+    let score = report.match_info.map_or(Score::IDENTICAL, |receipt| receipt.score);
     Some(format!("Replaced block at line {line} (Match Score: {}%)", score.percent()))
 }
 
@@ -160,7 +167,7 @@ fn replaced_all(report: &Report) -> Option<String> {
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn refused(refusal: &Error, _: &ResponseOptions) -> Option<String> {
+fn rejection_message(refusal: &Error, _: &ResponseOptions) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
@@ -187,18 +194,18 @@ mod tests {
     use super::*;
     use crate::edit::{LineWindow, OnDuplicate, Search};
     use crate::error::{Best, EvidenceLine};
-    use crate::front::answer::refusal;
+    use crate::front::answer::render_error;
     use crate::locate::{MatchTolerance, TypoPolicy};
     use serde_json::json;
 
-    fn asked(fields: Value) -> Result<EditCall, Error> {
+    fn parse_args(fields: Value) -> Result<EditCall, Error> {
         let mut arguments = rmcp::object!({"file_path": "a.go", "new_content": "y"});
         arguments.extend(fields.as_object().cloned().unwrap_or_default());
-        ask(arguments).map(ToolRequest::into_edit)
+        parse(arguments).map(ToolRequest::into_edit)
     }
 
     fn search(fields: Value) -> Search {
-        asked(fields).unwrap().into_search()
+        parse_args(fields).unwrap().into_search()
     }
 
     #[test]
@@ -209,11 +216,15 @@ mod tests {
             (json!("replace_block"), Occurrences::Block),
             (json!("replace_all"), Occurrences::EveryBlock),
         ] {
-            assert_eq!(search(json!({"search_context": "x", "strategy": strategy})).aim, aim, "{strategy}");
+            assert_eq!(
+                search(json!({"search_context": "x", "strategy": strategy})).occurrences,
+                aim,
+                "{strategy}"
+            );
         }
-        let overwritten = asked(json!({"strategy": "overwrite_file"})).unwrap().request;
+        let overwritten = parse_args(json!({"strategy": "overwrite_file"})).unwrap().request;
         assert_eq!(overwritten.edit, Edit::Content("y".into()));
-        let wrong = asked(json!({"strategy": "first", "search_context": "x"})).unwrap_err();
+        let wrong = parse_args(json!({"strategy": "first", "search_context": "x"})).unwrap_err();
         assert!(
             !wrong.message.contains(OLD_NAME) && wrong.message.contains("overwrite_file"),
             "{}",
@@ -229,12 +240,12 @@ mod tests {
         assert_eq!(seen.lines, Some(LineWindow { start: 3, end: LineWindow::OPEN }));
         assert_eq!(
             seen.tolerance,
-            MatchTolerance::Similar { threshold: Score::WHOLE, slip: TypoPolicy::Pen }
+            MatchTolerance::Similar { threshold: Score::IDENTICAL, typos: TypoPolicy::Certain }
         );
-        assert_eq!(seen.standing, OnDuplicate::Again);
+        assert_eq!(seen.on_duplicate, OnDuplicate::InsertAgain);
         let seen = search(json!({"search_context": "x", "within": "C.m", "similar": "any"}));
         let threshold = Score::from_ratio(THRESHOLD).unwrap();
-        assert_eq!(seen.tolerance, MatchTolerance::Similar { threshold, slip: TypoPolicy::Any });
+        assert_eq!(seen.tolerance, MatchTolerance::Similar { threshold, typos: TypoPolicy::Any });
     }
 
     #[test]
@@ -254,15 +265,16 @@ mod tests {
                 "validate_command",
             ),
         ] {
-            let refused = asked(fields.clone()).map(|asked| asked.request).unwrap_err();
+            let refused = parse_args(fields.clone()).map(|asked| asked.request).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (code, Some(field)), "{fields}");
         }
     }
 
     #[test]
     fn a_refusal_is_worded_as_the_tool_words_it() {
-        let shape = ResponseOptions { path: Some("a.go".into()), voice: VOICE, ..ResponseOptions::default() };
-        let said = |error: Error| refusal(&error, &shape).json["message"].as_str().unwrap().to_owned();
+        let shape =
+            ResponseOptions { path: Some("a.go".into()), profile: PROFILE, ..ResponseOptions::default() };
+        let said = |error: Error| render_error(&error, &shape).json["message"].as_str().unwrap().to_owned();
         let places: Vec<EvidenceLine> =
             [3, 9].map(|line| EvidenceLine { line, preview: "x".into(), symbol: None }).into();
         let best = Best {
@@ -280,7 +292,7 @@ mod tests {
                 "No match found. Best candidate at line 50 (Score: 85%).",
             ),
             (ambiguous(), "Ambiguous match. Found 2 occurrences at lines 3, 9"),
-            (ambiguous().counting(12), "Ambiguous match. Found 12 occurrences at lines 3, 9, ..."),
+            (ambiguous().with_place_count(12), "Ambiguous match. Found 12 occurrences at lines 3, 9, ..."),
             (Error::new(Code::AlreadyApplied, "m"), "m"),
         ] {
             assert_eq!(said(error), format!("nothing was written: {message}"));

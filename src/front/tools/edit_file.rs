@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Again, EditCall, Effect, Tool, ToolRequest, WireMode};
+use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, WireMode};
 use crate::edit::Occurrences;
 use crate::engine::Report;
 use crate::error::{Code, Error};
@@ -21,16 +21,16 @@ pub const TOOL: Tool = Tool {
     title: "Replace a text in a file",
     toolset: Toolset::Text,
     effect: Effect::Changes,
-    again: Again::Changes,
-    voice: VOICE,
+    repeat_effect: RepeatEffect::Changes,
+    profile: PROFILE,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
-const VOICE: ToolProfile = ToolProfile {
+const PROFILE: ToolProfile = ToolProfile {
     names: FieldNames { path: "file_path", search: "old_string", replace: "new_string", ..FieldNames::PLAIN },
-    written,
-    refused,
+    success_message,
+    rejection_message,
     ..ToolProfile::PLAIN
 };
 
@@ -59,13 +59,13 @@ struct EditFile {
     expected_version: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: EditFile = arguments::read(&SCHEMA, arguments)?;
     let fields = BlockFields {
         search: asked.old_string,
         replace: asked.new_string,
-        aim: if asked.replace_all { Occurrences::EveryBlock } else { Occurrences::Block },
-        likeness: None,
+        occurrences: if asked.replace_all { Occurrences::EveryBlock } else { Occurrences::Block },
+        tolerance: None,
         start_line: None,
         end_line: None,
         within: asked.within,
@@ -73,24 +73,24 @@ fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     };
     let request = Request {
         target: Target::File(asked.file_path),
-        edit: fields.raise().map_err(|refusal| VOICE.renamed(refusal))?,
-        mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
+        edit: fields.into_edit().map_err(|refusal| PROFILE.rename_error_fields(refusal))?,
+        mode: asked.mode.map(WireMode::into_mode).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     };
     Ok(ToolRequest::Edit(Box::new(EditCall {
         request,
-        shape: ResponseOptions { voice: VOICE, ..ResponseOptions::default() },
+        options: ResponseOptions { profile: PROFILE, ..ResponseOptions::default() },
     })))
 }
 
-fn written(report: &Report) -> Option<String> {
+fn success_message(report: &Report) -> Option<String> {
     let count = report.replacements?;
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn refused(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
+fn rejection_message(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
@@ -107,16 +107,16 @@ mod tests {
     use super::*;
     use crate::edit::{Needle, OnDuplicate, Search};
     use crate::error::EvidenceLine;
-    use crate::front::answer::refusal;
+    use crate::front::answer::render_error;
     use crate::locate::MatchTolerance;
     use serde_json::{Value, json};
 
-    fn asked(arguments: Value) -> Result<EditCall, Error> {
-        ask(arguments.as_object().cloned().unwrap_or_default()).map(ToolRequest::into_edit)
+    fn parse_args(arguments: Value) -> Result<EditCall, Error> {
+        parse(arguments.as_object().cloned().unwrap_or_default()).map(ToolRequest::into_edit)
     }
 
     fn search(arguments: Value) -> Search {
-        asked(arguments).unwrap().into_search()
+        parse_args(arguments).unwrap().into_search()
     }
 
     #[test]
@@ -130,18 +130,18 @@ mod tests {
                 count: None,
                 lines: None,
                 within: Some("f".into()),
-                aim: Occurrences::Block,
+                occurrences: Occurrences::Block,
                 tolerance: MatchTolerance::Wrapping,
-                standing: OnDuplicate::Done,
+                on_duplicate: OnDuplicate::Reject,
             }
         );
         let all = json!({"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": true,
             "expected_version": "0123456789ab"});
         assert_eq!(
-            (search(all.clone()).aim, search(all.clone()).standing),
-            (Occurrences::EveryBlock, OnDuplicate::Again)
+            (search(all.clone()).occurrences, search(all.clone()).on_duplicate),
+            (Occurrences::EveryBlock, OnDuplicate::InsertAgain)
         );
-        assert_eq!(asked(all).unwrap().request.expect, Expect::Version("0123456789ab".into()));
+        assert_eq!(parse_args(all).unwrap().request.expect, Expect::Version("0123456789ab".into()));
     }
 
     #[test]
@@ -155,18 +155,18 @@ mod tests {
                 "replace_all",
             ),
         ] {
-            let refused = asked(arguments).unwrap_err();
+            let refused = parse_args(arguments).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
         }
-        let missing = VOICE.renamed(Error::new(Code::FileNotFound, "no").field("path"));
+        let missing = PROFILE.rename_error_fields(Error::new(Code::FileNotFound, "no").field("path"));
         assert_eq!(missing.field.as_deref(), Some("file_path"));
     }
 
     #[test]
     fn a_refusal_is_worded_as_the_tool_words_it() {
         let shape =
-            ResponseOptions { path: Some("app.py".into()), voice: VOICE, ..ResponseOptions::default() };
-        let said = |error: Error| refusal(&error, &shape).json["message"].as_str().unwrap().to_owned();
+            ResponseOptions { path: Some("app.py".into()), profile: PROFILE, ..ResponseOptions::default() };
+        let said = |error: Error| render_error(&error, &shape).json["message"].as_str().unwrap().to_owned();
         let place = EvidenceLine { line: 1, preview: "x".into(), symbol: None };
         for (error, message) in [
             (Error::new(Code::MatchNotFound, "m"), "old_string not found in app.py"),
@@ -174,7 +174,10 @@ mod tests {
                 Error::new(Code::AmbiguousMatch, "m").places(vec![place; 2]),
                 "old_string appears 2 times in app.py",
             ),
-            (Error::new(Code::AmbiguousMatch, "m").counting(40), "old_string appears 40 times in app.py"),
+            (
+                Error::new(Code::AmbiguousMatch, "m").with_place_count(40),
+                "old_string appears 40 times in app.py",
+            ),
             (Error::new(Code::EditConflict, "m"), "m"),
         ] {
             assert_eq!(said(error), format!("nothing was written: {message}"));

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Again, AskedAll, Effect, Tool, ToolRequest, WireMode, safe_edit_file};
+use super::{BatchCall, Effect, RepeatEffect, Tool, ToolRequest, WireMode, safe_edit_file};
 use crate::error::{Code, Error};
-use crate::front::answer::{DiffWish, ResponseOptions, ToolProfile};
+use crate::front::answer::{DiffDisplay, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::Request;
@@ -22,14 +22,14 @@ pub const TOOL: Tool = Tool {
     title: "Edit several files",
     toolset: Toolset::Edit,
     effect: Effect::Changes,
-    again: Again::Changes,
-    voice: ToolProfile::PLAIN,
+    repeat_effect: RepeatEffect::Changes,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask: |arguments| asked(arguments).map(|asked| ToolRequest::EditAll(Box::new(asked))),
+    parse: |arguments| parse(arguments).map(|asked| ToolRequest::Batch(Box::new(asked))),
 };
 
 /// Maximum number of edits in one call.
-const MOST: usize = 100;
+const MAX_EDITS: usize = 100;
 
 /// Fields of `safe_edit_file` that are given once for all files.
 const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
@@ -45,7 +45,7 @@ struct EditFiles {
     /// As in safe_edit_file.
     mode: Option<WireMode>,
     /// Answer with the diffs.
-    #[serde(default = "safe_edit_file::shown")]
+    #[serde(default = "safe_edit_file::default_true")]
     show_diff: bool,
     /// As in safe_edit_file.
     max_bytes: Option<i64>,
@@ -65,19 +65,19 @@ impl JsonSchema for FileEditArgs {
         if let Some(Value::Object(properties)) = entry.get_mut("properties") {
             properties.retain(|name, _| !COMMON.contains(&name.as_str()));
         }
-        schema::bare(entry).into()
+        schema::without_descriptions(entry).into()
     }
 }
 
 /// Parses the arguments of a call into edits.
 ///
 /// Errors: those of the fields, with a path such as `edits[2].line_edits[0].end_line`.
-pub fn asked(arguments: JsonObject) -> Result<AskedAll, Error> {
+pub fn parse(arguments: JsonObject) -> Result<BatchCall, Error> {
     let asked: EditFiles = arguments::read(&SCHEMA, arguments)?;
     let message = match asked.edits.len() {
         0 => Some("`edits` is an empty list".to_owned()),
-        1..=MOST => None,
-        length => Some(format!("`edits` has {length} entries, more than the {MOST} of one call")),
+        1..=MAX_EDITS => None,
+        length => Some(format!("`edits` has {length} entries, more than the {MAX_EDITS} of one call")),
     };
     if let Some(message) = message {
         return Err(Error::new(Code::InvalidInput, message).field("edits"));
@@ -88,27 +88,27 @@ pub fn asked(arguments: JsonObject) -> Result<AskedAll, Error> {
             .map(safe_edit_file::limit)
             .transpose()?
             .unwrap_or(ResponseOptions::default().limit),
-        diff: if asked.show_diff { DiffWish::Shown } else { DiffWish::Left },
+        diff: if asked.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
         ..ResponseOptions::default()
     };
-    let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
+    let mode = asked.mode.map(WireMode::into_mode).unwrap_or_default();
     let raise = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
-        let one = safe_edit_file::asked(entry).map_err(|refusal| within(at, refusal))?;
+        let one = safe_edit_file::parse(entry).map_err(|refusal| in_entry(at, refusal))?;
         Ok(Request { mode, ..one.request })
     };
     let requests: Vec<Request> = asked.edits.into_iter().enumerate().map(raise).collect::<Result<_, _>>()?;
-    Ok(AskedAll { paths: requests.iter().map(path).collect(), requests, shape })
+    Ok(BatchCall { paths: requests.iter().map(path).collect(), requests, options: shape })
 }
 
 /// Prefixes the field of a rejection with the index of its entry.
-fn within(at: usize, mut refusal: Error) -> Error {
+fn in_entry(at: usize, mut refusal: Error) -> Error {
     let below = refusal.field.map(|field| format!(".{field}")).unwrap_or_default();
     refusal.field = Some(format!("edits[{at}]{below}").into());
     refusal
 }
 
 fn path(request: &Request) -> String {
-    request.target.shown().to_owned()
+    request.target.display_path().to_owned()
 }
 
 #[cfg(test)]
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
     use crate::request::Mode;
 
-    fn asked(arguments: Value) -> Result<AskedAll, Error> {
-        super::asked(arguments.as_object().cloned().unwrap())
+    fn asked(arguments: Value) -> Result<BatchCall, Error> {
+        super::parse(arguments.as_object().cloned().unwrap())
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             let all = asked(json!({"edits": edits, "mode": "verify_only", "show_diff": false})).unwrap();
             assert_eq!(all.paths, ["a", "b"]);
             assert!(all.requests.iter().all(|request| request.mode == Mode::VerifyOnly));
-            assert_eq!((all.shape.diff, all.shape.limit), (DiffWish::Left, 8192));
+            assert_eq!((all.options.diff, all.options.limit), (DiffDisplay::Omitted, 8192));
         }
     }
 

@@ -17,9 +17,9 @@ pub(super) const fn fields(
 /// Errors: those of [`EntityFields::raise`], and `INVALID_INPUT` for an entity without a path.
 pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Option<Target>, Error> {
     if let Some(path) = path {
-        return fields.raise(path).map(Some);
+        return fields.into_target(path).map(Some);
     }
-    match fields.realm()? {
+    match fields.into_scope()? {
         SearchScope::Files => Ok(None),
         SearchScope::Entities { kind, .. } => {
             let message = format!("path is missing: a {} is known by its path", kind.name());

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::fields;
-use super::{Again, Effect, Tool, ToolRequest};
+use super::{Effect, RepeatEffect, Tool, ToolRequest};
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
@@ -19,11 +19,11 @@ pub const TOOL: Tool = Tool {
     name: "get_content",
     title: "Read a file",
     toolset: Toolset::Look,
-    effect: Effect::Looks,
-    again: Again::Nothing,
-    voice: ToolProfile::PLAIN,
+    effect: Effect::Reads,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<GetContent>);
@@ -43,9 +43,12 @@ struct GetContent {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let GetContent { path, entity_type, app_id, organization_id } = arguments::read(&SCHEMA, arguments)?;
-    fields(entity_type, app_id, organization_id).raise(path).map(ReadRequest::Whole).map(ToolRequest::Look)
+    fields(entity_type, app_id, organization_id)
+        .into_target(path)
+        .map(ReadRequest::Whole)
+        .map(ToolRequest::Read)
 }
 
 #[cfg(test)]
@@ -56,12 +59,13 @@ mod tests {
 
     #[test]
     fn it_asks_for_a_whole_text() {
-        let ToolRequest::Look(ReadRequest::Whole(target)) = ask(rmcp::object!({"path": "a"})).unwrap() else {
+        let ToolRequest::Read(ReadRequest::Whole(target)) = parse(rmcp::object!({"path": "a"})).unwrap()
+        else {
             panic!()
         };
-        assert_eq!(target.shown(), "a");
+        assert_eq!(target.display_path(), "a");
         let stray = json!({"path": "a", "entity_type": "file", "app_id": "1"});
-        let refused = ask(stray.as_object().cloned().unwrap()).unwrap_err();
+        let refused = parse(stray.as_object().cloned().unwrap()).unwrap_err();
         assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("app_id")));
     }
 }

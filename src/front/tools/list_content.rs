@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::fields;
-use super::{Again, Effect, Tool, ToolRequest};
+use super::{Effect, RepeatEffect, Tool, ToolRequest};
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
@@ -19,11 +19,11 @@ pub const TOOL: Tool = Tool {
     name: "list_content",
     title: "List files",
     toolset: Toolset::Content,
-    effect: Effect::Looks,
-    again: Again::Nothing,
-    voice: ToolProfile::PLAIN,
+    effect: Effect::Reads,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListContent>);
@@ -44,11 +44,14 @@ struct ListContent {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: ListContent = arguments::read(&SCHEMA, arguments)?;
     let ListContent { path_prefix, max_results, entity_type, app_id, organization_id } = asked;
     let scope = fields(entity_type, app_id, organization_id);
-    ListFields { path_prefix, scope, max_results }.raise().map(ReadRequest::List).map(ToolRequest::Look)
+    ListFields { path_prefix, scope, max_results }
+        .into_request()
+        .map(ReadRequest::List)
+        .map(ToolRequest::Read)
 }
 
 #[cfg(test)]
@@ -59,13 +62,13 @@ mod tests {
 
     #[test]
     fn a_number_of_results_is_within_bounds() {
-        let most =
-            |value: serde_json::Value| match ask(json!({"max_results": value}).as_object().cloned().unwrap())
-            {
-                Ok(ToolRequest::Look(ReadRequest::List(look))) => Ok(look.most),
-                Ok(other) => panic!("{other:?}"),
-                Err(refusal) => Err((refusal.code, refusal.field)),
-            };
+        let most = |value: serde_json::Value| match parse(
+            json!({"max_results": value}).as_object().cloned().unwrap(),
+        ) {
+            Ok(ToolRequest::Read(ReadRequest::List(look))) => Ok(look.max_entries),
+            Ok(other) => panic!("{other:?}"),
+            Err(refusal) => Err((refusal.code, refusal.field)),
+        };
         assert_eq!((most(json!(null)), most(json!(5000))), (Ok(200), Ok(5000)));
         for wrong in [0, 5001] {
             assert_eq!(most(json!(wrong)), Err((Code::InvalidInput, Some("max_results".into()))));

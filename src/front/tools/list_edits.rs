@@ -7,27 +7,27 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{fields, target};
-use super::{Again, Effect, Tool, ToolRequest};
+use super::{Effect, RepeatEffect, Tool, ToolRequest};
 use crate::error::{Code, Error};
 use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::History;
+use crate::request::HistoryRequest;
 
 /// The definition of `list_edits` in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "list_edits",
     title: "List edits",
     toolset: Toolset::History,
-    effect: Effect::Looks,
-    again: Again::Nothing,
-    voice: ToolProfile::PLAIN,
+    effect: Effect::Reads,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 /// Default and maximum number of listed edits.
-const SHOWN: (i64, i64) = (20, 100);
+const RESULT_LIMITS: (i64, i64) = (20, 100);
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListEdits>);
 
@@ -49,18 +49,18 @@ struct ListEdits {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: ListEdits = arguments::read(&SCHEMA, arguments)?;
     let ListEdits { path, max_results, entity_type, app_id, organization_id } = asked;
     let of = target(path, fields(entity_type, app_id, organization_id))?;
-    let (default, most) = SHOWN;
+    let (default, most) = RESULT_LIMITS;
     let given = max_results.unwrap_or(default);
     let within = usize::try_from(given).ok().filter(|_| (1..=most).contains(&given));
     let refused = || {
         Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {given}"))
             .field("max_results")
     };
-    Ok(ToolRequest::History(History { of, most: within.ok_or_else(refused)? }))
+    Ok(ToolRequest::History(HistoryRequest { target: of, max_entries: within.ok_or_else(refused)? }))
 }
 
 #[cfg(test)]
@@ -73,8 +73,8 @@ mod tests {
     fn a_number_of_results_is_within_bounds() {
         let most = |value: serde_json::Value| {
             let arguments = json!({"max_results": value}).as_object().cloned().unwrap();
-            match ask(arguments) {
-                Ok(ToolRequest::History(history)) => Ok(history.most),
+            match parse(arguments) {
+                Ok(ToolRequest::History(history)) => Ok(history.max_entries),
                 Ok(other) => panic!("{other:?}"),
                 Err(refusal) => Err(refusal.field),
             }

@@ -29,7 +29,9 @@ use serde::Deserialize;
 use super::answer::{ResponseOptions, ToolProfile};
 use super::toolset::Toolset;
 use crate::error::Error;
-use crate::request::{Author, Expect, History, Instruction, Mode, ReadRequest, Request, Revert, Target};
+use crate::request::{
+    Author, Expect, HistoryRequest, Instruction, Mode, ReadRequest, Request, Target, UndoRequest,
+};
 
 /// All tools in the order of the documentation.
 pub const TOOLS: &[Tool] = &[
@@ -69,20 +71,20 @@ pub struct Tool {
     /// Effect of a call on files.
     pub effect: Effect,
     /// Effect of repeating the same call.
-    pub again: Again,
+    pub repeat_effect: RepeatEffect,
     /// Names and messages of the tool.
-    pub voice: ToolProfile,
+    pub profile: ToolProfile,
     /// Returns the schema of the arguments; the description at its root is the tool's.
     pub schema: fn() -> JsonObject,
     /// Parses the arguments of a call.
-    pub ask: fn(JsonObject) -> Result<ToolRequest, Error>,
+    pub parse: fn(JsonObject) -> Result<ToolRequest, Error>,
 }
 
 /// The effect of a tool's call on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Reads only, without any change.
-    Looks,
+    Reads,
     /// Adds files without changing existing ones.
     Adds,
     /// Changes existing files.
@@ -91,9 +93,9 @@ pub enum Effect {
 
 /// The effect of repeating the same call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
+pub enum RepeatEffect {
     /// Nothing changes further.
-    Nothing,
+    NoChange,
     /// The file may change again.
     Changes,
 }
@@ -104,15 +106,15 @@ pub enum ToolRequest {
     /// One edit of one target.
     Edit(Box<EditCall>),
     /// An edit without its code.
-    Unwritten(Box<Unwritten>),
+    Unwritten(Box<UnwrittenEdit>),
     /// Several edits, all or none.
-    EditAll(Box<AskedAll>),
+    Batch(Box<BatchCall>),
     /// An undo or redo.
-    Revert(Revert),
+    Revert(UndoRequest),
     /// A read of files or entities.
-    Look(ReadRequest),
+    Read(ReadRequest),
     /// A read of the edit history.
-    History(History),
+    History(HistoryRequest),
 }
 
 impl ToolRequest {
@@ -121,11 +123,12 @@ impl ToolRequest {
         match self {
             ToolRequest::Edit(asked) => Some(&asked.request.target),
             ToolRequest::Unwritten(unwritten) => Some(&unwritten.request.target),
-            ToolRequest::Look(ReadRequest::Lines(look)) => Some(&look.target),
-            ToolRequest::Look(ReadRequest::Whole(target)) => Some(target),
-            ToolRequest::Revert(Revert { of, .. }) | ToolRequest::History(History { of, .. }) => of.as_ref(),
-            ToolRequest::EditAll(_)
-            | ToolRequest::Look(ReadRequest::Search(_) | ReadRequest::List(_) | ReadRequest::Context(_)) => {
+            ToolRequest::Read(ReadRequest::Lines(look)) => Some(&look.target),
+            ToolRequest::Read(ReadRequest::Whole(target)) => Some(target),
+            ToolRequest::Revert(UndoRequest { target: of, .. })
+            | ToolRequest::History(HistoryRequest { target: of, .. }) => of.as_ref(),
+            ToolRequest::Batch(_)
+            | ToolRequest::Read(ReadRequest::Search(_) | ReadRequest::List(_) | ReadRequest::Context(_)) => {
                 None
             }
         }
@@ -133,15 +136,15 @@ impl ToolRequest {
 
     /// Sets the author of the request.
     #[must_use]
-    pub fn by(mut self, author: &Author) -> ToolRequest {
+    pub fn with_author(mut self, author: &Author) -> ToolRequest {
         match &mut self {
             ToolRequest::Edit(asked) => asked.request.author.clone_from(author),
             ToolRequest::Unwritten(unwritten) => unwritten.request.author.clone_from(author),
-            ToolRequest::EditAll(all) => {
+            ToolRequest::Batch(all) => {
                 all.requests.iter_mut().for_each(|request| request.author.clone_from(author));
             }
             ToolRequest::Revert(revert) => revert.author.clone_from(author),
-            ToolRequest::Look(_) | ToolRequest::History(_) => {}
+            ToolRequest::Read(_) | ToolRequest::History(_) => {}
         }
         self
     }
@@ -153,37 +156,37 @@ pub struct EditCall {
     /// The request of the edit.
     pub request: Request,
     /// Options of the answer.
-    pub shape: ResponseOptions,
+    pub options: ResponseOptions,
 }
 
 /// An edit without its code, with the options of its answer.
 #[derive(Debug, Clone)]
-pub struct Unwritten {
+pub struct UnwrittenEdit {
     /// The edit, with a blank line in place of the code.
     pub request: Request,
     /// The instruction for the code.
     pub instruction: Instruction,
     /// Options of the answer.
-    pub shape: ResponseOptions,
+    pub options: ResponseOptions,
 }
 
-impl Unwritten {
+impl UnwrittenEdit {
     /// Returns the edit with its code, which was written for this version of the file.
     pub fn written(self, code: String, version: String) -> EditCall {
-        let (edit, expect) = (self.instruction.spot.edit(code), Expect::Version(version));
-        EditCall { request: Request { edit, expect, ..self.request }, shape: self.shape }
+        let (edit, expect) = (self.instruction.insert_point.edit(code), Expect::Version(version));
+        EditCall { request: Request { edit, expect, ..self.request }, options: self.options }
     }
 }
 
 /// Several edits with the options of their answer.
 #[derive(Debug, Clone)]
-pub struct AskedAll {
+pub struct BatchCall {
     /// The requests in the order of the call.
     pub requests: Vec<Request>,
     /// The paths as the caller named them.
     pub paths: Vec<String>,
     /// Options of the answer.
-    pub shape: ResponseOptions,
+    pub options: ResponseOptions,
 }
 
 /// The modes on the wire.
@@ -196,7 +199,7 @@ enum WireMode {
 }
 
 impl WireMode {
-    fn raise(self) -> Mode {
+    fn into_mode(self) -> Mode {
         match self {
             WireMode::Strict => Mode::Strict,
             WireMode::Interactive => Mode::Interactive,

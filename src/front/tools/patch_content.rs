@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity;
-use super::{Again, EditCall, Effect, Tool, ToolRequest};
+use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest};
 use crate::edit::Occurrences;
 use crate::error::{Code, Error};
 use crate::front::answer::{ExtraField, FieldNames, ResponseOptions, ToolProfile};
@@ -21,16 +21,16 @@ pub const TOOL: Tool = Tool {
     title: "Replace a unique text",
     toolset: Toolset::Content,
     effect: Effect::Changes,
-    again: Again::Changes,
-    voice: VOICE,
+    repeat_effect: RepeatEffect::Changes,
+    profile: PROFILE,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
-const VOICE: ToolProfile = ToolProfile {
+const PROFILE: ToolProfile = ToolProfile {
     names: FieldNames { search: "old_string", replace: "new_string", ..FieldNames::PLAIN },
-    refused,
-    beside: &[ExtraField::Error],
+    rejection_message,
+    extra_fields: &[ExtraField::Error],
     ..ToolProfile::PLAIN
 };
 
@@ -59,7 +59,7 @@ struct PatchContent {
     expected_version: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: PatchContent = arguments::read(&SCHEMA, arguments)?;
     if asked.old_string.is_empty() {
         return Err(Error::new(Code::InvalidInput, "old_string is required").field("old_string"));
@@ -69,26 +69,27 @@ fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let fields = BlockFields {
         search: asked.old_string,
         replace: asked.new_string,
-        aim: Occurrences::Block,
-        likeness: None,
+        occurrences: Occurrences::Block,
+        tolerance: None,
         start_line: None,
         end_line: None,
         within: asked.within,
         versioned: asked.expected_version.is_some(),
     };
-    let shape = ResponseOptions { voice: VOICE, quoted_lines: Some(lines), ..ResponseOptions::default() };
+    let shape =
+        ResponseOptions { profile: PROFILE, quoted_line_count: Some(lines), ..ResponseOptions::default() };
     let request = Request {
-        target: entity.raise(asked.path)?,
-        edit: fields.raise().map_err(|refusal| VOICE.renamed(refusal))?,
+        target: entity.into_target(asked.path)?,
+        edit: fields.into_edit().map_err(|refusal| PROFILE.rename_error_fields(refusal))?,
         mode: Mode::Strict,
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, shape })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, options: shape })))
 }
 
-fn refused(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
+fn rejection_message(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
@@ -106,27 +107,27 @@ fn refused(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
 mod tests {
     use super::*;
     use crate::edit::OnDuplicate;
-    use crate::front::answer::refusal;
+    use crate::front::answer::render_error;
     use crate::request::Target;
     use serde_json::{Value, json};
 
-    fn asked(more: &Value) -> Result<EditCall, Error> {
+    fn parse_args(more: &Value) -> Result<EditCall, Error> {
         let mut arguments = json!({"path": "a", "old_string": "x", "new_string": ""});
         arguments.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
-        ask(arguments.as_object().cloned().unwrap()).map(ToolRequest::into_edit)
+        parse(arguments.as_object().cloned().unwrap()).map(ToolRequest::into_edit)
     }
 
     #[test]
     fn it_asks_for_the_one_place() {
-        let plain = asked(&json!({"new_string": "y\nz\n"})).unwrap();
-        assert_eq!(plain.shape.quoted_lines, Some(2));
+        let plain = parse_args(&json!({"new_string": "y\nz\n"})).unwrap();
+        assert_eq!(plain.options.quoted_line_count, Some(2));
         assert_eq!(plain.request.target, Target::File("a".into()));
         assert_eq!((plain.request.mode, &plain.request.expect), (Mode::Strict, &Expect::Anything));
         let search = plain.into_search();
-        assert_eq!((search.aim, search.standing), (Occurrences::Block, OnDuplicate::Done));
-        let versioned = asked(&json!({"expected_version": "0123456789ab"})).unwrap();
+        assert_eq!((search.occurrences, search.on_duplicate), (Occurrences::Block, OnDuplicate::Reject));
+        let versioned = parse_args(&json!({"expected_version": "0123456789ab"})).unwrap();
         assert_eq!(versioned.request.expect, Expect::Version("0123456789ab".into()));
-        assert_eq!(versioned.into_search().standing, OnDuplicate::Again);
+        assert_eq!(versioned.into_search().on_duplicate, OnDuplicate::InsertAgain);
     }
 
     #[test]
@@ -138,7 +139,7 @@ mod tests {
             (json!({"entity_type": "Form"}), "entity_type", "is no name of a type"),
             (json!({"mode": "interactive"}), "mode", "unknown field"),
         ] {
-            let refused = asked(&more).unwrap_err();
+            let refused = parse_args(&more).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
             assert!(refused.message.contains(said), "{}", refused.message);
         }
@@ -146,17 +147,18 @@ mod tests {
 
     #[test]
     fn a_refusal_has_its_words_alone_beside_the_message() {
-        let shape = ResponseOptions { path: Some("m.py".into()), voice: VOICE, ..ResponseOptions::default() };
+        let shape =
+            ResponseOptions { path: Some("m.py".into()), profile: PROFILE, ..ResponseOptions::default() };
         for (error, said) in [
             (
-                Error::new(Code::AmbiguousMatch, "m").counting(3),
+                Error::new(Code::AmbiguousMatch, "m").with_place_count(3),
                 "old_string matches 3 locations. Include more context to make it unique.",
             ),
             (Error::new(Code::MatchNotFound, "m"), "old_string not found in m.py"),
             (Error::new(Code::MatchNotFound, "no such symbol").field("within"), "no such symbol"),
             (Error::new(Code::EditConflict, "m"), "m"),
         ] {
-            let told = refusal(&error, &shape).json;
+            let told = render_error(&error, &shape).json;
             assert_eq!(told["error"], said);
             assert_eq!(told["message"], format!("nothing was written: {said}"));
         }

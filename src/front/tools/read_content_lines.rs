@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::fields;
-use super::{Again, Effect, Tool, ToolRequest};
+use super::{Effect, RepeatEffect, Tool, ToolRequest};
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
@@ -19,11 +19,11 @@ pub const TOOL: Tool = Tool {
     name: "read_content_lines",
     title: "Read lines of a file",
     toolset: Toolset::Look,
-    effect: Effect::Looks,
-    again: Again::Nothing,
-    voice: ToolProfile::PLAIN,
+    effect: Effect::Reads,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ReadContentLines>);
@@ -47,28 +47,31 @@ struct ReadContentLines {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: ReadContentLines = arguments::read(&SCHEMA, arguments)?;
     let ReadContentLines { path, start_line, end_line, entity_type, app_id, organization_id } = asked;
     let scope = fields(entity_type, app_id, organization_id);
-    LineFields { path, scope, start_line, end_line }.raise().map(ReadRequest::Lines).map(ToolRequest::Look)
+    LineFields { path, scope, start_line, end_line }
+        .into_request()
+        .map(ReadRequest::Lines)
+        .map(ToolRequest::Read)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Code;
-    use crate::request::{LineLook, Target};
+    use crate::request::{LinesRequest, Target};
 
     #[test]
     fn it_asks_for_a_look() {
-        let ToolRequest::Look(ReadRequest::Lines(look)) =
-            ask(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap()
+        let ToolRequest::Read(ReadRequest::Lines(look)) =
+            parse(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap()
         else {
             panic!()
         };
-        assert_eq!(look, LineLook { target: Target::File("a".into()), start_line: 40, end_line: 140 });
-        let refused = ask(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
+        assert_eq!(look, LinesRequest { target: Target::File("a".into()), start_line: 40, end_line: 140 });
+        let refused = parse(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
         assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
     }
 }

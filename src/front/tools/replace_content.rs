@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity;
-use super::{Again, EditCall, Effect, Tool, ToolRequest};
+use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest};
 use crate::edit::Edit;
 use crate::error::Error;
 use crate::front::answer::{ExtraField, ResponseOptions, ToolProfile};
@@ -21,14 +21,14 @@ pub const TOOL: Tool = Tool {
     title: "Write a whole text",
     toolset: Toolset::Content,
     effect: Effect::Changes,
-    again: Again::Nothing,
-    voice: VOICE,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: PROFILE,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
-const VOICE: ToolProfile = ToolProfile {
-    beside: &[ExtraField::Error, ExtraField::Created, ExtraField::EntityType],
+const PROFILE: ToolProfile = ToolProfile {
+    extra_fields: &[ExtraField::Error, ExtraField::Created, ExtraField::EntityType],
     ..ToolProfile::PLAIN
 };
 
@@ -54,19 +54,19 @@ struct ReplaceContent {
     expected_version: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: ReplaceContent = arguments::read(&SCHEMA, arguments)?;
     let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
-    let shape = ResponseOptions { voice: VOICE, ..ResponseOptions::default() };
+    let shape = ResponseOptions { profile: PROFILE, ..ResponseOptions::default() };
     let request = Request {
-        target: entity.raise(asked.path)?,
+        target: entity.into_target(asked.path)?,
         edit: Edit::Content(asked.content),
         mode: Mode::Strict,
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, shape })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, options: shape })))
 }
 
 #[cfg(test)]
@@ -77,10 +77,10 @@ mod tests {
 
     #[test]
     fn it_asks_for_the_whole_text_of_what_is_named() {
-        let file = ask(rmcp::object!({"path": "a", "content": ""})).unwrap().into_edit();
+        let file = parse(rmcp::object!({"path": "a", "content": ""})).unwrap().into_edit();
         assert_eq!(file.request.target, Target::File("a".into()));
         assert_eq!(file.request.edit, Edit::Content(String::new()));
-        let workflow = ask(rmcp::object!({"path": "a", "content": "", "entity_type": "workflow",
+        let workflow = parse(rmcp::object!({"path": "a", "content": "", "entity_type": "workflow",
             "organization_id": "1", "expected_version": "0123456789ab"}))
         .unwrap()
         .into_edit();
@@ -106,7 +106,7 @@ mod tests {
                 "organization_id",
             ),
         ] {
-            let refused = ask(arguments).unwrap_err();
+            let refused = parse(arguments).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
         }
     }

@@ -8,13 +8,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Again, EditCall, Effect, Tool, ToolRequest, WireMode};
+use super::{EditCall, Effect, RepeatEffect, Tool, ToolRequest, WireMode};
 use crate::error::{Code, Error};
-use crate::front::answer::{DiffWish, ResponseOptions, ToolProfile};
+use crate::front::answer::{DiffDisplay, ResponseOptions, ToolProfile};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{
-    Author, Expect, Fields, Flagged, GateOptions, InsertFields, LineEditFields, Request, Target, WindowFields,
+    Author, Expect, Fields, FlagsValue, GateOptions, InsertFields, LineEditFields, Request, Target,
+    WindowFields,
 };
 
 /// The definition of `safe_edit_file` in the list of tools.
@@ -23,10 +24,10 @@ pub const TOOL: Tool = Tool {
     title: "Edit a file",
     toolset: Toolset::Edit,
     effect: Effect::Changes,
-    again: Again::Changes,
-    voice: ToolProfile::PLAIN,
+    repeat_effect: RepeatEffect::Changes,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask: |arguments| asked(arguments).map(|asked| ToolRequest::Edit(Box::new(asked))),
+    parse: |arguments| parse(arguments).map(|asked| ToolRequest::Edit(Box::new(asked))),
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<SafeEditFile>);
@@ -64,7 +65,7 @@ struct SafeEditFile {
     /// and never writes.
     mode: Option<WireMode>,
     /// Answer with the diff.
-    #[serde(default = "shown")]
+    #[serde(default = "default_true")]
     show_diff: bool,
     /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,
@@ -102,7 +103,7 @@ struct LineArg {
 }
 
 /// Listed as an integer, because many clients accept only one type; names are accepted as well.
-struct SearchFlags(Flagged);
+struct SearchFlags(FlagsValue);
 
 impl JsonSchema for SearchFlags {
     fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -117,26 +118,26 @@ impl JsonSchema for SearchFlags {
 impl<'de> Deserialize<'de> for SearchFlags {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SearchFlags, D::Error> {
         match Value::deserialize(deserializer)? {
-            Value::String(names) => Ok(SearchFlags(Flagged::Names(names))),
+            Value::String(names) => Ok(SearchFlags(FlagsValue::Names(names))),
             value => arguments::integer(&value)
-                .map(|bits| SearchFlags(Flagged::Bits(bits)))
+                .map(|bits| SearchFlags(FlagsValue::Bits(bits)))
                 .ok_or_else(|| D::Error::custom("expected an integer or names")),
         }
     }
 }
 
-pub(super) const fn shown() -> bool {
+pub(super) const fn default_true() -> bool {
     true
 }
 
 /// Parses the arguments of a call into an edit.
 ///
 /// Errors: those of the fields, before any file is read.
-pub fn asked(arguments: JsonObject) -> Result<EditCall, Error> {
+pub fn parse(arguments: JsonObject) -> Result<EditCall, Error> {
     let asked: SafeEditFile = arguments::read(&SCHEMA, arguments)?;
     let shape = ResponseOptions {
         limit: asked.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit),
-        diff: if asked.show_diff { DiffWish::Shown } else { DiffWish::Left },
+        diff: if asked.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
         ..ResponseOptions::default()
     };
     let fields = Fields {
@@ -154,13 +155,13 @@ pub fn asked(arguments: JsonObject) -> Result<EditCall, Error> {
     };
     let request = Request {
         target: Target::File(asked.path),
-        edit: fields.raise()?,
-        mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
+        edit: fields.into_edit()?,
+        mode: asked.mode.map(WireMode::into_mode).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(EditCall { request, shape })
+    Ok(EditCall { request, options: shape })
 }
 
 pub(super) fn limit(bytes: i64) -> Result<usize, Error> {
@@ -192,7 +193,7 @@ mod tests {
     use serde_json::json;
 
     fn asked(arguments: Value) -> Result<EditCall, Error> {
-        super::asked(arguments.as_object().cloned().unwrap_or_default())
+        super::parse(arguments.as_object().cloned().unwrap_or_default())
     }
 
     fn refused(arguments: Value) -> (Code, Option<String>, String) {
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(asked.request.edit, Edit::Content("x".into()));
         assert_eq!(asked.request.mode, Mode::VerifyOnly);
         assert_eq!(asked.request.expect, Expect::Version("0123456789ab".into()));
-        assert_eq!((asked.shape.limit, asked.shape.diff), (2000, DiffWish::Left));
+        assert_eq!((asked.options.limit, asked.options.diff), (2000, DiffDisplay::Omitted));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::fields;
-use super::{Again, Effect, Tool, ToolRequest};
+use super::{Effect, RepeatEffect, Tool, ToolRequest};
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
@@ -19,11 +19,11 @@ pub const TOOL: Tool = Tool {
     name: "search_content",
     title: "Search files",
     toolset: Toolset::Look,
-    effect: Effect::Looks,
-    again: Again::Nothing,
-    voice: ToolProfile::PLAIN,
+    effect: Effect::Reads,
+    repeat_effect: RepeatEffect::NoChange,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<SearchContent>);
@@ -53,13 +53,13 @@ struct SearchContent {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let asked: SearchContent = arguments::read(&SCHEMA, arguments)?;
     let SearchContent { pattern, path, context_lines, max_results, hidden, multiline, .. } = asked;
     let scope = fields(asked.entity_type, asked.app_id, asked.organization_id);
     let (hidden, multiline) = (hidden.unwrap_or(false), multiline.unwrap_or(false));
     let fields = SearchFields { pattern, path, scope, context_lines, max_results, hidden, multiline };
-    fields.raise().map(ReadRequest::Search).map(ToolRequest::Look)
+    fields.into_request().map(ReadRequest::Search).map(ToolRequest::Read)
 }
 
 #[cfg(test)]
@@ -68,20 +68,21 @@ mod tests {
     use crate::error::Code;
     use serde_json::json;
 
-    fn asked(arguments: serde_json::Value) -> Result<crate::request::SearchLook, Error> {
-        match ask(arguments.as_object().cloned().unwrap())? {
-            ToolRequest::Look(ReadRequest::Search(look)) => Ok(look),
+    fn parse_args(arguments: serde_json::Value) -> Result<crate::request::SearchRequest, Error> {
+        match parse(arguments.as_object().cloned().unwrap())? {
+            ToolRequest::Read(ReadRequest::Search(look)) => Ok(look),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn what_is_absent_has_its_default() {
-        let look = asked(json!({"pattern": "a"})).unwrap();
-        assert_eq!((look.context, look.most, look.hidden, look.multiline), (3, 20, false, false));
+        let look = parse_args(json!({"pattern": "a"})).unwrap();
+        assert_eq!((look.context, look.max_matches, look.hidden, look.multiline), (3, 20, false, false));
         let look =
-            asked(json!({"pattern": "a", "context_lines": 0, "max_results": 1000, "hidden": true})).unwrap();
-        assert_eq!((look.context, look.most, look.hidden, look.path), (0, 1000, true, None));
+            parse_args(json!({"pattern": "a", "context_lines": 0, "max_results": 1000, "hidden": true}))
+                .unwrap();
+        assert_eq!((look.context, look.max_matches, look.hidden, look.path), (0, 1000, true, None));
     }
 
     #[test]
@@ -96,7 +97,7 @@ mod tests {
         ] {
             let mut arguments = json!({"pattern": "a"});
             arguments[field] = value;
-            let refused = asked(arguments).unwrap_err();
+            let refused = parse_args(arguments).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
         }
     }

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{fields, target};
-use super::{Again, Effect, Tool, ToolRequest};
+use super::{Effect, RepeatEffect, Tool, ToolRequest};
 use crate::error::Error;
 use crate::front::answer::ToolProfile;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, Direction, Revert};
+use crate::request::{Author, Direction, UndoRequest};
 
 /// The definition of `undo_edit` in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -20,10 +20,10 @@ pub const TOOL: Tool = Tool {
     title: "Undo an edit",
     toolset: Toolset::Edit,
     effect: Effect::Changes,
-    again: Again::Changes,
-    voice: ToolProfile::PLAIN,
+    repeat_effect: RepeatEffect::Changes,
+    profile: ToolProfile::PLAIN,
     schema: || SCHEMA.clone(),
-    ask,
+    parse,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<UndoEdit>);
@@ -44,9 +44,14 @@ struct UndoEdit {
     organization_id: Option<String>,
 }
 
-fn ask(arguments: JsonObject) -> Result<ToolRequest, Error> {
+fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
     let UndoEdit { edit_id, path, entity_type, app_id, organization_id } =
         arguments::read(&SCHEMA, arguments)?;
     let of = target(path, fields(entity_type, app_id, organization_id))?;
-    Ok(ToolRequest::Revert(Revert { direction: Direction::Undo, edit_id, of, author: Author::default() }))
+    Ok(ToolRequest::Revert(UndoRequest {
+        direction: Direction::Undo,
+        edit_id,
+        target: of,
+        author: Author::default(),
+    }))
 }

@@ -7,33 +7,33 @@
 //! Invariant: a program gets the text to check, never the file on disk. If the text cannot be passed to it,
 //! or its output cannot be read, the result is a [`GateError`].
 
-mod live;
-mod names;
+mod file_names;
+mod path_rewrite;
 pub(super) mod project;
 mod replay;
 mod run_dir;
+mod sample_run;
 mod sharing;
 #[cfg(test)]
 mod tests;
-mod unstaged;
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use self::run_dir::RunDir;
 use super::error::GateError;
-use super::output::{self, ProgramOutput, ToolFinding, Whose};
+use super::output::{self, NamedFile, ProgramOutput, ToolFinding};
 use super::overlay::DraftOverlays;
 use super::packages;
-use super::process::{self, Ceiling, Ended};
+use super::process::{self, Ceiling, ProcessOutcome};
 use super::runtime::Versions;
 use super::watch::Limit;
 use crate::policy::{CommandSpec, Isolation, Language, OutputForm, Rule};
 use crate::text::Buffer;
 
-pub use self::live::{DiskState, Installed, NoAnswer, live};
 pub use self::replay::replay;
-pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, shared};
+pub use self::sample_run::{DiskState, InstalledProgram, SampleError, run_sample};
+pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, shared_part};
 
 /// A text for a gate's program to check, with its context.
 #[derive(Debug, Clone, Copy)]
@@ -55,11 +55,11 @@ pub(super) struct ProgramInput<'a> {
     /// Set when a file exists at that path.
     pub(super) on_disk: bool,
     /// Set when the file is removed: no file is staged at its path.
-    pub(super) gone: bool,
+    pub(super) is_removed: bool,
     /// The other drafts of the call.
-    pub(super) company: DraftOverlays<'a>,
+    pub(super) overlays: DraftOverlays<'a>,
     /// Those of the other drafts that the same run checks.
-    pub(super) also: DraftOverlays<'a>,
+    pub(super) batched: DraftOverlays<'a>,
     /// The lowest isolation level that the policy accepts.
     pub(super) isolation: Isolation,
     /// The highest isolation level to use.
@@ -71,33 +71,36 @@ pub(super) struct ProgramInput<'a> {
 }
 
 /// Runs the program on the text, and returns its findings.
-pub(super) fn look(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
+pub(super) fn check(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
     let command = command(ask, limit)?;
     let run = FinishedRun::new(ask, command, limit)?;
-    run.has_its_packages(ask, command)?;
-    output::read(command, &run.said(), ask.text, &|name| run.scene.whose(name))
+    run.check_packages(ask, command)?;
+    output::read(command, &run.output(), ask.text, &|name| run.run_dir.resolve_name(name))
 }
 
 /// Runs the program once on the text and on those of `batched`. Returns the findings of each, in this
 /// order; findings in other files are added to the first.
-pub(super) fn look_all(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
+pub(super) fn check_all(
+    ask: &ProgramInput<'_>,
+    limit: Limit<'_>,
+) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let command = command(ask, limit)?;
     let run = FinishedRun::new(ask, command, limit)?;
-    run.has_its_packages(ask, command)?;
-    let also = ask.also.iter().filter_map(|other| Some((other.path, other.text?)));
+    run.check_packages(ask, command)?;
+    let also = ask.batched.iter().filter_map(|other| Some((other.path, other.text?)));
     let texts: Vec<(&str, &Buffer)> = std::iter::once((ask.path, ask.text)).chain(also).collect();
-    output::read_all(command, &run.said(), &texts, &|name| match run.scene.whose(name) {
-        Whose::Other(path) if path == ask.path => Whose::Edited,
+    output::read_all(command, &run.output(), &texts, &|name| match run.run_dir.resolve_name(name) {
+        NamedFile::Other(path) if path == ask.path => NamedFile::Edited,
         whose => whose,
     })
 }
 
 /// Runs the program as a formatter, and returns the formatted view, with `\n` line ends.
-pub(super) fn mend(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, GateError> {
+pub(super) fn fix(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, GateError> {
     let command = command(ask, limit)?;
     let run = FinishedRun::new(ask, command, limit)?;
-    run.has_its_packages(ask, command)?;
-    output::formatted(command, &run.said(), ask.text)
+    run.check_packages(ask, command)?;
+    output::formatted(command, &run.output(), ask.text)
 }
 
 fn command<'a>(ask: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
@@ -108,7 +111,7 @@ fn command<'a>(ask: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSp
 
 /// The bytes that a program gets. A formatter reads and writes the view, so that the file keeps its encoding
 /// and line ends.
-fn given<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
+fn input_bytes<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
     match command.output.form {
         OutputForm::Formatted { .. } => text.view().as_bytes(),
         OutputForm::Json(_)
@@ -122,7 +125,7 @@ fn given<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
 
 /// A run whose program ended by itself.
 struct FinishedRun<'a> {
-    scene: RunDir<'a>,
+    run_dir: RunDir<'a>,
     code: i32,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
@@ -134,20 +137,22 @@ impl<'a> FinishedRun<'a> {
         command: &'a CommandSpec,
         limit: Limit<'_>,
     ) -> Result<FinishedRun<'a>, GateError> {
-        let scene = RunDir::set(ask, command, limit)?;
+        let scene = RunDir::prepare(ask, command, limit)?;
         match process::run(&scene.order()?, limit) {
-            Ended::Exited { code, stdout, stderr } => {
-                let [stdout, stderr] = [stdout, stderr].map(|output| scene.unstaged(output));
-                Ok(FinishedRun { scene, code, stdout, stderr })
+            ProcessOutcome::Exited { code, stdout, stderr } => {
+                let [stdout, stderr] = [stdout, stderr].map(|output| scene.rewrite_paths(output));
+                Ok(FinishedRun { run_dir: scene, code, stdout, stderr })
             }
-            Ended::Deaf { code, stderr } => Err(output::unread(command, code, &scene.unstaged(stderr))),
-            Ended::Broken(why) => Err(GateError::Broken(why)),
-            Ended::Halted(halt) => Err(GateError::Halted(halt)),
+            ProcessOutcome::StdinUnread { code, stderr } => {
+                Err(output::unread_error(command, code, &scene.rewrite_paths(stderr)))
+            }
+            ProcessOutcome::Broken(why) => Err(GateError::Broken(why)),
+            ProcessOutcome::Halted(halt) => Err(GateError::Halted(halt)),
         }
     }
 
     /// Checks that the run did not fail because a declared package is not installed.
-    fn has_its_packages(&self, ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<(), GateError> {
+    fn check_packages(&self, ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<(), GateError> {
         if self.code == 0 {
             return Ok(());
         }
@@ -156,7 +161,7 @@ impl<'a> FinishedRun<'a> {
         why.map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
     }
 
-    fn said(&self) -> ProgramOutput<'_> {
+    fn output(&self) -> ProgramOutput<'_> {
         ProgramOutput { code: self.code, stdout: &self.stdout, stderr: &self.stderr }
     }
 }

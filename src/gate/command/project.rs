@@ -14,10 +14,10 @@ use crate::text::Version;
 /// The largest part of a project file that is read, in bytes.
 const MOST_READ: u64 = 1 << 20;
 /// The length of a project's name, in characters.
-const NAME: usize = 16;
+const NAME_LENGTH: usize = 16;
 
 /// The folders above a path, from its own up to the root, relative to the root.
-pub(in crate::gate) fn above(path: &str) -> impl Iterator<Item = &str> {
+pub(in crate::gate) fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     let parent = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
     let first = path.get(..parent(path));
     std::iter::successors(
@@ -37,7 +37,7 @@ pub(in crate::gate) fn folder_of<'p>(root: &Path, path: &'p str, names: &[String
 /// Like [`folder_of`], with a function that says which paths exist.
 pub(super) fn nearest<'p>(path: &'p str, names: &[String], known: impl Fn(&Path) -> bool) -> &'p str {
     let has = |folder: &&str| names.iter().any(|name| known(&Path::new(folder).join(name)));
-    above(path).find(has).unwrap_or_default()
+    folders_above(path).find(has).unwrap_or_default()
 }
 
 /// Returns a name for the project of a file. It is derived from the nearest folder above with a lock file of
@@ -46,13 +46,14 @@ pub(super) fn name(root: &Path, path: &str, command: &CommandSpec) -> String {
     let is_lock = |name: &&String| Path::new(name).extension() == Some(OsStr::new("lock"));
     let names = command.config.iter().map(|file| &file.name);
     let locks: Vec<String> = names.filter(is_lock).cloned().collect();
-    let has_lock = above(path).any(|folder| locks.iter().any(|lock| root.join(folder).join(lock).is_file()));
+    let has_lock =
+        folders_above(path).any(|folder| locks.iter().any(|lock| root.join(folder).join(lock).is_file()));
     let folder = folder_of(root, path, if has_lock { &locks } else { &command.cwd });
-    Version::hash(folder.as_bytes()).hex().chars().take(NAME).collect()
+    Version::hash(folder.as_bytes()).hex().chars().take(NAME_LENGTH).collect()
 }
 
 /// Joins a relative folder to a root, without a trailing slash for the root itself.
-pub(in crate::gate) fn below(root: &Path, folder: &str) -> PathBuf {
+pub(in crate::gate) fn join(root: &Path, folder: &str) -> PathBuf {
     if folder.is_empty() { root.to_owned() } else { root.join(folder) }
 }
 
@@ -62,14 +63,14 @@ pub(super) fn is_configured(root: &Path, path: &str, config: &[Configuration]) -
         let folder = root.join(folder);
         config.iter().any(|file| {
             let place = folder.join(&file.name);
-            if file.holds.is_empty() {
+            if file.contains.is_empty() {
                 place.metadata().is_ok()
             } else {
-                read(&place).is_some_and(|text| text.contains(&file.holds))
+                read(&place).is_some_and(|text| text.contains(&file.contains))
             }
         })
     };
-    above(path).any(counts)
+    folders_above(path).any(counts)
 }
 
 /// Returns a value from the nearest file above that has it.
@@ -77,8 +78,8 @@ pub(super) fn is_configured(root: &Path, path: &str, config: &[Configuration]) -
 /// A value that begins with `-` or `@` counts as missing: at the start of an argument it could be taken for
 /// an option.
 pub(super) fn value(root: &Path, path: &str, value: &ProjectValue) -> String {
-    let places =
-        above(path).flat_map(|folder| value.within.iter().map(move |name| root.join(folder).join(name)));
+    let places = folders_above(path)
+        .flat_map(|folder| value.files.iter().map(move |name| root.join(folder).join(name)));
     let found = |place: PathBuf| {
         let text = read(&place)?;
         let found = value.pattern.captures(&text)?.get(1)?.as_str().to_owned();
@@ -88,7 +89,7 @@ pub(super) fn value(root: &Path, path: &str, value: &ProjectValue) -> String {
 }
 
 /// Returns the Python environment whose programs come first in a search path.
-pub(in crate::gate) fn python(search: &OsStr) -> Option<PathBuf> {
+pub(in crate::gate) fn python_environment(search: &OsStr) -> Option<PathBuf> {
     let first = std::env::split_paths(search).next()?;
     let home = first.parent()?;
     // https://docs.python.org/3/library/venv.html

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::names::{RunNames, World};
+use super::file_names::{PathLookup, RunNames};
 use super::project;
 use crate::gate::error::GateError;
 use crate::gate::finding::Finding;
-use crate::gate::output::{ProgramOutput, ToolFinding, diagnosed, read};
+use crate::gate::output::{ProgramOutput, ToolFinding, diagnostic_findings, read};
 use crate::policy::{Columns, CommandSpec, Gate, Sample, ServerSpec};
 use crate::text::{Buffer, Hints};
 
@@ -25,29 +25,29 @@ pub fn replay(gate: &Gate, sample: &Sample) -> Result<Vec<Finding>, String> {
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
     let text = text.map_err(|error| error.message)?;
     let seen = match (gate.command(), gate.server()) {
-        (Some(command), _) => replayed(command, sample, output, &text),
-        (None, Some(server)) => recorded(server, output, &text),
+        (Some(command), _) => replay_command(command, sample, output, &text),
+        (None, Some(server)) => replay_diagnostics(server, output, &text),
         (None, None) => return Err("the gate runs no program".to_owned()),
     };
-    let seen = seen.map_err(|silence| told(&silence))?;
+    let seen = seen.map_err(|silence| describe(&silence))?;
     Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
 }
 
 type ReplayRead = Result<Vec<ToolFinding>, GateError>;
 
-fn replayed(command: &CommandSpec, sample: &Sample, output: &str, text: &Buffer) -> ReplayRead {
+fn replay_command(command: &CommandSpec, sample: &Sample, output: &str, text: &Buffer) -> ReplayRead {
     let draft = format!("{DRAFT}/{}", sample.path.rsplit('/').next().unwrap_or_default());
     let spoken = |text: &str| text.replace("{root}", ROOT).replace("{draft}", &draft);
     let (stdout, stderr) = (spoken(output), spoken(&sample.errors));
     let said = ProgramOutput { code: sample.exit, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
     let names = names(command, sample, &draft);
-    read(command, &said, text, &|name| names.whose(name))
+    read(command, &said, text, &|name| names.resolve(name))
 }
 
 /// Reads a list of diagnostics recorded from a server.
-fn recorded(server: &ServerSpec, output: &str, text: &Buffer) -> ReplayRead {
+fn replay_diagnostics(server: &ServerSpec, output: &str, text: &Buffer) -> ReplayRead {
     match serde_json::from_str::<Vec<serde_json::Value>>(output) {
-        Ok(items) => diagnosed(&items, server, Columns::Utf16, text),
+        Ok(items) => diagnostic_findings(&items, server, Columns::Utf16, text),
         Err(error) => {
             Err(GateError::Broken(format!("the sample's `output` is not a list of diagnostics: {error}")))
         }
@@ -58,7 +58,7 @@ fn names(command: &CommandSpec, sample: &Sample, draft: &str) -> RunNames {
     let paths: Vec<String> = sample.with.iter().map(|(path, _)| path.clone()).collect();
     let known = |path: &Path| paths.iter().any(|known| Path::new(known) == path);
     let root = Path::new(ROOT);
-    let folder = project::below(root, project::nearest(&sample.path, &command.cwd, known));
+    let folder = project::join(root, project::nearest(&sample.path, &command.cwd, known));
     let own = root.join(&sample.path);
     let bases = [folder.as_path(), root, own.parent().unwrap_or(root)];
     RunNames::new(
@@ -67,7 +67,7 @@ fn names(command: &CommandSpec, sample: &Sample, draft: &str) -> RunNames {
         bases,
         Some(Path::new(draft)),
         command.input,
-        World::Paper(paths),
+        PathLookup::Listed(paths),
     )
 }
 
@@ -83,7 +83,7 @@ pub(super) fn finding(gate: &Gate, seen: ToolFinding) -> Finding {
 }
 
 /// Describes a gate's outcome and the reason.
-fn told(silence: &GateError) -> String {
-    let (outcome, why) = silence.told();
+fn describe(silence: &GateError) -> String {
+    let (outcome, why) = silence.outcome();
     format!("{}: {why}", outcome.name())
 }

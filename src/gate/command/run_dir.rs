@@ -7,14 +7,14 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::names::{RunNames, World};
-use super::unstaged::StagedPaths;
-use super::{ProgramInput, given, project};
+use super::file_names::{PathLookup, RunNames};
+use super::path_rewrite::StagedPaths;
+use super::{ProgramInput, input_bytes, project};
 use crate::gate::error::GateError;
-use crate::gate::output::Whose;
+use crate::gate::output::NamedFile;
 use crate::gate::overlay::DraftOverlays;
-use crate::gate::process::{Order, Sandbox, SandboxLayer, shortfall, strongest};
-use crate::gate::stage::{Dated, ShownTexts, Stage, StagedPath, TARGET, private_folder};
+use crate::gate::process::{Order, Sandbox, SandboxLayer, isolation_shortfall, strongest};
+use crate::gate::stage::{CargoRecord, FileTime, Stage, StagedPath, TARGET, private_folder};
 use crate::gate::watch::{Halt, Limit};
 use crate::policy::{
     CacheScope, CommandSpec, CommandWord, Hole, Input, Isolation, Rule, Unconfigured, WordPart,
@@ -22,12 +22,12 @@ use crate::policy::{
 use crate::text::Buffer;
 
 /// The reason when a run waited for another one until its time was up.
-const WAITED: &str = "timed out waiting for another run that uses its target folder";
+const WAIT_TIMED_OUT: &str = "timed out waiting for another run that uses its target folder";
 
 /// The paths, files and sandbox of one run.
 #[derive(Debug)]
 pub(super) struct RunDir<'a> {
-    ask: ProgramInput<'a>,
+    input: ProgramInput<'a>,
     command: &'a CommandSpec,
     /// The arguments that replace `{args}`.
     args: Vec<OsString>,
@@ -42,12 +42,12 @@ pub(super) struct RunDir<'a> {
     cache: Option<PathBuf>,
     /// The name of the project that the file belongs to.
     project: String,
-    cage: Sandbox,
+    sandbox: Sandbox,
     names: RunNames,
-    places: StagedPaths,
+    staged_paths: StagedPaths,
     _stage: Option<Stage>,
     /// Keeps other runs from using cargo's target folder.
-    _shown: Option<ShownTexts>,
+    _cargo_record: Option<CargoRecord>,
 }
 
 impl<'a> RunDir<'a> {
@@ -55,33 +55,34 @@ impl<'a> RunDir<'a> {
     ///
     /// Errors: `Skipped` if the program does not check such a file, or the project has no configuration for
     /// it; `Unavailable` if this machine cannot isolate it as the policy requires.
-    pub(super) fn set(
+    pub(super) fn prepare(
         ask: &ProgramInput<'a>,
         command: &'a CommandSpec,
         limit: Limit<'_>,
     ) -> Result<RunDir<'a>, GateError> {
         let args = args(ask, command)?;
-        if let Some(why) = shortfall(ask.isolation, ask.ceiling) {
+        if let Some(why) = isolation_shortfall(ask.isolation, ask.ceiling) {
             return Err(GateError::Unavailable(why));
         }
-        let shown = match target(ask, command).map(|target| ShownTexts::open(&target, limit)).transpose() {
-            Ok(None) => None,
-            Ok(Some(Ok(shown))) => Some(shown),
-            Ok(Some(Err(Halt::TimedOut))) => return Err(GateError::Late(WAITED.to_owned())),
-            Ok(Some(Err(halt))) => return Err(halt.into()),
-            Err(error) => {
-                return Err(GateError::Broken(format!("could not be given its target folder: {error}")));
-            }
-        };
-        RunDir::make(ask, command, args, shown)
+        let shown =
+            match cargo_target(ask, command).map(|target| CargoRecord::open(&target, limit)).transpose() {
+                Ok(None) => None,
+                Ok(Some(Ok(shown))) => Some(shown),
+                Ok(Some(Err(Halt::TimedOut))) => return Err(GateError::TimedOut(WAIT_TIMED_OUT.to_owned())),
+                Ok(Some(Err(halt))) => return Err(halt.into()),
+                Err(error) => {
+                    return Err(GateError::Broken(format!("could not be given its target folder: {error}")));
+                }
+            };
+        RunDir::build(ask, command, args, shown)
             .map_err(|error| GateError::Broken(format!("could not be given the draft: {error}")))
     }
 
-    fn make(
+    fn build(
         ask: &ProgramInput<'a>,
         command: &'a CommandSpec,
         args: Vec<OsString>,
-        mut shown: Option<ShownTexts>,
+        mut shown: Option<CargoRecord>,
     ) -> io::Result<RunDir<'a>> {
         if !ask.root.is_absolute() {
             return Err(io::Error::other("the root is not an absolute path"));
@@ -89,22 +90,22 @@ impl<'a> RunDir<'a> {
         let level = strongest(ask.ceiling);
         let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
         let needs = Needs::from_command(ask, command);
-        let in_stage = needs.draft || needs.place || (needs_cache && ask.cache.is_none());
+        let in_stage = needs.draft || needs.in_project || (needs_cache && ask.cache.is_none());
         let needed = in_stage || level == Isolation::Landlock;
         let stage = needed.then(Stage::new).transpose()?;
         let (root, layers) = match &stage {
-            Some(stage) if needs.place => placed(ask, command, stage, level, shown.as_mut())?,
+            Some(stage) if needs.in_project => stage_drafts(ask, command, stage, level, shown.as_mut())?,
             Some(_) | None => (ask.root.to_owned(), Vec::new()),
         };
         let file = root.join(ask.path);
-        let text = given(command, ask.text);
+        let text = input_bytes(command, ask.text);
         let draft = stage
             .as_ref()
-            .filter(|_| needs.draft && !ask.gone)
+            .filter(|_| needs.draft && !ask.is_removed)
             .map(|stage| stage.draft(ask.path, text))
             .transpose()?;
         let overlay = match &stage {
-            Some(stage) if needs.draft => Some(Overlay::new(ask, stage, &root, draft.as_deref())?),
+            Some(stage) if needs.draft => Some(OverlayFile::new(ask, stage, &root, draft.as_deref())?),
             Some(_) | None => None,
         };
         let beside = overlay.iter().flat_map(|overlay| &overlay.drafts);
@@ -114,11 +115,11 @@ impl<'a> RunDir<'a> {
         let places = stage.as_ref().map_or_else(StagedPaths::default, |stage| {
             let copy = (root != ask.root).then_some((root.as_path(), ask.root));
             let drafts = drafts.iter().map(|(draft, real)| (draft.as_path(), real.as_path()));
-            StagedPaths::new(stage.home(), drafts.chain(copy))
+            StagedPaths::new(stage.path(), drafts.chain(copy))
         });
-        let cache = if needs_cache { cache(ask.cache, stage.as_ref())? } else { None };
-        let cage = Sandbox { layers, ..cage(ask, command, level, (stage.as_ref(), cache.as_deref())) };
-        let folder = project::below(&root, project::folder_of(ask.root, ask.path, &command.cwd));
+        let cache = if needs_cache { cache_folder(ask.cache, stage.as_ref())? } else { None };
+        let cage = Sandbox { layers, ..sandbox_for(ask, command, level, (stage.as_ref(), cache.as_deref())) };
+        let folder = project::join(&root, project::folder_of(ask.root, ask.path, &command.cwd));
         let roots = [ask.root, &root].into_iter();
         let names = RunNames::new(
             ask.path,
@@ -126,7 +127,7 @@ impl<'a> RunDir<'a> {
             [folder.as_path(), &root, file.parent().unwrap_or(&root)],
             draft.as_deref(),
             command.input,
-            World::Disk(ask.root.to_owned()),
+            PathLookup::Disk(ask.root.to_owned()),
         );
         let names = match &overlay {
             Some(overlay) => names.with_drafts(&overlay.drafts),
@@ -134,7 +135,7 @@ impl<'a> RunDir<'a> {
         };
         let overlay = overlay.map(|overlay| overlay.file);
         Ok(RunDir {
-            ask: *ask,
+            input: *ask,
             command,
             args,
             folder,
@@ -144,30 +145,30 @@ impl<'a> RunDir<'a> {
             overlay,
             cache,
             project: project::name(ask.root, ask.path, command),
-            cage,
+            sandbox: cage,
             names,
-            places,
+            staged_paths: places,
             _stage: stage,
-            _shown: shown,
+            _cargo_record: shown,
         })
     }
 
     /// Returns the order for the program.
     pub(super) fn order(&self) -> Result<Order<'_>, GateError> {
-        let input = (self.command.input == Input::Stdin).then(|| given(self.command, self.ask.text));
+        let input = (self.command.input == Input::Stdin).then(|| input_bytes(self.command, self.input.text));
         let (argv, env) = (self.argv()?, self.env()?);
-        let cage = self.cage.clone();
-        Ok(Order { program: self.ask.program, argv, folder: &self.folder, env, input, cage })
+        let cage = self.sandbox.clone();
+        Ok(Order { program: self.input.program, argv, cwd: &self.folder, env, input, sandbox: cage })
     }
 
     /// Replaces the run's paths in the program's output with the project's paths.
-    pub(super) fn unstaged(&self, output: Vec<u8>) -> Vec<u8> {
-        self.places.unstaged(output)
+    pub(super) fn rewrite_paths(&self, output: Vec<u8>) -> Vec<u8> {
+        self.staged_paths.rewrite(output)
     }
 
     /// Returns the file that a name in the program's output refers to.
-    pub(super) fn whose(&self, name: &str) -> Whose {
-        self.names.whose(name)
+    pub(super) fn resolve_name(&self, name: &str) -> NamedFile {
+        self.names.resolve(name)
     }
 
     /// The arguments after the program. Added ones replace `{args}`, else they come last.
@@ -181,7 +182,7 @@ impl<'a> RunDir<'a> {
             } else if word.has(Hole::Folders) {
                 argv.extend(self.folders().into_iter().map(PathBuf::into_os_string));
             } else {
-                argv.push(self.filled(word)?);
+                argv.push(self.expand(word)?);
             }
         }
         if !self.command.words.iter().any(|word| word.has(Hole::Args)) {
@@ -192,7 +193,7 @@ impl<'a> RunDir<'a> {
 
     /// The files that the program checks, at the paths where it sees them.
     fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let also = self.ask.also.iter().map(|other| self.root.join(other.path));
+        let also = self.input.batched.iter().map(|other| self.root.join(other.path));
         std::iter::once(self.file.clone()).chain(also)
     }
 
@@ -208,28 +209,31 @@ impl<'a> RunDir<'a> {
     }
 
     fn env(&self) -> Result<Vec<(OsString, OsString)>, GateError> {
-        let search = (OsString::from("PATH"), self.ask.search.to_owned());
+        let search = (OsString::from("PATH"), self.input.search.to_owned());
         let mut env = vec![search];
-        env.extend(project::python(self.ask.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())));
+        env.extend(
+            project::python_environment(self.input.search)
+                .map(|home| (OsString::from("VIRTUAL_ENV"), home.into())),
+        );
         for (name, value) in &self.command.env {
-            env.push((name.into(), self.filled(value)?));
+            env.push((name.into(), self.expand(value)?));
         }
         Ok(env)
     }
 
-    fn filled(&self, template: &CommandWord) -> Result<OsString, GateError> {
+    fn expand(&self, template: &CommandWord) -> Result<OsString, GateError> {
         let mut word = OsString::new();
         for piece in &template.pieces {
             match piece {
                 WordPart::Text(text) => word.push(text),
-                WordPart::Hole(hole) => word.push(self.place(*hole).ok_or_else(|| unfilled(*hole))?),
+                WordPart::Hole(hole) => word.push(self.path_for(*hole).ok_or_else(|| missing_value(*hole))?),
                 WordPart::Value(name) => word.push(self.value(name)),
             }
         }
         Ok(word)
     }
 
-    fn place(&self, hole: Hole) -> Option<&OsStr> {
+    fn path_for(&self, hole: Hole) -> Option<&OsStr> {
         let place = match hole {
             Hole::Path => Some(self.file.as_path()),
             Hole::Folder => self.file.parent(),
@@ -245,13 +249,13 @@ impl<'a> RunDir<'a> {
 
     fn value(&self, name: &str) -> String {
         let value = self.command.values.iter().find(|value| value.name == name);
-        value.map(|value| project::value(self.ask.root, self.ask.path, value)).unwrap_or_default()
+        value.map(|value| project::value(self.input.root, self.input.path, value)).unwrap_or_default()
     }
 }
 
 /// Returns the program's sandbox. The program may write to the folder of its run, if it has one, and to its
 /// cache.
-fn cage(
+fn sandbox_for(
     ask: &ProgramInput<'_>,
     command: &CommandSpec,
     level: Isolation,
@@ -260,8 +264,8 @@ fn cage(
     Sandbox {
         level,
         tree: Some(ask.root.to_owned()),
-        shown: named(ask, command),
-        own: stage.map(|stage| stage.home().to_owned()),
+        readable: literal_paths(ask, command),
+        run_dir: stage.map(|stage| stage.path().to_owned()),
         cache: cache.map(Path::to_owned),
         network: command.network,
         ..Sandbox::default()
@@ -269,7 +273,7 @@ fn cage(
 }
 
 /// Absolute paths in the definition and the policy, which the user has seen and trusted.
-fn named(ask: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
+fn literal_paths(ask: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
     let literal = |template: &'_ CommandWord| match template.pieces.as_slice() {
         [WordPart::Text(text)] => Some(PathBuf::from(text)),
         _ => None,
@@ -283,7 +287,7 @@ struct Needs {
     /// Set when the draft is needed as a file of its own.
     draft: bool,
     /// Set when the draft and its overlays are needed at their paths in the project.
-    place: bool,
+    in_project: bool,
 }
 
 impl Needs {
@@ -293,31 +297,32 @@ impl Needs {
         let told = [Hole::Path, Hole::Folder, Hole::Paths, Hole::Folders, Hole::Overlay];
         let is_told = told.into_iter().any(has);
         // An overlay file includes the call's other drafts.
-        let company = !company(ask, command).is_empty() && !has(Hole::Overlay);
-        let place = command.input == Input::Staged || (shadow && !ask.on_disk && is_told) || company;
-        Needs { draft: shadow, place }
+        let company = !visible_overlays(ask, command).is_empty() && !has(Hole::Overlay);
+        let in_project = command.input == Input::Staged || (shadow && !ask.on_disk && is_told) || company;
+        Needs { draft: shadow, in_project }
     }
 }
 
 /// The other drafts of the call, if the program's result depends on other files.
-fn company<'a>(ask: &ProgramInput<'a>, command: &CommandSpec) -> DraftOverlays<'a> {
+fn visible_overlays<'a>(ask: &ProgramInput<'a>, command: &CommandSpec) -> DraftOverlays<'a> {
     match command.scope {
         CacheScope::File => &[],
-        CacheScope::Package | CacheScope::Project => ask.company,
+        CacheScope::Package | CacheScope::Project => ask.overlays,
     }
 }
 
 /// Stages the draft and its overlays at their paths, mounted over the files or in a copy. Returns the root to
 /// use, and the layers to mount.
-fn placed(
+fn stage_drafts(
     ask: &ProgramInput<'_>,
     command: &CommandSpec,
     stage: &Stage,
     level: Isolation,
-    shown: Option<&mut ShownTexts>,
+    shown: Option<&mut CargoRecord>,
 ) -> io::Result<(PathBuf, Vec<SandboxLayer>)> {
-    let own = StagedPath { path: ask.path, text: (!ask.gone).then(|| given(command, ask.text)) };
-    let staged: Vec<StagedPath<'_>> = [own].into_iter().chain(others(company(ask, command))).collect();
+    let own = StagedPath { path: ask.path, text: (!ask.is_removed).then(|| input_bytes(command, ask.text)) };
+    let staged: Vec<StagedPath<'_>> =
+        [own].into_iter().chain(staged_overlays(visible_overlays(ask, command))).collect();
     let planned = shown.map(|shown| shown.plan(ask.root, &staged)).transpose()?;
     let times = planned.as_ref().map(|planned| {
         planned.iter().map(|showing| (showing.path.as_str(), showing.since)).collect::<BTreeMap<_, _>>()
@@ -329,67 +334,72 @@ fn placed(
         None => staged,
     };
     let dated = match (&times, command.input) {
-        (Some(times), _) => Dated::At(times),
+        (Some(times), _) => FileTime::Given(times),
         // Programs that get a draft file cache results of other files by modification time, and may run twice
         // in a second.
-        (None, Input::Shadow) => Dated::ByText,
-        (None, Input::Stdin | Input::Staged) => Dated::Now,
+        (None, Input::Shadow) => FileTime::FromText,
+        (None, Input::Stdin | Input::Staged) => FileTime::Now,
     };
     // A program that gets the root in its environment gets a different one in each run.
     let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
     if level == Isolation::Bubblewrap
         && !knows_by_root
-        && let Some(layers) = stage.lay(ask.root, &staged, dated)?
+        && let Some(layers) = stage.mount_layers(ask.root, &staged, dated)?
     {
         return Ok((ask.root.to_owned(), layers));
     }
-    let dated = if times.is_some() { dated } else { Dated::ByText };
+    let dated = if times.is_some() { dated } else { FileTime::FromText };
     Ok((stage.copy(ask.root, &staged, dated)?, Vec::new()))
 }
 
-fn others<'a>(company: DraftOverlays<'a>) -> impl Iterator<Item = StagedPath<'a>> {
+fn staged_overlays<'a>(company: DraftOverlays<'a>) -> impl Iterator<Item = StagedPath<'a>> {
     company.iter().map(|other| StagedPath { path: other.path, text: other.text.map(Buffer::bytes) })
 }
 
 /// The overlay file, which maps paths to the draft and the call's other drafts.
-struct Overlay {
+struct OverlayFile {
     file: PathBuf,
     /// The staged files of the other drafts, each with the path of its original file.
     drafts: Vec<(PathBuf, String)>,
 }
 
-impl Overlay {
-    fn new(ask: &ProgramInput<'_>, stage: &Stage, root: &Path, draft: Option<&Path>) -> io::Result<Overlay> {
-        let company: Vec<StagedPath<'_>> = others(ask.company).collect();
-        let drafts = if company.is_empty() { Vec::new() } else { stage.company(&company)? };
+impl OverlayFile {
+    fn new(
+        ask: &ProgramInput<'_>,
+        stage: &Stage,
+        root: &Path,
+        draft: Option<&Path>,
+    ) -> io::Result<OverlayFile> {
+        let company: Vec<StagedPath<'_>> = staged_overlays(ask.overlays).collect();
+        let drafts = if company.is_empty() { Vec::new() } else { stage.overlay_files(&company)? };
         let known = company.iter().zip(&drafts);
         let known = known.filter_map(|(other, draft)| Some((draft.clone()?, other.path.to_owned())));
         let known = known.collect();
         let beside = company.iter().zip(drafts).map(|(other, draft)| (root.join(other.path), draft));
         let own = (root.join(ask.path), draft.map(Path::to_owned));
         let all: Vec<(PathBuf, Option<PathBuf>)> = std::iter::once(own).chain(beside).collect();
-        Ok(Overlay { file: stage.overlay(&all)?, drafts: known })
+        Ok(OverlayFile { file: stage.overlay(&all)?, drafts: known })
     }
 }
 
 /// Reports a placeholder without a value. Parsing a definition rejects these.
-fn unfilled(hole: Hole) -> GateError {
+fn missing_value(hole: Hole) -> GateError {
     GateError::Broken(format!("cannot be started: there is no value for the placeholder {hole:?}"))
 }
 
 /// The arguments added to the command: those for a project without configuration, then the policy's.
 fn args(ask: &ProgramInput<'_>, command: &CommandSpec) -> Result<Vec<OsString>, GateError> {
-    added(ask.rule, command, ask.root, ask.path)
+    added_args(ask.rule, command, ask.root, ask.path)
 }
 
 /// The arguments added to the command for a file at this path.
-pub(super) fn added(
+pub(super) fn added_args(
     rule: &Rule,
     command: &CommandSpec,
     root: &Path,
     path: &str,
 ) -> Result<Vec<OsString>, GateError> {
-    if command.passes_over(path) {
+    if command.excludes(path) {
         return Err(GateError::Skipped("not for this file".to_owned()));
     }
     let configured = || project::is_configured(root, path, &command.config);
@@ -410,7 +420,7 @@ fn templates(command: &CommandSpec) -> impl Iterator<Item = &CommandWord> {
 }
 
 /// The folder of cargo's build results, if it outlasts the run.
-fn target(ask: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
+fn cargo_target(ask: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
     let (_, template) = command.env.iter().find(|(name, _)| name == TARGET)?;
     if command.input != Input::Staged || !template.has(Hole::Cache) {
         return None;
@@ -428,7 +438,7 @@ fn target(ask: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathBuf> {
 }
 
 /// The folder for `{cache}`: lockgate's own, else one that lasts for this run.
-fn cache(own: Option<&Path>, stage: Option<&Stage>) -> io::Result<Option<PathBuf>> {
+fn cache_folder(own: Option<&Path>, stage: Option<&Stage>) -> io::Result<Option<PathBuf>> {
     match (own, stage) {
         (Some(own), _) => {
             private_folder(own)?;

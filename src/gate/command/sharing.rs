@@ -21,11 +21,11 @@ pub(in crate::gate) struct SharedPart {
     args: Vec<OsString>,
     values: Vec<String>,
     /// The file's folder, if the arguments name it.
-    named: Option<String>,
+    named_folder: Option<String>,
 }
 
 /// Returns the shared part of the run for this file; `None` if the command runs for each file separately.
-pub(in crate::gate) fn shared(
+pub(in crate::gate) fn shared_part(
     rule: &Rule,
     command: &CommandSpec,
     root: &Path,
@@ -33,21 +33,21 @@ pub(in crate::gate) fn shared(
 ) -> Option<SharedPart> {
     // The program's version decides between the two commands.
     let older = command.older.as_ref().map(|older| &older.command);
-    if std::iter::once(command).chain(older).any(is_asked_alone) {
+    if std::iter::once(command).chain(older).any(is_single_file) {
         return None;
     }
     let names_folder = |command: &CommandSpec| command.words.iter().any(|word| word.has(Hole::Folder));
     let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     Some(SharedPart {
         folder: project::folder_of(root, path, &command.cwd).to_owned(),
-        args: run_dir::added(rule, command, root, path).ok()?,
+        args: run_dir::added_args(rule, command, root, path).ok()?,
         values: command.values.iter().map(|value| project::value(root, path, value)).collect(),
-        named: std::iter::once(command).chain(older).any(names_folder).then(|| own.to_owned()),
+        named_folder: std::iter::once(command).chain(older).any(names_folder).then(|| own.to_owned()),
     })
 }
 
 /// Returns true if the command checks one file, independent of others.
-fn is_asked_alone(command: &CommandSpec) -> bool {
+fn is_single_file(command: &CommandSpec) -> bool {
     let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
     command.scope == CacheScope::File
         || command.input == Input::Stdin

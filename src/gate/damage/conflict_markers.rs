@@ -2,7 +2,7 @@
 //!
 //! Seven `=` alone are a heading in Markdown and reStructuredText: they count only between the other two.
 
-use super::lexical_syntax::Sort;
+use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 
@@ -21,7 +21,7 @@ enum Marker {
 }
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    if scene.sort == Sort::Patch {
+    if scene.sort == TextKind::Patch {
         return Vec::new();
     }
     let new = scene.written().filter_map(|(line, _)| Some((line, marker(scene.after.text(line))?)));
@@ -41,14 +41,16 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
         let (one, others) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
         rest = others;
         if of_one(one) {
-            spots
-                .push(spot(scene, one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line)));
+            spots.push(finding_at(
+                scene,
+                one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line),
+            ));
         }
     }
     spots
 }
 
-fn spot(scene: &TextPair<'_>, line: usize) -> DamageFinding {
+fn finding_at(scene: &TextPair<'_>, line: usize) -> DamageFinding {
     let seen: String = scene.after.text(line).chars().take(40).collect();
     let message = format!(
         "a conflict marker, `{}`; keep one side of the conflict, and none of its markers",

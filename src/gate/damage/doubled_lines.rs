@@ -1,6 +1,6 @@
 //! A line, or a block of lines, at the edge of what the edit wrote that stands there twice.
 
-use super::lexical_syntax::Sort;
+use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
@@ -35,7 +35,7 @@ const COMMON: [&str; 22] = [
 ];
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    if scene.before.is_none() || matches!(scene.sort, Sort::Patch) {
+    if scene.before.is_none() || matches!(scene.sort, TextKind::Patch) {
         return Vec::new();
     }
     scene.pieces.iter().filter_map(|piece| doubled(scene, piece)).collect()
@@ -84,16 +84,16 @@ fn says_enough(scene: &TextPair<'_>, start: usize, size: usize) -> bool {
     let telling = lines().filter(|text| tells(scene, text)).count();
     let shown = scene.part_of_line(start) == LexicalPart::Text;
     match scene.sort {
-        Sort::Data => size > 2 && telling > 2 && !shown,
-        Sort::Prose => telling > 0 && (scene.is_fenced(start) || lines().any(|text| text.len() > 8)),
-        Sort::Code => telling > 0 && (!shown || lines().any(|text| text.len() > 20)),
-        Sort::Patch | Sort::Unknown => telling > 0,
+        TextKind::Data => size > 2 && telling > 2 && !shown,
+        TextKind::Prose => telling > 0 && (scene.is_fenced(start) || lines().any(|text| text.len() > 8)),
+        TextKind::Code => telling > 0 && (!shown || lines().any(|text| text.len() > 20)),
+        TextKind::Patch | TextKind::Unknown => telling > 0,
     }
 }
 
 fn tells(scene: &TextPair<'_>, text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    let table = scene.sort == Sort::Prose && text.starts_with(['|', '+', '<']);
+    let table = scene.sort == TextKind::Prose && text.starts_with(['|', '+', '<']);
     letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(&text)
 }
 

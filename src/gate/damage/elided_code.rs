@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lexical_syntax::Sort;
+use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use super::{compiled, elided_words};
@@ -48,7 +48,7 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words that mark an elision without dots.
-static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
+static UNDOTTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?xi) ^ \(? (?:keep\s+|leave\s+|all\s+|and\s+)* (?:the\s+|your\s+|my\s+|our\s+|this\s+|all\s+)*
           (?:
@@ -79,7 +79,7 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    if scene.sort == Sort::Patch {
+    if scene.sort == TextKind::Patch {
         return Vec::new();
     }
     let mut spots = Vec::new();
@@ -111,7 +111,7 @@ fn elides(scene: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
     let comment = open.is_some_and(|open| {
         !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*')
     });
-    let prose = scene.sort == Sort::Prose || scene.is_fenced(line);
+    let prose = scene.sort == TextKind::Prose || scene.is_fenced(line);
     let dots = dotted(words);
     let says = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,
@@ -123,12 +123,12 @@ fn elides(scene: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
         }
         // A sentence may trail off.
         Some(rest) => {
-            let says = SPOKEN.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
+            let says = UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
             (says || lost >= FEWEST_LOST && elided_words::all_elide(rest)) && (comment || open.is_some())
         }
         None if comment || open.is_some() => {
             let loose = || LOOSE.is_match(words) || elided_words::all_elide(words);
-            SPOKEN.is_match(words) || lost >= FEWEST_LOST && loose()
+            UNDOTTED.is_match(words) || lost >= FEWEST_LOST && loose()
         }
         None => false,
     };
@@ -166,7 +166,7 @@ fn dotted(words: &str) -> Option<&str> {
 fn trailing(scene: &TextPair<'_>, line: usize, text: &str) -> bool {
     let Some(words) = TRAILING.captures(text).and_then(|said| said.name("words")) else { return false };
     let start = scene.after.span(line).start + words.start();
-    let in_comment = scene.tongue.is_none() || scene.part(start) == LexicalPart::Comment;
+    let in_comment = scene.syntax.is_none() || scene.part(start) == LexicalPart::Comment;
     in_comment && dotted(words.as_str()).is_some_and(|rest| !rest.is_empty() && DOTTED.is_match(rest))
 }
 

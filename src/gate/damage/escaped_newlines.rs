@@ -1,6 +1,6 @@
 //! New text in which `\n`, `\t` or `\"` stand outside of strings: it was escaped once too often.
 
-use super::lexical_syntax::Sort;
+use super::lexical_syntax::TextKind;
 use super::text_pair::{DamageFinding, TextPair};
 
 /// The number of escaped line ends from which a line of prose is suspect.
@@ -12,11 +12,11 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     for (line, _) in scene.written().filter(|(line, _)| holds(scene.after.text(*line))) {
         let text = scene.after.text(line);
         let found = match scene.sort {
-            Sort::Code => in_code(scene, line, text),
-            Sort::Data if scene.language() != "yaml" => in_code(scene, line, text),
-            Sort::Data | Sort::Prose | Sort::Unknown if scene.is_fenced(line) => None,
-            Sort::Data | Sort::Prose | Sort::Unknown => in_words(text),
-            Sort::Patch => None,
+            TextKind::Code => in_code(scene, line, text),
+            TextKind::Data if scene.language() != "yaml" => in_code(scene, line, text),
+            TextKind::Data | TextKind::Prose | TextKind::Unknown if scene.is_fenced(line) => None,
+            TextKind::Data | TextKind::Prose | TextKind::Unknown => in_words(text),
+            TextKind::Patch => None,
         };
         let Some(at) = found.filter(|_| !scene.was_there(text)) else { continue };
         let seen = text.get(at..at + 2).unwrap_or_default();

@@ -4,7 +4,7 @@
 
 /// The kind of text that a language holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum TextKind {
     /// Statements: a line that starts with `+` or `12:` is none of it.
     Code,
     /// Values: equal rows and rows of numbers are common.
@@ -47,9 +47,9 @@ pub(super) enum Quirk {
 
 /// The lexical syntax of a language.
 #[derive(Debug)]
-pub(super) struct Tongue {
+pub(super) struct LexicalSyntax {
     pub(super) name: &'static str,
-    pub(super) sort: Sort,
+    pub(super) sort: TextKind,
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comment: Option<(&'static str, &'static str)>,
     pub(super) strings: &'static [Quoted],
@@ -67,61 +67,74 @@ const SLASHES: &[&str] = &["//"];
 const STARS: Option<(&str, &str)> = Some(("/*", "*/"));
 const POINTED: Option<(&str, &str)> = Some(("<!--", "-->"));
 
-const fn code(name: &'static str, strings: &'static [Quoted]) -> Tongue {
+const fn code(name: &'static str, strings: &'static [Quoted]) -> LexicalSyntax {
     let quirk = Quirk::None;
-    Tongue { name, sort: Sort::Code, line_comments: SLASHES, block_comment: STARS, strings, quirk }
+    LexicalSyntax { name, sort: TextKind::Code, line_comments: SLASHES, block_comment: STARS, strings, quirk }
 }
 
-const fn hashed(name: &'static str, sort: Sort, strings: &'static [Quoted], quirk: Quirk) -> Tongue {
-    Tongue { name, sort, line_comments: &["#"], block_comment: None, strings, quirk }
+const fn hashed(
+    name: &'static str,
+    sort: TextKind,
+    strings: &'static [Quoted],
+    quirk: Quirk,
+) -> LexicalSyntax {
+    LexicalSyntax { name, sort, line_comments: &["#"], block_comment: None, strings, quirk }
 }
 
-const fn plain(name: &'static str, sort: Sort) -> Tongue {
-    Tongue { name, sort, line_comments: &[], block_comment: None, strings: &[], quirk: Quirk::None }
+const fn plain(name: &'static str, sort: TextKind) -> LexicalSyntax {
+    LexicalSyntax { name, sort, line_comments: &[], block_comment: None, strings: &[], quirk: Quirk::None }
 }
 
-static TABLE: [Tongue; 22] = [
+static TABLE: [LexicalSyntax; 22] = [
     hashed(
         "python",
-        Sort::Code,
+        TextKind::Code,
         &[quoted("\"\"\"", true, true), quoted("'''", true, true), DOUBLE, SINGLE],
         Quirk::None,
     ),
     code("go", &[DOUBLE, SINGLE, quoted("`", false, true)]),
-    Tongue { quirk: Quirk::Rust, ..code("rust", &[quoted("\"", true, true)]) },
-    Tongue { quirk: Quirk::Slashes, ..code("javascript", &[DOUBLE, SINGLE, quoted("`", true, true)]) },
-    Tongue { quirk: Quirk::Slashes, ..code("typescript", &[DOUBLE, SINGLE, quoted("`", true, true)]) },
+    LexicalSyntax { quirk: Quirk::Rust, ..code("rust", &[quoted("\"", true, true)]) },
+    LexicalSyntax { quirk: Quirk::Slashes, ..code("javascript", &[DOUBLE, SINGLE, quoted("`", true, true)]) },
+    LexicalSyntax { quirk: Quirk::Slashes, ..code("typescript", &[DOUBLE, SINGLE, quoted("`", true, true)]) },
     code("c", C_LIKE),
     code("cpp", C_LIKE),
     code("java", &[quoted("\"\"\"", true, true), DOUBLE, SINGLE]),
-    Tongue { line_comments: &[], ..code("css", C_LIKE) },
+    LexicalSyntax { line_comments: &[], ..code("css", C_LIKE) },
     hashed(
         "bash",
-        Sort::Code,
+        TextKind::Code,
         &[quoted("\"", true, true), quoted("'", false, true), quoted("`", true, true)],
         Quirk::Shell,
     ),
-    Tongue { sort: Sort::Data, line_comments: &[], block_comment: None, ..code("json", &[DOUBLE]) },
-    Tongue { sort: Sort::Data, ..code("jsonc", &[DOUBLE]) },
+    LexicalSyntax {
+        sort: TextKind::Data,
+        line_comments: &[],
+        block_comment: None,
+        ..code("json", &[DOUBLE])
+    },
+    LexicalSyntax { sort: TextKind::Data, ..code("jsonc", &[DOUBLE]) },
     hashed(
         "toml",
-        Sort::Data,
+        TextKind::Data,
         &[quoted("\"\"\"", true, true), quoted("'''", false, true), DOUBLE, quoted("'", false, false)],
         Quirk::None,
     ),
-    hashed("yaml", Sort::Data, &[quoted("\"", true, true), quoted("'", false, true)], Quirk::Words),
-    Tongue { line_comments: &["--"], ..code("sql", &[quoted("'", false, true), quoted("\"", false, true)]) },
-    hashed("dockerfile", Sort::Unknown, &[], Quirk::Words),
-    Tongue { block_comment: POINTED, ..plain("xml", Sort::Data) },
-    Tongue { block_comment: POINTED, ..plain("html", Sort::Prose) },
-    Tongue { block_comment: POINTED, ..plain("markdown", Sort::Prose) },
-    plain("text", Sort::Prose),
-    plain("csv", Sort::Data),
-    plain("diff", Sort::Patch),
+    hashed("yaml", TextKind::Data, &[quoted("\"", true, true), quoted("'", false, true)], Quirk::Words),
+    LexicalSyntax {
+        line_comments: &["--"],
+        ..code("sql", &[quoted("'", false, true), quoted("\"", false, true)])
+    },
+    hashed("dockerfile", TextKind::Unknown, &[], Quirk::Words),
+    LexicalSyntax { block_comment: POINTED, ..plain("xml", TextKind::Data) },
+    LexicalSyntax { block_comment: POINTED, ..plain("html", TextKind::Prose) },
+    LexicalSyntax { block_comment: POINTED, ..plain("markdown", TextKind::Prose) },
+    plain("text", TextKind::Prose),
+    plain("csv", TextKind::Data),
+    plain("diff", TextKind::Patch),
 ];
 
 /// Returns the lexical syntax of a language, if the table has it.
-pub(super) fn find(language: &str) -> Option<&'static Tongue> {
+pub(super) fn find(language: &str) -> Option<&'static LexicalSyntax> {
     TABLE.iter().find(|tongue| tongue.name == language)
 }
 

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::lexical_syntax::{Quirk, Quoted, Tongue};
+use super::lexical_syntax::{LexicalSyntax, Quirk, Quoted};
 
 /// The lexical kind of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +25,9 @@ pub(super) struct Lexis {
 
 impl Lexis {
     /// Reads a text.
-    pub(super) fn read(text: &str, tongue: &Tongue) -> Lexis {
-        let mut reader = LexicalReader { text, tongue, at: 0, parts: Vec::new(), solid: None, wanted: None };
+    pub(super) fn read(text: &str, tongue: &LexicalSyntax) -> Lexis {
+        let mut reader =
+            LexicalReader { text, syntax: tongue, at: 0, parts: Vec::new(), solid: None, wanted: None };
         while reader.at < text.len() {
             reader.step();
         }
@@ -45,7 +46,7 @@ impl Lexis {
 
 struct LexicalReader<'t> {
     text: &'t str,
-    tongue: &'t Tongue,
+    syntax: &'t LexicalSyntax,
     at: usize,
     parts: Vec<(Range<usize>, LexicalPart)>,
     /// The last byte of code that is no space, on this line.
@@ -68,7 +69,7 @@ impl<'t> LexicalReader<'t> {
         if byte == b'\n' {
             (self.solid, self.at) = (None, self.at + 1);
             if let Some(word) = self.wanted.take() {
-                self.here_text(word);
+                self.here_document(word);
             }
             return;
         }
@@ -89,10 +90,10 @@ impl<'t> LexicalReader<'t> {
     /// True if a comment or a string could begin with this byte.
     fn begins(&self, byte: u8) -> bool {
         let first = |word: &str| word.as_bytes().first() == Some(&byte);
-        self.tongue.line_comments.iter().any(|word| first(word))
-            || self.tongue.block_comment.is_some_and(|(open, _)| first(open))
-            || self.tongue.strings.iter().any(|quoted| first(quoted.open))
-            || match self.tongue.quirk {
+        self.syntax.line_comments.iter().any(|word| first(word))
+            || self.syntax.block_comment.is_some_and(|(open, _)| first(open))
+            || self.syntax.strings.iter().any(|quoted| first(quoted.open))
+            || match self.syntax.quirk {
                 Quirk::Rust => matches!(byte, b'r' | b'\''),
                 Quirk::Slashes => byte == b'/',
                 Quirk::Shell => byte == b'<',
@@ -101,7 +102,7 @@ impl<'t> LexicalReader<'t> {
     }
 
     fn pass(&mut self, byte: u8) {
-        let escaped = byte == b'\\' && self.tongue.quirk == Quirk::Shell;
+        let escaped = byte == b'\\' && self.syntax.quirk == Quirk::Shell;
         let width = |text: &str| text.chars().next().map_or(1, char::len_utf8);
         let mut step = width(self.rest());
         if escaped && !self.rest().starts_with("\\\n") {
@@ -115,15 +116,15 @@ impl<'t> LexicalReader<'t> {
 
     /// The comment or string that begins here, and how long it is.
     fn part(&mut self, rest: &'t str) -> Option<(usize, LexicalPart)> {
-        if self.tongue.line_comments.iter().any(|open| rest.starts_with(open)) && self.may_comment() {
+        if self.syntax.line_comments.iter().any(|open| rest.starts_with(open)) && self.may_comment() {
             return Some((line(rest), LexicalPart::Comment));
         }
-        if let Some((open, close)) = self.tongue.block_comment.filter(|(open, _)| rest.starts_with(open)) {
+        if let Some((open, close)) = self.syntax.block_comment.filter(|(open, _)| rest.starts_with(open)) {
             let inside = rest.get(open.len()..).unwrap_or_default();
             let end = inside.find(close).map_or(rest.len(), |end| open.len() + end + close.len());
             return Some((end, LexicalPart::Comment));
         }
-        match self.tongue.quirk {
+        match self.syntax.quirk {
             Quirk::Rust => {
                 if let Some(end) = rust_literal(rest, self.before()) {
                     return Some((end, LexicalPart::Text));
@@ -140,7 +141,7 @@ impl<'t> LexicalReader<'t> {
         if self.is_inside_word() {
             return None;
         }
-        let quoted = self.tongue.strings.iter().find(|quoted| rest.starts_with(quoted.open))?;
+        let quoted = self.syntax.strings.iter().find(|quoted| rest.starts_with(quoted.open))?;
         Some((string(rest, quoted), LexicalPart::Text))
     }
 
@@ -150,7 +151,7 @@ impl<'t> LexicalReader<'t> {
 
     fn may_comment(&self) -> bool {
         let at_word = self.before().is_none_or(|byte| byte.is_ascii_whitespace() || b";|&()".contains(&byte));
-        match self.tongue.quirk {
+        match self.syntax.quirk {
             Quirk::Shell | Quirk::Words => at_word,
             Quirk::None | Quirk::Rust | Quirk::Slashes => true,
         }
@@ -159,7 +160,7 @@ impl<'t> LexicalReader<'t> {
     /// True if a quote here is an apostrophe, in a language whose words need no quotes.
     fn is_inside_word(&self) -> bool {
         let word = self.before().is_some_and(|byte| byte.is_ascii_alphanumeric());
-        self.tongue.quirk == Quirk::Words && word
+        self.syntax.quirk == Quirk::Words && word
     }
 
     /// The length of the regular expression that begins here, where a value may begin.
@@ -190,7 +191,7 @@ impl<'t> LexicalReader<'t> {
     }
 
     /// Takes the lines up to the one that is this word.
-    fn here_text(&mut self, word: &str) {
+    fn here_document(&mut self, word: &str) {
         let start = self.at;
         while self.at < self.text.len() {
             let rest = self.rest();

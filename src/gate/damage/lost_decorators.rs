@@ -43,7 +43,7 @@ impl<'k, 't> DecoratedSymbols<'k, 't> {
 
     /// What became of a symbol: the one on its line, else the one of its name in what the edit put in its place.
     fn partner(&self, scene: &TextPair<'_>, old: &LineSymbol<'_>) -> Option<&'k LineSymbol<'t>> {
-        if let Some(line) = scene.draft.map.carry(old.line) {
+        if let Some(line) = scene.draft.map.new_line_of(old.line) {
             return self.by_line.get(&line).copied().filter(|symbol| symbol.name == old.name);
         }
         let piece = scene.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&old.line))?;
@@ -58,7 +58,7 @@ fn lost(
     old: &LineSymbol<'_>,
     kept: &DecoratedSymbols<'_, '_>,
 ) -> Option<DamageFinding> {
-    let gone = |(line, _): &&(usize, &str)| scene.draft.map.carry(*line).is_none();
+    let gone = |(line, _): &&(usize, &str)| scene.draft.map.new_line_of(*line).is_none();
     old.above.iter().find(gone)?;
     let new = kept.partner(scene, old)?;
     if scene.part_of_line(new.line) != LexicalPart::Code {

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::lexical_syntax::Sort;
+use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
@@ -26,7 +26,7 @@ const MOST_WORDS: usize = 100;
 const LEAST_GROWN: usize = 3;
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    let Some(before) = scene.before.filter(|_| scene.sort == Sort::Code) else { return Vec::new() };
+    let Some(before) = scene.before.filter(|_| scene.sort == TextKind::Code) else { return Vec::new() };
     scene.pieces.iter().filter_map(|piece| left_block(scene, before, piece)).collect()
 }
 

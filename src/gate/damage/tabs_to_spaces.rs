@@ -1,6 +1,6 @@
 //! Lines indented with spaces in a file that is indented with tabs, and the other way round.
 
-use super::lexical_syntax::Sort;
+use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::text::Lines;
@@ -15,7 +15,7 @@ enum Indent {
 }
 
 impl Indent {
-    const fn words(self) -> &'static str {
+    const fn describe(self) -> &'static str {
         match self {
             Indent::Tabs => "tabs",
             Indent::Spaces => "spaces",
@@ -26,8 +26,8 @@ impl Indent {
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = scene.before else { return Vec::new() };
     match scene.sort {
-        Sort::Prose | Sort::Patch => return Vec::new(),
-        Sort::Code | Sort::Data | Sort::Unknown => {}
+        TextKind::Prose | TextKind::Patch => return Vec::new(),
+        TextKind::Code | TextKind::Data | TextKind::Unknown => {}
     }
     let Some(usual) = usual(before) else { return Vec::new() };
     let strange = |line: usize| {
@@ -40,11 +40,11 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     for piece in &scene.pieces {
         let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line));
         let Some(line) = lines.next() else { continue };
-        let here = indent(scene.after.text(line)).map_or("", Indent::words);
+        let here = indent(scene.after.text(line)).map_or("", Indent::describe);
         let message = format!(
             "{} indented with {here}, and the file with {}; indent as the file does",
             count(1 + lines.count()),
-            usual.words(),
+            usual.describe(),
         );
         spots.push(DamageFinding { line, column: 1, message });
     }

@@ -29,8 +29,8 @@ fn with_draft<T>(path: &str, before: Option<&str>, after: &str, look: impl FnOnc
         before: before.is_some().then_some(&old),
         after: &new,
         map: &plan.line_map(&old, &new),
-        stands: InputLocation::of_file(before.map(|_| &old)),
-        beside: &|_| false,
+        input_location: InputLocation::of_file(before.map(|_| &old)),
+        files_exist: &|_| false,
     })
 }
 

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::lexical_syntax::{self, Sort, Tongue};
+use super::lexical_syntax::{self, LexicalSyntax, TextKind};
 use super::lexis::{LexicalPart, Lexis};
 use crate::gate::delta::{ReplacedLines, pieces};
 use crate::gate::draft::Draft;
@@ -36,8 +36,8 @@ pub(super) struct TextPair<'a> {
     pub(super) before: Option<Lines<'a>>,
     /// The replaced lines, in text order; a new file is one piece.
     pub(super) pieces: Vec<ReplacedLines>,
-    pub(super) sort: Sort,
-    pub(super) tongue: Option<&'static Tongue>,
+    pub(super) sort: TextKind,
+    pub(super) syntax: Option<&'static LexicalSyntax>,
     /// The lines as the edit left them, where a program formatted the text since.
     own_lines: Option<HashSet<&'a str>>,
     old_lines: OnceCell<HashSet<&'a str>>,
@@ -56,15 +56,15 @@ impl<'a> TextPair<'a> {
             None if count == 0 => Vec::new(),
             None => vec![ReplacedLines { old: (1, 0), new: (1, count) }],
         };
-        let tongue = draft.language.and_then(|language| lexical_syntax::find(&language.name));
+        let syntax = draft.language.and_then(|language| lexical_syntax::find(&language.name));
         TextPair {
             draft,
             lost,
             after,
             before,
             pieces,
-            sort: tongue.map_or(Sort::Unknown, |tongue| tongue.sort),
-            tongue,
+            sort: syntax.map_or(TextKind::Unknown, |tongue| tongue.sort),
+            syntax,
             own_lines: None,
             old_lines: OnceCell::new(),
             lexis: OnceCell::new(),
@@ -100,14 +100,14 @@ impl<'a> TextPair<'a> {
     }
 
     /// Whether a piece took these lines away: whole lines, with the space before them.
-    pub(super) fn took(&self, piece: &ReplacedLines, text: &str) -> bool {
+    pub(super) fn replaced(&self, piece: &ReplacedLines, text: &str) -> bool {
         let Some(before) = self.before else { return false };
         (piece.old.0..=piece.old.1).take(1000).any(|line| before.text(line) == text)
     }
 
     /// Returns the lexical part at an offset of the text after the edit.
     pub(super) fn part(&self, offset: usize) -> LexicalPart {
-        let Some(tongue) = self.tongue else { return LexicalPart::Code };
+        let Some(tongue) = self.syntax else { return LexicalPart::Code };
         self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), tongue)).at(offset)
     }
 
@@ -160,7 +160,7 @@ impl<'a> TextPair<'a> {
     /// Returns the line of the text after that corresponds to a line of the text before, or its replacement.
     pub(super) fn line_after(&self, line: usize) -> usize {
         let piece = || self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&line));
-        let now = self.draft.map.carry(line).or_else(|| piece().map(|piece| piece.new.0));
+        let now = self.draft.map.new_line_of(line).or_else(|| piece().map(|piece| piece.new.0));
         now.unwrap_or(1).clamp(1, self.after.count().max(1))
     }
 

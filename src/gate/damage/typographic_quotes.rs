@@ -1,6 +1,6 @@
 //! Typographic quotes where the language wants plain ones.
 
-use super::lexical_syntax::Sort;
+use super::lexical_syntax::TextKind;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
 
@@ -8,8 +8,8 @@ const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     match scene.sort {
-        Sort::Code | Sort::Data | Sort::Prose => {}
-        Sort::Patch | Sort::Unknown => return Vec::new(),
+        TextKind::Code | TextKind::Data | TextKind::Prose => {}
+        TextKind::Patch | TextKind::Unknown => return Vec::new(),
     }
     if matches!(scene.language(), "markdown" | "text" | "csv") || !has_any(scene.draft.after.view()) {
         return Vec::new();

@@ -22,7 +22,7 @@ pub(super) struct Weights<'a> {
     pub(super) baseline: Baseline,
     pub(super) profile: Profile,
     pub(super) draft: &'a Draft<'a>,
-    pub(super) past: TextBefore,
+    pub(super) text_before: TextBefore,
 }
 
 /// Tells how much the gate could find in the text before the edit.
@@ -36,19 +36,19 @@ pub(super) enum TextBefore {
 
 /// The reason that a blocking finding is tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pardon {
+enum Excuse {
     /// Edits in several steps pass through this state.
-    OnTheWay,
+    AllowedFirst,
     /// The finding may be old: it is outside the edited lines, and a syntax error hid it before.
-    Unseen,
+    BeforeUnknown,
 }
 
-impl Pardon {
+impl Excuse {
     /// Returns the suffix for the finding's message.
-    const fn words(self) -> &'static str {
+    const fn as_str(self) -> &'static str {
         match self {
-            Pardon::OnTheWay => " (tolerated in a single edit)",
-            Pardon::Unseen => " (hidden before by a syntax error)",
+            Excuse::AllowedFirst => " (tolerated in a single edit)",
+            Excuse::BeforeUnknown => " (hidden before by a syntax error)",
         }
     }
 }
@@ -56,20 +56,20 @@ impl Pardon {
 impl Weights<'_> {
     /// Says what each finding, given with whether the edit brought it, means for the edit.
     pub(super) fn weigh(&self, marks: Vec<(ComparedFinding, bool)>) -> Vec<Finding> {
-        let on_the_way = if marks.is_empty() { Vec::new() } else { self.on_the_way() };
-        let weighed = marks.into_iter().map(|(mark, fresh)| self.weighed(mark, fresh, &on_the_way));
+        let on_the_way = if marks.is_empty() { Vec::new() } else { self.allowed_first() };
+        let weighed = marks.into_iter().map(|(mark, fresh)| self.weigh_one(mark, fresh, &on_the_way));
         let mut findings: Vec<Finding> = weighed.collect();
         findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
         findings.truncate(MOST_FINDINGS);
         findings
     }
 
-    fn weighed(&self, mark: ComparedFinding, fresh: bool, on_the_way: &[&Regex]) -> Finding {
+    fn weigh_one(&self, mark: ComparedFinding, fresh: bool, on_the_way: &[&Regex]) -> Finding {
         let severity = self.severity(&mark);
         let counts = fresh || self.counts(&mark);
         let refuses = counts && self.level == Level::Block && severity <= self.rule.fail_on;
-        let pardon = if refuses { self.pardon(&mark, on_the_way) } else { None };
-        let message = mark.message + pardon.map_or("", Pardon::words);
+        let pardon = if refuses { self.excuse(&mark, on_the_way) } else { None };
+        let message = mark.message + pardon.map_or("", Excuse::as_str);
         Finding {
             gate: self.rule.gate.name.clone(),
             severity,
@@ -108,19 +108,19 @@ impl Weights<'_> {
         mark.elsewhere.is_none() && (mark.line..=mark.end_line).any(|line| self.draft.wrote(line))
     }
 
-    fn pardon(&self, mark: &ComparedFinding, on_the_way: &[&Regex]) -> Option<Pardon> {
+    fn excuse(&self, mark: &ComparedFinding, on_the_way: &[&Regex]) -> Option<Excuse> {
         let said = format!("{} {}", mark.code.as_deref().unwrap_or_default(), mark.message);
         if on_the_way.iter().any(|pattern| pattern.is_match(&said)) {
-            return Some(Pardon::OnTheWay);
+            return Some(Excuse::AllowedFirst);
         }
-        match self.past {
-            TextBefore::Hidden if !self.is_written(mark) => Some(Pardon::Unseen),
+        match self.text_before {
+            TextBefore::Hidden if !self.is_written(mark) => Some(Excuse::BeforeUnknown),
             TextBefore::Hidden | TextBefore::Plain => None,
         }
     }
 
     /// What this edit may cross on its way.
-    fn on_the_way(&self) -> Vec<&Regex> {
+    fn allowed_first(&self) -> Vec<&Regex> {
         match self.profile {
             Profile::Edit => {}
             Profile::Batch | Profile::Check => return Vec::new(),

@@ -4,14 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use super::baseline::{TextBefore, Weights};
-use super::consult::{Consulted, Findings, consult};
+use super::consult::{ConsultResults, Findings, consult};
 use super::count::GateCounter;
-use super::fix::{Mended, fix};
+use super::fix::{FixedText, fix};
 use super::plan::{External, InProcess, PlannedGate};
 use super::program::{GateProgram, ProgramContext};
 use super::repair::Repair;
 use super::report::GateReport;
-use super::{Case, GateResults};
+use super::{GateInput, GateResults};
 use crate::gate::delta::{self, ComparedFinding};
 use crate::gate::draft::Draft;
 use crate::gate::error::GateError;
@@ -28,7 +28,7 @@ type MarkedFindings = Result<Vec<(ComparedFinding, bool)>, GateError>;
 /// A draft that a program is asked about, and for which of its gates.
 pub(super) struct Member<'a, 'd> {
     pub(super) call: &'d JudgeCall<'a>,
-    pub(super) seat: &'d PlannedGate<'a, External<'a>>,
+    pub(super) gate: &'d PlannedGate<'a, External<'a>>,
     pub(super) draft: &'d Draft<'d>,
     pub(super) repair: &'d Repair<'d>,
 }
@@ -42,7 +42,7 @@ pub(super) struct ProgramCall {
 
 /// The state shared by all gates that judge one draft.
 pub(super) struct JudgeCall<'a> {
-    pub(super) case: &'a Case<'a>,
+    pub(super) case: &'a GateInput<'a>,
     watch: &'a Watch,
     limit: Limit<'a>,
     count: &'a GateCounter<'a>,
@@ -50,12 +50,12 @@ pub(super) struct JudgeCall<'a> {
 
 impl<'a> JudgeCall<'a> {
     pub(super) fn new(
-        case: &'a Case<'a>,
+        case: &'a GateInput<'a>,
         watch: &'a Watch,
         began: Instant,
         count: &'a GateCounter<'a>,
     ) -> JudgeCall<'a> {
-        JudgeCall { case, watch, limit: watch.until(began + case.terms.total), count }
+        JudgeCall { case, watch, limit: watch.until(began + case.rules.total), count }
     }
 
     /// What is known of the text before, asked for only when it matters.
@@ -70,7 +70,7 @@ impl<'a> JudgeCall<'a> {
     pub(super) fn in_process(&self, seats: &[PlannedGate<'_, InProcess<'_>>]) -> GateResults {
         let told = |seat: &PlannedGate<'_, InProcess<'_>>| {
             self.count.start(&seat.rule.gate.name);
-            let told = self.look(&self.case.draft, seat, None);
+            let told = self.run_in_process(&self.case.draft, seat, None);
             self.count.end();
             (seat.at, told)
         };
@@ -78,14 +78,14 @@ impl<'a> JudgeCall<'a> {
     }
 
     /// Has a gate in process look at a draft; `own` is the text as the edit left it, where a program formatted that since.
-    fn look(
+    fn run_in_process(
         &self,
         draft: &Draft<'_>,
         seat: &PlannedGate<'_, InProcess<'_>>,
         own: Option<&Buffer>,
     ) -> GateReport {
         let start = Instant::now();
-        let limit = self.limit.within(seat.rule.timeout);
+        let limit = self.limit.with_timeout(seat.rule.timeout);
         let mut note = None;
         let said = self.guarded(|| match seat.how {
             InProcess::Syntax => {
@@ -94,7 +94,7 @@ impl<'a> JudgeCall<'a> {
                 Ok(judged.marks)
             }
             InProcess::Damage => {
-                Ok(damage::judge(draft, own, &self.case.terms.damage, self.case.lost, limit)?)
+                Ok(damage::judge(draft, own, &self.case.rules.damage, self.case.lost, limit)?)
             }
             InProcess::Pattern(PatternRules::Markdown) => {
                 let dead = links::marks(self.case.dead_links, draft, seat.rule);
@@ -103,33 +103,33 @@ impl<'a> JudgeCall<'a> {
             }
             InProcess::Pattern(rules) => patterns(draft, rules, limit),
         });
-        let told = self.weighed(draft, seat.rule, said, TextBefore::Plain, start.elapsed());
+        let told = self.weigh(draft, seat.rule, said, TextBefore::Plain, start.elapsed());
         match note {
-            Some(note) => told.noting(note),
+            Some(note) => told.with_note(note),
             None => told,
         }
     }
 
     /// Has the gates that mend go over the draft, each over what the one before left.
-    pub(super) fn mend(
+    pub(super) fn fix(
         &self,
         fixers: &[PlannedGate<'_, External<'_>>],
         here: &[PlannedGate<'_, InProcess<'_>>],
         board: &mut GateResults,
-    ) -> Option<Mended> {
+    ) -> Option<FixedText> {
         let draft = &self.case.draft;
-        let mut mended: Option<Mended> = None;
+        let mut mended: Option<FixedText> = None;
         for seat in fixers {
             self.count.start(&seat.rule.gate.name);
             let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
-            let among = ProgramContext { company: &[], past: &[] };
+            let among = ProgramContext { overlays: &[], text_before: &[] };
             let program = self.program(&[left], seat.rule, seat.how, among);
             let isolation = program.isolation();
-            let accept = |new: Mended| self.accepted(new, draft, here);
+            let accept = |new: FixedText| self.accepted(new, draft, here);
             let said = self.guarded(|| fix(&program, &left, &accept));
             let told = match said {
                 Ok(fixed) => {
-                    let (what, ran) = (fixed.told(), program.ran());
+                    let (what, ran) = (fixed.describe(), program.ran());
                     match fixed.mended {
                         Some((new, again)) => {
                             board.extend(again);
@@ -138,12 +138,12 @@ impl<'a> JudgeCall<'a> {
                         }
                         None => what
                             .into_iter()
-                            .fold(GateReport::found(seat.rule, Vec::new(), ran), GateReport::noting),
+                            .fold(GateReport::found(seat.rule, Vec::new(), ran), GateReport::with_note),
                     }
                 }
-                Err(silence) => GateReport::silent(seat.rule, &silence, program.ran()),
+                Err(silence) => GateReport::from_error(seat.rule, &silence, program.ran()),
             };
-            board.insert(seat.at, told.kept_apart(isolation));
+            board.insert(seat.at, told.with_isolation(isolation));
             self.count.end();
         }
         mended
@@ -152,14 +152,14 @@ impl<'a> JudgeCall<'a> {
     /// Has the gates in process judge what a program made of the draft; a text that they refuse is not taken.
     fn accepted(
         &self,
-        new: Mended,
+        new: FixedText,
         draft: &Draft<'_>,
         here: &[PlannedGate<'_, InProcess<'_>>],
-    ) -> Result<(Mended, GateResults), GateError> {
+    ) -> Result<(FixedText, GateResults), GateError> {
         let own = draft.after;
         let draft = new.draft(draft);
         let again: GateResults =
-            here.iter().map(|seat| (seat.at, self.look(&draft, seat, Some(own)))).collect();
+            here.iter().map(|seat| (seat.at, self.run_in_process(&draft, seat, Some(own)))).collect();
         match again.values().find_map(GateReport::refusal) {
             Some(why) => Err(GateError::Broken(format!("gave a text that is refused by {why}"))),
             None => Ok((new, again)),
@@ -170,20 +170,20 @@ impl<'a> JudgeCall<'a> {
     /// it looks at.
     ///
     /// Errors: why its server could not be asked.
-    pub(super) fn consulted(
+    pub(super) fn consult(
         &self,
         tool: External<'a>,
         members: &[&Member<'a, '_>],
         repairs: &[&Repair<'_>],
         among: ProgramContext<'_>,
-    ) -> Result<(Consulted, ProgramCall), String> {
+    ) -> Result<(ConsultResults, ProgramCall), String> {
         let Some(first) = members.first() else { return Ok((Vec::new(), ProgramCall::default())) };
         let drafts: Vec<Draft<'_>> = members.iter().map(|member| *member.draft).collect();
-        let program = self.program(&drafts, first.seat.rule, tool, among);
+        let program = self.program(&drafts, first.gate.rule, tool, among);
         let said = self.guarded(|| consult(&program, repairs));
         let asked = ProgramCall { ran: program.ran(), isolation: program.isolation() };
         match said {
-            Err(GateError::Away(why)) => Err(why),
+            Err(GateError::Unreachable(why)) => Err(why),
             Err(silence) => Ok((members.iter().map(|_| Err(silence.clone())).collect(), asked)),
             Ok(consulted) => Ok((consulted, asked)),
         }
@@ -191,7 +191,7 @@ impl<'a> JudgeCall<'a> {
 
     /// What a program found in this draft, as it is weighed; findings of other files that are told elsewhere are left out.
     /// `past_of_run` says what could be seen before, and is asked only where something is new.
-    pub(super) fn tell(
+    pub(super) fn report(
         &self,
         member: &Member<'_, '_>,
         said: Result<Findings, GateError>,
@@ -199,7 +199,7 @@ impl<'a> JudgeCall<'a> {
         past_of_run: &dyn Fn() -> TextBefore,
         told_elsewhere: &dyn Fn(&ComparedFinding) -> bool,
     ) -> GateReport {
-        let (rule, mut past, mut note) = (member.seat.rule, TextBefore::Plain, None);
+        let (rule, mut past, mut note) = (member.gate.rule, TextBefore::Plain, None);
         let said = said.map(|Findings { mut marks, note: beside }| {
             marks.retain(|(mark, _)| !told_elsewhere(mark));
             if marks.iter().any(|(_, fresh)| *fresh) {
@@ -208,7 +208,7 @@ impl<'a> JudgeCall<'a> {
             note = beside;
             marks
         });
-        let told = self.weighed(member.draft, rule, said, past, asked.ran).kept_apart(asked.isolation);
+        let told = self.weigh(member.draft, rule, said, past, asked.ran).with_isolation(asked.isolation);
         match note {
             Some(note) => told.found_elsewhere(note),
             None => told,
@@ -219,8 +219,8 @@ impl<'a> JudgeCall<'a> {
         self.count.start(gate);
     }
 
-    pub(super) fn end_beside(&self, gate: &str) {
-        self.count.end_beside(gate);
+    pub(super) fn end_concurrent(&self, gate: &str) {
+        self.count.end_concurrent(gate);
     }
 
     fn program<'p>(
@@ -230,11 +230,11 @@ impl<'a> JudgeCall<'a> {
         tool: External<'p>,
         among: ProgramContext<'p>,
     ) -> GateProgram<'p> {
-        let limits = (self.limit, self.case.terms.total);
-        GateProgram::new(rule, tool, drafts, &self.case.means, among, limits)
+        let limits = (self.limit, self.case.rules.total);
+        GateProgram::new(rule, tool, drafts, &self.case.env, among, limits)
     }
 
-    fn weighed(
+    fn weigh(
         &self,
         draft: &Draft<'_>,
         rule: &Rule,
@@ -244,21 +244,21 @@ impl<'a> JudgeCall<'a> {
     ) -> GateReport {
         let scales = Weights {
             rule,
-            level: self.case.terms.level(rule),
-            baseline: self.case.terms.baseline,
-            profile: self.case.terms.profile,
+            level: self.case.rules.level(rule),
+            baseline: self.case.rules.baseline,
+            profile: self.case.rules.profile,
             draft,
-            past,
+            text_before: past,
         };
         match said {
-            Ok(marks) if self.case.terms.softens(rule) => {
+            Ok(marks) if self.case.rules.softens(rule) => {
                 let strict = Weights { level: rule.level, ..scales };
                 let would_refuse = strict.weigh(marks.clone()).iter().any(|finding| finding.blocking);
                 let told = GateReport::found(rule, scales.weigh(marks), took);
                 if would_refuse { told.softened() } else { told }
             }
             Ok(marks) => GateReport::found(rule, scales.weigh(marks), took),
-            Err(silence) => GateReport::silent(rule, &silence, took),
+            Err(silence) => GateReport::from_error(rule, &silence, took),
         }
     }
 
@@ -276,8 +276,13 @@ impl<'a> JudgeCall<'a> {
 fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> MarkedFindings {
     let look = |buffer: &Buffer| -> Result<Vec<ComparedFinding>, GateError> {
         let language = draft.language.map_or("", |language| &language.name);
-        let page =
-            PatternInput { path: draft.path, language, text: buffer.view(), beside: draft.beside, limit };
+        let page = PatternInput {
+            path: draft.path,
+            language,
+            text: buffer.view(),
+            files_exist: draft.files_exist,
+            limit,
+        };
         let findings = pattern::check(rules, page)?.into_iter();
         Ok(findings.map(|finding| mark(finding, buffer)).collect())
     };
@@ -288,12 +293,12 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Marked
     let lines = (before.lines().count(), draft.after.lines().count());
     let old = match look(before) {
         // What was found is not called new where nobody could read the text before.
-        Err(silence) if silence.is_trouble() => return Err(silence.on("the text before the edit")),
+        Err(silence) if silence.is_failure() => return Err(silence.with_context("the text before the edit")),
         // What the rules are not for has nothing that they find.
         Err(_) => Vec::new(),
         Ok(old) => old,
     };
-    let new = delta::brought(&old, &after, draft.map, lines);
+    let new = delta::flag_new(&old, &after, draft.map, lines);
     Ok(after.into_iter().zip(new).collect())
 }
 

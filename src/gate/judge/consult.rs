@@ -25,13 +25,16 @@ pub(super) struct Findings {
 }
 
 /// What a program found in each draft that it was asked about, or why it gave no answer.
-pub(super) type Consulted = Vec<Result<Findings, GateError>>;
+pub(super) type ConsultResults = Vec<Result<Findings, GateError>>;
 
 /// Has a program look at the drafts; `repairs` are those of all drafts that it sees, be it asked about them or not.
 ///
 /// Errors: where there is no answer about any of them.
-pub(super) fn consult(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Consulted, GateError> {
-    let seen = program.look()?;
+pub(super) fn consult(
+    program: &GateProgram<'_>,
+    repairs: &[&Repair<'_>],
+) -> Result<ConsultResults, GateError> {
+    let seen = program.run_check()?;
     let drafts = program.drafts();
     let after: Vec<Vec<ComparedFinding>> =
         drafts.iter().zip(seen.iter()).map(|(draft, seen)| marks(seen, draft.after)).collect();
@@ -43,10 +46,10 @@ pub(super) fn consult(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Res
     };
     let compares = !counts_all && drafts.iter().zip(&after).any(|(draft, after)| is_compared(draft, after));
     let unchanged = drafts.iter().all(|draft| draft.changes_nothing());
-    let before = if compares && !unchanged { Some(past(program, repairs)) } else { None };
+    let before = if compares && !unchanged { Some(findings_before(program, repairs)) } else { None };
     let before = match before {
         Some(Ok(before)) => before,
-        Some(Err(silence)) => return Err(silence.on("the text before the edit")),
+        Some(Err(silence)) => return Err(silence.with_context("the text before the edit")),
         None => Vec::new(),
     };
     let mut found: Vec<Vec<(ComparedFinding, bool)>> = Vec::new();
@@ -56,7 +59,7 @@ pub(super) fn consult(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Res
         } else if unchanged {
             vec![false; after.len()]
         } else {
-            brought(draft, before.get(at).map_or(&[], Vec::as_slice), &after)
+            new_findings(draft, before.get(at).map_or(&[], Vec::as_slice), &after)
         };
         found.push(after.into_iter().zip(new).collect());
     }
@@ -75,11 +78,11 @@ pub(super) fn consult(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Res
 
 /// Which findings of a draft the edit brought. What a new file holds is new, and what was found in other files before is
 /// not, whatever the draft.
-fn brought(draft: &Draft<'_>, before: &[ComparedFinding], after: &[ComparedFinding]) -> Vec<bool> {
+fn new_findings(draft: &Draft<'_>, before: &[ComparedFinding], after: &[ComparedFinding]) -> Vec<bool> {
     match draft.before {
         Some(old) => {
             let lines = (old.lines().count(), draft.after.lines().count());
-            let mut new = delta::brought(before, after, draft.map, lines);
+            let mut new = delta::flag_new(before, after, draft.map, lines);
             let texts = (old.lines(), draft.after.lines());
             delta::settle_stretches(before, after, draft.map, texts, &mut new);
             new
@@ -90,9 +93,12 @@ fn brought(draft: &Draft<'_>, before: &[ComparedFinding], after: &[ComparedFindi
 
 /// What was found before, in each text. A program that did not look at such texts, or fails over one that does not
 /// parse, found nothing there that it could name.
-fn past(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Vec<Vec<ComparedFinding>>, GateError> {
+fn findings_before(
+    program: &GateProgram<'_>,
+    repairs: &[&Repair<'_>],
+) -> Result<Vec<Vec<ComparedFinding>>, GateError> {
     let nothing = || program.drafts().iter().map(|_| Vec::new()).collect();
-    match program.look_before() {
+    match program.run_check_before() {
         Ok(seen) => {
             let both = program.drafts().iter().zip(seen.iter());
             Ok(both.map(|(draft, seen)| marks(seen, draft.before.unwrap_or(draft.after))).collect())

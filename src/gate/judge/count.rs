@@ -17,7 +17,7 @@ pub(super) struct GateCounter<'a> {
 struct CountedSteps {
     done: usize,
     /// The number that was reported last, and one.
-    told: usize,
+    reported: usize,
 }
 
 impl<'a> GateCounter<'a> {
@@ -36,7 +36,7 @@ impl<'a> GateCounter<'a> {
     }
 
     /// Notes that a gate has ended, beside others that still run.
-    pub(super) fn end_beside(&self, gate: &str) {
+    pub(super) fn end_concurrent(&self, gate: &str) {
         self.step(gate, 1);
     }
 
@@ -44,8 +44,8 @@ impl<'a> GateCounter<'a> {
         // Held while it is told, so that the numbers arrive in their order.
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         steps.done += ended;
-        if steps.done >= steps.told {
-            steps.told = steps.done + 1;
+        if steps.done >= steps.reported {
+            steps.reported = steps.done + 1;
             self.watch.report(gate, steps.done, self.total);
         }
     }

@@ -20,7 +20,7 @@ const ALL_OR_NOTHING: &str = "left the edit unformatted: its changes to the edit
                               outside of the edit (`scope: file` takes all)";
 
 /// A draft as a program left it.
-pub(super) struct Mended {
+pub(super) struct FixedText {
     /// The text.
     pub(super) text: Buffer,
     /// Maps the lines of the text before the edit to those of this text.
@@ -29,14 +29,14 @@ pub(super) struct Mended {
     pub(super) lines: usize,
 }
 
-impl Mended {
+impl FixedText {
     /// The draft with this text for the one after the edit.
     pub(super) fn draft<'a>(&'a self, draft: &Draft<'a>) -> Draft<'a> {
         Draft { after: &self.text, map: &self.map, ..*draft }
     }
 
     /// Describes the run of the program: `changed 3 lines`.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.lines {
             1 => "changed 1 line".to_owned(),
             lines => format!("changed {lines} lines"),
@@ -47,15 +47,15 @@ impl Mended {
 /// A draft after a program, and how many lines outside of the edit were left that it would change.
 pub(super) struct Fixed {
     /// The draft as it is now, with what the gates in process say of it; nothing where it stays as it was.
-    pub(super) mended: Option<(Mended, GateResults)>,
+    pub(super) mended: Option<(FixedText, GateResults)>,
     /// The number of lines.
     pub(super) left: usize,
 }
 
 impl Fixed {
     /// Describes the run of the program: `changed 3 lines; left 20 lines outside of the edit`.
-    pub(super) fn told(&self) -> Option<String> {
-        let changed = self.mended.as_ref().map(|(mended, _)| mended.told());
+    pub(super) fn describe(&self) -> Option<String> {
+        let changed = self.mended.as_ref().map(|(mended, _)| mended.describe());
         let left = (self.left > 0).then(|| {
             let lines = if self.left == 1 { "1 line".to_owned() } else { format!("{} lines", self.left) };
             format!("left {lines} outside of the edit as they were (`scope: file` changes them)")
@@ -66,7 +66,7 @@ impl Fixed {
 }
 
 /// Has the gates in process judge a text that a program made; an error where they refuse it.
-pub(super) type Accept<'f> = &'f dyn Fn(Mended) -> Result<(Mended, GateResults), GateError>;
+pub(super) type Accept<'f> = &'f dyn Fn(FixedText) -> Result<(FixedText, GateResults), GateError>;
 
 /// Has a program mend a draft, as far as its rule lets it.
 pub(super) fn fix(
@@ -74,7 +74,7 @@ pub(super) fn fix(
     draft: &Draft<'_>,
     accept: Accept<'_>,
 ) -> Result<Fixed, GateError> {
-    let view = program.mend()?;
+    let view = program.run_fixer()?;
     if view == draft.after.view() {
         let proven = program.prove(&[], BTreeSet::from([0])).pop();
         return proven.unwrap_or(Ok(Proven::Works)).map(|_| Fixed { mended: None, left: 0 });
@@ -83,7 +83,7 @@ pub(super) fn fix(
         return Err(GateError::Broken("gave an empty text for one that is not".to_owned()));
     }
     let whole = |view: &str| {
-        let mended = accept(taken(draft, view)?)?;
+        let mended = accept(apply_view(draft, view)?)?;
         Ok(Fixed { mended: Some(mended), left: 0 })
     };
     let Some(before) = draft.before.filter(|_| program.rule().scope == FixScope::Edit) else {
@@ -126,8 +126,8 @@ fn stable(
     draft: &Draft<'_>,
     (part, view): (&str, &str),
     accept: Accept<'_>,
-) -> Result<Option<(Mended, GateResults)>, GateError> {
-    let Ok(mended) = taken(draft, part) else { return Ok(None) };
+) -> Result<Option<(FixedText, GateResults)>, GateError> {
+    let Ok(mended) = apply_view(draft, part) else { return Ok(None) };
     let (mended, board) = match accept(mended) {
         Ok(accepted) => accepted,
         Err(GateError::Broken(_)) => return Ok(None),
@@ -141,8 +141,8 @@ fn stable(
 }
 
 /// Takes a text that a program made for the draft.
-fn taken(draft: &Draft<'_>, view: &str) -> Result<Mended, GateError> {
-    let mended = take(draft, view).map_err(|error| GateError::Broken(error.message))?;
+fn apply_view(draft: &Draft<'_>, view: &str) -> Result<FixedText, GateError> {
+    let mended = try_apply_view(draft, view).map_err(|error| GateError::Broken(error.message))?;
     if mended.text.view() != view {
         return Err(GateError::Broken("gave a text with line ends of its own".to_owned()));
     }
@@ -153,11 +153,11 @@ fn taken(draft: &Draft<'_>, view: &str) -> Result<Mended, GateError> {
     Ok(mended)
 }
 
-fn take(draft: &Draft<'_>, view: &str) -> Result<Mended, Error> {
+fn try_apply_view(draft: &Draft<'_>, view: &str) -> Result<FixedText, Error> {
     let plan = draft.after.revise(view)?;
     let text = draft.after.apply(&plan)?;
     let map = match draft.before {
-        Some(before) => before.toward(&text)?.line_map(before, &text),
+        Some(before) => before.plan_to(&text)?.line_map(before, &text),
         None => LineMap::default(),
     };
     let regions = plan.regions(draft.after, &text);
@@ -165,5 +165,5 @@ fn take(draft: &Draft<'_>, view: &str) -> Result<Mended, Error> {
         let [old, new] = [(region.start_line, region.end_line), (region.new_start_line, region.new_end_line)];
         (old.1 + 1).saturating_sub(old.0).max((new.1 + 1).saturating_sub(new.0))
     });
-    Ok(Mended { lines: touched.sum(), text, map })
+    Ok(FixedText { lines: touched.sum(), text, map })
 }

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use self::call::{JudgeCall, Member};
 use self::count::GateCounter;
-use self::fix::Mended;
+use self::fix::FixedText;
 use self::plan::GatePlan;
 use self::repair::Repair;
 use self::report::GateReport;
@@ -42,13 +42,13 @@ use crate::policy::EffectiveRules;
 
 /// One draft of a call, with what it is judged by.
 #[derive(Debug)]
-pub struct Case<'a> {
+pub struct GateInput<'a> {
     /// The draft.
     pub draft: Draft<'a>,
     /// The rules that apply to the draft.
-    pub terms: EffectiveRules<'a>,
+    pub rules: EffectiveRules<'a>,
     /// The environment of its programs.
-    pub means: GateEnv<'a>,
+    pub env: GateEnv<'a>,
     /// Set when the edit removes the file, so that there is no text after it.
     pub removed: bool,
     /// Drafts of one number lie beside each other, by their roots and paths; others never meet.
@@ -81,10 +81,10 @@ type GateResults = BTreeMap<usize, GateReport>;
 /// When a gate in process refuses the draft, no program is asked. Where gates mended the draft, the verdict has the new
 /// text, and that is what was judged.
 pub fn judge(draft: &Draft<'_>, terms: &EffectiveRules<'_>, means: &GateEnv<'_>, watch: &Watch) -> Verdict {
-    let case = Case {
+    let case = GateInput {
         draft: *draft,
-        terms: terms.clone(),
-        means: *means,
+        rules: terms.clone(),
+        env: *means,
         removed: false,
         among: 0,
         on_disk: OnDisk::Before,
@@ -95,15 +95,15 @@ pub fn judge(draft: &Draft<'_>, terms: &EffectiveRules<'_>, means: &GateEnv<'_>,
 }
 
 /// Judges the drafts of one call together; gives a verdict for each, in their order.
-pub fn judge_all(cases: &[Case<'_>], watch: &Watch) -> Vec<Verdict> {
+pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     let began = Instant::now();
     let seats: Vec<GatePlan<'_>> =
-        cases.iter().map(|case| GatePlan::new(&case.terms, &case.draft, &case.means)).collect();
+        cases.iter().map(|case| GatePlan::new(&case.rules, &case.draft, &case.env)).collect();
     let count = GateCounter::new(watch, seats.iter().map(GatePlan::count).sum());
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let asked: Vec<_> = cases.iter().zip(&seats).collect();
     let boards = parallel(&asked, cores, |(case, seats)| {
-        JudgeCall::new(case, watch, began, &count).in_process(&seats.here)
+        JudgeCall::new(case, watch, began, &count).in_process(&seats.in_process)
     });
     let round =
         |((case, seats), board)| JudgeJob::new(JudgeCall::new(case, watch, began, &count), seats, board);
@@ -114,95 +114,96 @@ pub fn judge_all(cases: &[Case<'_>], watch: &Watch) -> Vec<Verdict> {
     let first = refused.filter_map(|(_, refusal)| refusal.clone()).next();
     for (round, own) in rounds.iter_mut().zip(refusals) {
         if let Some(refusal) = first.clone().or(own) {
-            round.leave(&refusal);
+            round.skip_programs(&refusal);
         }
     }
-    mend(&mut rounds, cores);
+    fix_all(&mut rounds, cores);
     let said = check(&rounds, cores);
-    rounds.iter_mut().zip(said).for_each(|(round, said)| round.board.extend(said));
+    rounds.iter_mut().zip(said).for_each(|(round, said)| round.results.extend(said));
     rounds.into_iter().map(JudgeJob::verdict).collect()
 }
 
 /// One draft on its way through the gates.
 struct JudgeJob<'a> {
     call: JudgeCall<'a>,
-    seats: GatePlan<'a>,
-    board: GateResults,
-    mended: Option<Mended>,
+    plan: GatePlan<'a>,
+    results: GateResults,
+    fixed: Option<FixedText>,
 }
 
 impl<'a> JudgeJob<'a> {
     /// Creates a job with the results of the in-process gates.
-    fn new(call: JudgeCall<'a>, mut seats: GatePlan<'a>, said: GateResults) -> JudgeJob<'a> {
-        let mut board: GateResults = std::mem::take(&mut seats.silent).into_iter().collect();
-        board.extend(said);
-        JudgeJob { call, seats, board, mended: None }
+    fn new(call: JudgeCall<'a>, mut plan: GatePlan<'a>, said: GateResults) -> JudgeJob<'a> {
+        let mut results: GateResults = std::mem::take(&mut plan.unavailable).into_iter().collect();
+        results.extend(said);
+        JudgeJob { call, plan, results, fixed: None }
     }
 
     /// Returns the file and the in-process gate that rejects it, if any.
     fn refusal(&self) -> Option<(&'a str, String)> {
-        let refuser = self.board.values().find(|told| told.refuses())?;
+        let refuser = self.results.values().find(|told| told.refuses())?;
         Some((self.call.case.draft.path, refuser.run.gate.clone()))
     }
 
     /// Skips all programs, because another gate already rejected a draft of this call.
-    fn leave(&mut self, (path, gate): &(&str, String)) {
+    fn skip_programs(&mut self, (path, gate): &(&str, String)) {
         let why = if *path == self.call.case.draft.path {
             format!("{gate} refuses the draft already")
         } else {
             format!("{gate} refuses {path} already")
         };
         let why = GateError::Skipped(why);
-        let GatePlan { fixers, checks, .. } = &mut self.seats;
+        let GatePlan { fixers, checks, .. } = &mut self.plan;
         let rest = fixers.drain(..).chain(checks.drain(..));
-        self.board.extend(rest.map(|seat| (seat.at, GateReport::silent(seat.rule, &why, Duration::ZERO))));
+        self.results
+            .extend(rest.map(|seat| (seat.at, GateReport::from_error(seat.rule, &why, Duration::ZERO))));
     }
 
     /// Runs the fixers on the draft.
-    fn mend(&self) -> (Option<Mended>, GateResults) {
+    fn fix(&self) -> (Option<FixedText>, GateResults) {
         let mut board = GateResults::new();
-        let mended = self.call.mend(&self.seats.fixers, &self.seats.here, &mut board);
+        let mended = self.call.fix(&self.plan.fixers, &self.plan.in_process, &mut board);
         (mended, board)
     }
 
     /// Returns the draft after the fixers.
-    fn left(&self) -> Draft<'_> {
+    fn fixed_draft(&self) -> Draft<'_> {
         let draft = &self.call.case.draft;
-        self.mended.as_ref().map_or(*draft, |mended| mended.draft(draft))
+        self.fixed.as_ref().map_or(*draft, |mended| mended.draft(draft))
     }
 
     fn verdict(self) -> Verdict {
         Verdict {
-            mended: self.mended.map(|mended| mended.text),
-            ..GateReport::verdict(self.board.into_values())
+            fixed: self.fixed.map(|mended| mended.text),
+            ..GateReport::verdict(self.results.into_values())
         }
     }
 }
 
 /// Runs the fixers on all drafts, several drafts in parallel.
-fn mend(rounds: &mut [JudgeJob<'_>], cores: usize) {
-    let mended = parallel(rounds, cores, JudgeJob::mend);
+fn fix_all(rounds: &mut [JudgeJob<'_>], cores: usize) {
+    let mended = parallel(rounds, cores, JudgeJob::fix);
     for (round, (mended, board)) in rounds.iter_mut().zip(mended) {
-        round.mended = mended;
-        round.board.extend(board);
+        round.fixed = mended;
+        round.results.extend(board);
     }
 }
 
 /// Asks all programs that check about all drafts: one run for all drafts that share one, and the runs side by side. Gives
 /// what each said of each draft.
 fn check(rounds: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
-    let drafts: Vec<Draft<'_>> = rounds.iter().map(JudgeJob::left).collect();
+    let drafts: Vec<Draft<'_>> = rounds.iter().map(JudgeJob::fixed_draft).collect();
     let repairs: Vec<Repair<'_>> =
         rounds.iter().zip(&drafts).map(|(round, draft)| round.call.repair(draft)).collect();
     let parts = rounds.iter().zip(&drafts).zip(&repairs);
     let members: Vec<(usize, Member<'_, '_>)> = parts
         .enumerate()
         .flat_map(|(at, ((round, draft), repair))| {
-            let member = move |seat| (at, Member { call: &round.call, seat, draft, repair });
-            round.seats.checks.iter().map(member)
+            let member = move |seat| (at, Member { call: &round.call, gate: seat, draft, repair });
+            round.plan.checks.iter().map(member)
         })
         .collect();
-    let cases: Vec<(&Case<'_>, &Draft<'_>)> =
+    let cases: Vec<(&GateInput<'_>, &Draft<'_>)> =
         rounds.iter().map(|round| round.call.case).zip(&drafts).collect();
     let runs = Runs::new(&cases, &members);
     // Those that wait for a server or for a slot are not to keep the others from going on.

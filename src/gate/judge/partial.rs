@@ -17,19 +17,19 @@ use crate::text::{Buffer, differing_lines};
 
 /// Lines of a text and the lines that a fixer puts in their place, both counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct ChangedLines {
     old: Range<usize>,
     new: Range<usize>,
 }
 
-impl Stretch {
+impl ChangedLines {
     fn lines(&self) -> usize {
         self.old.len().max(self.new.len())
     }
 
     /// The same in a text that has so many lines before it, on either side.
-    fn moved(self, old: usize, new: usize) -> Stretch {
-        Stretch {
+    fn moved(self, old: usize, new: usize) -> ChangedLines {
+        ChangedLines {
             old: self.old.start + old..self.old.end + old,
             new: self.new.start + new..self.new.end + new,
         }
@@ -41,15 +41,15 @@ impl Stretch {
 pub(super) struct Changes<'a> {
     old: Vec<&'a str>,
     new: Vec<&'a str>,
-    stretches: Vec<Stretch>,
+    stretches: Vec<ChangedLines>,
 }
 
 /// Which of a fixer's changes belong to an edit.
 #[derive(Debug)]
 pub(super) struct Selection<'c, 'a> {
     changes: &'c Changes<'a>,
-    taken: Vec<&'c Stretch>,
-    left: Vec<&'c Stretch>,
+    selected: Vec<&'c ChangedLines>,
+    rest: Vec<&'c ChangedLines>,
 }
 
 /// The indentation of the lines that are taken.
@@ -87,7 +87,7 @@ impl<'a> Changes<'a> {
                     None => self.adjoins(stretch, draft),
                 }
         });
-        Selection { changes: self, taken, left }
+        Selection { changes: self, selected: taken, rest: left }
     }
 
     /// Each change as the lines that it replaces and the text that it puts there.
@@ -95,20 +95,20 @@ impl<'a> Changes<'a> {
         self.stretches.iter().map(|stretch| (stretch.old.clone(), self.text(stretch))).collect()
     }
 
-    fn text(&self, stretch: &Stretch) -> String {
+    fn text(&self, stretch: &ChangedLines) -> String {
         self.new.get(stretch.new.clone()).unwrap_or_default().concat()
     }
 
     /// The places in the text before of lines that the edit left alone.
     fn untouched(&self, draft: &Draft<'_>) -> HashMap<usize, usize> {
         let count = draft.before.map_or(0, |before| before.lines().count());
-        (0..count).filter_map(|old| Some((draft.map.carry(old + 1)? - 1, old))).collect()
+        (0..count).filter_map(|old| Some((draft.map.new_line_of(old + 1)? - 1, old))).collect()
     }
 
     /// Tells whether the fixer makes the same change in the text before.
     fn was_due(
         &self,
-        stretch: &Stretch,
+        stretch: &ChangedLines,
         old_lines: &HashMap<usize, usize>,
         due: &HashSet<(Range<usize>, String)>,
     ) -> bool {
@@ -126,7 +126,7 @@ impl<'a> Changes<'a> {
     }
 
     /// Tells whether a change is of a line that the edit wrote, or between two of them.
-    fn meets(&self, stretch: &Stretch, draft: &Draft<'_>) -> bool {
+    fn meets(&self, stretch: &ChangedLines, draft: &Draft<'_>) -> bool {
         let Range { start, end } = stretch.old;
         if start < end {
             return (start..end).any(|line| draft.wrote(line + 1));
@@ -137,7 +137,7 @@ impl<'a> Changes<'a> {
     }
 
     /// Tells whether lines are put next to one that the edit wrote.
-    fn adjoins(&self, stretch: &Stretch, draft: &Draft<'_>) -> bool {
+    fn adjoins(&self, stretch: &ChangedLines, draft: &Draft<'_>) -> bool {
         let at = stretch.old.start;
         stretch.old.is_empty() && (draft.wrote(at) || draft.wrote(at + 1))
     }
@@ -146,17 +146,17 @@ impl<'a> Changes<'a> {
 impl Selection<'_, '_> {
     /// Tells whether all changes belong to the edit.
     pub(super) fn is_all(&self) -> bool {
-        self.left.is_empty()
+        self.rest.is_empty()
     }
 
     /// Tells whether none does.
     pub(super) fn is_none(&self) -> bool {
-        self.taken.is_empty()
+        self.selected.is_empty()
     }
 
     /// The number of lines that are left as they are.
     pub(super) fn lines_left(&self) -> usize {
-        self.left.iter().map(|stretch| stretch.lines()).sum()
+        self.rest.iter().map(|stretch| stretch.lines()).sum()
     }
 
     /// The text with the changes that belong to the edit, in each indentation that may be right, the better first.
@@ -176,24 +176,24 @@ impl Selection<'_, '_> {
         let Changes { old, new, .. } = self.changes;
         let is_blank = |line: usize| old.get(line).is_none_or(|text| text.trim().is_empty());
         let is_indented_anew = |line: usize| {
-            let stretch = self.left.iter().find(|stretch| stretch.old.contains(&line));
+            let stretch = self.rest.iter().find(|stretch| stretch.old.contains(&line));
             stretch.is_some_and(|stretch| {
                 let [was, is] = [old.get(stretch.old.start), new.get(stretch.new.start)];
                 was.map(|line| indent(line)) != is.map(|line| indent(line))
             })
         };
-        let neighbours = |stretch: &&Stretch| {
+        let neighbours = |stretch: &&ChangedLines| {
             let above = (0..stretch.old.start).rev().find(|line| !is_blank(*line));
             let below = (stretch.old.end..old.len()).find(|line| !is_blank(*line));
             [above, below].into_iter().flatten().any(is_indented_anew)
         };
-        self.taken.iter().any(neighbours)
+        self.selected.iter().any(neighbours)
     }
 
     fn text(&self, indentation: Indent) -> String {
         let Changes { old, new, .. } = self.changes;
         let (mut text, mut from) = (String::new(), 0);
-        for stretch in &self.taken {
+        for stretch in &self.selected {
             text.extend(old.get(from..stretch.old.start).unwrap_or_default().iter().copied());
             let lines = new.get(stretch.new.clone()).unwrap_or_default();
             let first = |lines: &[&str]| lines.first().map_or(String::new(), |line| indent(line).to_owned());
@@ -237,11 +237,11 @@ enum Letters {
 }
 
 impl Letters {
-    fn kept_of<'a>(self, lines: &'a [&'a str]) -> impl Iterator<Item = char> + 'a {
-        lines.iter().flat_map(|line| line.chars()).filter_map(move |letter| self.kept(letter))
+    fn filter_chars<'a>(self, lines: &'a [&'a str]) -> impl Iterator<Item = char> + 'a {
+        lines.iter().flat_map(|line| line.chars()).filter_map(move |letter| self.filter_char(letter))
     }
 
-    fn kept(self, letter: char) -> Option<char> {
+    fn filter_char(self, letter: char) -> Option<char> {
         match self {
             Letters::Marks if letter.is_whitespace() || matches!(letter, ',' | ';' | '\\') => None,
             Letters::Marks if matches!(letter, '\'' | '"' | '`') => Some('"'),
@@ -255,40 +255,40 @@ impl Letters {
     fn sums(self, lines: &[&str]) -> Vec<usize> {
         let mut sum = 0;
         let ends = lines.iter().map(|line| {
-            sum += self.kept_of(std::slice::from_ref(line)).count();
+            sum += self.filter_chars(std::slice::from_ref(line)).count();
             sum
         });
         std::iter::once(0).chain(ends).collect()
     }
 }
 
-fn stretches(old: &[&str], new: &[&str]) -> Vec<Stretch> {
+fn stretches(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
     let whole = || split(old, new, Letters::Marks);
     let in_pieces = || {
         let pieces = differing_lines(old, new).into_iter();
         pieces.flat_map(|(gone, come)| refined(old, new, gone, come)).collect()
     };
-    let all: Vec<Stretch> = whole().unwrap_or_else(in_pieces);
-    let differs = |stretch: &Stretch| old.get(stretch.old.clone()) != new.get(stretch.new.clone());
+    let all: Vec<ChangedLines> = whole().unwrap_or_else(in_pieces);
+    let differs = |stretch: &ChangedLines| old.get(stretch.old.clone()) != new.get(stretch.new.clone());
     all.into_iter().filter(differs).collect()
 }
 
 /// Cuts a difference into shorter ones: where both sides have the same letters, and else at lines that have.
-fn refined(old: &[&str], new: &[&str], gone: Range<usize>, come: Range<usize>) -> Vec<Stretch> {
+fn refined(old: &[&str], new: &[&str], gone: Range<usize>, come: Range<usize>) -> Vec<ChangedLines> {
     let (before, after) =
         (old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
     let cut = with_same_letters(before, after).unwrap_or_else(|| at_same_lines(before, after));
     cut.into_iter().map(|stretch| stretch.moved(gone.start, come.start)).collect()
 }
 
-fn with_same_letters(old: &[&str], new: &[&str]) -> Option<Vec<Stretch>> {
+fn with_same_letters(old: &[&str], new: &[&str]) -> Option<Vec<ChangedLines>> {
     [Letters::Marks, Letters::Words].into_iter().find_map(|letters| split(old, new, letters))
 }
 
 /// Cuts a difference at lines that have the same words on both sides.
-fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<Stretch> {
+fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
     let words = |lines: &[&str]| -> Vec<String> {
-        lines.iter().map(|line| Letters::Words.kept_of(std::slice::from_ref(line)).collect()).collect()
+        lines.iter().map(|line| Letters::Words.filter_chars(std::slice::from_ref(line)).collect()).collect()
     };
     let (before, after) = (words(old), words(new));
     let (before, after): (Vec<&str>, Vec<&str>) =
@@ -297,12 +297,12 @@ fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<Stretch> {
     let end = (old.len()..old.len(), new.len()..new.len());
     for (gone, come) in differing_lines(&before, &after).into_iter().chain([end]) {
         let same = (at.0..gone.start).zip(at.1..come.start);
-        cut.extend(same.map(|(i, j)| Stretch { old: i..i + 1, new: j..j + 1 }));
+        cut.extend(same.map(|(i, j)| ChangedLines { old: i..i + 1, new: j..j + 1 }));
         at = (gone.end, come.end);
         let (was, is) =
             (old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
         let (first, second) = (gone.start, come.start);
-        let whole = || vec![Stretch { old: 0..was.len(), new: 0..is.len() }];
+        let whole = || vec![ChangedLines { old: 0..was.len(), new: 0..is.len() }];
         let inside = with_same_letters(was, is).unwrap_or_else(whole);
         cut.extend(inside.into_iter().map(|stretch| stretch.moved(first, second)));
     }
@@ -311,8 +311,8 @@ fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<Stretch> {
 
 /// Cuts two texts with the same letters where as many of them stand before a line on either side; nothing where the
 /// letters are others.
-fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<Stretch>> {
-    if old.is_empty() || new.is_empty() || !letters.kept_of(old).eq(letters.kept_of(new)) {
+fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<ChangedLines>> {
+    if old.is_empty() || new.is_empty() || !letters.filter_chars(old).eq(letters.filter_chars(new)) {
         return None;
     }
     let (before, after) = (letters.sums(old), letters.sums(new));
@@ -336,14 +336,16 @@ fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<Stretch>> {
         }
     }
     let between = cuts.iter().zip(cuts.iter().skip(1));
-    let stretch =
-        |(from, to): (&(usize, usize), &(usize, usize))| Stretch { old: from.0..to.0, new: from.1..to.1 };
+    let stretch = |(from, to): (&(usize, usize), &(usize, usize))| ChangedLines {
+        old: from.0..to.0,
+        new: from.1..to.1,
+    };
     Some(between.map(stretch).map(|stretch| without_common_blanks(stretch, old, new)).collect())
 }
 
 /// Leaves the blank lines that both sides have out of a stretch of blank lines.
-fn without_common_blanks(stretch: Stretch, old: &[&str], new: &[&str]) -> Stretch {
-    let Stretch { old: mut gone, new: mut come } = stretch;
+fn without_common_blanks(stretch: ChangedLines, old: &[&str], new: &[&str]) -> ChangedLines {
+    let ChangedLines { old: mut gone, new: mut come } = stretch;
     let is_blank = |lines: &[&str], range: &Range<usize>| {
         lines.get(range.clone()).unwrap_or_default().iter().all(|line| line.trim().is_empty())
     };
@@ -352,7 +354,7 @@ fn without_common_blanks(stretch: Stretch, old: &[&str], new: &[&str]) -> Stretc
             (gone.start, come.start) = (gone.start + 1, come.start + 1);
         }
     }
-    Stretch { old: gone, new: come }
+    ChangedLines { old: gone, new: come }
 }
 
 #[cfg(test)]
@@ -372,8 +374,8 @@ mod tests {
             before: Some(&old),
             after: &new,
             map: &map,
-            stands: InputLocation::OverFile,
-            beside: &|_| false,
+            input_location: InputLocation::OverFile,
+            files_exist: &|_| false,
         };
         let changes = Changes::new(after, made);
         let due = made_of_before.map(|made| Changes::new(before, made));
@@ -385,7 +387,7 @@ mod tests {
     #[track_caller]
     fn cut(old: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
         let changes = Changes::new(old, new);
-        let all = Selection { changes: &changes, taken: changes.stretches.iter().collect(), left: vec![] };
+        let all = Selection { changes: &changes, selected: changes.stretches.iter().collect(), rest: vec![] };
         assert_eq!(all.text(Indent::Fixer), new);
         changes.stretches.iter().map(|stretch| (stretch.old.clone(), stretch.new.clone())).collect()
     }

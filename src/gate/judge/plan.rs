@@ -10,7 +10,7 @@ use super::report::GateReport;
 use crate::gate::draft::Draft;
 use crate::gate::error::GateError;
 use crate::gate::gate_env::{ExecPermission, GateEnv};
-use crate::gate::process::shortfall;
+use crate::gate::process::isolation_shortfall;
 use crate::gate::programs::ResolvedPrograms;
 use crate::policy::{CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec};
 
@@ -18,13 +18,13 @@ use crate::policy::{CommandSpec, EffectiveRules, GateKind, PatternRules, Profile
 #[derive(Default)]
 pub(super) struct GatePlan<'a> {
     /// Those that need no program.
-    pub(super) here: Vec<PlannedGate<'a, InProcess<'a>>>,
+    pub(super) in_process: Vec<PlannedGate<'a, InProcess<'a>>>,
     /// Those that mend the draft.
     pub(super) fixers: Vec<PlannedGate<'a, External<'a>>>,
     /// Those that check it.
     pub(super) checks: Vec<PlannedGate<'a, External<'a>>>,
     /// Those that are not asked, by their place.
-    pub(super) silent: Vec<(usize, GateReport)>,
+    pub(super) unavailable: Vec<(usize, GateReport)>,
 }
 
 /// A gate that is asked, with its place in the policy.
@@ -47,9 +47,9 @@ pub(super) enum InProcess<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct External<'a> {
     /// Who is asked first.
-    pub(super) voice: ProgramMode<'a>,
+    pub(super) mode: ProgramMode<'a>,
     /// The command that is asked where that is a server which cannot be.
-    pub(super) instead: Option<ProgramMode<'a>>,
+    pub(super) fallback: Option<ProgramMode<'a>>,
     /// The search path for programs that they start themselves.
     pub(super) search: &'a OsStr,
 }
@@ -68,31 +68,31 @@ impl<'a> GatePlan<'a> {
     pub(super) fn new(terms: &EffectiveRules<'a>, draft: &Draft<'_>, means: &GateEnv<'a>) -> GatePlan<'a> {
         let mut seats = GatePlan::default();
         for (at, &rule) in terms.rules.iter().enumerate() {
-            let seated = asked(rule, draft, terms.profile);
+            let seated = check_applies(rule, draft, terms.profile);
             let role = terms.role(rule);
             if let Err(silence) =
-                seated.and_then(|()| seats.seat(PlannedGate { at, rule, how: role }, draft, means))
+                seated.and_then(|()| seats.plan_gate(PlannedGate { at, rule, how: role }, draft, means))
             {
-                seats.silent.push((at, GateReport::silent(rule, &silence, Duration::ZERO)));
+                seats.unavailable.push((at, GateReport::from_error(rule, &silence, Duration::ZERO)));
             }
         }
         seats
     }
 
-    fn seat(
+    fn plan_gate(
         &mut self,
         PlannedGate { at, rule, how: role }: PlannedGate<'a, Role>,
         draft: &Draft<'_>,
         means: &GateEnv<'a>,
     ) -> Result<(), GateError> {
         match &rule.gate.kind {
-            GateKind::Damage => self.here.push(PlannedGate { at, rule, how: InProcess::Damage }),
-            GateKind::Syntax => self.here.push(PlannedGate { at, rule, how: InProcess::Syntax }),
+            GateKind::Damage => self.in_process.push(PlannedGate { at, rule, how: InProcess::Damage }),
+            GateKind::Syntax => self.in_process.push(PlannedGate { at, rule, how: InProcess::Syntax }),
             GateKind::Pattern(rules) => {
-                self.here.push(PlannedGate { at, rule, how: InProcess::Pattern(rules) })
+                self.in_process.push(PlannedGate { at, rule, how: InProcess::Pattern(rules) })
             }
             GateKind::Command(_) | GateKind::Server(_) => {
-                self.take(role, PlannedGate { at, rule, how: tool(rule, role, means)? }, draft)?;
+                self.take(role, PlannedGate { at, rule, how: external(rule, role, means)? }, draft)?;
             }
         }
         Ok(())
@@ -114,22 +114,22 @@ impl<'a> GatePlan<'a> {
 
     /// Returns the number of gates to run.
     pub(super) fn count(&self) -> usize {
-        self.here.len() + self.fixers.len() + self.checks.len()
+        self.in_process.len() + self.fixers.len() + self.checks.len()
     }
 }
 
 /// Whether the policy has this gate judge this draft.
-fn asked(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(), GateError> {
+fn check_applies(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(), GateError> {
     if !rule.enabled {
         return Err(skipped("disabled in the policy"));
     }
     if !rule.gate.covers(draft.language) {
         return Err(skipped("not for this language"));
     }
-    if rule.gate.command().is_some_and(|command| command.passes_over(draft.path)) {
+    if rule.gate.command().is_some_and(|command| command.excludes(draft.path)) {
         return Err(skipped("not for this file"));
     }
-    if !rule.on.include(profile) {
+    if !rule.profiles.include(profile) {
         return Err(skipped(match profile {
             Profile::Edit | Profile::Batch => "runs in check only",
             Profile::Check => "runs at edits only",
@@ -143,31 +143,35 @@ fn skipped(why: &str) -> GateError {
 }
 
 /// Who is asked for a gate: its server where one may be kept, else its command.
-fn tool<'a>(rule: &'a Rule, role: Role, means: &GateEnv<'a>) -> Result<External<'a>, GateError> {
-    let pins = match means.grant {
-        ExecPermission::Withheld(why) => return Err(GateError::Withheld(why.clone())),
-        ExecPermission::Nowhere(why) => return Err(GateError::Unavailable(why.clone())),
-        ExecPermission::Pinned(pins) => pins,
+fn external<'a>(rule: &'a Rule, role: Role, means: &GateEnv<'a>) -> Result<External<'a>, GateError> {
+    let pins = match means.exec_permission {
+        ExecPermission::Untrusted(why) => return Err(GateError::Withheld(why.clone())),
+        ExecPermission::NoDirectory(why) => return Err(GateError::Unavailable(why.clone())),
+        ExecPermission::Granted(pins) => pins,
     };
     let short = || {
-        shortfall(means.isolation, means.workshop.ceiling)
+        isolation_shortfall(means.isolation, means.runtime.ceiling)
             .map_or(Ok(()), |why| Err(GateError::Unavailable(why)))
     };
     let name = &rule.gate.name;
     let command =
         rule.gate.command().and_then(|command| Some(ProgramMode::Command(command, pins.program(name)?)));
-    let own = ResolvedPrograms::of_server(name);
+    let own = ResolvedPrograms::server_name(name);
     // The words that a policy adds are for the command, and so is the text that one puts in a draft's place.
-    let is_kept = means.workshop.fleet.keeps() && rule.args.is_empty() && role == Role::Check;
+    let is_kept = means.runtime.pool.is_enabled() && rule.args.is_empty() && role == Role::Check;
     let server = rule.gate.server().filter(|_| is_kept);
     let server = server.and_then(|server| Some(ProgramMode::Server(server, pins.program(&own)?)));
     match (server, command) {
-        (Some(voice), instead) => short().map(|()| External { voice, instead, search: pins.path() }),
-        (None, Some(voice)) => short().map(|()| External { voice, instead: None, search: pins.path() }),
+        (Some(voice), instead) => {
+            short().map(|()| External { mode: voice, fallback: instead, search: pins.path() })
+        }
+        (None, Some(voice)) => {
+            short().map(|()| External { mode: voice, fallback: None, search: pins.path() })
+        }
         (None, None) => Err(GateError::Unavailable(match rule.gate.server() {
             Some(_) if !is_kept && rule.gate.command().is_none() => "no server is kept here".to_owned(),
             Some(_) | None => {
-                let both = pins.passed_over(name).iter().chain(pins.passed_over(&own));
+                let both = pins.rejected(name).iter().chain(pins.rejected(&own));
                 both.cloned().collect::<Vec<_>>().join("; ")
             }
         })),

@@ -19,7 +19,7 @@ use crate::gate::runtime::{CacheInputs, CacheKey, CachedFindings, Proof, Subject
 use crate::gate::server;
 use crate::gate::stage;
 use crate::gate::watch::{Halt, Limit};
-use crate::policy::{CacheScope, Canary, CanaryText, Isolation, Rule, Severity, Shows};
+use crate::policy::{CacheScope, Canary, CanaryKind, CanaryText, Isolation, Rule, Severity};
 use crate::text::{Buffer, Hints, Version};
 
 /// The message for a program that finds nothing in its canary.
@@ -55,14 +55,14 @@ pub(super) struct GateProgram<'a> {
     tool: External<'a>,
     /// The drafts that one run is asked about.
     drafts: Vec<Draft<'a>>,
-    means: &'a GateEnv<'a>,
-    company: DraftOverlays<'a>,
+    env: &'a GateEnv<'a>,
+    overlays: DraftOverlays<'a>,
     /// The other drafts of the call as they were, where that is not what is on disk.
-    past: DraftOverlays<'a>,
+    text_before: DraftOverlays<'a>,
     limit: Limit<'a>,
     /// The time limit of all gates together.
     total: Duration,
-    basis: Option<CacheKey<'a>>,
+    cache_key: Option<CacheKey<'a>>,
     ran: Cell<Duration>,
 }
 
@@ -70,13 +70,13 @@ pub(super) struct GateProgram<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct ProgramContext<'a> {
     /// The other drafts of the call.
-    pub(super) company: DraftOverlays<'a>,
+    pub(super) overlays: DraftOverlays<'a>,
     /// The same as they were, where that is not what is on disk.
-    pub(super) past: DraftOverlays<'a>,
+    pub(super) text_before: DraftOverlays<'a>,
 }
 
 /// What a canary showed of one draft, beside it what was found in another file; or why it showed nothing.
-type Tried = Result<(Proof, Option<String>), GateError>;
+type CanaryResult = Result<(Proof, Option<String>), GateError>;
 
 impl<'a> GateProgram<'a> {
     /// Makes it ready to be asked about these drafts; `limit` is that of all gates together, who have `total`.
@@ -84,19 +84,19 @@ impl<'a> GateProgram<'a> {
         rule: &'a Rule,
         tool: External<'a>,
         drafts: &[Draft<'a>],
-        means: &'a GateEnv<'a>,
+        env: &'a GateEnv<'a>,
         among: ProgramContext<'a>,
         (limit, total): (Limit<'a>, Duration),
     ) -> GateProgram<'a> {
-        let (rests, program) = match tool.voice {
+        let (rests, program) = match tool.mode {
             ProgramMode::Command(command, program) => (CacheInputs::Command(command), program),
             ProgramMode::Server(server, program) => (CacheInputs::Server(server), program),
         };
         let paths: Vec<&str> = drafts.iter().map(|draft| draft.path).collect();
-        let basis = CacheKey::new(rule, rests, program, means.root, &paths);
-        let ProgramContext { company, past } = among;
+        let cache_key = CacheKey::new(rule, rests, program, env.root, &paths);
+        let ProgramContext { overlays, text_before } = among;
         let (drafts, ran) = (drafts.to_vec(), Cell::default());
-        GateProgram { rule, tool, drafts, means, company, past, limit, total, basis, ran }
+        GateProgram { rule, tool, drafts, env, overlays, text_before, limit, total, cache_key, ran }
     }
 
     pub(super) fn rule(&self) -> &'a Rule {
@@ -109,33 +109,33 @@ impl<'a> GateProgram<'a> {
     }
 
     /// What it finds in the drafts: what it found when it was asked before, where that is still true.
-    pub(super) fn look(&self) -> Result<CachedFindings, GateError> {
+    pub(super) fn run_check(&self) -> Result<CachedFindings, GateError> {
         let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| Some(draft.after)).collect();
-        self.seen(&texts, self.company)
+        self.cached_findings(&texts, self.overlays)
     }
 
     /// What it finds in the texts before the edit, beside the other files as they were.
-    pub(super) fn look_before(&self) -> Result<CachedFindings, GateError> {
+    pub(super) fn run_check_before(&self) -> Result<CachedFindings, GateError> {
         let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| draft.before).collect();
-        self.seen(&texts, self.past)
+        self.cached_findings(&texts, self.text_before)
     }
 
-    fn seen(
+    fn cached_findings(
         &self,
         texts: &[Option<&Buffer>],
         company: DraftOverlays<'_>,
     ) -> Result<CachedFindings, GateError> {
-        let answers = &self.means.workshop.answers;
-        let stamps: Vec<_> = texts.iter().map(|text| text.map(Buffer::stamp)).collect();
+        let answers = &self.env.runtime.answers;
+        let stamps: Vec<_> = texts.iter().map(|text| text.map(Buffer::version)).collect();
         let kept = self
-            .basis
+            .cache_key
             .as_ref()
-            .and_then(|basis| Some((basis.of_texts(&stamps, overlay::stamp(company))?, basis.lives)));
+            .and_then(|basis| Some((basis.of_texts(&stamps, overlay::version(company))?, basis.lives)));
         if let Some(answer) = kept.and_then(|(key, _)| answers.get(key, Instant::now())) {
             return Ok(answer);
         }
         let asked = Instant::now();
-        let answer: CachedFindings = self.asked(texts, company)?.into();
+        let answer: CachedFindings = self.ask_program(texts, company)?.into();
         if let Some((key, lives)) = kept {
             answers.keep(key, &answer, asked + lives);
         }
@@ -143,29 +143,29 @@ impl<'a> GateProgram<'a> {
     }
 
     /// The view of the draft as it would have it.
-    pub(super) fn mend(&self) -> Result<String, GateError> {
+    pub(super) fn run_fixer(&self) -> Result<String, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(unasked()) };
-        let _slot = self.means.workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
-        let limit = self.limit.within(self.rule.timeout);
-        let ask = self.ask(draft, Some(draft.after), self.company, &[]);
-        self.timed(|| command::mend(&ask, limit))
+        let _slot = self.env.runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
+        let limit = self.limit.with_timeout(self.rule.timeout);
+        let ask = self.ask(draft, Some(draft.after), self.overlays, &[]);
+        self.timed(|| command::fix(&ask, limit))
     }
 
     /// The view of another text of the draft's file as it would have it: what it gave before, where that is still true.
     pub(super) fn formatted(&self, text: &Buffer) -> Result<Arc<str>, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(unasked()) };
-        let workshop = self.means.workshop;
-        let kept = self.basis.as_ref().and_then(|basis| {
-            Some((basis.of_texts(&[Some(text.stamp())], overlay::stamp(self.company))?, basis.lives))
+        let workshop = self.env.runtime;
+        let kept = self.cache_key.as_ref().and_then(|basis| {
+            Some((basis.of_texts(&[Some(text.version())], overlay::version(self.overlays))?, basis.lives))
         });
         if let Some(made) = kept.and_then(|(key, _)| workshop.formatted.get(key, Instant::now())) {
             return Ok(made);
         }
         let asked = Instant::now();
         let _slot = workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
-        let limit = self.limit.within(self.rule.timeout);
-        let ask = self.ask(draft, Some(text), self.company, &[]);
-        let made: Arc<str> = self.timed(|| command::mend(&ask, limit))?.into();
+        let limit = self.limit.with_timeout(self.rule.timeout);
+        let ask = self.ask(draft, Some(text), self.overlays, &[]);
+        let made: Arc<str> = self.timed(|| command::fix(&ask, limit))?.into();
         if let Some((key, lives)) = kept {
             workshop.formatted.keep(key, &made, asked + lives);
         }
@@ -190,7 +190,7 @@ impl<'a> GateProgram<'a> {
                 *place = what;
             }
         };
-        let proofs = &self.means.workshop.proofs;
+        let proofs = &self.env.runtime.proofs;
         let traits = self.traits();
         let subject = |at: usize| Some((at, self.subject(at, &traits)?));
         let (places, subjects): (Vec<usize>, Vec<Subject<'_>>) =
@@ -206,7 +206,7 @@ impl<'a> GateProgram<'a> {
             let (proof, beside) = match tried {
                 Ok(shown) => shown,
                 Err(silence) => {
-                    set(at, Err(silence.on("its canary")));
+                    set(at, Err(silence.with_context("its canary")));
                     continue;
                 }
             };
@@ -230,22 +230,22 @@ impl<'a> GateProgram<'a> {
     /// What the drafts, and the files around them, say that may lead the program past one of them.
     fn traits(&self) -> Traits {
         let own = self.drafts.iter().map(|draft| (draft.path, Some(draft.after.view())));
-        let company = self.company.iter().map(|other| (other.path, other.text.map(Buffer::view)));
+        let company = self.overlays.iter().map(|other| (other.path, other.text.map(Buffer::view)));
         let drafts: Vec<(&str, Option<&str>)> = own.chain(company).collect();
-        let scope = match self.tool.voice {
+        let scope = match self.tool.mode {
             ProgramMode::Command(command, _) => command.scope,
             // A server is another process each time, which is to be tried.
             ProgramMode::Server(..) => CacheScope::File,
         };
-        Traits::new(&self.rule.gate, self.means.root, scope, &drafts)
+        Traits::new(&self.rule.gate, self.env.root, scope, &drafts)
     }
 
     /// What a proof for the draft at this place is known by.
     fn subject<'s>(&'s self, at: usize, traits: &'s Traits) -> Option<Subject<'s>> {
-        let (basis, draft) = (self.basis.as_ref()?, self.drafts.get(at)?);
-        let run = (self.means.workshop.isolation().name(), self.tool.search, stage::temporary());
+        let (basis, draft) = (self.cache_key.as_ref()?, self.drafts.get(at)?);
+        let run = (self.env.runtime.isolation().name(), self.tool.search, stage::temporary_folder());
         let key = Version::of_value(&(basis.of_file(at)?.bytes(), run));
-        Some(Subject { key, root: self.means.root, traits, path: draft.path })
+        Some(Subject { key, root: self.env.root, traits, path: draft.path })
     }
 
     /// Tries the texts of the canary on the drafts at these places, one kind of text after another; one run has those of
@@ -255,7 +255,7 @@ impl<'a> GateProgram<'a> {
         canary: &Canary,
         found: &[Vec<ToolFinding>],
         mut left: BTreeSet<usize>,
-    ) -> BTreeMap<usize, Tried> {
+    ) -> BTreeMap<usize, CanaryResult> {
         let attempts: Vec<Vec<CanaryText>> =
             self.drafts.iter().map(|draft| canary.attempts(draft.after.view())).collect();
         let kinds = attempts.iter().map(Vec::len).max().unwrap_or_default();
@@ -266,7 +266,7 @@ impl<'a> GateProgram<'a> {
                 attempts.iter().map(|attempts| attempts.get(kind)).collect();
             // A file whose canary keeps another's from being read has its turn first.
             while !left.is_empty() {
-                let seen = match self.look_at_canaries(&texts, &left) {
+                let seen = match self.run_canaries(&texts, &left) {
                     Ok(seen) => seen,
                     Err(GateError::Broken(why)) => {
                         broken.get_or_insert(GateError::Broken(why));
@@ -278,10 +278,10 @@ impl<'a> GateProgram<'a> {
                     }
                 };
                 let shown = |at: &usize| {
-                    let shows = texts.get(*at).copied().flatten()?.shows;
+                    let shows = texts.get(*at).copied().flatten()?.kind;
                     is_shown(canary, shows, &own(&seen, *at), &own(found, *at)).then_some((*at, shows))
                 };
-                let shown: Vec<(usize, Shows)> = left.iter().filter_map(shown).collect();
+                let shown: Vec<(usize, CanaryKind)> = left.iter().filter_map(shown).collect();
                 if shown.is_empty() {
                     for at in &left {
                         if let Some(other) = self.elsewhere(&seen, *at) {
@@ -293,8 +293,8 @@ impl<'a> GateProgram<'a> {
                 for (at, shows) in shown {
                     left.remove(&at);
                     let shown = match shows {
-                        Shows::Analysis => (Proof::Works, None),
-                        Shows::Reading => (Proof::Off, beside.remove(&at)),
+                        CanaryKind::Analysis => (Proof::Works, None),
+                        CanaryKind::Reading => (Proof::Off, beside.remove(&at)),
                     };
                     tried.insert(at, Ok(shown));
                 }
@@ -308,7 +308,7 @@ impl<'a> GateProgram<'a> {
     }
 
     /// What it finds where the drafts at these places are replaced by texts of their canary.
-    fn look_at_canaries(
+    fn run_canaries(
         &self,
         texts: &[Option<&CanaryText>],
         places: &BTreeSet<usize>,
@@ -325,7 +325,7 @@ impl<'a> GateProgram<'a> {
             .zip(&canaries)
             .map(|(draft, canary)| Some(canary.as_ref().unwrap_or(draft.after)))
             .collect();
-        self.asked(&texts, self.company)
+        self.ask_program(&texts, self.overlays)
     }
 
     /// What it found in another file than the draft's at this place: one that it was not asked about, or an error in
@@ -342,7 +342,7 @@ impl<'a> GateProgram<'a> {
 
     /// Returns the isolation of the program.
     pub(super) fn isolation(&self) -> Isolation {
-        self.means.workshop.isolation()
+        self.env.runtime.isolation()
     }
 
     /// Returns the time that the program has run.
@@ -351,7 +351,7 @@ impl<'a> GateProgram<'a> {
     }
 
     /// Asks about these texts, nothing for a draft that is not there: what it finds in each.
-    fn asked(
+    fn ask_program(
         &self,
         texts: &[Option<&Buffer>],
         company: DraftOverlays<'_>,
@@ -359,7 +359,7 @@ impl<'a> GateProgram<'a> {
         let there = self.drafts.iter().zip(texts).enumerate();
         let mut there = there.filter_map(|(at, (draft, text))| Some((at, draft, (*text)?)));
         let mut answers: Vec<Vec<ToolFinding>> = texts.iter().map(|_| Vec::new()).collect();
-        let first = match (there.next(), self.drafts.first(), self.tool.voice) {
+        let first = match (there.next(), self.drafts.first(), self.tool.mode) {
             (Some((at, draft, text)), ..) => (at, draft, Some(text)),
             // The project without any of these files.
             (None, Some(draft), ProgramMode::Command(command, _)) if command::runs_without_file(command) => {
@@ -368,16 +368,16 @@ impl<'a> GateProgram<'a> {
             (None, ..) => return Ok(answers),
         };
         let rest: Vec<(usize, DraftOverlay<'_>)> =
-            there.map(|(at, draft, text)| (at, self.companion(draft, Some(text)))).collect();
+            there.map(|(at, draft, text)| (at, self.overlay(draft, Some(text)))).collect();
         let is_missing = |(draft, text): &(&Draft<'a>, &Option<&Buffer>)| {
-            text.is_none() && draft.stands == InputLocation::OverFile && draft.path != first.1.path
+            text.is_none() && draft.input_location == InputLocation::OverFile && draft.path != first.1.path
         };
         let missing: Vec<DraftOverlay<'_>> = self
             .drafts
             .iter()
             .zip(texts)
             .filter(is_missing)
-            .map(|(draft, _)| self.companion(draft, None))
+            .map(|(draft, _)| self.overlay(draft, None))
             .collect();
         let also: Vec<&DraftOverlay<'_>> = rest.iter().map(|(_, other)| other).collect();
         let all: Vec<&DraftOverlay<'_>> =
@@ -395,15 +395,15 @@ impl<'a> GateProgram<'a> {
     }
 
     fn run(&self, ask: &ProgramInput<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-        let workshop = self.means.workshop;
-        let said = match self.tool.voice {
+        let workshop = self.env.runtime;
+        let said = match self.tool.mode {
             ProgramMode::Command(..) => {
                 let _slot = workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
-                let limit = self.limit.within(self.rule.timeout);
-                self.timed(|| command::look_all(ask, limit))
+                let limit = self.limit.with_timeout(self.rule.timeout);
+                self.timed(|| command::check_all(ask, limit))
             }
             // A server takes its slot when it is its turn.
-            ProgramMode::Server(server, _) => self.timed(|| server::look(ask, server, workshop, self.limit)),
+            ProgramMode::Server(server, _) => self.timed(|| server::check(ask, server, workshop, self.limit)),
         };
         let mut said = said.map_err(|silence| self.halted(silence))?;
         packages::explain(ask, &mut said);
@@ -419,8 +419,8 @@ impl<'a> GateProgram<'a> {
             format!("the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
         };
         match silence {
-            GateError::Halted(Halt::TimedOut) => GateError::Late(format!("no answer in time: {limit}")),
-            GateError::Late(why) => GateError::Late(format!("{why}: {limit}")),
+            GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("no answer in time: {limit}")),
+            GateError::TimedOut(why) => GateError::TimedOut(format!("{why}: {limit}")),
             other => other,
         }
     }
@@ -432,28 +432,28 @@ impl<'a> GateProgram<'a> {
         company: DraftOverlays<'s>,
         also: DraftOverlays<'s>,
     ) -> ProgramInput<'s> {
-        let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = self.tool.voice;
+        let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = self.tool.mode;
         ProgramInput {
             rule: self.rule,
             program,
             search: self.tool.search,
-            root: self.means.root,
+            root: self.env.root,
             path: draft.path,
             language: draft.language,
             text: text.unwrap_or(draft.after),
-            on_disk: draft.stands == InputLocation::OverFile,
-            gone: text.is_none(),
-            company,
-            also,
-            isolation: self.means.isolation,
-            ceiling: self.means.workshop.ceiling,
-            cache: self.means.cache,
-            versions: &self.means.workshop.versions,
+            on_disk: draft.input_location == InputLocation::OverFile,
+            is_removed: text.is_none(),
+            overlays: company,
+            batched: also,
+            isolation: self.env.isolation,
+            ceiling: self.env.runtime.ceiling,
+            cache: self.env.cache,
+            versions: &self.env.runtime.versions,
         }
     }
 
-    fn companion<'s>(&'s self, draft: &Draft<'s>, text: Option<&'s Buffer>) -> DraftOverlay<'s> {
-        let (root, path, language) = (self.means.root, draft.path, draft.language);
+    fn overlay<'s>(&'s self, draft: &Draft<'s>, text: Option<&'s Buffer>) -> DraftOverlay<'s> {
+        let (root, path, language) = (self.env.root, draft.path, draft.language);
         DraftOverlay { root, path, language, text }
     }
 
@@ -466,7 +466,7 @@ impl<'a> GateProgram<'a> {
 }
 
 /// Whether what it finds in a canary is what was put there. What it finds in every text is that which stands on disk.
-fn is_shown(canary: &Canary, shows: Shows, seen: &[&ToolFinding], found: &[&ToolFinding]) -> bool {
+fn is_shown(canary: &Canary, shows: CanaryKind, seen: &[&ToolFinding], found: &[&ToolFinding]) -> bool {
     let shows_it = |seen: &&ToolFinding| {
         canary.is_found_by(shows, seen.code.as_deref(), &seen.message)
             && (canary.append.is_none() || !found.contains(seen))

@@ -13,38 +13,38 @@ use crate::text::Buffer;
 pub(super) struct Repair<'a> {
     draft: &'a Draft<'a>,
     limit: Limit<'a>,
-    known: OnceLock<RepairedText>,
+    cached: OnceLock<RepairedText>,
 }
 
 #[derive(Clone, Copy)]
 struct RepairedText {
     parsed: bool,
-    past: TextBefore,
+    text_before: TextBefore,
 }
 
 impl<'a> Repair<'a> {
     pub(super) fn new(draft: &'a Draft<'a>, limit: Limit<'a>) -> Repair<'a> {
-        Repair { draft, limit, known: OnceLock::new() }
+        Repair { draft, limit, cached: OnceLock::new() }
     }
 
     /// True if the text before parsed, as far as the parsers can tell.
     pub(super) fn parsed_before(&self) -> bool {
-        self.known().parsed
+        self.repaired_text().parsed
     }
 
     /// What could be seen of the text before: not all where a fault of its syntax is gone, and none was added.
-    pub(super) fn past(&self) -> TextBefore {
-        self.known().past
+    pub(super) fn text_before(&self) -> TextBefore {
+        self.repaired_text().text_before
     }
 
-    fn known(&self) -> RepairedText {
-        *self
-            .known
-            .get_or_init(|| self.look().unwrap_or(RepairedText { parsed: true, past: TextBefore::Plain }))
+    fn repaired_text(&self) -> RepairedText {
+        *self.cached.get_or_init(|| {
+            self.compute().unwrap_or(RepairedText { parsed: true, text_before: TextBefore::Plain })
+        })
     }
 
     /// Looks at both texts; nothing where nobody here reads the language, or there was no text.
-    fn look(&self) -> Option<RepairedText> {
+    fn compute(&self) -> Option<RepairedText> {
         let before = self.faults(self.draft.before?)?;
         if before.is_empty() {
             return None;
@@ -55,7 +55,7 @@ impl<'a> Repair<'a> {
         let adds = brought.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
         Some(RepairedText {
             parsed: false,
-            past: if mended && !adds { TextBefore::Hidden } else { TextBefore::Plain },
+            text_before: if mended && !adds { TextBefore::Hidden } else { TextBefore::Plain },
         })
     }
 

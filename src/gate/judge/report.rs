@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::gate::error::GateError;
-use crate::gate::finding::{Finding, clean};
+use crate::gate::finding::{Finding, sanitize};
 use crate::gate::verdict::{GateRun, Outcome, Verdict};
 use crate::policy::{Isolation, Rule};
 
@@ -27,20 +27,20 @@ impl GateReport {
     }
 
     /// Tells of a gate that gave no answer.
-    pub(super) fn silent(rule: &Rule, silence: &GateError, took: Duration) -> GateReport {
-        let (outcome, why) = silence.told();
+    pub(super) fn from_error(rule: &Rule, silence: &GateError, took: Duration) -> GateReport {
+        let (outcome, why) = silence.outcome();
         let run = GateRun {
-            blocking: rule.required && silence.is_trouble(),
+            blocking: rule.required && silence.is_failure(),
             withheld: matches!(silence, GateError::Withheld(_)),
             partial: matches!(silence, GateError::Partial(_)),
-            ..run(rule, outcome, Some(clean(why)), took)
+            ..run(rule, outcome, Some(sanitize(why)), took)
         };
         GateReport { run, findings: Vec::new() }
     }
 
     /// Adds why it was asked as it was.
-    pub(super) fn noting(mut self, why: String) -> GateReport {
-        let all: Vec<String> = self.run.why.into_iter().chain([clean(&why)]).collect();
+    pub(super) fn with_note(mut self, why: String) -> GateReport {
+        let all: Vec<String> = self.run.why.into_iter().chain([sanitize(&why)]).collect();
         self.run.why = Some(all.join("; "));
         self
     }
@@ -56,11 +56,11 @@ impl GateReport {
         if self.run.outcome == Outcome::Passed {
             self.run.outcome = Outcome::Found;
         }
-        self.noting(note.to_owned())
+        self.with_note(note.to_owned())
     }
 
     /// The same of a gate whose program was kept apart by this, if it ran.
-    pub(super) fn kept_apart(mut self, isolation: Isolation) -> GateReport {
+    pub(super) fn with_isolation(mut self, isolation: Isolation) -> GateReport {
         let ran = match self.run.outcome {
             Outcome::Skipped | Outcome::Unavailable => false,
             Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::TimedOut | Outcome::Broken => true,

@@ -17,7 +17,7 @@ use super::plan::{External, ProgramMode};
 use super::program::ProgramContext;
 use super::repair::Repair;
 use super::report::GateReport;
-use super::{Case, OnDisk};
+use super::{GateInput, OnDisk};
 use crate::gate::command::{self, SharedPart};
 use crate::gate::delta::ComparedFinding;
 use crate::gate::draft::Draft;
@@ -32,7 +32,7 @@ const MOST_SPLITS: usize = 32;
 
 /// The runs of all programs that check.
 pub(super) struct Runs<'a, 'd> {
-    cases: &'d [(&'d Case<'a>, &'d Draft<'d>)],
+    cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
     members: &'d [(usize, Member<'a, 'd>)],
     all: Vec<SharedRun>,
     /// Which gate judges which draft itself.
@@ -53,18 +53,18 @@ struct RunKey<'d> {
     program: &'d Path,
     search: &'d OsStr,
     root: &'d Path,
-    among: usize,
+    removed: usize,
     isolation: Isolation,
     cache: Option<&'d Path>,
     timeout: Duration,
     baseline: Option<Baseline>,
     args: &'d [String],
-    how: How,
+    how: RunMode,
 }
 
 /// The way that a program answers for several files.
 #[derive(PartialEq, Eq, Hash)]
-enum How {
+enum RunMode {
     Command(SharedPart),
     /// A server of this folder, relative to the root.
     Server(String),
@@ -75,16 +75,16 @@ enum How {
 impl<'a, 'd> Runs<'a, 'd> {
     /// Finds out which of these members share runs; each comes with the place of its draft.
     pub(super) fn new(
-        cases: &'d [(&'d Case<'a>, &'d Draft<'d>)],
+        cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
         members: &'d [(usize, Member<'a, 'd>)],
     ) -> Runs<'a, 'd> {
         let judged = members.iter().map(|(_, member)| {
             let case = member.call.case;
-            (member.seat.rule.gate.name.as_str(), case.means.root, case.among, member.draft.path)
+            (member.gate.rule.gate.name.as_str(), case.env.root, case.among, member.draft.path)
         });
         let mut runs = Runs { cases, members, all: Vec::new(), judged: judged.collect() };
         let places: Vec<usize> = (0..members.len()).collect();
-        runs.all = runs.grouped(&places, |member| member.seat.how.voice);
+        runs.all = runs.grouped(&places, |member| member.gate.how.mode);
         // Those that look at much are begun first.
         let mut all = std::mem::take(&mut runs.all);
         all.sort_by_key(|run| !runs.looks_at_project(run));
@@ -118,7 +118,7 @@ impl<'a, 'd> Runs<'a, 'd> {
             // What is found in other files is weighed as it is for the first: the strictest, and one with a text before.
             places.sort_by_key(|place| {
                 let member = self.member(*place);
-                let level = member.map(|member| member.call.case.terms.level(member.seat.rule));
+                let level = member.map(|member| member.call.case.rules.level(member.gate.rule));
                 let is_new = member.is_none_or(|member| member.draft.before.is_none());
                 (level != Some(Level::Block), is_new, *place)
             });
@@ -128,16 +128,16 @@ impl<'a, 'd> Runs<'a, 'd> {
 
     fn looks_at_project(&self, SharedRun(places): &SharedRun) -> bool {
         let first = places.first().and_then(|place| self.member(*place));
-        first.is_some_and(|member| scope(member.seat.how.voice) != CacheScope::File)
+        first.is_some_and(|member| scope(member.gate.how.mode) != CacheScope::File)
     }
 
     /// Asks a program about the drafts that share a run; what it says of each.
     pub(super) fn ask(&self, SharedRun(places): &SharedRun) -> Vec<GateReply> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
-        let started = members.iter().map(|member| (member, &member.seat.rule.gate.name));
+        let started = members.iter().map(|member| (member, &member.gate.rule.gate.name));
         started.clone().for_each(|(member, gate)| member.call.start(gate));
-        let said = self.asked(places, &|member| member.seat.how);
-        started.for_each(|(member, gate)| member.call.end_beside(gate));
+        let said = self.ask_places(places, &|member| member.gate.how);
+        started.for_each(|(member, gate)| member.call.end_concurrent(gate));
         said
     }
 
@@ -145,10 +145,10 @@ impl<'a, 'd> Runs<'a, 'd> {
     ///
     /// One folder or file that a program cannot look at keeps it from all of a list. So a list that fails is halved, and each
     /// half is asked about; the longer parts come first, so that the number of runs is well spent where it is limited.
-    fn asked(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
+    fn ask_places(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
         let (mut parts, mut splits, mut said) = (VecDeque::from([places]), 0, Vec::new());
         while let Some(part) = parts.pop_front() {
-            match self.asked_at_once(part, tool, splits < MOST_SPLITS) {
+            match self.ask_together(part, tool, splits < MOST_SPLITS) {
                 Some(answers) => said.extend(answers),
                 None => {
                     splits += 1;
@@ -161,7 +161,7 @@ impl<'a, 'd> Runs<'a, 'd> {
     }
 
     /// Asks about these in one run; nothing where that failed for all of a list that may be split.
-    fn asked_at_once(
+    fn ask_together(
         &self,
         places: &[usize],
         tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>,
@@ -170,37 +170,37 @@ impl<'a, 'd> Runs<'a, 'd> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let Some(first) = members.first() else { return Some(Vec::new()) };
         let how = tool(first);
-        let (company, past) = self.others(places, first, how.voice);
+        let (company, past) = self.attach_elsewhere(places, first, how.mode);
         let (company, past) = (company.iter().collect::<Vec<_>>(), past.iter().collect::<Vec<_>>());
-        let among = ProgramContext { company: &company, past: &past };
-        let repairs = self.repairs(&members, how.voice);
-        let (consulted, asked) = match (first.call.consulted(how, &members, &repairs, among), how.instead) {
+        let among = ProgramContext { overlays: &company, text_before: &past };
+        let repairs = self.repairs(&members, how.mode);
+        let (consulted, asked) = match (first.call.consult(how, &members, &repairs, among), how.fallback) {
             (Ok(said), _) => said,
-            (Err(why), Some(_)) => return Some(self.instead(places, &why)),
+            (Err(why), Some(_)) => return Some(self.ask_instead(places, &why)),
             (Err(why), None) => {
                 let silent = |(place, member): (&usize, &&Member<'a, 'd>)| {
                     let away = GateError::Unavailable(why.clone());
-                    let told = GateReport::silent(member.seat.rule, &away, Duration::ZERO);
-                    self.said(*place, member, told)
+                    let told = GateReport::from_error(member.gate.rule, &away, Duration::ZERO);
+                    self.reply(*place, member, told)
                 };
                 return Some(places.iter().zip(&members).filter_map(silent).collect());
             }
         };
         let fails =
             |said: &Result<_, GateError>| matches!(said, Err(GateError::Skipped(_) | GateError::Broken(_)));
-        let list_fails = lists_files(how.voice) && members.len() > 1 && consulted.iter().all(fails);
+        let list_fails = lists_files(how.mode) && members.len() > 1 && consulted.iter().all(fails);
         if list_fails && may_split {
             return None;
         }
-        let is_hidden = || repairs.iter().any(|repair| repair.past() == TextBefore::Hidden);
+        let is_hidden = || repairs.iter().any(|repair| repair.text_before() == TextBefore::Hidden);
         let past = || if is_hidden() { TextBefore::Hidden } else { TextBefore::Plain };
         let told = |((place, member), said): ((&usize, &&Member<'a, 'd>), _)| {
-            let elsewhere = |mark: &ComparedFinding| self.is_told_elsewhere(mark, member);
-            self.said(*place, member, member.call.tell(member, said, asked, &past, &elsewhere))
+            let elsewhere = |mark: &ComparedFinding| self.is_reported_elsewhere(mark, member);
+            self.reply(*place, member, member.call.report(member, said, asked, &past, &elsewhere))
         };
         let list = format!("a list of {} files", members.len());
         let consulted = consulted.into_iter().map(|said| match said {
-            Err(silence) if list_fails => Err(silence.on(&list)),
+            Err(silence) if list_fails => Err(silence.with_context(&list)),
             said => said,
         });
         Some(places.iter().zip(&members).zip(consulted).filter_map(told).collect())
@@ -213,8 +213,8 @@ impl<'a, 'd> Runs<'a, 'd> {
         let own = first.call.case;
         let sees = |other: &&Member<'a, 'd>| {
             let case = other.call.case;
-            other.seat.rule.gate.name == first.seat.rule.gate.name
-                && case.means.root == own.means.root
+            other.gate.rule.gate.name == first.gate.rule.gate.name
+                && case.env.root == own.env.root
                 && case.among == own.among
         };
         let others = self.members.iter().map(|(_, other)| other);
@@ -227,24 +227,24 @@ impl<'a, 'd> Runs<'a, 'd> {
     }
 
     /// Asks the commands that stand in for a server.
-    fn instead(&self, places: &[usize], why: &str) -> Vec<GateReply> {
+    fn ask_instead(&self, places: &[usize], why: &str) -> Vec<GateReply> {
         let command = |member: &Member<'a, 'd>| {
-            let how = member.seat.how;
-            External { voice: how.instead.unwrap_or(how.voice), instead: None, ..how }
+            let how = member.gate.how;
+            External { mode: how.fallback.unwrap_or(how.mode), fallback: None, ..how }
         };
-        let runs = self.grouped(places, |member| command(member).voice);
-        let said = runs.iter().flat_map(|SharedRun(places)| self.asked(places, &command));
+        let runs = self.grouped(places, |member| command(member).mode);
+        let said = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
         let why = format!("{why}; its command was asked instead");
-        said.map(|(at, place, told)| (at, place, told.noting(why.clone()))).collect()
+        said.map(|(at, place, told)| (at, place, told.with_note(why.clone()))).collect()
     }
 
-    fn said(&self, place: usize, member: &Member<'a, 'd>, told: GateReport) -> Option<GateReply> {
-        self.members.get(place).map(|(at, _)| (*at, member.seat.at, told))
+    fn reply(&self, place: usize, member: &Member<'a, 'd>, told: GateReport) -> Option<GateReply> {
+        self.members.get(place).map(|(at, _)| (*at, member.gate.at, told))
     }
 
     /// The other drafts beside those that share a run: as they will be, and as they were, where that is not what is on
     /// disk.
-    fn others(
+    fn attach_elsewhere(
         &self,
         places: &[usize],
         first: &Member<'a, 'd>,
@@ -256,17 +256,13 @@ impl<'a, 'd> Runs<'a, 'd> {
         }
         let asked: HashSet<&str> =
             places.iter().filter_map(|place| self.member(*place)).map(|member| member.draft.path).collect();
-        let beside = |case: &Case<'a>, draft: &Draft<'d>| {
-            case.means.root == own.means.root && case.among == own.among && !asked.contains(draft.path)
+        let beside = |case: &GateInput<'a>, draft: &Draft<'d>| {
+            case.env.root == own.env.root && case.among == own.among && !asked.contains(draft.path)
         };
         let (mut company, mut past) = (Vec::new(), Vec::new());
         for (case, draft) in self.cases.iter().filter(|(case, draft)| beside(case, draft)) {
-            let companion = |text| DraftOverlay {
-                root: case.means.root,
-                path: draft.path,
-                language: draft.language,
-                text,
-            };
+            let companion =
+                |text| DraftOverlay { root: case.env.root, path: draft.path, language: draft.language, text };
             match case.on_disk {
                 OnDisk::Before => company.push(companion((!case.removed).then_some(draft.after))),
                 OnDisk::After => past.push(companion(draft.before)),
@@ -276,29 +272,31 @@ impl<'a, 'd> Runs<'a, 'd> {
     }
 
     /// True if a finding is about a file that the same gate judges separately in this call.
-    fn is_told_elsewhere(&self, mark: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
-        let (case, gate) = (member.call.case, member.seat.rule.gate.name.as_str());
-        let told = |path: &str| self.judged.contains(&(gate, case.means.root, case.among, path));
+    fn is_reported_elsewhere(&self, mark: &ComparedFinding, member: &Member<'a, 'd>) -> bool {
+        let (case, gate) = (member.call.case, member.gate.rule.gate.name.as_str());
+        let told = |path: &str| self.judged.contains(&(gate, case.env.root, case.among, path));
         mark.elsewhere.as_deref().is_some_and(told)
     }
 }
 
 fn key<'d>(member: &'d Member<'_, 'd>, voice: ProgramMode<'d>, place: usize) -> RunKey<'d> {
-    let (rule, means, case) = (member.seat.rule, &member.call.case.means, member.call.case);
+    let (rule, means, case) = (member.gate.rule, &member.call.case.env, member.call.case);
     let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = voice;
     let how = match voice {
-        ProgramMode::Command(command, _) => command::shared(rule, command, means.root, member.draft.path)
-            .map_or(How::Alone(place), How::Command),
+        ProgramMode::Command(command, _) => {
+            command::shared_part(rule, command, means.root, member.draft.path)
+                .map_or(RunMode::Alone(place), RunMode::Command)
+        }
         ProgramMode::Server(server, _) => {
-            How::Server(server::folder_of(means.root, server, member.draft.path))
+            RunMode::Server(server::folder_of(means.root, server, member.draft.path))
         }
     };
     RunKey {
-        gate: (&rule.gate.name, rule.gate.stamp),
+        gate: (&rule.gate.name, rule.gate.version),
         program,
-        search: member.seat.how.search,
+        search: member.gate.how.search,
         root: means.root,
-        among: case.among,
+        removed: case.among,
         isolation: means.isolation,
         cache: means.cache,
         timeout: rule.timeout,

@@ -20,7 +20,7 @@ pub(super) struct ColumnWalk<'a> {
 
 impl<'a> ColumnWalk<'a> {
     /// Starts before the first line.
-    pub(super) fn over(lines: Lines<'a>) -> ColumnWalk<'a> {
+    pub(super) fn new(lines: Lines<'a>) -> ColumnWalk<'a> {
         ColumnWalk { lines, line: 0, columns: Columns::Characters, bytes: 0, characters: 0, units: 0 }
     }
 
@@ -28,19 +28,19 @@ impl<'a> ColumnWalk<'a> {
     /// becomes the nearest one.
     ///
     /// A column inside a character is that character's, and a tab is one character.
-    pub(super) fn place(&mut self, (line, column): (usize, usize), columns: Columns) -> (usize, usize) {
+    pub(super) fn position(&mut self, (line, column): (usize, usize), columns: Columns) -> (usize, usize) {
         let last = self.lines.count().max(1);
         let wanted = if line > last { usize::MAX } else { column.saturating_sub(1) };
         let line = line.min(last);
         if (line, columns) != (self.line, self.columns) || wanted < self.units {
-            *self = ColumnWalk { line, columns, ..ColumnWalk::over(self.lines) };
+            *self = ColumnWalk { line, columns, ..ColumnWalk::new(self.lines) };
         }
-        self.go(wanted);
+        self.advance(wanted);
         (line, self.characters + 1)
     }
 
     /// Advances to the character that contains this unit, or to the end of the line.
-    fn go(&mut self, wanted: usize) {
+    fn advance(&mut self, wanted: usize) {
         let rest = self.lines.text(self.line).get(self.bytes..).unwrap_or_default();
         for character in rest.chars() {
             let width = width(character, self.columns);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     fn place(text: &str, place: (usize, usize), columns: Columns) -> (usize, usize) {
-        ColumnWalk::over(buffer(text).lines()).place(place, columns)
+        ColumnWalk::new(buffer(text).lines()).position(place, columns)
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_walk_goes_back_where_it_must() {
         let text = buffer("aéb\ncéd\n");
-        let mut walk = ColumnWalk::over(text.lines());
+        let mut walk = ColumnWalk::new(text.lines());
         for (asked, columns, wanted) in [
             ((1, 4), Columns::Bytes, (1, 3)),
             ((1, 2), Columns::Bytes, (1, 2)),
@@ -113,7 +113,7 @@ mod tests {
             ((2, 4), Columns::Characters, (2, 4)),
             ((1, 1), Columns::Characters, (1, 1)),
         ] {
-            assert_eq!(walk.place(asked, columns), wanted, "{asked:?} {columns:?}");
+            assert_eq!(walk.position(asked, columns), wanted, "{asked:?} {columns:?}");
         }
     }
 }

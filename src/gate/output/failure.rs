@@ -13,21 +13,21 @@ use regex::{Captures, Regex, RegexSet};
 
 use super::raw_finding::RawFinding;
 use super::{ProgramOutput, notes};
-use crate::gate::finding::{LONGEST_MESSAGE, clean};
+use crate::gate::finding::{LONGEST_MESSAGE, sanitize};
 use crate::policy::Stream;
 
 /// The number of lines shown that name a failure, from the first.
-const NAMED: usize = 3;
+const SHOWN_NAMED: usize = 3;
 /// The number of last lines shown after those, and the number shown if no line names a failure.
-const LAST: usize = 2;
-const LAST_ALONE: usize = 4;
+const SHOWN_LAST: usize = 2;
+const SHOWN_LAST_ALONE: usize = 4;
 /// The largest number of lines by which two failures are compared.
 const MOST_PARTS: usize = 500;
 /// The smallest number of characters shown of a line.
 const LEAST_SHOWN: usize = 24;
 
 /// Patterns of lines that name a failure.
-const NAMING: [&str; 11] = [
+const FAILURE_PATTERNS: [&str; 11] = [
     r"(?i)\berror\b",
     r"(?i)\bfail(?:ed|ures?)?\b",
     r"(?i)\bpanic(?:ked)?\b",
@@ -42,7 +42,7 @@ const NAMING: [&str; 11] = [
 ];
 
 /// Patterns of lines with such a word that name none.
-const HARMLESS: [&str; 4] = [
+const HARMLESS_PATTERNS: [&str; 4] = [
     r"(?:\.\.\. (?:ok|ignored)|\bPASSED(?:\s*\[\s*\d+%\])?)\s*$",
     r"^\s*(?:ok|PASS|---\s+PASS)\b",
     r"^\s*(?:✓|✔)",
@@ -54,7 +54,7 @@ const NONE_FAILED: &str =
     r"(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b";
 
 /// Patterns of text that differs between two runs with the same failure.
-const VARYING: [&str; 14] = [
+const VARYING_PATTERNS: [&str; 14] = [
     // The number of a process or of a make, and the worker that ran a test.
     r"\w\[\d+\]:",
     r"\[gw\d+\]",
@@ -74,7 +74,8 @@ const VARYING: [&str; 14] = [
 
 /// Names that may contain numbers: a TAP test, a test case, a path. Other names are words, which the patterns
 /// above do not match.
-const NAMES: [&str; 3] = [r"^\s*not ok \d+\b", r"\w\[[\w.,+-]*\]", r"\b[A-Za-z_][\w.-]*(?:/[\w.#@+-]+)+"];
+const NAME_PATTERNS: [&str; 3] =
+    [r"^\s*not ok \d+\b", r"\w\[[\w.,+-]*\]", r"\b[A-Za-z_][\w.-]*(?:/[\w.#@+-]+)+"];
 
 fn set(patterns: &[&str]) -> RegexSet {
     match RegexSet::new(patterns) {
@@ -92,28 +93,28 @@ fn regex(pattern: &str) -> Regex {
     }
 }
 
-static NAMING_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&NAMING));
-static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&HARMLESS));
+static NAMING_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&FAILURE_PATTERNS));
+static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&HARMLESS_PATTERNS));
 static NONE_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(NONE_FAILED));
 static VARYING_REGEX: LazyLock<Regex> =
-    LazyLock::new(|| regex(&format!("{}|(?P<name>{})", VARYING.join("|"), NAMES.join("|"))));
+    LazyLock::new(|| regex(&format!("{}|(?P<name>{})", VARYING_PATTERNS.join("|"), NAME_PATTERNS.join("|"))));
 
 /// Returns the finding for a program that failed with this exit code and output.
 pub(super) fn failure(run: &ProgramOutput<'_>) -> RawFinding {
-    let output = run.on(Stream::Both);
+    let output = run.stream_text(Stream::Both);
     let said: Vec<&str> = notes::lines(&output, None).filter(|line| !notes::is_note(line)).collect();
     let shown = |lines: Vec<&str>| -> Vec<String> {
-        let plain = |line| clean(line).trim_matches(['=', '_', ' ']).to_owned();
+        let plain = |line| sanitize(line).trim_matches(['=', '_', ' ']).to_owned();
         lines.into_iter().map(plain).filter(|line| !line.is_empty()).collect()
     };
-    let named = shown(naming(&said));
+    let named = shown(failure_lines(&said));
     let lines = shown(said);
     let identity = identity(run.code, &named, &lines);
     RawFinding { identity, ..RawFinding::whole_text(message(run.code, &named, &lines)) }
 }
 
 /// The lines that name a failure, and the line after one that locates a panic.
-fn naming<'t>(lines: &[&'t str]) -> Vec<&'t str> {
+fn failure_lines<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     let mut says_where = false;
     let names = |line: &&&'t str| {
         let continues = std::mem::take(&mut says_where);
@@ -126,10 +127,10 @@ fn naming<'t>(lines: &[&'t str]) -> Vec<&'t str> {
 
 /// The exit code, the first lines that name a failure, and the last lines, each truncated so that all fit.
 fn message(code: i32, named: &[String], lines: &[String]) -> String {
-    let last = if named.is_empty() { LAST_ALONE } else { LAST };
-    let mut shown: Vec<&String> = named.iter().take(NAMED).collect();
+    let last = if named.is_empty() { SHOWN_LAST_ALONE } else { SHOWN_LAST };
+    let mut shown: Vec<&String> = named.iter().take(SHOWN_NAMED).collect();
     let tail = lines.get(lines.len().saturating_sub(last)..).unwrap_or_default();
-    shown.extend(tail.iter().filter(|line| !named.iter().take(NAMED).any(|named| named == *line)));
+    shown.extend(tail.iter().filter(|line| !named.iter().take(SHOWN_NAMED).any(|named| named == *line)));
     let start = format!("ended with exit code {code}");
     if shown.is_empty() {
         return start;
@@ -140,14 +141,14 @@ fn message(code: i32, named: &[String], lines: &[String]) -> String {
     for (at, line) in shown.iter().enumerate() {
         // A short line leaves its space to the next ones.
         let share = (room / (shown.len() - at)).max(LEAST_SHOWN);
-        let text = shortened(line, share);
+        let text = shorten(line, share);
         room = room.saturating_sub(text.chars().count());
         told.push(text);
     }
     format!("{start}: {}", told.join(" | "))
 }
 
-fn shortened(line: &str, most: usize) -> String {
+fn shorten(line: &str, most: usize) -> String {
     if line.chars().count() <= most {
         return line.to_owned();
     }
@@ -157,9 +158,9 @@ fn shortened(line: &str, most: usize) -> String {
 /// Returns the parts that two runs with the same failure share: the lines that name a failure, else the exit
 /// code and the last lines.
 fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
-    let stable = |line: &String| stable(line);
+    let stable = |line: &String| without_varying(line);
     if named.is_empty() {
-        let tail = lines.get(lines.len().saturating_sub(LAST_ALONE)..).unwrap_or_default();
+        let tail = lines.get(lines.len().saturating_sub(SHOWN_LAST_ALONE)..).unwrap_or_default();
         let tail: Vec<String> = tail.iter().map(stable).collect();
         return BTreeSet::from([format!("{code}: {}", tail.join(" | "))]);
     }
@@ -174,7 +175,7 @@ fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
 }
 
 /// A line without the parts that vary between runs.
-fn stable(line: &str) -> String {
+fn without_varying(line: &str) -> String {
     // A path of a temporary file is not kept.
     let kept = |found: &Captures<'_>| {
         let name = found.name("name").map(|name| name.as_str());

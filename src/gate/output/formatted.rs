@@ -11,9 +11,9 @@ use regex::Regex;
 
 use super::raw_finding::RawFinding;
 use super::value::excerpt;
-use super::{MOST_READ, ProgramOutput, lines, looked, notes, uncrashed};
+use super::{MOST_READ, ProgramOutput, check_no_crash, check_ran, lines, notes};
 use crate::gate::error::GateError;
-use crate::gate::finding::clean;
+use crate::gate::finding::sanitize;
 use crate::policy::{Columns, CommandSpec, OutputForm};
 use crate::text::{Buffer, Hints, Region};
 
@@ -38,13 +38,13 @@ pub(in crate::gate) fn formatted(
     let OutputForm::Formatted { errors } = &command.output.form else {
         return Err(GateError::Broken("returns no text according to its definition".to_owned()));
     };
-    looked(command, said)?;
-    uncrashed(command, said)?;
+    check_ran(command, said)?;
+    check_no_crash(command, said)?;
     if said.code == 0 {
-        return made(said, text.view()).map_err(|why| said.broken(why));
+        return formatted_text(said, text.view()).map_err(|why| said.to_error(why));
     }
     let errors = refusals(command, errors.as_ref(), said).map_err(GateError::Broken)?;
-    let first = errors.first().map_or_else(String::new, |error| clean(&error.message));
+    let first = errors.first().map_or_else(String::new, |error| sanitize(&error.message));
     Err(GateError::Skipped(format!("could not read the draft: {first}")))
 }
 
@@ -58,7 +58,7 @@ pub(super) fn findings(
     if said.code != 0 {
         return refusals(command, errors, said);
     }
-    hunks(text.view(), &made(said, text.view())?, &command.program)
+    hunks(text.view(), &formatted_text(said, text.view())?, &command.program)
 }
 
 /// Reads errors about an unreadable text from standard error.
@@ -69,11 +69,11 @@ fn refusals(
 ) -> Result<Vec<RawFinding>, String> {
     let text = String::from_utf8_lossy(said.stderr).replace("\r\n", "\n");
     let errors = errors.map_or(Ok(Vec::new()), |errors| lines::among(&text, errors, command.columns))?;
-    if errors.is_empty() { Err(said.trouble()) } else { Ok(errors) }
+    if errors.is_empty() { Err(said.failure_message()) } else { Ok(errors) }
 }
 
 /// Returns the program's output if it can be a formatted version of the draft.
-fn made(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
+fn formatted_text(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
     let text = std::str::from_utf8(said.stdout).map_err(|_| "gave a text that is not UTF-8")?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // A carriage return of the view's own before a line end is not part of that line end.
@@ -92,7 +92,7 @@ fn made(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
     if given.intersection(&kept).count().saturating_mul(LEAST_WORDS) < given.len() {
         return Err("gave a text without half of the words of the draft".to_owned());
     }
-    match foreign(&text, view, &given).filter(|_| notes::is_on()) {
+    match foreign_line(&text, view, &given).filter(|_| notes::is_on()) {
         Some(line) => Err(format!("added a line that is not part of the text: {}", excerpt(line))),
         None => Ok(text),
     }
@@ -105,7 +105,7 @@ fn made(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
 /// The first and the last line, where banners are, are foreign if most of their words are and the draft's own
 /// first or last line is also present. A line between them is foreign if all of its words are, and there are
 /// at least [`LEAST_FOREIGN`]. Formatters add imports and comments, which are not foreign.
-fn foreign<'t>(text: &'t str, view: &str, given: &HashSet<String>) -> Option<&'t str> {
+fn foreign_line<'t>(text: &'t str, view: &str, given: &HashSet<String>) -> Option<&'t str> {
     if given.is_empty() {
         return None;
     }

@@ -6,8 +6,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::raw_finding::RawFinding;
-use super::value::{self, at, name_of, number_at, parsed, text_at, way};
-use super::word::severity_in;
+use super::severity_words::severity_in;
+use super::value::{self, format_keys, number_at, parse, rule_name, text_at, value_at};
 use super::{MOST_READ, notes};
 use crate::policy::{Columns, FindingPaths, Pointer};
 
@@ -37,7 +37,7 @@ pub(super) fn lines(
     let mut raws = Vec::new();
     let (mut is_read, mut unknown) = (false, None);
     for line in notes::lines(text.trim_start_matches('\u{feff}'), None) {
-        match parsed(line) {
+        match parse(line) {
             Ok(root) => {
                 raws.extend(findings(&root, place, columns)?);
                 is_read = true;
@@ -67,29 +67,29 @@ fn is_value(line: &str) -> bool {
 /// A finding, and the item that contains its list.
 #[derive(Debug, Clone, Copy)]
 struct JsonItem<'v> {
-    own: &'v Value,
-    above: Option<&'v Value>,
+    value: &'v Value,
+    parent: Option<&'v Value>,
 }
 
 /// Finds the list of findings. Lists on the way are iterated; `null` counts as an empty one, as Go writes it,
 /// and a missing one is an error.
 fn items<'v>(root: &'v Value, place: &FindingPaths) -> Result<Vec<JsonItem<'v>>, String> {
     let keys = place.items.as_ref().map_or(&[][..], |items| &items.keys);
-    let mut here = JsonItem { own: root, above: None }.spread();
+    let mut here = JsonItem { value: root, parent: None }.into_items();
     for key in keys {
         let mut next = Vec::new();
         for item in here {
-            let Value::Object(fields) = item.own else {
+            let Value::Object(fields) = item.value else {
                 return Err(format!("wrote something other than an object at `{key}`"));
             };
             let Some(own) = fields.get(key) else {
-                return Err(format!("wrote no list of findings at `{}`", way(keys)));
+                return Err(format!("wrote no list of findings at `{}`", format_keys(keys)));
             };
-            next.extend(JsonItem { own, above: Some(item.own) }.spread());
+            next.extend(JsonItem { value: own, parent: Some(item.value) }.into_items());
         }
         here = next;
     }
-    match here.iter().find(|item| !item.own.is_object()) {
+    match here.iter().find(|item| !item.value.is_object()) {
         Some(_) => Err("wrote a list of findings with an item that is not an object".to_owned()),
         None => Ok(here),
     }
@@ -97,24 +97,24 @@ fn items<'v>(root: &'v Value, place: &FindingPaths) -> Result<Vec<JsonItem<'v>>,
 
 impl<'v> JsonItem<'v> {
     /// The items of a list, or the value itself if it is not a list.
-    fn spread(self) -> Vec<JsonItem<'v>> {
-        match self.own {
+    fn into_items(self) -> Vec<JsonItem<'v>> {
+        match self.value {
             Value::Null => Vec::new(),
-            Value::Array(list) => list.iter().map(|own| JsonItem { own, ..self }).collect(),
+            Value::Array(list) => list.iter().map(|own| JsonItem { value: own, ..self }).collect(),
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![self],
         }
     }
 
     fn raw(&self, place: &FindingPaths, columns: Columns) -> Result<RawFinding, String> {
         let message = self.text(&place.message)?;
-        let missing = || format!("wrote a finding without `{}`", way(&place.message.keys));
+        let missing = || format!("wrote a finding without `{}`", format_keys(&place.message.keys));
         Ok(RawFinding {
             file: place.file.as_ref().map_or(Ok(None), |file| self.text(file))?,
             line: self.number(&place.line)?,
             end_line: None,
             column: place.column.as_ref().map_or(Ok(None), |column| self.number(column))?,
             columns,
-            code: place.code.as_ref().and_then(|code| name_of(self.find(code)?)),
+            code: place.code.as_ref().and_then(|code| rule_name(self.find(code)?)),
             severity: place.severity.as_ref().and_then(|severity| severity_in(self.find(severity)?)),
             message: message.ok_or_else(missing)?,
             identity: BTreeSet::new(),
@@ -123,7 +123,7 @@ impl<'v> JsonItem<'v> {
 
     /// The value that a pointer starts from.
     fn base(&self, pointer: &Pointer) -> &'v Value {
-        if pointer.above { self.above.unwrap_or(&Value::Null) } else { self.own }
+        if pointer.above { self.parent.unwrap_or(&Value::Null) } else { self.value }
     }
 
     fn text(&self, pointer: &Pointer) -> Result<Option<String>, String> {
@@ -136,6 +136,6 @@ impl<'v> JsonItem<'v> {
 
     /// Returns an optional part of a finding; a pointer that leads nowhere gives `None`.
     fn find(&self, pointer: &Pointer) -> Option<&'v Value> {
-        at(self.base(pointer), &pointer.keys).ok().flatten()
+        value_at(self.base(pointer), &pointer.keys).ok().flatten()
     }
 }

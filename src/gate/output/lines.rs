@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use regex::{Captures, Regex};
 
 use super::raw_finding::RawFinding;
-use super::value::{excerpt, no_number, number};
-use super::word::severity;
+use super::severity_words::severity;
+use super::value::{excerpt, number, number_error};
 use super::{MOST_READ, notes};
 use crate::policy::Columns;
 
@@ -45,7 +45,7 @@ pub(super) fn among(text: &str, pattern: &Regex, columns: Columns) -> Result<Vec
 fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<RawFinding, String> {
     let text = |name: &str| groups.name(name).map(|group| group.as_str()).filter(|text| !text.is_empty());
     let count = |name: &str| -> Result<Option<usize>, String> {
-        text(name).map(|digits| number(digits).ok_or_else(|| no_number(name, digits))).transpose()
+        text(name).map(|digits| number(digits).ok_or_else(|| number_error(name, digits))).transpose()
     };
     Ok(RawFinding {
         file: text("file").map(str::to_owned),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::raw_finding::{RawFinding, landed};
-use super::{MOST_FINDINGS, ToolFinding, Whose};
+use super::raw_finding::{RawFinding, locate};
+use super::{MOST_FINDINGS, NamedFile, ToolFinding};
 use crate::gate::error::GateError;
 use crate::policy::{Columns, Message, ServerSpec, Severity};
 use crate::text::Buffer;
@@ -14,7 +14,7 @@ use crate::text::Buffer;
 /// unit.
 ///
 /// Hints are dropped: editors show them as greyed-out text, and no command reports them.
-pub(in crate::gate) fn diagnosed(
+pub(in crate::gate) fn diagnostic_findings(
     items: &[Value],
     server: &ServerSpec,
     columns: Columns,
@@ -25,7 +25,7 @@ pub(in crate::gate) fn diagnosed(
     }
     let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
     let raws = raws.collect::<Result<Vec<_>, _>>().map_err(GateError::Broken)?;
-    Ok(landed(raws, Severity::Error, text, &|_| Whose::Edited))
+    Ok(locate(raws, Severity::Error, text, &|_| NamedFile::Edited))
 }
 
 /// Reads one diagnostic; `None` if it does not count.
@@ -49,7 +49,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
     let (Some(line), Some(column)) = (number("line"), number("character")) else {
         return Err("wrote a diagnostic without a position".to_owned());
     };
-    let Some(message) = said(item.get("message")) else {
+    let Some(message) = message_text(item.get("message")) else {
         return Err("wrote a diagnostic without a message".to_owned());
     };
     let message = match server.message {
@@ -70,7 +70,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
 }
 
 /// The text of a message, which is a string or a `MarkupContent`.
-fn said(message: Option<&Value>) -> Option<&str> {
+fn message_text(message: Option<&Value>) -> Option<&str> {
     let message = message?;
     message.as_str().or_else(|| message.get("value")?.as_str())
 }

@@ -18,24 +18,24 @@ pub(super) mod notes;
 mod raw_finding;
 mod rdjson;
 mod sarif;
+mod severity_words;
 #[cfg(test)]
 mod tests;
 pub(super) mod uri;
 mod value;
-mod word;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use self::raw_finding::RawFinding;
 use super::error::GateError;
-use super::finding::clean;
+use super::finding::sanitize;
 use crate::policy::{CommandSpec, OutputForm, Stream};
 use crate::text::Buffer;
 
 pub(super) use self::formatted::formatted;
-pub(super) use self::lsp::diagnosed;
-pub(super) use self::raw_finding::{ToolFinding, Whose};
+pub(super) use self::lsp::diagnostic_findings;
+pub(super) use self::raw_finding::{NamedFile, ToolFinding};
 
 /// The largest number of findings in one output. Omitted findings could be those that an edit introduced, so
 /// more are an error.
@@ -55,7 +55,7 @@ pub(super) struct ProgramOutput<'a> {
 
 impl<'a> ProgramOutput<'a> {
     /// Returns the stream that findings are read from; bytes that are not UTF-8 become U+FFFD.
-    fn on(&self, stream: Stream) -> Cow<'a, str> {
+    fn stream_text(&self, stream: Stream) -> Cow<'a, str> {
         match stream {
             Stream::Stdout => String::from_utf8_lossy(self.stdout),
             Stream::Stderr => String::from_utf8_lossy(self.stderr),
@@ -67,17 +67,18 @@ impl<'a> ProgramOutput<'a> {
     }
 
     /// Describes the exit code and the most informative line of output.
-    fn trouble(&self) -> String {
+    fn failure_message(&self) -> String {
         let [stderr, stdout] = [self.stderr, self.stdout].map(String::from_utf8_lossy);
-        match telling(&stderr).or_else(|| telling(&stdout)) {
+        match informative_line(&stderr).or_else(|| informative_line(&stdout)) {
             Some(line) => format!("ended with exit code {}: {line}", self.code),
             None => format!("ended with exit code {}", self.code),
         }
     }
 
     /// Returns an error with a reason and the program's own message on standard error.
-    fn broken(&self, why: String) -> GateError {
-        let line = telling(&String::from_utf8_lossy(self.stderr)).filter(|line| !why.contains(line.as_str()));
+    fn to_error(&self, why: String) -> GateError {
+        let line = informative_line(&String::from_utf8_lossy(self.stderr))
+            .filter(|line| !why.contains(line.as_str()));
         GateError::Broken(match line {
             Some(line) => format!("{why}; it said: {line}"),
             None => why,
@@ -88,11 +89,11 @@ impl<'a> ProgramOutput<'a> {
 /// Returns the first informative line, with the causes that Rust programs print below it; a note of a runtime
 /// only if there is nothing else. For a Python traceback this is the last line, and for a usage message the
 /// error below it.
-fn telling(text: &str) -> Option<String> {
-    let said = || notes::lines(text, None).filter(|line| !notes::is_note(line)).map(clean);
+fn informative_line(text: &str) -> Option<String> {
+    let said = || notes::lines(text, None).filter(|line| !notes::is_note(line)).map(sanitize);
     let mut lines = said().filter(|line| !line.is_empty());
     let Some(first) = lines.next() else {
-        return text.lines().map(clean).find(|line| !line.is_empty());
+        return text.lines().map(sanitize).find(|line| !line.is_empty());
     };
     if first.starts_with("Traceback (most recent call last)") {
         return lines.last().or(Some(first));
@@ -110,7 +111,7 @@ fn telling(text: &str) -> Option<String> {
             told = format!("{told}: {}", cause.trim());
         }
     }
-    Some(clean(&told))
+    Some(sanitize(&told))
 }
 
 /// Returns the findings of a run over this text, those in the text first and in its order.
@@ -122,10 +123,10 @@ pub(super) fn read(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,
     text: &Buffer,
-    whose: &dyn Fn(&str) -> Whose,
+    whose: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<ToolFinding>, GateError> {
-    let raws = checked(command, said, text, &|name| whose(name) == Whose::Edited)?;
-    Ok(raw_finding::landed(raws, command.output.severity, text, whose))
+    let raws = checked_findings(command, said, text, &|name| whose(name) == NamedFile::Edited)?;
+    Ok(raw_finding::locate(raws, command.output.severity, text, whose))
 }
 
 /// Returns the findings of a run over several texts, each at the path that `whose` returns for it, in this
@@ -136,98 +137,102 @@ pub(super) fn read_all(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,
     texts: &[(&str, &Buffer)],
-    whose: &dyn Fn(&str) -> Whose,
+    whose: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let Some((_, first)) = texts.first() else { return Ok(Vec::new()) };
     let places: HashMap<&str, usize> = texts.iter().enumerate().map(|(at, (path, _))| (*path, at)).collect();
-    let mut known: HashMap<String, Whose> = HashMap::new();
-    let mut sorted: Vec<Vec<(RawFinding, Whose)>> = texts.iter().map(|_| Vec::new()).collect();
+    let mut known: HashMap<String, NamedFile> = HashMap::new();
+    let mut sorted: Vec<Vec<(RawFinding, NamedFile)>> = texts.iter().map(|_| Vec::new()).collect();
     let is_ours = |name: &str| match whose(name) {
-        Whose::Edited => true,
-        Whose::Other(path) => places.contains_key(path.as_str()),
+        NamedFile::Edited => true,
+        NamedFile::Other(path) => places.contains_key(path.as_str()),
     };
-    for raw in checked(command, said, first, &is_ours)? {
+    for raw in checked_findings(command, said, first, &is_ours)? {
         let meant = match &raw.file {
             Some(name) => known.entry(name.clone()).or_insert_with(|| whose(name)).clone(),
-            None => Whose::Edited,
+            None => NamedFile::Edited,
         };
         let (at, meant) = match meant {
-            Whose::Edited => (0, Whose::Edited),
-            Whose::Other(path) => match places.get(path.as_str()) {
-                Some(at) => (*at, Whose::Edited),
-                None => (0, Whose::Other(path)),
+            NamedFile::Edited => (0, NamedFile::Edited),
+            NamedFile::Other(path) => match places.get(path.as_str()) {
+                Some(at) => (*at, NamedFile::Edited),
+                None => (0, NamedFile::Other(path)),
             },
         };
         if let Some(own) = sorted.get_mut(at) {
             own.push((raw, meant));
         }
     }
-    let landed = |(raws, (_, text)): (Vec<(RawFinding, Whose)>, &(&str, &Buffer))| {
-        raw_finding::landed_at(raws, command.output.severity, text)
+    let landed = |(raws, (_, text)): (Vec<(RawFinding, NamedFile)>, &(&str, &Buffer))| {
+        raw_finding::locate_in_files(raws, command.output.severity, text)
     };
     Ok(sorted.into_iter().zip(texts).map(landed).collect())
 }
 
 /// Reads the raw findings of a successful run; `is_ours` recognizes names of the edited texts.
-fn checked(
+fn checked_findings(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,
     text: &Buffer,
     is_ours: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<RawFinding>, GateError> {
-    looked(command, said)?;
-    let raws = raws(command, said, text, is_ours).map_err(|why| said.broken(why))?;
+    check_ran(command, said)?;
+    let raws = raw_findings(command, said, text, is_ours).map_err(|why| said.to_error(why))?;
     if raws.len() > MOST_FINDINGS {
         return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
     }
     if raws.is_empty() && said.code != 0 {
-        return Err(GateError::Broken(format!("found nothing, yet {}", said.trouble())));
+        return Err(GateError::Broken(format!("found nothing, yet {}", said.failure_message())));
     }
-    uncrashed(command, said)?;
+    check_no_crash(command, said)?;
     Ok(raws)
 }
 
 /// Checks that the program read the text: it does not report that it skipped the file, and its exit code is
 /// one that its definition names.
-fn looked(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
+fn check_ran(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
     for stream in [Stream::Stdout, Stream::Stderr] {
-        if let Some(unseen) = passed_over(command, said, stream) {
+        if let Some(unseen) = skip_message(command, said, stream) {
             return Err(GateError::Skipped(format!("ignored the file: {unseen}")));
         }
     }
-    if let Some(why) = lacking(command, said) {
+    if let Some(why) = missing_dependencies(command, said) {
         return Err(GateError::Unavailable(why));
     }
-    if command.ran.contains(&said.code) { Ok(()) } else { Err(GateError::Broken(said.trouble())) }
+    if command.exit_codes.contains(&said.code) {
+        Ok(())
+    } else {
+        Err(GateError::Broken(said.failure_message()))
+    }
 }
 
 /// Returns the text on this stream that says that the program skipped the file.
 ///
 /// A formatter writes the text to standard output, which may contain such words. There they count only if
 /// they are the whole output.
-fn passed_over(command: &CommandSpec, said: &ProgramOutput<'_>, stream: Stream) -> Option<String> {
-    let output = said.on(stream);
-    let words = command.unseen.as_ref()?.find(&output)?.as_str();
+fn skip_message(command: &CommandSpec, said: &ProgramOutput<'_>, stream: Stream) -> Option<String> {
+    let output = said.stream_text(stream);
+    let words = command.ignored_input.as_ref()?.find(&output)?.as_str();
     let is_text = matches!((&command.output.form, stream), (OutputForm::Formatted { .. }, Stream::Stdout));
     let counts = !(is_text && notes::is_on()) || words.trim() == output.trim();
-    counts.then(|| clean(words))
+    counts.then(|| sanitize(words))
 }
 
 /// Checks that no crash is reported on the stream without findings: findings before a crash are not a result.
 ///
 /// The readers of each format look for such a line on the other stream. A formatter that rejects a text may
 /// quote it.
-fn uncrashed(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
+fn check_no_crash(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), GateError> {
     let stream = match (&command.output.form, command.output.from) {
         (OutputForm::Exit(_), _) | (_, Stream::Both) => return Ok(()),
         (OutputForm::Formatted { .. }, _) if said.code != 0 => return Ok(()),
         (OutputForm::Formatted { .. }, _) | (_, Stream::Stdout) => Stream::Stderr,
         (_, Stream::Stderr) => Stream::Stdout,
     };
-    let output = said.on(stream);
+    let output = said.stream_text(stream);
     match notes::crash(&output).filter(|_| notes::is_on()) {
         Some(line) => {
-            let line = telling(&output).unwrap_or_else(|| clean(line));
+            let line = informative_line(&output).unwrap_or_else(|| sanitize(line));
             Err(GateError::Broken(format!("reports a crash besides its findings: {line}")))
         }
         None => Ok(()),
@@ -235,33 +240,35 @@ fn uncrashed(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(), Gate
 }
 
 /// Returns the dependencies that a program lacks, and the command that fetches them.
-fn lacking(command: &CommandSpec, said: &ProgramOutput<'_>) -> Option<String> {
-    let output = if said.code == 0 { return None } else { said.on(Stream::Both) };
+fn missing_dependencies(command: &CommandSpec, said: &ProgramOutput<'_>) -> Option<String> {
+    let output = if said.code == 0 { return None } else { said.stream_text(Stream::Both) };
     command.missing.iter().find_map(|missing| {
         let said = missing.pattern.find(&output)?;
         let fetch = &missing.fetch;
         Some(format!(
             "dependencies are not on this machine ({}): run `{fetch}`, then retry",
-            clean(said.as_str())
+            sanitize(said.as_str())
         ))
     })
 }
 
 /// Returns the error for a program that left part of the draft unread: its own message, if its exit code
 /// reports a failure.
-pub(super) fn unread(command: &CommandSpec, code: i32, stderr: &[u8]) -> GateError {
+pub(super) fn unread_error(command: &CommandSpec, code: i32, stderr: &[u8]) -> GateError {
     let said = ProgramOutput { code, stdout: b"", stderr };
-    looked(command, &said).err().unwrap_or_else(|| said.broken("did not read the whole draft".to_owned()))
+    check_ran(command, &said)
+        .err()
+        .unwrap_or_else(|| said.to_error("did not read the whole draft".to_owned()))
 }
 
 /// Reads the raw findings in the format of the definition.
-fn raws(
+fn raw_findings(
     command: &CommandSpec,
     said: &ProgramOutput<'_>,
     text: &Buffer,
     is_ours: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<RawFinding>, String> {
-    let output = || said.on(command.output.from);
+    let output = || said.stream_text(command.output.from);
     match &command.output.form {
         OutputForm::Json(place) => json::document(&output(), place, command.columns),
         OutputForm::Jsonl(place) => json::lines(&output(), said.code, place, command.columns),

@@ -131,7 +131,7 @@ pub(super) fn lines_and_findings<'t>(
     is_own: &'t dyn Fn(&str) -> bool,
 ) -> impl Iterator<Item = &'t str> {
     let mut quotes_source = false;
-    text.lines().flat_map(move |line| shown(line, is_finding)).filter(move |line| {
+    text.lines().flat_map(move |line| texts_that_count(line, is_finding)).filter(move |line| {
         let is_source = quotes_source && line.starts_with("  ") && !is_own(line);
         quotes_source = is_on() && FOREIGN.is_match(line) && !is_own(line);
         let says_nothing = line.trim().is_empty() || ignore.is_some_and(|ignore| ignore.is_match(line));
@@ -141,7 +141,7 @@ pub(super) fn lines_and_findings<'t>(
 
 /// The texts between carriage returns that count: the last one, and each that is a finding. After a finding,
 /// the last one may be the rest of its message.
-fn shown<'t>(line: &'t str, is_finding: &dyn Fn(&str) -> bool) -> Vec<&'t str> {
+fn texts_that_count<'t>(line: &'t str, is_finding: &dyn Fn(&str) -> bool) -> Vec<&'t str> {
     let line = line.trim_end_matches('\r');
     if !line.contains('\r') || !is_on() {
         return vec![line];
@@ -172,7 +172,7 @@ pub(in crate::gate) mod switch {
     }
 
     /// Runs `work` without skipping known notes.
-    pub(in crate::gate) fn without<T>(work: impl FnOnce() -> T) -> T {
+    pub(in crate::gate) fn without_notes<T>(work: impl FnOnce() -> T) -> T {
         let was_on = ON.with(|on| on.replace(false));
         let result = work();
         ON.with(|on| on.set(was_on));
@@ -208,7 +208,7 @@ mod tests {
         let text =
             "/usr/lib/python3.11/site-packages/a.py:7: DeprecationWarning: old\n  import imp\n  a.py:1: x\n";
         assert_eq!(lines(text, None).collect::<Vec<_>>(), ["  a.py:1: x"]);
-        assert_eq!(switch::without(|| lines(text, None).count()), 3, "each is read without it");
+        assert_eq!(switch::without_notes(|| lines(text, None).count()), 3, "each is read without it");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::columns::ColumnWalk;
-use crate::gate::finding::clean;
+use crate::gate::finding::sanitize;
 use crate::policy::{Columns, Severity};
 use crate::text::Buffer;
 
@@ -33,7 +33,7 @@ pub(in crate::gate) struct ToolFinding {
 
 /// The file that a name in an output refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::gate) enum Whose {
+pub(in crate::gate) enum NamedFile {
     /// The file that is being edited.
     Edited,
     /// Another file, by the name to show.
@@ -84,40 +84,40 @@ impl RawFinding {
 ///
 /// A finding without a line is placed on the first one, and one after the last line at the end: parsers
 /// report the end of the file so.
-pub(super) fn landed(
+pub(super) fn locate(
     raws: Vec<RawFinding>,
     severity: Severity,
     text: &Buffer,
-    whose: &dyn Fn(&str) -> Whose,
+    whose: &dyn Fn(&str) -> NamedFile,
 ) -> Vec<ToolFinding> {
     let meant = |raw: RawFinding| {
-        let whose = raw.file.as_deref().map_or(Whose::Edited, whose);
+        let whose = raw.file.as_deref().map_or(NamedFile::Edited, whose);
         (raw, whose)
     };
-    landed_at(raws.into_iter().map(meant).collect(), severity, text)
+    locate_in_files(raws.into_iter().map(meant).collect(), severity, text)
 }
 
 /// Locates findings whose files are already resolved.
-pub(super) fn landed_at(
-    mut raws: Vec<(RawFinding, Whose)>,
+pub(super) fn locate_in_files(
+    mut raws: Vec<(RawFinding, NamedFile)>,
     severity: Severity,
     text: &Buffer,
 ) -> Vec<ToolFinding> {
     // In this order, the columns of one line are counted in one pass.
     raws.sort_by_key(|(raw, _)| (raw.columns as u8, raw.line.unwrap_or(1), raw.column.unwrap_or(1)));
-    let mut walk = ColumnWalk::over(text.lines());
-    let land = |(raw, whose): (RawFinding, Whose)| {
+    let mut walk = ColumnWalk::new(text.lines());
+    let land = |(raw, whose): (RawFinding, NamedFile)| {
         let said = (raw.line.unwrap_or(1).max(1), raw.column.unwrap_or(1).max(1));
         let elsewhere = match whose {
-            Whose::Edited => None,
-            Whose::Other(name) => Some(clean(&name)),
+            NamedFile::Edited => None,
+            NamedFile::Other(name) => Some(sanitize(&name)),
         };
         let (line, column) = match elsewhere {
-            None => walk.place(said, raw.columns),
+            None => walk.position(said, raw.columns),
             Some(_) => said,
         };
-        let code = raw.code.as_deref().map(clean).filter(|code| !code.is_empty());
-        let message = told(clean(&raw.message), code.as_deref());
+        let code = raw.code.as_deref().map(sanitize).filter(|code| !code.is_empty());
+        let message = message_or_code(sanitize(&raw.message), code.as_deref());
         let severity = raw.severity.unwrap_or(severity);
         ToolFinding {
             elsewhere,
@@ -136,7 +136,7 @@ pub(super) fn landed_at(
 }
 
 /// The message; a finding without one is still reported.
-fn told(message: String, code: Option<&str>) -> String {
+fn message_or_code(message: String, code: Option<&str>) -> String {
     match code {
         _ if !message.is_empty() => message,
         Some(code) => code.to_owned(),

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::MOST_READ;
 use super::raw_finding::RawFinding;
-use super::value::{at, document, name_of, number_at, text_at};
-use super::word;
+use super::severity_words;
+use super::value::{document, number_at, rule_name, text_at, value_at};
 use crate::policy::{Columns, Severity};
 
 /// Reads a `DiagnosticResult`. The format counts columns in UTF-8 bytes.
@@ -36,7 +36,7 @@ fn raw(diagnostic: &Value) -> Result<RawFinding, String> {
         end_line: None,
         column: number_at(diagnostic, &column, 0)?,
         columns: Columns::Bytes,
-        code: at(diagnostic, &["code", "value"]).ok().flatten().and_then(name_of),
+        code: value_at(diagnostic, &["code", "value"]).ok().flatten().and_then(rule_name),
         severity: severity(diagnostic),
         message: message.to_owned(),
         identity: BTreeSet::new(),
@@ -47,7 +47,7 @@ fn raw(diagnostic: &Value) -> Result<RawFinding, String> {
 fn severity(value: &Value) -> Option<Severity> {
     let severity = value.get("severity")?;
     match (severity.as_str(), severity.as_u64()) {
-        (Some(name), _) => word::severity(name),
+        (Some(name), _) => severity_words::severity(name),
         (None, Some(1)) => Some(Severity::Error),
         (None, Some(2)) => Some(Severity::Warning),
         (None, Some(3)) => Some(Severity::Info),

@@ -13,11 +13,11 @@ pub(in crate::gate) fn path(uri: &str) -> Option<String> {
         Some(after) => after.get(after.find('/')?..)?,
         None => rest,
     };
-    Some(decoded(path.split(['?', '#']).next().unwrap_or(path)))
+    Some(decode(path.split(['?', '#']).next().unwrap_or(path)))
 }
 
 /// Decodes percent-encoding; bytes that are not UTF-8 become U+FFFD.
-pub(in crate::gate) fn decoded(text: &str) -> String {
+pub(in crate::gate) fn decode(text: &str) -> String {
     String::from_utf8_lossy(&percent::decoded(text)).into_owned()
 }
 

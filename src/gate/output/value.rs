@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::notes;
-use crate::gate::finding::clean;
+use crate::gate::finding::sanitize;
 
 /// The largest number of values in one text. A value takes up to a hundred bytes, so a text of a few MiB
 /// could take far more memory than its length.
@@ -25,19 +25,19 @@ const MOST_TRIES: usize = 1000;
 const EXCERPT: usize = 80;
 
 /// Parses one JSON value; the parser limits nesting to 128 levels.
-pub(super) fn parsed(text: &str) -> Result<Value, String> {
+pub(super) fn parse(text: &str) -> Result<Value, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
         return Err("wrote nothing instead of JSON".to_owned());
     }
-    within_bounds(text)?;
+    check_size(text)?;
     serde_json::from_str(text).map_err(|error| format!("wrote invalid JSON ({error}): {}", excerpt(text)))
 }
 
 /// Counts the values that a text may hold, without parsing them.
 ///
 /// Errors: if there are more than [`MOST_VALUES`].
-fn within_bounds(text: &str) -> Result<(), String> {
+fn check_size(text: &str) -> Result<(), String> {
     let separators = memchr::memchr3_iter(b',', b'[', b'{', text.as_bytes()).take(MOST_VALUES);
     if separators.count() == MOST_VALUES {
         return Err(format!("wrote JSON of over {MOST_VALUES} values"));
@@ -54,8 +54,8 @@ pub(super) fn document<T>(
     text: &str,
     read: impl Fn(&Value) -> Result<Vec<T>, String>,
 ) -> Result<Vec<T>, String> {
-    within_bounds(text)?;
-    let why = match parsed(text) {
+    check_size(text)?;
+    let why = match parse(text) {
         Ok(root) => return read(&root),
         Err(why) => why,
     };
@@ -64,7 +64,7 @@ pub(super) fn document<T>(
     }
     let mut found: Option<Vec<T>> = None;
     let mut strange = None;
-    for value in embedded(text).ok_or_else(|| why.clone())? {
+    for value in embedded_values(text).ok_or_else(|| why.clone())? {
         match read(&value) {
             Ok(items) => found.get_or_insert_default().extend(items),
             Err(why) => strange = strange.or(Some(why)),
@@ -76,7 +76,7 @@ pub(super) fn document<T>(
 /// The JSON lists and objects that begin at the start of a line and end at the end of one. `None` if one has
 /// no end, because its rest may hold findings, if one is not JSON or is followed by text on its line, if
 /// another line reports a crash, and if too many lines look like the start of one.
-fn embedded(text: &str) -> Option<Vec<Value>> {
+fn embedded_values(text: &str) -> Option<Vec<Value>> {
     let (mut values, mut tries) = (Vec::new(), 0);
     let mut rest = text.trim_start_matches('\u{feff}');
     while !rest.is_empty() {
@@ -132,26 +132,26 @@ fn begins_with_object(line: &str) -> bool {
 
 /// The beginning of a text that could not be read.
 pub(super) fn excerpt(text: &str) -> String {
-    let shown: String = clean(text.lines().next().unwrap_or_default()).chars().take(EXCERPT).collect();
+    let shown: String = sanitize(text.lines().next().unwrap_or_default()).chars().take(EXCERPT).collect();
     format!("`{shown}`")
 }
 
 /// Follows keys into a value, through the first item of a list. `None` if one is missing or `null`.
-pub(super) fn at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Option<&'v Value>, String> {
+pub(super) fn value_at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Option<&'v Value>, String> {
     let mut here = value;
     for key in keys {
-        let Some(value) = single(here) else { return Ok(None) };
+        let Some(value) = first_item(here) else { return Ok(None) };
         let Value::Object(fields) = value else {
             return Err(format!("wrote something other than an object at `{}`", key.as_ref()));
         };
         let Some(next) = fields.get(key.as_ref()) else { return Ok(None) };
         here = next;
     }
-    Ok(single(here))
+    Ok(first_item(here))
 }
 
 /// The value itself, or the first item of a list; `None` for `null`.
-fn single(mut value: &Value) -> Option<&Value> {
+fn first_item(mut value: &Value) -> Option<&Value> {
     while let Value::Array(items) = value {
         value = items.first()?;
     }
@@ -159,15 +159,15 @@ fn single(mut value: &Value) -> Option<&Value> {
 }
 
 /// The beginning of an untrusted text.
-pub(super) fn cut(text: &str) -> &str {
+pub(super) fn truncate(text: &str) -> &str {
     text.get(..text.floor_char_boundary(LONGEST_TEXT)).unwrap_or(text)
 }
 
 /// Returns the text at these keys, truncated if it is long.
 pub(super) fn text_at<'v, K: AsRef<str>>(value: &'v Value, keys: &[K]) -> Result<Option<&'v str>, String> {
-    let found = at(value, keys)?;
-    let wrong = || format!("wrote a `{}` that is not a string", way(keys));
-    found.map(|found| found.as_str().map(cut).ok_or_else(wrong)).transpose()
+    let found = value_at(value, keys)?;
+    let wrong = || format!("wrote a `{}` that is not a string", format_keys(keys));
+    found.map(|found| found.as_str().map(truncate).ok_or_else(wrong)).transpose()
 }
 
 /// Returns a line or column at these keys plus an offset, clamped to 0 and [`MOST`].
@@ -176,8 +176,8 @@ pub(super) fn number_at<K: AsRef<str>>(
     keys: &[K],
     plus: u32,
 ) -> Result<Option<usize>, String> {
-    let Some(found) = at(value, keys)? else { return Ok(None) };
-    let wrong = || no_number(&way(keys), &found.to_string());
+    let Some(found) = value_at(value, keys)? else { return Ok(None) };
+    let wrong = || number_error(&format_keys(keys), &found.to_string());
     let number = match found {
         Value::Number(number) => number.as_f64().filter(|number| number.fract() == 0.0).map(bounded),
         Value::String(digits) => bounded_digits(digits),
@@ -187,7 +187,7 @@ pub(super) fn number_at<K: AsRef<str>>(
 }
 
 /// The message for a part of a finding that is not a number.
-pub(super) fn no_number(name: &str, seen: &str) -> String {
+pub(super) fn number_error(name: &str, seen: &str) -> String {
     format!("wrote a `{name}` that is not a whole number: {}", excerpt(seen))
 }
 
@@ -218,16 +218,16 @@ fn bounded_digits(text: &str) -> Option<i64> {
 }
 
 /// Returns a rule's name, which may be a number; `None` if there is none to show.
-pub(super) fn name_of(value: &Value) -> Option<String> {
+pub(super) fn rule_name(value: &Value) -> Option<String> {
     match value {
-        Value::String(name) => Some(cut(name).to_owned()),
+        Value::String(name) => Some(truncate(name).to_owned()),
         Value::Number(number) => Some(number.to_string()),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
 }
 
 /// Formats keys as a definition writes them.
-pub(super) fn way<K: AsRef<str>>(keys: &[K]) -> String {
+pub(super) fn format_keys<K: AsRef<str>>(keys: &[K]) -> String {
     keys.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(".")
 }
 
@@ -283,20 +283,20 @@ mod tests {
         let long = "é".repeat(3000) + "x";
         let value = json!({ "t": long });
         assert_eq!(text_at(&value, &["t"]).unwrap().unwrap(), "é".repeat(2048));
-        assert_eq!(name_of(&value["t"]).unwrap().len(), LONGEST_TEXT);
-        assert_eq!(cut("short"), "short");
+        assert_eq!(rule_name(&value["t"]).unwrap().len(), LONGEST_TEXT);
+        assert_eq!(truncate("short"), "short");
     }
 
     #[test]
     fn what_is_not_read_within_bounds_is_not_read() {
-        assert!(parsed(" \n").unwrap_err().contains("nothing instead of JSON"));
-        assert!(parsed("Oops: \u{1b}[31m\n").unwrap_err().ends_with(": `Oops:`"));
+        assert!(parse(" \n").unwrap_err().contains("nothing instead of JSON"));
+        assert!(parse("Oops: \u{1b}[31m\n").unwrap_err().ends_with(": `Oops:`"));
         let deep = "[".repeat(100_000);
-        assert!(parsed(&deep).unwrap_err().contains("recursion limit"));
+        assert!(parse(&deep).unwrap_err().contains("recursion limit"));
         let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
-        assert!(parsed(&many).unwrap_err().contains("over 2000000 values"));
-        assert!(parsed("1e999").is_err());
-        assert_eq!(parsed("\u{feff}[]").unwrap(), json!([]));
+        assert!(parse(&many).unwrap_err().contains("over 2000000 values"));
+        assert!(parse("1e999").is_err());
+        assert_eq!(parse("\u{feff}[]").unwrap(), json!([]));
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
         let items = |value: &Value| Ok(value.as_array().unwrap().clone());
         let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
         // Control: the search for embedded documents has no limit of its own.
-        assert_eq!(embedded(&many).map(|values| values.len()), Some(1));
+        assert_eq!(embedded_values(&many).map(|values| values.len()), Some(1));
         for text in [many.clone(), format!("a note\n{many}\n")] {
             assert!(document(&text, items).unwrap_err().contains("over 2000000 values"));
         }

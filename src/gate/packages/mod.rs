@@ -18,7 +18,7 @@ use std::path::Path;
 use regex::Regex;
 
 use super::command::{ProgramInput, project};
-use super::finding::{LONGEST_MESSAGE, clean};
+use super::finding::{LONGEST_MESSAGE, sanitize};
 use super::output::ToolFinding;
 use crate::policy::{CommandSpec, Manager, Severity};
 
@@ -42,7 +42,7 @@ impl Uninstalled {
     fn describe(&self) -> String {
         let Uninstalled { package, manifest, install, folder } = self;
         let place = if folder.is_empty() { String::new() } else { format!(" in {folder}") };
-        clean(&format!(
+        sanitize(&format!(
             "{manifest} declares {package}, which is not installed: run `{install}`{place}, then retry"
         ))
     }
@@ -53,33 +53,33 @@ pub(super) fn explain(ask: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) {
     let Some(packages) = ask.rule.gate.command().and_then(|command| command.packages.as_ref()) else {
         return;
     };
-    let paths = std::iter::once(ask.path).chain(ask.also.iter().map(|other| other.path));
+    let paths = std::iter::once(ask.path).chain(ask.batched.iter().map(|other| other.path));
     let own = lists.iter_mut().zip(paths);
     for (seen, path) in own.flat_map(|(list, path)| list.iter_mut().map(move |seen| (seen, path))) {
         let text = format!("{} {}", seen.code.as_deref().unwrap_or_default(), seen.message);
         let path = seen.elsewhere.as_deref().unwrap_or(path);
-        let Some(name) = named(&packages.findings, &text) else { continue };
+        let Some(name) = package_name(&packages.findings, &text) else { continue };
         let Some(uninstalled) = uninstalled(ask, path, packages.manager, name) else { continue };
         seen.severity = seen.severity.max(Severity::Warning);
         let hint = format!(" ({})", uninstalled.describe());
         let room = LONGEST_MESSAGE.saturating_sub(hint.chars().count());
-        seen.message = clean(&(seen.message.chars().take(room).collect::<String>() + &hint));
+        seen.message = sanitize(&(seen.message.chars().take(room).collect::<String>() + &hint));
     }
 }
 
 /// Returns the reason why a run with this output failed, if it is such a package.
 pub(super) fn failure(ask: &ProgramInput<'_>, command: &CommandSpec, output: &str) -> Option<String> {
     let packages = command.packages.as_ref()?;
-    let name = named(&packages.failures, output)?;
+    let name = package_name(&packages.failures, output)?;
     Some(uninstalled(ask, ask.path, packages.manager, name)?.describe())
 }
 
-fn named<'t>(patterns: &[Regex], text: &'t str) -> Option<&'t str> {
+fn package_name<'t>(patterns: &[Regex], text: &'t str) -> Option<&'t str> {
     patterns.iter().find_map(|pattern| Some(pattern.captures(text)?.name("package")?.as_str()))
 }
 
 fn uninstalled(ask: &ProgramInput<'_>, path: &str, manager: Manager, name: &str) -> Option<Uninstalled> {
-    let files = Files { ask };
+    let files = DraftFiles { input: ask };
     match manager {
         Manager::Npm => npm::uninstalled(&files, path, name),
         Manager::Python => python::uninstalled(&files, path, name),
@@ -87,23 +87,23 @@ fn uninstalled(ask: &ProgramInput<'_>, path: &str, manager: Manager, name: &str)
 }
 
 /// The files of the project as the call would leave them.
-struct Files<'a> {
-    ask: &'a ProgramInput<'a>,
+struct DraftFiles<'a> {
+    input: &'a ProgramInput<'a>,
 }
 
-impl Files<'_> {
+impl DraftFiles<'_> {
     /// The folders from a file's own up to the root, relative to the root.
     fn above<'p>(&self, path: &'p str) -> impl Iterator<Item = &'p str> + use<'p> {
-        project::above(path)
+        project::folders_above(path)
     }
 
     fn root(&self) -> &Path {
-        self.ask.root
+        self.input.root
     }
 
     /// Returns the text of a file, from its draft if the call has one.
     fn text(&self, path: &str) -> Option<String> {
-        if let Some(draft) = self.ask.company.iter().find(|other| other.path == path) {
+        if let Some(draft) = self.input.overlays.iter().find(|other| other.path == path) {
             return draft.text.map(|text| text.view().to_owned());
         }
         let place = self.root().join(path);

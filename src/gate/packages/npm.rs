@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Files, Uninstalled, join};
+use super::{DraftFiles, Uninstalled, join};
 
 const MANIFEST: &str = "package.json";
 /// The tables of a manifest that declare packages.
@@ -30,7 +30,7 @@ enum Installer {
 }
 
 /// Finds the uninstalled package of an import, from the manifests above the file.
-pub(super) fn uninstalled(files: &Files<'_>, path: &str, import: &str) -> Option<Uninstalled> {
+pub(super) fn uninstalled(files: &DraftFiles<'_>, path: &str, import: &str) -> Option<Uninstalled> {
     let name = package(import)?;
     let types = format!("@types/{}", name.trim_start_matches('@').replace('/', "__"));
     [name, types].into_iter().find_map(|name| {
@@ -53,7 +53,7 @@ fn package(import: &str) -> Option<String> {
     (name.len() == parts && name.iter().all(|part| !part.is_empty() && *part != "..")).then(|| name.join("/"))
 }
 
-fn declares(files: &Files<'_>, folder: &str, name: &str) -> bool {
+fn declares(files: &DraftFiles<'_>, folder: &str, name: &str) -> bool {
     let text = files.text(&join(folder, MANIFEST));
     let manifest = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
     manifest.is_some_and(|manifest| {
@@ -62,7 +62,7 @@ fn declares(files: &Files<'_>, folder: &str, name: &str) -> bool {
 }
 
 /// Returns true if the package's folder is in a folder that node searches, above the root as well.
-fn is_installed(files: &Files<'_>, path: &str, name: &str) -> bool {
+fn is_installed(files: &DraftFiles<'_>, path: &str, name: &str) -> bool {
     let own = files.root().join(path);
     let has = |folder: &Path| folder.join("node_modules").join(name).exists();
     let plug_and_play = files.nearest(path, &PLUG_AND_PLAY).is_some();
@@ -70,7 +70,7 @@ fn is_installed(files: &Files<'_>, path: &str, name: &str) -> bool {
 }
 
 /// Returns the folder in which a manifest's packages are installed, and the command.
-fn installer(files: &Files<'_>, folder: &str, name: &str) -> (String, String) {
+fn installer(files: &DraftFiles<'_>, folder: &str, name: &str) -> (String, String) {
     match files.nearest(folder, &LOCKS) {
         Some((home, Installer::Other(command))) => (home, command.to_owned()),
         Some((home, Installer::Npm(lock))) => {

@@ -4,7 +4,7 @@ use std::fs;
 
 use toml_edit::{Document, Item, TableLike, Value};
 
-use super::{Files, Uninstalled, join};
+use super::{DraftFiles, Uninstalled, join};
 
 /// Manifests in which each line declares a package.
 const REQUIREMENTS: [&str; 5] = [
@@ -48,7 +48,7 @@ const IMPORTED_AS: [(&str, &str); 22] = [
 ];
 
 /// Finds the uninstalled package of a module, from the manifests above the file.
-pub(super) fn uninstalled(files: &Files<'_>, path: &str, module: &str) -> Option<Uninstalled> {
+pub(super) fn uninstalled(files: &DraftFiles<'_>, path: &str, module: &str) -> Option<Uninstalled> {
     let names = packages(module);
     let top = module.split('.').next()?;
     let (folder, manifest, package) = files.above(path).find_map(|folder| {
@@ -86,7 +86,7 @@ fn normal(name: &str) -> String {
 }
 
 /// Returns the manifest of a folder that declares one of the packages, and its name there.
-fn declared(files: &Files<'_>, folder: &str, names: &[String]) -> Option<(String, String)> {
+fn declared(files: &DraftFiles<'_>, folder: &str, names: &[String]) -> Option<(String, String)> {
     let text = |name: &str| files.text(&join(folder, name));
     let is_one = |name: &String| names.contains(&normal(name));
     let in_lines = |text: String| text.lines().filter_map(requirement).find(is_one);
@@ -150,7 +150,7 @@ fn texts(item: Option<&Item>) -> Vec<String> {
 }
 
 /// Returns true if a folder's environment has the module; the tool then fails to find it for another reason.
-fn is_installed(files: &Files<'_>, folder: &str, top: &str) -> bool {
+fn is_installed(files: &DraftFiles<'_>, folder: &str, top: &str) -> bool {
     let libraries = [".venv", "venv"].map(|name| files.root().join(folder).join(name).join("lib"));
     let versions = libraries.iter().filter_map(|library| fs::read_dir(library).ok()).flatten().flatten();
     versions
@@ -159,7 +159,7 @@ fn is_installed(files: &Files<'_>, folder: &str, top: &str) -> bool {
 }
 
 /// The install command if there is no lock file.
-fn installer(files: &Files<'_>, folder: &str, manifest: &str) -> String {
+fn installer(files: &DraftFiles<'_>, folder: &str, manifest: &str) -> String {
     match manifest {
         "Pipfile" => "pipenv install --dev".to_owned(),
         "pyproject.toml" => {

@@ -18,12 +18,12 @@ use rustix::io::ioctl_fionbio;
 use super::Order;
 use super::head_and_tail::HeadAndTail;
 use super::limits::ProcessLimits;
-use super::running::{Exit, Running};
+use super::running::{Exit, RunningProcess};
 
 /// The largest amount of input that may wait to be read, in bytes.
-const MOST_WAITING: usize = 64 << 20;
+const MOST_PENDING: usize = 64 << 20;
 /// The time that a program has to end after it closed its output.
-const LAST_STEPS: Duration = Duration::from_millis(500);
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// The bytes read at once: the default capacity of a pipe (pipe(7)).
 const CHUNK: usize = 64 * 1024;
 
@@ -31,37 +31,37 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug)]
 pub(in crate::gate) struct Daemon {
     /// Kills the program when it is dropped, which is before its pipes are closed.
-    running: Running,
+    running: RunningProcess,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     /// The queued input, and how many bytes of it the program has read.
-    waiting: (Vec<u8>, usize),
-    complaint: HeadAndTail,
+    pending: (Vec<u8>, usize),
+    stderr_text: HeadAndTail,
     chunk: Vec<u8>,
-    bounds: ProcessLimits,
+    limits: ProcessLimits,
     /// The time at which its output was found closed.
-    mute: Option<Instant>,
+    output_closed: Option<Instant>,
 }
 
 impl Daemon {
     /// Starts a program with this limit of memory in bytes. Its order must have an input, which may be empty.
     /// The error is the end of a sentence that begins with the program's name.
     pub(in crate::gate) fn start(order: &Order<'_>, memory: u64) -> Result<Daemon, String> {
-        let (running, mut child) = Running::spawn(order)?;
+        let (running, mut child) = RunningProcess::spawn(order)?;
         let lasting = Daemon {
             running,
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
-            waiting: (Vec::new(), 0),
-            complaint: HeadAndTail::default(),
+            pending: (Vec::new(), 0),
+            stderr_text: HeadAndTail::default(),
             chunk: vec![0; CHUNK],
-            bounds: ProcessLimits { memory, ..ProcessLimits::of_machine(&order.cage) },
-            mute: None,
+            limits: ProcessLimits { memory, ..ProcessLimits::of_machine(&order.sandbox) },
+            output_closed: None,
         };
         let unblock = |(pipe, _): (BorrowedFd<'_>, PollFlags)| ioctl_fionbio(pipe, true);
-        let all = lasting.open(PollFlags::OUT).into_iter();
+        let all = lasting.poll_fds(PollFlags::OUT).into_iter();
         match all.map(unblock).find_map(Result::err) {
             Some(error) => Err(format!("could not be started: {error}")),
             None => Ok(lasting),
@@ -69,9 +69,9 @@ impl Daemon {
     }
 
     /// Queues input for the program. Fails if it has left too much unread.
-    pub(in crate::gate) fn post(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let (waiting, read) = &mut self.waiting;
-        if waiting.len() - *read + bytes.len() > MOST_WAITING {
+    pub(in crate::gate) fn queue_input(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let (waiting, read) = &mut self.pending;
+        if waiting.len() - *read + bytes.len() > MOST_PENDING {
             return Err("does not read its input".to_owned());
         }
         waiting.drain(..*read);
@@ -82,34 +82,34 @@ impl Daemon {
 
     /// Waits up to `most` until there is output, room for input, a wake-up on `bell`, or the program ends.
     /// Then writes and reads once, and returns the bytes that the program wrote.
-    pub(in crate::gate) fn turn(&mut self, bell: BorrowedFd<'_>, most: Duration) -> &[u8] {
+    pub(in crate::gate) fn poll_once(&mut self, bell: BorrowedFd<'_>, most: Duration) -> &[u8] {
         self.wait(bell, most);
         self.write();
         let (taken, open) = read(self.stderr.as_mut(), &mut self.chunk);
-        self.complaint.add(self.chunk.get(..taken).unwrap_or_default());
+        self.stderr_text.add(self.chunk.get(..taken).unwrap_or_default());
         if !open {
             self.stderr = None;
         }
         let (taken, open) = read(self.stdout.as_mut(), &mut self.chunk);
         if !open {
             self.stdout = None;
-            self.mute.get_or_insert_with(Instant::now);
+            self.output_closed.get_or_insert_with(Instant::now);
         }
         self.chunk.get(..taken).unwrap_or_default()
     }
 
     /// Describes how the program ended, as the end of a sentence that begins with its name. `None` while it
     /// runs with its output open.
-    pub(in crate::gate) fn ended(&self) -> Option<String> {
-        let ended = match self.running.ended() {
+    pub(in crate::gate) fn describe_exit(&self) -> Option<String> {
+        let ended = match self.running.exit() {
             Some(Exit::Code(code)) => format!("ended with exit code {code}"),
             Some(Exit::Signal(number)) => {
                 let status = ExitStatus::from_raw(number).to_string();
                 format!("was killed by {}", status.replacen("signal: ", "signal ", 1))
             }
-            Some(Exit::Unseen) => "ended".to_owned(),
+            Some(Exit::Unknown) => "ended".to_owned(),
             // The pipes close before the process ends.
-            None if self.mute.is_some_and(|since| since.elapsed() >= LAST_STEPS) => {
+            None if self.output_closed.is_some_and(|since| since.elapsed() >= EXIT_GRACE) => {
                 "closed its output".to_owned()
             }
             None => return None,
@@ -119,22 +119,22 @@ impl Daemon {
 
     /// Describes the limit that the program exceeds, as the end of a sentence. Checks only when a check is
     /// due.
-    pub(in crate::gate) fn exceeded(&mut self) -> Option<String> {
-        self.bounds.exceeded(self.running.leader())
+    pub(in crate::gate) fn exceeded_limit(&mut self) -> Option<String> {
+        self.limits.exceeded_limit(self.running.leader())
     }
 
     /// Asks the program to end, waits briefly, and kills it with all that it started.
-    pub(in crate::gate) fn end(mut self) {
+    pub(in crate::gate) fn shut_down(mut self) {
         self.stdin = None;
         self.running.ask_to_end();
     }
 
     /// Takes the standard error output so far, shortened to its two ends.
-    pub(in crate::gate) fn complaint(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.complaint).into_bytes()
+    pub(in crate::gate) fn take_stderr(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.stderr_text).into_bytes()
     }
 
-    fn open(&self, writing: PollFlags) -> Vec<(BorrowedFd<'_>, PollFlags)> {
+    fn poll_fds(&self, writing: PollFlags) -> Vec<(BorrowedFd<'_>, PollFlags)> {
         let stdin = self.stdin.as_ref().map(|pipe| (pipe.as_fd(), writing));
         let stdout = self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
         let stderr = self.stderr.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
@@ -142,10 +142,10 @@ impl Daemon {
     }
 
     fn wait(&self, bell: BorrowedFd<'_>, most: Duration) {
-        let writes = self.waiting.1 < self.waiting.0.len();
+        let writes = self.pending.1 < self.pending.0.len();
         let process = self.running.pidfd().map(|pidfd| (pidfd, PollFlags::IN));
         let writing = if writes { PollFlags::OUT } else { PollFlags::empty() };
-        let all = self.open(writing).into_iter().chain(process).chain([(bell, PollFlags::IN)]);
+        let all = self.poll_fds(writing).into_iter().chain(process).chain([(bell, PollFlags::IN)]);
         let mut awaited: Vec<_> = all.map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)).collect();
         let most = Timespec {
             tv_sec: i64::try_from(most.as_secs()).unwrap_or(i64::MAX),
@@ -156,11 +156,11 @@ impl Daemon {
     }
 
     fn write(&mut self) {
-        let (waiting, read) = &mut self.waiting;
+        let (waiting, read) = &mut self.pending;
         let Some(pipe) = &mut self.stdin else { return };
         match pipe.write(waiting.get(*read..).unwrap_or_default()) {
             Ok(written) => *read += written,
-            Err(error) if is_passing(error.kind()) => {}
+            Err(error) if is_retryable(error.kind()) => {}
             Err(_) => self.stdin = None,
         }
     }
@@ -171,10 +171,10 @@ fn read(pipe: Option<&mut impl Read>, chunk: &mut [u8]) -> (usize, bool) {
     let Some(pipe) = pipe else { return (0, false) };
     match pipe.read(chunk) {
         Ok(read) => (read, read > 0),
-        Err(error) => (0, is_passing(error.kind())),
+        Err(error) => (0, is_retryable(error.kind())),
     }
 }
 
-fn is_passing(kind: ErrorKind) -> bool {
+fn is_retryable(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Inherited if the value is an absolute path: a relative one would depend on the working directory.
-const KEPT_PLACES: [&str; 14] = [
+const INHERITED_PATHS: [&str; 14] = [
     // Tools keep their configuration here, and by default their cache.
     "HOME",
     // The same, for tools that follow the XDG Base Directory Specification.
@@ -32,13 +32,13 @@ const KEPT_PLACES: [&str; 14] = [
 ];
 
 /// Inherited unchanged: without a passwd entry, programs find the user's name nowhere else.
-const KEPT_NAMES: [&str; 2] = ["USER", "LOGNAME"];
+const INHERITED_NAMES: [&str; 2] = ["USER", "LOGNAME"];
 
 /// Variables set for every program; the reason is above each.
 ///
 /// Not included: `CI`, which changes the findings of some tools, and `GOFLAGS=-mod=readonly`, which is go's
 /// default except in projects with a `vendor` folder, which it would break.
-const SAID: [(&str, &str); 20] = [
+const FIXED: [(&str, &str); 20] = [
     // English messages and UTF-8 text, whatever the caller's locale.
     ("LANG", "C.UTF-8"),
     ("LC_ALL", "C.UTF-8"),
@@ -86,10 +86,10 @@ pub(super) fn environment(
     own: &[(OsString, OsString)],
     mark: &str,
 ) -> Vec<(OsString, OsString)> {
-    let said = SAID.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let said = FIXED.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let mark = (OsString::from(MARK), OsString::from(mark));
     let unsaid = |name: &OsString| cage.iter().any(|(known, value)| known == name && value.is_none());
-    let kept = kept(|name| env::var_os(name)).into_iter().filter(|(name, _)| !unsaid(name));
+    let kept = inherited(|name| env::var_os(name)).into_iter().filter(|(name, _)| !unsaid(name));
     let caged = cage.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
     kept.chain(said).chain(caged).chain(own.iter().cloned()).chain([mark]).collect()
 }
@@ -99,9 +99,9 @@ pub(super) fn home() -> Option<PathBuf> {
     env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
-fn kept(caller: impl Fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> {
-    let names = KEPT_NAMES.iter().map(|name| (name, caller(name)));
-    let places = KEPT_PLACES.iter().map(|name| (name, caller(name).and_then(|value| absolute(&value))));
+fn inherited(caller: impl Fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> {
+    let names = INHERITED_NAMES.iter().map(|name| (name, caller(name)));
+    let places = INHERITED_PATHS.iter().map(|name| (name, caller(name).and_then(|value| absolute(&value))));
     names.chain(places).filter_map(|(name, value)| Some((name.into(), value?))).collect()
 }
 
@@ -115,11 +115,11 @@ fn absolute(paths: &OsStr) -> Option<OsString> {
 mod tests {
     use super::*;
 
-    fn kept_of(caller: &[(&str, &str)]) -> Vec<(String, String)> {
+    fn inherited_from(caller: &[(&str, &str)]) -> Vec<(String, String)> {
         let ours =
             |name: &str| caller.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
         let text = |text: OsString| text.into_string().unwrap();
-        kept(ours).into_iter().map(|(name, value)| (text(name), text(value))).collect()
+        inherited(ours).into_iter().map(|(name, value)| (text(name), text(value))).collect()
     }
 
     fn pair(name: &str, value: &str) -> (String, String) {
@@ -129,16 +129,21 @@ mod tests {
     #[test]
     fn only_absolute_places_are_kept() {
         assert_eq!(
-            kept_of(&[("PATH", ".:/bin::bin:/usr/bin"), ("HOME", "me"), ("TMPDIR", ""), ("USER", "me")]),
+            inherited_from(&[
+                ("PATH", ".:/bin::bin:/usr/bin"),
+                ("HOME", "me"),
+                ("TMPDIR", ""),
+                ("USER", "me")
+            ]),
             [pair("USER", "me"), pair("PATH", "/bin:/usr/bin")]
         );
-        assert_eq!(kept_of(&[("PATH", "."), ("HOME", "/me")]), [pair("HOME", "/me")]);
+        assert_eq!(inherited_from(&[("PATH", "."), ("HOME", "/me")]), [pair("HOME", "/me")]);
     }
 
     #[test]
     fn nothing_else_is_kept() {
         let secrets = ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "VIRTUAL_ENV", "PYTHONPATH", "LD_PRELOAD"];
-        assert_eq!(kept_of(&secrets.map(|name| (name, "/x"))), []);
+        assert_eq!(inherited_from(&secrets.map(|name| (name, "/x"))), []);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A buffer that keeps the beginning and the end of a long output.
 
 /// The bytes kept of each end.
-const KEPT: usize = 64 * 1024;
+const END_BYTES: usize = 64 * 1024;
 
 /// The beginning and the end of an output of any length.
 ///
@@ -10,19 +10,19 @@ const KEPT: usize = 64 * 1024;
 pub(super) struct HeadAndTail {
     head: Vec<u8>,
     tail: Vec<u8>,
-    left_out: usize,
+    omitted: usize,
 }
 
 impl HeadAndTail {
     pub(super) fn add(&mut self, bytes: &[u8]) {
-        let room = KEPT.saturating_sub(self.head.len()).min(bytes.len());
+        let room = END_BYTES.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);
-        let last = rest.len().saturating_sub(KEPT);
+        let last = rest.len().saturating_sub(END_BYTES);
         let (passed, rest) = rest.split_at(last);
-        self.left_out += passed.len();
+        self.omitted += passed.len();
         self.tail.extend_from_slice(rest);
-        if self.tail.len() > 2 * KEPT {
+        if self.tail.len() > 2 * END_BYTES {
             self.shorten();
         }
     }
@@ -35,16 +35,16 @@ impl HeadAndTail {
     pub(super) fn into_bytes(mut self) -> Vec<u8> {
         self.shorten();
         let mut bytes = self.head;
-        if self.left_out > 0 {
-            bytes.extend_from_slice(format!("\n[{} bytes left out]\n", self.left_out).as_bytes());
+        if self.omitted > 0 {
+            bytes.extend_from_slice(format!("\n[{} bytes left out]\n", self.omitted).as_bytes());
         }
         bytes.append(&mut self.tail);
         bytes
     }
 
     fn shorten(&mut self) {
-        let passed = self.tail.len().saturating_sub(KEPT);
-        self.left_out += passed;
+        let passed = self.tail.len().saturating_sub(END_BYTES);
+        self.omitted += passed;
         self.tail.drain(..passed);
     }
 }
@@ -57,7 +57,7 @@ mod tests {
         let mut ends = HeadAndTail::default();
         for piece in text.chunks(step) {
             ends.add(piece);
-            assert!(ends.head.len() + ends.tail.len() <= 3 * KEPT);
+            assert!(ends.head.len() + ends.tail.len() <= 3 * END_BYTES);
         }
         ends.into_bytes()
     }
@@ -66,18 +66,18 @@ mod tests {
     fn a_short_text_is_whole() {
         assert_eq!(ends(b"", 1), b"");
         assert_eq!(ends(b"abc", 1), b"abc");
-        let full: Vec<u8> = (0..2 * KEPT).map(|at| (at % 251) as u8).collect();
-        for step in [1, 1000, KEPT, 2 * KEPT] {
+        let full: Vec<u8> = (0..2 * END_BYTES).map(|at| (at % 251) as u8).collect();
+        for step in [1, 1000, END_BYTES, 2 * END_BYTES] {
             assert_eq!(ends(&full, step), full);
         }
     }
 
     #[test]
     fn a_long_text_has_two_ends() {
-        let text: Vec<u8> = (0..10 * KEPT + 7).map(|at| (at % 251) as u8).collect();
-        let gap = format!("\n[{} bytes left out]\n", 8 * KEPT + 7);
-        let wanted = [&text[..KEPT], gap.as_bytes(), &text[text.len() - KEPT..]].concat();
-        for step in [999, KEPT, KEPT + 1, 5 * KEPT, text.len()] {
+        let text: Vec<u8> = (0..10 * END_BYTES + 7).map(|at| (at % 251) as u8).collect();
+        let gap = format!("\n[{} bytes left out]\n", 8 * END_BYTES + 7);
+        let wanted = [&text[..END_BYTES], gap.as_bytes(), &text[text.len() - END_BYTES..]].concat();
+        for step in [999, END_BYTES, END_BYTES + 1, 5 * END_BYTES, text.len()] {
             assert_eq!(ends(&text, step), wanted, "in steps of {step}");
         }
     }

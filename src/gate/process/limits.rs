@@ -19,28 +19,28 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use super::{Sandbox, proc};
 
 /// The time between two checks.
-const PAUSE: Duration = Duration::from_millis(200);
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// The largest number of processes at one time: a base, and an addition for each core.
 const PROCESSES: usize = 256;
 const PROCESSES_PER_CORE: usize = 8;
 /// The smallest memory limit, however little the machine has, in bytes.
 const LEAST_MEMORY: u64 = 2 << 30;
 /// The space that must stay free on the disks that a program may write to, in bytes.
-const ROOM: u64 = 256 << 20;
+const MIN_FREE_SPACE: u64 = 256 << 20;
 /// The largest file that a program may write, in bytes.
 const LARGEST_FILE: u64 = 4 << 30;
 /// The largest number of processes that a check reads.
-const MOST_LOOKED_AT: usize = 10_000;
+const MOST_READ: usize = 10_000;
 
 /// The resource limits of a program.
 #[derive(Debug)]
 pub(super) struct ProcessLimits {
     pub(super) processes: usize,
     pub(super) memory: u64,
-    pub(super) room: u64,
-    pub(super) next: Instant,
+    pub(super) min_free_space: u64,
+    pub(super) next_check: Instant,
     /// The writable folders that had enough free space when the program was started.
-    pub(super) disks: Vec<PathBuf>,
+    pub(super) writable_paths: Vec<PathBuf>,
 }
 
 impl ProcessLimits {
@@ -50,46 +50,50 @@ impl ProcessLimits {
         ProcessLimits {
             processes: PROCESSES + PROCESSES_PER_CORE * cores,
             memory: LEAST_MEMORY.max(memory_of_machine() / 2),
-            room: ROOM,
-            next: Instant::now() + PAUSE,
-            disks: Vec::new(),
+            min_free_space: MIN_FREE_SPACE,
+            next_check: Instant::now() + CHECK_INTERVAL,
+            writable_paths: Vec::new(),
         }
-        .on(cage)
+        .with_writable_paths(cage)
     }
 
     /// Returns the same limits with another minimum of free space.
     #[cfg(test)]
-    pub(super) fn with_room(cage: &Sandbox, room: u64) -> ProcessLimits {
-        ProcessLimits { room, ..ProcessLimits::of_machine(cage) }.on(cage)
+    pub(super) fn with_min_free_space(cage: &Sandbox, room: u64) -> ProcessLimits {
+        ProcessLimits { min_free_space: room, ..ProcessLimits::of_machine(cage) }.with_writable_paths(cage)
     }
 
     /// Adds the folders that a program in this sandbox may write to.
-    fn on(mut self, cage: &Sandbox) -> ProcessLimits {
-        let places = [env::temp_dir()].into_iter().chain(cage.own.clone()).chain(cage.cache.clone());
-        self.disks = places.filter(|place| room(place).is_some_and(|room| room > self.room)).collect();
+    fn with_writable_paths(mut self, cage: &Sandbox) -> ProcessLimits {
+        let places = [env::temp_dir()].into_iter().chain(cage.run_dir.clone()).chain(cage.cache.clone());
+        self.writable_paths =
+            places.filter(|place| free_space(place).is_some_and(|room| room > self.min_free_space)).collect();
         self
     }
 
     /// Describes the limit that a program exceeds, as the end of a sentence. Checks only when a check is due.
-    pub(super) fn exceeded(&mut self, leader: Pid) -> Option<String> {
-        if Instant::now() < self.next {
+    pub(super) fn exceeded_limit(&mut self, leader: Pid) -> Option<String> {
+        if Instant::now() < self.next_check {
             return None;
         }
-        let taken = Taken::by(leader);
-        self.next = Instant::now() + PAUSE;
+        let taken = ResourceUsage::measure(leader);
+        self.next_check = Instant::now() + CHECK_INTERVAL;
         if taken.processes > self.processes {
             return Some(format!("started more than {} processes", self.processes));
         }
         if taken.memory > self.memory {
             return Some(format!("took more than {} MiB of memory", self.memory >> 20));
         }
-        let full = self.disks.iter().find(|disk| room(disk).is_some_and(|room| room < self.room))?;
-        Some(format!("left less than {} MiB free in {}", self.room >> 20, full.display()))
+        let full = self
+            .writable_paths
+            .iter()
+            .find(|disk| free_space(disk).is_some_and(|room| room < self.min_free_space))?;
+        Some(format!("left less than {} MiB free in {}", self.min_free_space >> 20, full.display()))
     }
 }
 
 /// Sets the kernel's limits for a program that was just started. Its children inherit them.
-pub(super) fn hold(program: Pid) {
+pub(super) fn set_rlimits(program: Pid) {
     for (resource, most) in [(Resource::Core, 0), (Resource::Fsize, LARGEST_FILE)] {
         // If this fails, a lower limit is already set.
         let _held = prlimit(Some(program), resource, Rlimit { current: Some(most), maximum: Some(most) });
@@ -98,19 +102,19 @@ pub(super) fn hold(program: Pid) {
 
 /// The resources that a program and its descendants use.
 #[derive(Debug, Default)]
-struct Taken {
+struct ResourceUsage {
     processes: usize,
     /// In bytes. Shared pages count once for each process.
     memory: u64,
 }
 
-impl Taken {
-    fn by(leader: Pid) -> Taken {
-        let (mut taken, mut open) = (Taken::default(), vec![leader]);
+impl ResourceUsage {
+    fn measure(leader: Pid) -> ResourceUsage {
+        let (mut taken, mut open) = (ResourceUsage::default(), vec![leader]);
         while let Some(process) = open.pop() {
             taken.processes += 1;
             taken.memory += resident(process).unwrap_or_default();
-            if taken.processes + open.len() < MOST_LOOKED_AT {
+            if taken.processes + open.len() < MOST_READ {
                 open.extend(proc::children(process));
             }
         }
@@ -134,7 +138,7 @@ fn memory_of_machine() -> u64 {
 }
 
 /// The bytes that a user can still write to the file system of a path.
-fn room(place: &Path) -> Option<u64> {
+fn free_space(place: &Path) -> Option<u64> {
     let found = statvfs(place).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }

@@ -20,7 +20,7 @@ mod limits;
 mod orphans;
 mod pipes;
 mod proc;
-mod roll;
+mod registry;
 mod running;
 mod sandbox;
 #[cfg(test)]
@@ -33,18 +33,20 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use self::limits::ProcessLimits;
-use self::pipes::{Pipes, TooMuch};
-use self::running::{Exit, Running};
+use self::pipes::{OutputTooLarge, Pipes};
+use self::running::{Exit, RunningProcess};
 use super::watch::{Halt, Limit};
 use crate::policy::Isolation;
 
 pub(super) use self::daemon::Daemon;
-pub use self::roll::adopt_orphans;
+pub use self::registry::adopt_orphans;
 pub use self::sandbox::close_inherited_on_exec;
-pub(super) use self::sandbox::{Ceiling, Sandbox, SandboxLayer, lack, shortfall, strongest};
+pub(super) use self::sandbox::{
+    Ceiling, Sandbox, SandboxLayer, isolation_shortfall, strongest, unavailable_reason,
+};
 
 /// The longest sleep before the time limit is checked again.
-const TURN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A program to run, with its arguments, environment, input and sandbox.
 #[derive(Debug)]
@@ -54,17 +56,17 @@ pub(super) struct Order<'a> {
     /// The arguments after the program's name.
     pub(super) argv: Vec<OsString>,
     /// The directory that the program starts in.
-    pub(super) folder: &'a Path,
+    pub(super) cwd: &'a Path,
     /// Variables added to the cleaned environment.
     pub(super) env: Vec<(OsString, OsString)>,
     /// The bytes on standard input; empty if absent.
     pub(super) input: Option<&'a [u8]>,
-    pub(super) cage: Sandbox,
+    pub(super) sandbox: Sandbox,
 }
 
 /// The outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum ProcessOutcome {
     /// The program ended by itself, and could have read all of its input.
     Exited {
         code: i32,
@@ -74,7 +76,7 @@ pub(super) enum Ended {
         stderr: Vec<u8>,
     },
     /// The program ended by itself, and left part of its input unread.
-    Deaf {
+    StdinUnread {
         code: i32,
         /// Standard error, shortened as above.
         stderr: Vec<u8>,
@@ -90,20 +92,20 @@ pub(super) enum Ended {
 /// It is started without a shell, in a process group of its own, with a cleaned environment
 /// ([`environment`]). The run ends when the program's own process ends: the output is what the pipes hold
 /// then, and descendants are killed. At the limit the program is asked to end, and is killed 200 ms later.
-pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> Ended {
-    run_within(order, limit, ProcessLimits::of_machine(&order.cage))
+pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> ProcessOutcome {
+    run_with_limits(order, limit, ProcessLimits::of_machine(&order.sandbox))
 }
 
-fn run_within(order: &Order<'_>, limit: Limit<'_>, mut bounds: ProcessLimits) -> Ended {
+fn run_with_limits(order: &Order<'_>, limit: Limit<'_>, mut bounds: ProcessLimits) -> ProcessOutcome {
     if let Some(halt) = limit.reached() {
-        return Ended::Halted(halt);
+        return ProcessOutcome::Halted(halt);
     }
-    let (running, mut pipes) = match Running::start(order) {
+    let (running, mut pipes) = match RunningProcess::start(order) {
         Ok(started) => started,
-        Err(why) => return Ended::Broken(why),
+        Err(why) => return ProcessOutcome::Broken(why),
     };
     match follow(&running, &mut pipes, limit, &mut bounds) {
-        Ok(exit) => told(order.cage.level, exit, pipes),
+        Ok(exit) => outcome(order.sandbox.level, exit, pipes),
         Err(stop) => {
             drop(pipes);
             running.ask_to_end();
@@ -114,34 +116,34 @@ fn run_within(order: &Order<'_>, limit: Limit<'_>, mut bounds: ProcessLimits) ->
 
 /// The reason for stopping a program early.
 enum StopReason {
-    TooMuch(String),
+    LimitExceeded(String),
     Halted(Halt),
 }
 
-impl From<TooMuch> for StopReason {
-    fn from(TooMuch: TooMuch) -> StopReason {
-        StopReason::TooMuch("wrote more than 16 MiB".to_owned())
+impl From<OutputTooLarge> for StopReason {
+    fn from(OutputTooLarge: OutputTooLarge) -> StopReason {
+        StopReason::LimitExceeded("wrote more than 16 MiB".to_owned())
     }
 }
 
-impl From<StopReason> for Ended {
-    fn from(stop: StopReason) -> Ended {
+impl From<StopReason> for ProcessOutcome {
+    fn from(stop: StopReason) -> ProcessOutcome {
         match stop {
-            StopReason::TooMuch(what) => Ended::Broken(what),
-            StopReason::Halted(halt) => Ended::Halted(halt),
+            StopReason::LimitExceeded(what) => ProcessOutcome::Broken(what),
+            StopReason::Halted(halt) => ProcessOutcome::Halted(halt),
         }
     }
 }
 
 /// Serves a program until it has ended. The pipes then hold all that it wrote.
 fn follow(
-    running: &Running,
+    running: &RunningProcess,
     pipes: &mut Pipes<'_>,
     limit: Limit<'_>,
     bounds: &mut ProcessLimits,
 ) -> Result<Exit, StopReason> {
     loop {
-        if let Some(exit) = running.ended() {
+        if let Some(exit) = running.exit() {
             pipes.drain()?;
             return Ok(exit);
         }
@@ -149,30 +151,32 @@ fn follow(
         if let Some(halt) = limit.reached() {
             return Err(StopReason::Halted(halt));
         }
-        if let Some(what) = bounds.exceeded(running.leader()) {
-            return Err(StopReason::TooMuch(what));
+        if let Some(what) = bounds.exceeded_limit(running.leader()) {
+            return Err(StopReason::LimitExceeded(what));
         }
         let left = limit.end().saturating_duration_since(Instant::now());
-        pipes.wait(running.pidfd(), left.min(TURN));
+        pipes.wait(running.pidfd(), left.min(POLL_INTERVAL));
     }
 }
 
-fn told(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> Ended {
-    if let Some(why) = sandbox::unstarted(level, exit, pipes.complaint()) {
-        return Ended::Broken(format!("could not be started: {why}"));
+fn outcome(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> ProcessOutcome {
+    if let Some(why) = sandbox::start_failure(level, exit, pipes.stderr_head()) {
+        return ProcessOutcome::Broken(format!("could not be started: {why}"));
     }
-    match sandbox::told(level, exit) {
-        Exit::Code(code) if pipes.unread() => Ended::Deaf { code, stderr: pipes.into_said().1 },
+    match sandbox::program_exit(level, exit) {
+        Exit::Code(code) if pipes.has_unread_input() => {
+            ProcessOutcome::StdinUnread { code, stderr: pipes.into_outputs().1 }
+        }
         Exit::Code(code) => {
-            let (stdout, stderr) = pipes.into_said();
-            Ended::Exited { code, stdout, stderr }
+            let (stdout, stderr) = pipes.into_outputs();
+            ProcessOutcome::Exited { code, stdout, stderr }
         }
         Exit::Signal(number) => {
             let status = ExitStatus::from_raw(number).to_string();
-            Ended::Broken(format!("was killed by {}", status.replacen("signal: ", "signal ", 1)))
+            ProcessOutcome::Broken(format!("was killed by {}", status.replacen("signal: ", "signal ", 1)))
         }
-        Exit::Unseen => {
-            Ended::Broken("ended with an unknown status, because this process ignores SIGCHLD".to_owned())
-        }
+        Exit::Unknown => ProcessOutcome::Broken(
+            "ended with an unknown status, because this process ignores SIGCHLD".to_owned(),
+        ),
     }
 }

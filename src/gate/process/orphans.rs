@@ -14,17 +14,17 @@ use rustix::process::{
 
 use super::environment::MARK;
 use super::proc::{self, Process};
-use super::roll::Roll;
+use super::registry::ProcessRegistry;
 
 /// The largest number of orphans held at once; more are handled in further rounds.
-const MOST_HELD: usize = 256;
+const MOST_ORPHANS: usize = 256;
 
 /// The number of scans while processes vanish during a scan: each may have started a child too late for the
 /// list.
-const LOOKS: usize = 3;
+const MOST_SCANS: usize = 3;
 
 #[derive(Debug)]
-pub(super) struct Stray {
+pub(super) struct Orphan {
     pid: Pid,
     pidfd: OwnedFd,
 }
@@ -32,40 +32,40 @@ pub(super) struct Stray {
 /// The result of one scan.
 #[derive(Debug, Default)]
 pub(super) struct Orphans {
-    alive: Vec<Stray>,
+    alive: Vec<Orphan>,
     /// Set when something changed during the scan, or there were too many processes.
-    unsettled: bool,
+    incomplete: bool,
 }
 
 impl Orphans {
     /// Finds the living descendants of a program: its children, and those of processes that lost their
     /// parent. The latter are children of this process if it adopts orphans; otherwise all processes are
     /// searched for the mark.
-    pub(super) fn find(roll: &Roll, leader: Pid, mark: &str) -> Orphans {
+    pub(super) fn find(roll: &ProcessRegistry, leader: Pid, mark: &str) -> Orphans {
         let mut search = OrphanSearch::default();
-        search.below(leader);
+        search.add_descendants(leader);
         if roll.adopts() {
             for (orphan, ended) in roll.orphans_of(leader) {
                 if ended {
                     reap(WaitId::Pid(orphan));
-                    search.strays.unsettled = true;
+                    search.orphans.incomplete = true;
                 } else {
-                    search.from(orphan, |_| true);
+                    search.add_tree(orphan, |_| true);
                 }
             }
         } else {
-            search.anywhere(leader, mark);
+            search.scan_all(leader, mark);
         }
-        search.strays
+        search.orphans
     }
 
     /// Returns true if nothing is left.
-    pub(super) fn none(&self) -> bool {
-        self.alive.is_empty() && !self.unsettled
+    pub(super) fn is_empty(&self) -> bool {
+        self.alive.is_empty() && !self.incomplete
     }
 
     /// Returns the numbers of those that still run.
-    pub(super) fn lasting(&self) -> impl Iterator<Item = Pid> {
+    pub(super) fn still_running(&self) -> impl Iterator<Item = Pid> {
         self.alive.iter().filter(|stray| !wait(&stray.pidfd, Instant::now())).map(|stray| stray.pid)
     }
 
@@ -109,23 +109,23 @@ pub(super) fn reap(which: WaitId<'_>) {
 
 #[derive(Default)]
 struct OrphanSearch {
-    seen: HashSet<Pid>,
-    strays: Orphans,
+    visited: HashSet<Pid>,
+    orphans: Orphans,
 }
 
 impl OrphanSearch {
     /// Adds a process and its descendants, if `same` still accepts it.
-    fn from(&mut self, pid: Pid, same: impl Fn(&Process) -> bool) {
-        if self.take(pid, same) {
-            self.below(pid);
+    fn add_tree(&mut self, pid: Pid, same: impl Fn(&Process) -> bool) {
+        if self.add(pid, same) {
+            self.add_descendants(pid);
         }
     }
 
-    fn below(&mut self, top: Pid) {
+    fn add_descendants(&mut self, top: Pid) {
         let mut parents = vec![top];
         while let Some(parent) = parents.pop() {
             for child in proc::children(parent) {
-                if self.take(child, |process| process.parent == Some(parent)) {
+                if self.add(child, |process| process.parent == Some(parent)) {
                     parents.push(child);
                 }
             }
@@ -133,38 +133,38 @@ impl OrphanSearch {
     }
 
     /// Adds all later processes that have the group or the mark.
-    fn anywhere(&mut self, leader: Pid, mark: &str) {
+    fn scan_all(&mut self, leader: Pid, mark: &str) {
         let marked = |pid| proc::variable(pid, MARK).is_some_and(|found| found == mark.as_bytes());
-        for _ in 0..LOOKS {
+        for _ in 0..MOST_SCANS {
             let mut vanished = false;
-            for pid in proc::since(leader) {
+            for pid in proc::started_after(leader) {
                 let ours = |process: &Process| process.group == Some(leader) || marked(pid);
                 match Process::read(pid) {
                     Some(process) if process.ended => {}
-                    Some(process) if ours(&process) => self.from(pid, ours),
+                    Some(process) if ours(&process) => self.add_tree(pid, ours),
                     _ => vanished |= Process::read(pid).is_none_or(|process| process.ended),
                 }
             }
-            if !vanished || !self.strays.none() {
+            if !vanished || !self.orphans.is_empty() {
                 return;
             }
         }
     }
 
-    fn take(&mut self, pid: Pid, same: impl Fn(&Process) -> bool) -> bool {
-        if !self.seen.insert(pid) {
+    fn add(&mut self, pid: Pid, same: impl Fn(&Process) -> bool) -> bool {
+        if !self.visited.insert(pid) {
             return false;
         }
-        let room = self.strays.alive.len() < MOST_HELD;
+        let room = self.orphans.alive.len() < MOST_ORPHANS;
         let held = room.then(|| pidfd_open(pid, PidfdFlags::empty()).ok()).flatten();
         match (held, Process::read(pid).filter(same)) {
             (Some(pidfd), Some(process)) if !process.ended => {
-                self.strays.alive.push(Stray { pid, pidfd });
+                self.orphans.alive.push(Orphan { pid, pidfd });
                 true
             }
             // Its children may have a new parent now, which was scanned before.
             _ => {
-                self.strays.unsettled = true;
+                self.orphans.incomplete = true;
                 false
             }
         }

@@ -22,7 +22,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// The program exceeded the limit of standard output.
 #[derive(Debug)]
-pub(super) struct TooMuch;
+pub(super) struct OutputTooLarge;
 
 /// The pipes of a program, and the output read so far.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Pipes<'a> {
     /// The input that is still to be written.
     input: &'a [u8],
     output: Vec<u8>,
-    complaint: HeadAndTail,
+    stderr_text: HeadAndTail,
     chunk: Vec<u8>,
 }
 
@@ -46,10 +46,10 @@ impl<'a> Pipes<'a> {
             stderr: child.stderr.take(),
             input,
             output: Vec::new(),
-            complaint: HeadAndTail::default(),
+            stderr_text: HeadAndTail::default(),
             chunk: vec![0; CHUNK],
         };
-        pipes.open().into_iter().try_for_each(|(pipe, _)| ioctl_fionbio(pipe, true))?;
+        pipes.poll_fds().into_iter().try_for_each(|(pipe, _)| ioctl_fionbio(pipe, true))?;
         Ok(pipes)
     }
 
@@ -57,7 +57,7 @@ impl<'a> Pipes<'a> {
     pub(super) fn wait(&self, pidfd: Option<BorrowedFd<'_>>, most: Duration) {
         let process = pidfd.map(|pidfd| (pidfd, PollFlags::IN));
         let mut awaited: Vec<_> = self
-            .open()
+            .poll_fds()
             .into_iter()
             .chain(process)
             .map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags))
@@ -67,7 +67,7 @@ impl<'a> Pipes<'a> {
         let _woken = poll(&mut awaited, Some(&most));
     }
 
-    fn open(&self) -> Vec<(BorrowedFd<'_>, PollFlags)> {
+    fn poll_fds(&self) -> Vec<(BorrowedFd<'_>, PollFlags)> {
         let stdin = self.stdin.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::OUT));
         let stdout = self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
         let stderr = self.stderr.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
@@ -75,41 +75,41 @@ impl<'a> Pipes<'a> {
     }
 
     /// Writes and reads once, without blocking.
-    pub(super) fn serve(&mut self) -> Result<(), TooMuch> {
+    pub(super) fn serve(&mut self) -> Result<(), OutputTooLarge> {
         self.write();
         self.read_output(CHUNK)?;
-        self.read_complaint(CHUNK);
+        self.read_stderr(CHUNK);
         Ok(())
     }
 
     /// Reads the bytes that are in the pipes now, and no more: an orphan may go on writing.
-    pub(super) fn drain(&mut self) -> Result<(), TooMuch> {
-        let mut left = waiting(self.stdout.as_ref());
+    pub(super) fn drain(&mut self) -> Result<(), OutputTooLarge> {
+        let mut left = available_bytes(self.stdout.as_ref());
         while left > 0 {
             let read = self.read_output(left)?;
             left = if read == 0 { 0 } else { left.saturating_sub(read) };
         }
-        let mut left = waiting(self.stderr.as_ref());
+        let mut left = available_bytes(self.stderr.as_ref());
         while left > 0 {
-            let read = self.read_complaint(left);
+            let read = self.read_stderr(left);
             left = if read == 0 { 0 } else { left.saturating_sub(read) };
         }
         Ok(())
     }
 
     /// Returns true if part of the input was never read.
-    pub(super) fn unread(&self) -> bool {
+    pub(super) fn has_unread_input(&self) -> bool {
         !self.input.is_empty()
     }
 
     /// Returns the beginning of standard error.
-    pub(super) fn complaint(&self) -> &[u8] {
-        self.complaint.head()
+    pub(super) fn stderr_head(&self) -> &[u8] {
+        self.stderr_text.head()
     }
 
     /// Returns standard output and standard error.
-    pub(super) fn into_said(self) -> (Vec<u8>, Vec<u8>) {
-        (self.output, self.complaint.into_bytes())
+    pub(super) fn into_outputs(self) -> (Vec<u8>, Vec<u8>) {
+        (self.output, self.stderr_text.into_bytes())
     }
 
     fn write(&mut self) {
@@ -120,25 +120,25 @@ impl<'a> Pipes<'a> {
                 self.input = self.input.get(taken..).unwrap_or_default();
                 !self.input.is_empty()
             }
-            Err(error) => passing(&error),
+            Err(error) => is_retryable(&error),
         };
         if !open {
             self.stdin = None;
         }
     }
 
-    fn read_output(&mut self, most: usize) -> Result<usize, TooMuch> {
+    fn read_output(&mut self, most: usize) -> Result<usize, OutputTooLarge> {
         let bytes = read(&mut self.stdout, &mut self.chunk, most);
         if self.output.len() + bytes.len() > MOST_OUTPUT {
-            return Err(TooMuch);
+            return Err(OutputTooLarge);
         }
         self.output.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
-    fn read_complaint(&mut self, most: usize) -> usize {
+    fn read_stderr(&mut self, most: usize) -> usize {
         let bytes = read(&mut self.stderr, &mut self.chunk, most);
-        self.complaint.add(bytes);
+        self.stderr_text.add(bytes);
         bytes.len()
     }
 }
@@ -149,7 +149,7 @@ fn read<'c>(pipe: &mut Option<impl Read>, chunk: &'c mut [u8], most: usize) -> &
     let Some((open, room)) = pipe.as_mut().zip(chunk.get_mut(..most)) else { return &[] };
     let (read, open) = match open.read(room) {
         Ok(read) => (read, read > 0),
-        Err(error) => (0, passing(&error)),
+        Err(error) => (0, is_retryable(&error)),
     };
     if !open {
         *pipe = None;
@@ -158,12 +158,12 @@ fn read<'c>(pipe: &mut Option<impl Read>, chunk: &'c mut [u8], most: usize) -> &
 }
 
 /// Returns true if the operation can be retried.
-fn passing(error: &io::Error) -> bool {
+fn is_retryable(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
 /// The bytes available in a pipe, by ioctl(FIONREAD) (pipe(7)).
-fn waiting(pipe: Option<&impl AsFd>) -> usize {
+fn available_bytes(pipe: Option<&impl AsFd>) -> usize {
     let bytes = pipe.map_or(Ok(0), ioctl_fionread).unwrap_or(0);
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

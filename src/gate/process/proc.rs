@@ -55,13 +55,13 @@ pub(super) fn children(parent: Pid) -> Vec<Pid> {
 ///
 /// Numbers increase, and wrap around at `/proc/sys/kernel/pid_max`. The last one assigned is at the end of
 /// `/proc/loadavg`.
-pub(super) fn since(first: Pid) -> impl Iterator<Item = Pid> {
+pub(super) fn started_after(first: Pid) -> impl Iterator<Item = Pid> {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let last = load.split_whitespace().last().and_then(pid);
-    numbers("/proc").filter(move |pid| last.is_none_or(|last| after(*pid, first, last)))
+    numbers("/proc").filter(move |pid| last.is_none_or(|last| is_after(*pid, first, last)))
 }
 
-fn after(pid: Pid, first: Pid, last: Pid) -> bool {
+fn is_after(pid: Pid, first: Pid, last: Pid) -> bool {
     let begun_again = last.as_raw_pid() < first.as_raw_pid();
     pid.as_raw_pid() > first.as_raw_pid() || (begun_again && pid.as_raw_pid() <= last.as_raw_pid())
 }
@@ -107,7 +107,7 @@ mod tests {
         let later = |first, last| {
             let numbers = [2, 5, 9].map(|number| Pid::from_raw(number).unwrap()).into_iter();
             let (first, last) = (Pid::from_raw(first).unwrap(), Pid::from_raw(last).unwrap());
-            numbers.filter(|pid| after(*pid, first, last)).map(Pid::as_raw_pid).collect::<Vec<_>>()
+            numbers.filter(|pid| is_after(*pid, first, last)).map(Pid::as_raw_pid).collect::<Vec<_>>()
         };
         assert_eq!(later(5, 9), [9]);
         assert_eq!(later(9, 3), [2]);
@@ -120,7 +120,10 @@ mod tests {
         let own = Process::read(getpid()).unwrap();
         assert!(!own.ended && own.started > 0);
         assert!(children(own.parent.unwrap()).contains(&getpid()));
-        assert!(since(Pid::INIT).any(|pid| pid == getpid()) && since(getpid()).all(|pid| pid != getpid()));
+        assert!(
+            started_after(Pid::INIT).any(|pid| pid == getpid())
+                && started_after(getpid()).all(|pid| pid != getpid())
+        );
         assert_eq!(
             variable(getpid(), "CARGO_PKG_NAME").is_some(),
             std::env::var_os("CARGO_PKG_NAME").is_some()

@@ -19,20 +19,20 @@ use super::Order;
 use super::limits;
 use super::orphans::{self, Orphans};
 use super::pipes::Pipes;
-use super::roll;
+use super::registry;
 use super::sandbox;
 
 /// The time that a program has to end when it is asked to.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The time limit for killing descendants, in case they keep multiplying.
-const KILLING: Duration = Duration::from_secs(1);
+const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The time that one round of killing waits for its effect.
-const ROUND: Duration = Duration::from_millis(50);
+const KILL_ROUND: Duration = Duration::from_millis(50);
 
 /// The poll interval for a process without a pidfd.
-const PAUSE: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The exit status of a process.
 #[derive(Debug, Clone, Copy)]
@@ -42,36 +42,36 @@ pub(super) enum Exit {
     /// This signal ended the process.
     Signal(i32),
     /// The kernel did not report the status, because SIGCHLD is ignored (waitpid(2)).
-    Unseen,
+    Unknown,
 }
 
 /// A started program. Dropping it kills the program and all that it started.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningProcess {
     leader: Pid,
     pidfd: Option<OwnedFd>,
     mark: String,
 }
 
-impl Running {
+impl RunningProcess {
     /// Starts a program. The error is the end of a sentence that begins with the program's name.
-    pub(super) fn start<'a>(order: &Order<'a>) -> Result<(Running, Pipes<'a>), String> {
-        let (running, mut child) = Running::spawn(order)?;
+    pub(super) fn start<'a>(order: &Order<'a>) -> Result<(RunningProcess, Pipes<'a>), String> {
+        let (running, mut child) = RunningProcess::spawn(order)?;
         let input = order.input.unwrap_or_default();
-        let pipes = Pipes::take(&mut child, input).map_err(|error| unstarted(order, &error))?;
+        let pipes = Pipes::take(&mut child, input).map_err(|error| start_error(order, &error))?;
         Ok((running, pipes))
     }
 
     /// Starts a program and leaves its pipes to the caller, input included.
-    pub(super) fn spawn(order: &Order<'_>) -> Result<(Running, Child), String> {
+    pub(super) fn spawn(order: &Order<'_>) -> Result<(RunningProcess, Child), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
-        let mut roll = roll::hold();
-        let child = sandbox::start(order, &mark).map_err(|error| unstarted(order, &error))?;
+        let mut roll = registry::lock();
+        let child = sandbox::start(order, &mark).map_err(|error| start_error(order, &error))?;
         let leader = Pid::from_child(&child);
-        roll.enter(leader, &mark);
+        roll.register(leader, &mark);
         drop(roll);
-        limits::hold(leader);
-        let running = Running { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
+        limits::set_rlimits(leader);
+        let running = RunningProcess { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
         Ok((running, child))
     }
 
@@ -85,14 +85,14 @@ impl Running {
     }
 
     /// Returns the exit status once the process has ended. The process stays unreaped.
-    pub(super) fn ended(&self) -> Option<Exit> {
+    pub(super) fn exit(&self) -> Option<Exit> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(self.leader), options) {
             Ok(status) => {
                 let status = status?;
                 status.exit_status().map(Exit::Code).or(status.terminating_signal().map(Exit::Signal))
             }
-            Err(Errno::CHILD) => Some(Exit::Unseen),
+            Err(Errno::CHILD) => Some(Exit::Unknown),
             Err(_) => None,
         }
     }
@@ -100,7 +100,7 @@ impl Running {
     /// Asks the process and all that it started to end, and waits briefly. Stopped processes are continued
     /// first.
     pub(super) fn ask_to_end(&self) {
-        let strays = self.strays();
+        let strays = self.orphans();
         for signal in [Signal::TERM, Signal::CONT] {
             self.signal_group(signal);
             strays.signal(signal);
@@ -114,22 +114,22 @@ impl Running {
     fn kill(&self, until: Instant) -> Orphans {
         self.signal_group(Signal::KILL);
         self.wait(until);
-        let strays = self.strays();
+        let strays = self.orphans();
         strays.signal(Signal::KILL);
         strays.wait(until);
-        let _roll = roll::hold();
+        let _roll = registry::lock();
         strays.reap();
         strays
     }
 
-    fn strays(&self) -> Orphans {
-        Orphans::find(&roll::hold(), self.leader, &self.mark)
+    fn orphans(&self) -> Orphans {
+        Orphans::find(&registry::lock(), self.leader, &self.mark)
     }
 
     /// Signals the process group. Its number is the leader's, which cannot be reused before the leader is
     /// reaped.
     fn signal_group(&self, signal: Signal) {
-        if !matches!(self.ended(), Some(Exit::Unseen)) {
+        if !matches!(self.exit(), Some(Exit::Unknown)) {
             let _sent = kill_process_group(self.leader, signal);
         }
     }
@@ -139,33 +139,33 @@ impl Running {
             orphans::wait(pidfd, until);
             return;
         }
-        while self.ended().is_none() && Instant::now() < until {
-            thread::sleep(PAUSE);
+        while self.exit().is_none() && Instant::now() < until {
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
-        let until = Instant::now() + KILLING;
+        let until = Instant::now() + KILL_TIMEOUT;
         let left = loop {
-            let ended = self.ended().is_some();
-            let strays = self.kill(until.min(Instant::now() + ROUND));
-            if (ended && strays.none()) || Instant::now() >= until {
+            let ended = self.exit().is_some();
+            let strays = self.kill(until.min(Instant::now() + KILL_ROUND));
+            if (ended && strays.is_empty()) || Instant::now() >= until {
                 break strays;
             }
         };
-        let mut roll = roll::hold();
-        let alive = self.ended().is_none().then_some(self.leader);
+        let mut roll = registry::lock();
+        let alive = self.exit().is_none().then_some(self.leader);
         orphans::reap(WaitId::Pid(self.leader));
-        roll.strike(self.leader, left.lasting().chain(alive));
+        roll.deregister(self.leader, left.still_running().chain(alive));
     }
 }
 
 /// Describes why a program could not be started (execve(2)).
-fn unstarted(order: &Order<'_>, error: &io::Error) -> String {
+fn start_error(order: &Order<'_>, error: &io::Error) -> String {
     let why = match error.kind() {
-        ErrorKind::NotFound if !order.folder.is_dir() => "the folder to run in was not found",
+        ErrorKind::NotFound if !order.cwd.is_dir() => "the folder to run in was not found",
         ErrorKind::NotFound if order.program.exists() => "the interpreter on its first line was not found",
         ErrorKind::NotFound => "it was not found",
         ErrorKind::PermissionDenied => "permission denied",

@@ -45,14 +45,14 @@ pub(in crate::gate) enum Proof {
 /// What canaries showed, until the program, its configuration or the traits of the files change, or the time is over.
 #[derive(Debug)]
 pub(in crate::gate) struct Proofs {
-    known: Mutex<LruCache<Version, Known>>,
+    known: Mutex<LruCache<Version, ProofEntry>>,
     /// The directory that stores proofs, one file for each root.
     written: Option<Notes>,
 }
 
 /// A proof that is remembered.
 #[derive(Debug, Clone)]
-struct Known {
+struct ProofEntry {
     proof: Proof,
     since: Instant,
     traits: Version,
@@ -73,13 +73,13 @@ pub(in crate::gate) struct Subject<'a> {
 
 impl Default for Proofs {
     fn default() -> Proofs {
-        Proofs::kept_in(None)
+        Proofs::with_directory(None)
     }
 }
 
 impl Proofs {
     /// Remembers proofs, and writes those down that last, where there is a folder for it.
-    pub(in crate::gate) fn kept_in(folder: Option<PathBuf>) -> Proofs {
+    pub(in crate::gate) fn with_directory(folder: Option<PathBuf>) -> Proofs {
         Proofs { known: Mutex::new(LruCache::new(MOST_PROOFS)), written: folder.map(Notes::in_folder) }
     }
 
@@ -127,7 +127,7 @@ impl Proofs {
         let tree = subject.traits.of_tree_with(subject.path);
         let traits = tree.unwrap_or_else(|| subject.traits.of_file(subject.path));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { proof, since, traits: then } = known.get(&subject.key)?;
+        let ProofEntry { proof, since, traits: then } = known.get(&subject.key)?;
         let (life, holds) = match proof {
             Proof::Works if tree.is_some() => (LONG_LIFE, *then == traits),
             Proof::Works => (LIFE, *then == traits),
@@ -140,7 +140,7 @@ impl Proofs {
         let tree = subject.traits.of_tree_with(subject.path);
         let traits = tree.unwrap_or_else(|| subject.traits.of_file(subject.path));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.put(subject.key, Known { proof, since: Instant::now(), traits });
+        known.put(subject.key, ProofEntry { proof, since: Instant::now(), traits });
     }
 
     /// Makes all that is remembered older.
@@ -158,7 +158,7 @@ mod tests {
     /// A proof for a file of a tree with these texts, asked for by a process that remembers nothing.
     fn known(folder: &Path, tree: Option<&str>, own: &str) -> Option<Proof> {
         let traits = traits(tree, own);
-        Proofs::kept_in(Some(folder.to_owned())).proof(&[subject(&traits)]).remove(0)
+        Proofs::with_directory(Some(folder.to_owned())).proof(&[subject(&traits)]).remove(0)
     }
 
     fn traits(tree: Option<&str>, own: &str) -> Traits {
@@ -171,7 +171,7 @@ mod tests {
 
     fn keep(folder: &Path, tree: Option<&str>, proof: Proof) {
         let traits = traits(tree, "let a = 1\n");
-        Proofs::kept_in(Some(folder.to_owned())).keep(&[(subject(&traits), proof)]);
+        Proofs::with_directory(Some(folder.to_owned())).keep(&[(subject(&traits), proof)]);
     }
 
     #[test]

@@ -1,28 +1,28 @@
 //! What the gates keep from one call to the next, and share while calls run side by side.
 
-mod around;
-mod basis;
+mod ancestors;
 mod cache;
+mod cache_key;
 mod canary;
+mod config_deps;
 mod formatted;
-mod kin;
 mod slots;
 mod traits;
 mod versions;
 
 use std::path::PathBuf;
 
-pub(super) use self::around::survey;
-pub(super) use self::basis::{CacheInputs, CacheKey, configured};
+pub(super) use self::ancestors::survey;
 use self::cache::Answers;
 pub(super) use self::cache::CachedFindings;
+pub(super) use self::cache_key::{CacheInputs, CacheKey, configured};
 use self::canary::Proofs;
 pub(super) use self::canary::{Proof, Subject};
 use self::formatted::Formatted;
 pub(super) use self::slots::Slots;
 pub(super) use self::traits::Traits;
 pub(super) use self::versions::Versions;
-use super::process::{Ceiling, lack, strongest};
+use super::process::{Ceiling, strongest, unavailable_reason};
 use super::server::ServerPool;
 use crate::policy::Isolation;
 
@@ -35,25 +35,25 @@ pub struct GateRuntime {
     pub(super) formatted: Formatted,
     /// What programs are kept apart by at most.
     pub(super) ceiling: Ceiling,
-    pub(super) fleet: ServerPool,
+    pub(super) pool: ServerPool,
     /// The versions of programs.
     pub(super) versions: Versions,
 }
 
 impl GateRuntime {
     /// Makes one that writes down in this folder which programs were seen to work.
-    pub fn remembering(proofs: Option<PathBuf>) -> GateRuntime {
-        GateRuntime { proofs: Proofs::kept_in(proofs), ..GateRuntime::default() }
+    pub fn with_proofs_dir(proofs: Option<PathBuf>) -> GateRuntime {
+        GateRuntime { proofs: Proofs::with_directory(proofs), ..GateRuntime::default() }
     }
 
     /// Has language servers kept from here on, for a process that lasts.
     pub fn keep_servers(&self) {
-        self.fleet.keep();
+        self.pool.enable();
     }
 
     /// True if language servers are kept running.
     pub fn keeps_servers(&self) -> bool {
-        self.fleet.keeps()
+        self.pool.is_enabled()
     }
 
     /// What the programs of gates are kept apart by here; found out when it is asked first.
@@ -62,8 +62,8 @@ impl GateRuntime {
     }
 
     /// Why a better one is not to be had; nothing where it is the best.
-    pub fn short_of_best(&self) -> Option<String> {
-        lack(Isolation::Bubblewrap, self.ceiling)
+    pub fn isolation_shortfall(&self) -> Option<String> {
+        unavailable_reason(Isolation::Bubblewrap, self.ceiling)
     }
 }
 
@@ -77,7 +77,7 @@ impl Default for GateRuntime {
             proofs: Proofs::default(),
             formatted: Formatted::default(),
             ceiling: Ceiling::default(),
-            fleet: ServerPool::default(),
+            pool: ServerPool::default(),
             versions: Versions::default(),
         }
     }

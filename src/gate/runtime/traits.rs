@@ -12,8 +12,8 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::around::{self, Tree};
-use super::basis::KeyHasher;
+use super::ancestors::{self, Tree};
+use super::cache_key::KeyHasher;
 use crate::gate::regular;
 use crate::policy::{CacheScope, Gate};
 use crate::text::Version;
@@ -76,10 +76,10 @@ impl Traits {
     ) -> Traits {
         let sources = || {
             let edited: Vec<&str> = drafts.iter().map(|(path, _)| *path).collect();
-            let others = around::tree(gate, root, &edited)?;
+            let others = ancestors::tree(gate, root, &edited)?;
             let draft = |(path, text): &(&str, Option<&str>)| {
                 let text = (*text)?;
-                let is_whole = around::is_configuration(gate, path);
+                let is_whole = ancestors::is_configuration(gate, path);
                 let traits = if is_whole { Version::hash(text.as_bytes()) } else { roads(text) };
                 Some(((*path).to_owned(), traits))
             };
@@ -105,7 +105,7 @@ impl Traits {
         let mut both = KeyHasher::default();
         both.add(tree.hex().as_bytes());
         both.add(self.of_file(path).hex().as_bytes());
-        Some(both.stamp())
+        Some(both.version())
     }
 
     /// Traits of a tree that is known by this text.
@@ -133,7 +133,7 @@ impl Sources {
             all.add(path.as_bytes());
             all.add(roads.hex().as_bytes());
         }
-        Some(all.stamp())
+        Some(all.version())
     }
 }
 
@@ -143,24 +143,24 @@ fn switches_of(drafts: &[(&str, Option<&str>)]) -> BTreeMap<String, Version> {
 
 /// Stamps the lines of a text that may switch a tool off.
 fn switches(text: &str) -> Version {
-    stamp(text, &|line| has(line, &MARKS) && has(line, &SWITCHES))
+    hash_lines(text, &|line| has(line, &MARKS) && has(line, &SWITCHES))
 }
 
 /// Stamps those and the lines that name other files.
 fn roads(text: &str) -> Version {
-    stamp(text, &|line| has(line, &ROADS) || (has(line, &MARKS) && has(line, &SWITCHES)))
+    hash_lines(text, &|line| has(line, &ROADS) || (has(line, &MARKS) && has(line, &SWITCHES)))
 }
 
 fn has(line: &str, words: &[&str]) -> bool {
     words.iter().any(|word| line.contains(word))
 }
 
-fn stamp(text: &str, counts: &dyn Fn(&str) -> bool) -> Version {
+fn hash_lines(text: &str, counts: &dyn Fn(&str) -> bool) -> Version {
     let mut lines = KeyHasher::default();
     for line in text.lines().filter(|line| counts(&line.to_ascii_lowercase())) {
         lines.add(line.trim().as_bytes());
     }
-    lines.stamp()
+    lines.version()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use lru::LruCache;
 
-use super::basis::KeyHasher;
+use super::cache_key::KeyHasher;
 use crate::gate::trial;
 use crate::gate::watch::Limit;
 use crate::policy::{CommandSpec, Release};
@@ -57,7 +57,7 @@ impl Versions {
             return Some(release.clone());
         }
         drop(known);
-        let version = trial::version_within(&command.probe, program, search, limit).ok().flatten()?;
+        let version = trial::version_with_limit(&command.probe, program, search, limit).ok().flatten()?;
         let release = Release::parse(&version)?;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.put(key, release.clone());
@@ -70,5 +70,5 @@ fn key(program: &Path) -> Option<Version> {
     let mut trace = KeyHasher::default();
     trace.add(program.as_os_str().as_bytes());
     trace.file(&std::fs::metadata(program).ok()?);
-    Some(trace.stamp())
+    Some(trace.version())
 }

@@ -21,7 +21,7 @@ static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The comment markers: the opening one, and the one that must close it.
-const CLOSED: [(&str, &str); 5] =
+const COMMENT_MARKERS: [(&str, &str); 5] =
     [("<!--", "-->"), ("/*", "*/"), ("{/*", "*/}"), ("\"\"\"", "\"\"\""), ("'''", "'''")];
 
 /// A header, and its position in the text.
@@ -66,7 +66,8 @@ impl<'t> FoundHeader<'t> {
             .name("plain")
             .map_or_else(|| found.get(0).map_or(0, |all| all.end()), |plain| plain.start());
         let open = found.name("open").map_or("", |open| open.as_str());
-        let close = CLOSED.iter().find(|(known, _)| open.starts_with(known)).map(|(_, close)| *close);
+        let close =
+            COMMENT_MARKERS.iter().find(|(known, _)| open.starts_with(known)).map(|(_, close)| *close);
         let rest = line.get(from..)?;
         let (rest, unclosed) = match close {
             None => (rest, None),
@@ -86,7 +87,7 @@ impl<'t> FoundHeader<'t> {
     }
 
     /// Returns all problems of the header, in the order of the text.
-    pub(super) fn troubles(&self) -> Vec<HeaderProblem> {
+    pub(super) fn problems(&self) -> Vec<HeaderProblem> {
         let mut troubles = Vec::new();
         if !self.colon {
             troubles.push(HeaderProblem { at: 0, message: "`SCAFFOLD` needs a colon after it".to_owned() });
@@ -101,7 +102,7 @@ impl<'t> FoundHeader<'t> {
                 Some((name, _)) if seen.contains(&name) => Some(format!("the field `{name}` occurs twice")),
                 Some((name, value)) => {
                     seen.push(name);
-                    faulty(name, value)
+                    value_problem(name, value)
                 }
             };
             troubles.extend(message.map(|message| HeaderProblem { at: *at, message }));
@@ -112,7 +113,7 @@ impl<'t> FoundHeader<'t> {
             }
         }
         if troubles.is_empty() {
-            troubles.extend(self.order());
+            troubles.extend(self.order_problem());
         }
         if let Some(close) = self.unclosed {
             troubles.push(HeaderProblem {
@@ -126,7 +127,7 @@ impl<'t> FoundHeader<'t> {
     }
 
     /// Checks that a file was not updated before it was created.
-    fn order(&self) -> Option<HeaderProblem> {
+    fn order_problem(&self) -> Option<HeaderProblem> {
         let day = |name: &str| self.value(name).and_then(|value| value.get(..10));
         let (created, updated) = (day("created")?, day("updated")?);
         let at = self.fields.iter().find(|(_, field)| field.starts_with("updated=")).map_or(0, |(at, _)| *at);
@@ -136,7 +137,7 @@ impl<'t> FoundHeader<'t> {
 }
 
 /// Returns the problem of a value, if any.
-fn faulty(name: &str, value: &str) -> Option<String> {
+fn value_problem(name: &str, value: &str) -> Option<String> {
     let (good, wanted) = match name {
         "template" => (is_name(value), "a name of letters, digits, `-`, `_` and `.`"),
         "version" => (is_version(value), "a hash of 6 to 64 hexadecimal digits, or a version such as 1.2.0"),
@@ -218,7 +219,7 @@ mod tests {
             "\"\"\"SCAFFOLD: template=tool version=1.0\"\"\"\n",
         ] {
             let header = FoundHeader::parse(text).expect(text);
-            assert_eq!(header.troubles(), [], "{text}");
+            assert_eq!(header.problems(), [], "{text}");
             assert!(header.value("template").is_some(), "{text}");
         }
         for text in [
@@ -248,7 +249,7 @@ mod tests {
             ("# template=module version=1.0 path=/etc/a\n", 30, "path must be"),
             ("<!-- template=module version=1.0\n", 0, "not closed"),
         ] {
-            let troubles = FoundHeader::parse(text).expect(text).troubles();
+            let troubles = FoundHeader::parse(text).expect(text).problems();
             assert_eq!(troubles.len(), 1, "{text}: {troubles:?}");
             assert!(troubles[0].at == at && troubles[0].message.contains(said), "{text}: {troubles:?}");
         }
@@ -259,7 +260,7 @@ mod tests {
         fn any_text_is_read(fields in "[a-z=\\-0-9T:+.é ]{0,60}") {
             for open in ["# SCAFFOLD:", "<!-- template=", "\"\"\"SCAFFOLD "] {
                 if let Some(header) = FoundHeader::parse(&format!("{open}{fields}")) {
-                    header.troubles();
+                    header.problems();
                 }
             }
         }

@@ -23,35 +23,35 @@ use crate::policy::{self, Demand, Scaffold, ScaffoldLayout};
 /// Returns the findings of a file.
 ///
 /// Errors: `Skipped` if it has no header and needs none.
-pub(super) fn faults(rules: &Scaffold, page: PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
+pub(super) fn check(rules: &Scaffold, page: PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
     let Some(header) = FoundHeader::parse(page.text) else {
         return match rules.header {
             policy::HeaderRule::Optional => Err(GateError::Skipped("has no scaffold header".to_owned())),
             policy::HeaderRule::Required => {
                 let message =
                     "no scaffold header in the first lines, as in `SCAFFOLD: template=module version=1.0.0`";
-                Ok(vec![fault(0, "scaffold-header", message.to_owned())])
+                Ok(vec![rule_match(0, "scaffold-header", message.to_owned())])
             }
         };
     };
-    let troubles = header.troubles();
+    let troubles = header.problems();
     if !troubles.is_empty() {
-        let told = |HeaderProblem { at, message }| fault(header.start + at, "scaffold-header", message);
+        let told = |HeaderProblem { at, message }| rule_match(header.start + at, "scaffold-header", message);
         return Ok(troubles.into_iter().map(told).collect());
     }
     let template = header.value("template").unwrap_or_default();
     let layout = rules.templates.iter().find(|(name, _)| name == template).map(|(_, layout)| layout);
-    let Some(layout) = layout else { return Ok(advice(&header, None, page)) };
-    let structure = structure(&header, layout, page)?;
-    Ok(if structure.is_empty() { advice(&header, Some(layout), page) } else { structure })
+    let Some(layout) = layout else { return Ok(recommendations(&header, None, page)) };
+    let structure = missing_required(&header, layout, page)?;
+    Ok(if structure.is_empty() { recommendations(&header, Some(layout), page) } else { structure })
 }
 
-fn fault(offset: usize, code: &'static str, message: String) -> RuleMatch {
+fn rule_match(offset: usize, code: &'static str, message: String) -> RuleMatch {
     RuleMatch { offset, code: Some(code), severity: Severity::Error, message }
 }
 
 /// Returns the required parts that the text lacks, as findings at the header.
-fn structure(
+fn missing_required(
     header: &FoundHeader<'_>,
     layout: &ScaffoldLayout,
     page: PatternInput<'_>,
@@ -60,11 +60,11 @@ fn structure(
     let mut faults = Vec::new();
     if !layout.sections.is_empty() {
         let there = sections(page)?;
-        let missing = layout.sections.iter().filter(|section| !there.contains(&plain(section)));
+        let missing = layout.sections.iter().filter(|section| !there.contains(&normalize(section)));
         faults.extend(missing.map(|section| {
             let message =
                 format!("the section `{section}`, which the template `{template}` requires, is missing");
-            fault(header.start, "scaffold-section", message)
+            rule_match(header.start, "scaffold-section", message)
         }));
     }
     if !layout.symbols.is_empty() {
@@ -72,39 +72,43 @@ fn structure(
         let missing = layout.symbols.iter().filter(|symbol| !there.contains(*symbol));
         faults.extend(missing.map(|symbol| {
             let message = format!("`{symbol}`, which the template `{template}` requires, is not defined");
-            fault(header.start, "scaffold-symbol", message)
+            rule_match(header.start, "scaffold-symbol", message)
         }));
     }
     faults.extend(
         layout
             .required
             .iter()
-            .flat_map(|demand| demanded(demand, header, page))
-            .map(|(offset, message)| fault(offset, "scaffold-structure", message)),
+            .flat_map(|demand| missing_parts(demand, header, page))
+            .map(|(offset, message)| rule_match(offset, "scaffold-structure", message)),
     );
     Ok(faults)
 }
 
 /// Returns the recommended parts that the text lacks, and a path in the header that differs from the file's.
-fn advice(
+fn recommendations(
     header: &FoundHeader<'_>,
     layout: Option<&ScaffoldLayout>,
     page: PatternInput<'_>,
 ) -> Vec<RuleMatch> {
     let warning = |(offset, message)| RuleMatch {
         severity: Severity::Warning,
-        ..fault(offset, "scaffold-guideline", message)
+        ..rule_match(offset, "scaffold-guideline", message)
     };
     let moved = header
         .value("path")
         .filter(|path| path.trim_start_matches("./") != page.path)
         .map(|path| (header.start, format!("the header says that this file is {path}; it is {}", page.path)));
     let advised = layout.into_iter().flat_map(|layout| &layout.guidelines);
-    moved.into_iter().chain(advised.flat_map(|demand| demanded(demand, header, page))).map(warning).collect()
+    moved
+        .into_iter()
+        .chain(advised.flat_map(|demand| missing_parts(demand, header, page)))
+        .map(warning)
+        .collect()
 }
 
 /// Returns findings for the parts of a requirement that are missing.
-fn demanded(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'_>) -> Vec<(usize, String)> {
+fn missing_parts(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'_>) -> Vec<(usize, String)> {
     let told = |offset| (offset, demand.message.clone());
     match demand.wanted {
         true if demand.pattern.is_match(page.text) => Vec::new(),
@@ -118,7 +122,7 @@ fn demanded(demand: &Demand, header: &FoundHeader<'_>, page: PatternInput<'_>) -
 /// The headings of a page; for other text, the lines that consist of a comment.
 fn sections(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
     if page.language != "markdown" {
-        let bare = |line: &str| plain(line.trim_matches(|c: char| "#/*-=;%<!> \t".contains(c)));
+        let bare = |line: &str| normalize(line.trim_matches(|c: char| "#/*-=;%<!> \t".contains(c)));
         return Ok(page.text.lines().map(bare).collect());
     }
     let Some(program) = child::program_for(page.text.len()) else { return Ok(headings(page.text)) };
@@ -134,7 +138,7 @@ pub(super) fn headings(text: &str) -> HashSet<String> {
     for event in Parser::new(text) {
         match event {
             Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
-            Event::End(TagEnd::Heading(_)) => headings.extend(heading.take().map(|text| plain(&text))),
+            Event::End(TagEnd::Heading(_)) => headings.extend(heading.take().map(|text| normalize(&text))),
             Event::Text(text) | Event::Code(text) => {
                 if let Some(heading) = &mut heading {
                     heading.push_str(&text);
@@ -147,7 +151,7 @@ pub(super) fn headings(text: &str) -> HashSet<String> {
 }
 
 /// Normalizes a heading: lower case, single spaces, no colon at the end.
-fn plain(heading: &str) -> String {
+fn normalize(heading: &str) -> String {
     let words: Vec<&str> = heading.trim_end_matches(':').split_whitespace().collect();
     words.join(" ").to_lowercase()
 }
@@ -165,7 +169,7 @@ fn symbols(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
         {
             names.extend(name.map(str::to_owned));
         }
-        WalkStep::Inside
+        WalkStep::Enter
     });
     Ok(names)
 }

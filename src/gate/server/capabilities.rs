@@ -8,7 +8,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::state::{PublishedDiagnostics, ServerState};
-use crate::gate::finding::clean;
+use crate::gate::finding::sanitize;
 use crate::gate::output::uri;
 use crate::policy::Columns;
 
@@ -25,19 +25,24 @@ pub(super) struct Capabilities {
     /// The pattern of its message that the project is loaded.
     pub(super) ready: Option<Regex>,
     /// The pattern of its message that its configuration is unreadable.
-    pub(super) ill: Option<Regex>,
+    pub(super) config_error: Option<Regex>,
 }
 
 impl Capabilities {
     /// Handles a message; `greeting` is the id of the `initialize` request, which is answered first.
     ///
     /// Errors: why the server cannot be used, as the end of a sentence that begins with its name.
-    pub(super) fn hear(&self, message: &Value, greeting: u64, state: &mut ServerState) -> Result<(), String> {
+    pub(super) fn handle_message(
+        &self,
+        message: &Value,
+        greeting: u64,
+        state: &mut ServerState,
+    ) -> Result<(), String> {
         let method = message.get("method").and_then(Value::as_str);
         let params = message.get("params").unwrap_or(&Value::Null);
         match (method, message.get("id")) {
             (Some(method), Some(id)) => {
-                let answer = match self.asked(method, params, state) {
+                let answer = match self.handle_request(method, params, state) {
                     Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
                     None => {
                         let error = json!({ "code": METHOD_NOT_FOUND, "message": "method not found" });
@@ -46,42 +51,44 @@ impl Capabilities {
                 };
                 state.send(&answer);
             }
-            (Some(method), None) => self.told(method, params, state),
-            (None, Some(id)) if id.as_u64() == Some(greeting) => self.greeted(message, state)?,
+            (Some(method), None) => self.handle_notification(method, params, state),
+            (None, Some(id)) if id.as_u64() == Some(greeting) => self.handle_initialize(message, state)?,
             (None, Some(id)) => {
                 let answer = match message.get("error") {
                     Some(error) => Err(error.get("code").and_then(Value::as_i64).unwrap_or_default()),
                     None => Ok(message.get("result").cloned().unwrap_or_default()),
                 };
-                state.answered(id.as_u64().unwrap_or_default(), answer);
+                state.store_response(id.as_u64().unwrap_or_default(), answer);
             }
             (None, None) => return Err("wrote a message that is not JSON-RPC".to_owned()),
         }
         Ok(())
     }
 
-    fn greeted(&self, message: &Value, state: &mut ServerState) -> Result<(), String> {
+    fn handle_initialize(&self, message: &Value, state: &mut ServerState) -> Result<(), String> {
         let Some(capabilities) = message.get("result").and_then(|result| result.get("capabilities")) else {
             let why = message.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
-            return Err(format!("refused to start: {}", clean(why.unwrap_or("it gave no reason"))));
+            return Err(format!("refused to start: {}", sanitize(why.unwrap_or("it gave no reason"))));
         };
         if capabilities.get("diagnosticProvider").is_some_and(|offer| !offer.is_null()) {
-            state.pulls.insert(String::new());
+            state.pull_registrations.insert(String::new());
         }
         state.columns = match capabilities.get("positionEncoding").and_then(Value::as_str) {
             None | Some("utf-16") => Columns::Utf16,
             Some("utf-8") => Columns::Bytes,
-            Some(other) => return Err(format!("counts columns in {}, which was not offered", clean(other))),
+            Some(other) => {
+                return Err(format!("counts columns in {}, which was not offered", sanitize(other)));
+            }
         };
         state.notify("initialized", &json!({}));
         state.notify("workspace/didChangeConfiguration", &json!({ "settings": self.settings }));
-        state.greeted = true;
+        state.initialized = true;
         state.ready |= self.ready.is_none();
         Ok(())
     }
 
     /// Answers a request; `None` for an unknown one.
-    fn asked(&self, method: &str, params: &Value, state: &mut ServerState) -> Option<Value> {
+    fn handle_request(&self, method: &str, params: &Value, state: &mut ServerState) -> Option<Value> {
         match method {
             "workspace/configuration" => {
                 let items = params.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -89,8 +96,10 @@ impl Capabilities {
             }
             "client/registerCapability" => {
                 for (id, method) in registrations(params, "registrations") {
-                    if method == "textDocument/diagnostic" && state.pulls.len() < MOST_REGISTRATIONS {
-                        state.pulls.insert(id);
+                    if method == "textDocument/diagnostic"
+                        && state.pull_registrations.len() < MOST_REGISTRATIONS
+                    {
+                        state.pull_registrations.insert(id);
                     }
                 }
                 Some(Value::Null)
@@ -98,7 +107,7 @@ impl Capabilities {
             "client/unregisterCapability" => {
                 // The protocol misspells the name of this key.
                 for (id, _) in registrations(params, "unregisterations") {
-                    state.pulls.remove(&id);
+                    state.pull_registrations.remove(&id);
                 }
                 Some(Value::Null)
             }
@@ -130,33 +139,33 @@ impl Capabilities {
         found.cloned().unwrap_or_default()
     }
 
-    fn told(&self, method: &str, params: &Value, state: &mut ServerState) {
+    fn handle_notification(&self, method: &str, params: &Value, state: &mut ServerState) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         match method {
             "textDocument/publishDiagnostics" => publish(params, state),
             "$/progress" => {
                 let value = params.get("value");
                 if value.and_then(|value| value.get("kind")).and_then(Value::as_str) == Some("end") {
-                    self.says(&text(value.and_then(|value| value.get("message"))), state);
+                    self.check_message(&text(value.and_then(|value| value.get("message"))), state);
                 }
             }
             "window/showMessage" => {
                 let message = text(params.get("message"));
-                self.says(&message, state);
-                state.told = Some(clean(&message));
+                self.check_message(&message, state);
+                state.last_message = Some(sanitize(&message));
             }
-            "window/logMessage" => self.says(&text(params.get("message")), state),
+            "window/logMessage" => self.check_message(&text(params.get("message")), state),
             "experimental/serverStatus" if params.get("quiescent").and_then(Value::as_bool) == Some(true) => {
-                self.says("quiescent", state);
+                self.check_message("quiescent", state);
             }
             _ => {}
         }
     }
 
-    fn says(&self, message: &str, state: &mut ServerState) {
+    fn check_message(&self, message: &str, state: &mut ServerState) {
         state.ready |= self.ready.as_ref().is_some_and(|ready| ready.is_match(message));
-        if self.ill.as_ref().is_some_and(|ill| ill.is_match(message)) {
-            state.ill = Some(clean(message));
+        if self.config_error.as_ref().is_some_and(|ill| ill.is_match(message)) {
+            state.config_error = Some(sanitize(message));
         }
     }
 }
@@ -167,7 +176,7 @@ fn publish(params: &Value, state: &mut ServerState) {
     // A value that is not a list does not mean that there are no diagnostics.
     let Some(items) = params.get("diagnostics").and_then(Value::as_array).cloned() else { return };
     let version = params.get("version").and_then(Value::as_i64);
-    state.versions |= version.is_some();
+    state.states_versions |= version.is_some();
     state.published.insert(path, PublishedDiagnostics { version, items, at: Instant::now() });
 }
 

@@ -53,7 +53,7 @@ impl Documents {
     }
 
     /// Shows the server the text on disk instead of a draft; if there is no file, the document is closed.
-    pub(super) fn restore(&mut self, state: &mut ServerState, path: &str) {
+    pub(super) fn revert(&mut self, state: &mut ServerState, path: &str) {
         let Some(document) = self.open.get(path) else { return };
         match on_disk(Path::new(path)) {
             Some(text) if Version::hash(text.as_bytes()) == document.text => {}
@@ -66,7 +66,7 @@ impl Documents {
 
     /// Shows the server the current text on disk for all documents, and closes the least recently used ones
     /// if there are many.
-    pub(super) fn settle(&mut self, state: &mut ServerState) {
+    pub(super) fn sync_all(&mut self, state: &mut ServerState) {
         let mut all: Vec<(i64, String)> =
             self.open.iter().map(|(path, document)| (document.version, path.clone())).collect();
         all.sort_unstable();
@@ -75,7 +75,7 @@ impl Documents {
             if at < many {
                 self.close(state, path);
             } else {
-                self.restore(state, path);
+                self.revert(state, path);
             }
         }
     }

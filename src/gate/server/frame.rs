@@ -10,7 +10,7 @@ const MOST_HEADER: usize = 4096;
 const MOST_BODY: usize = 32 << 20;
 
 /// Encodes a message with its headers.
-pub(super) fn framed(message: &Value) -> Vec<u8> {
+pub(super) fn encode(message: &Value) -> Vec<u8> {
     let body = message.to_string();
     format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
@@ -18,15 +18,15 @@ pub(super) fn framed(message: &Value) -> Vec<u8> {
 /// Decodes messages from a server's output.
 #[derive(Debug, Default)]
 pub(super) struct LspReader {
-    kept: Vec<u8>,
+    buffer: Vec<u8>,
     /// The length of the body whose headers were read.
-    body: Option<usize>,
+    body_length: Option<usize>,
 }
 
 impl LspReader {
     /// Appends output of the server.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
-        self.kept.extend_from_slice(bytes);
+        self.buffer.extend_from_slice(bytes);
     }
 
     /// Returns the next complete message.
@@ -34,30 +34,30 @@ impl LspReader {
     /// Errors: why the stream is invalid, as the end of a sentence that begins with the server's name.
     pub(super) fn next(&mut self) -> Result<Option<Value>, String> {
         let Some(length) = self.length()? else { return Ok(None) };
-        if self.kept.len() < length {
+        if self.buffer.len() < length {
             return Ok(None);
         }
-        let body: Vec<u8> = self.kept.drain(..length).collect();
-        self.body = None;
+        let body: Vec<u8> = self.buffer.drain(..length).collect();
+        self.body_length = None;
         let message = serde_json::from_slice(&body);
         message.map(Some).map_err(|error| format!("wrote a message that is not JSON ({error})"))
     }
 
     /// Returns the length of the next body, if its headers are complete.
     fn length(&mut self) -> Result<Option<usize>, String> {
-        if let Some(length) = self.body {
+        if let Some(length) = self.body_length {
             return Ok(Some(length));
         }
-        let Some(end) = memchr::memmem::find(&self.kept, b"\r\n\r\n") else {
-            let odd = self.kept.len() > MOST_HEADER || !is_header(&self.kept);
+        let Some(end) = memchr::memmem::find(&self.buffer, b"\r\n\r\n") else {
+            let odd = self.buffer.len() > MOST_HEADER || !is_header(&self.buffer);
             return if odd { Err(spoke_otherwise()) } else { Ok(None) };
         };
-        let headers: Vec<u8> = self.kept.drain(..end + 4).collect();
+        let headers: Vec<u8> = self.buffer.drain(..end + 4).collect();
         let length = length_in(&headers).ok_or_else(spoke_otherwise)?;
         if length > MOST_BODY {
             return Err(format!("announced a message of {length} bytes; the limit is {MOST_BODY}"));
         }
-        self.body = Some(length);
+        self.body_length = Some(length);
         Ok(Some(length))
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn messages_are_read_however_they_are_cut() {
         let both = [json!({ "a": "é😀" }), json!({})];
-        let mut bytes: Vec<u8> = both.iter().flat_map(framed).collect();
+        let mut bytes: Vec<u8> = both.iter().flat_map(encode).collect();
         bytes.extend(b"content-type: x\r\nCONTENT-LENGTH:  2 \r\n\r\n[]");
         for step in [1, 2, 7, 1000] {
             assert_eq!(read(&bytes, step).unwrap(), [both[0].clone(), both[1].clone(), json!([])]);

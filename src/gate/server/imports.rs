@@ -37,12 +37,12 @@ pub(super) fn unresolved_import(
     resolves_new_file: impl Fn(&Path) -> bool,
 ) -> Option<String> {
     let unresolved = unresolved_files(ask, resolves_new_file);
-    if unresolved.is_empty() || ask.company.is_empty() {
+    if unresolved.is_empty() || ask.overlays.is_empty() {
         return None;
     }
     let own = (ask.path, ask.language, ask.text.view());
     let others =
-        ask.company.iter().filter_map(|other| Some((other.path, other.language, other.text?.view())));
+        ask.overlays.iter().filter_map(|other| Some((other.path, other.language, other.text?.view())));
     let drafts: Vec<(&str, Option<&Language>, &str)> = std::iter::once(own).chain(others).collect();
     let said = |file: Unresolved<'_>, importer: &str| {
         format!("{}, which {} and which {importer} may import", file.path, file.why)
@@ -92,7 +92,7 @@ fn unresolved_files<'a>(
         };
         Some(Unresolved { path: other.path, why })
     };
-    own.into_iter().chain(ask.company.iter().filter_map(other)).collect()
+    own.into_iter().chain(ask.overlays.iter().filter_map(other)).collect()
 }
 
 /// Returns true if a file is on disk at the path of a draft.
@@ -105,9 +105,9 @@ pub(super) fn is_configuration(server: &ServerSpec, other: &DraftOverlay<'_>) ->
     let name = other.path.rsplit('/').next().unwrap_or_default();
     server.config.iter().filter(|file| file.name == name).any(|file| {
         let on_disk = || regular::read(&other.root.join(other.path), MOST_READ).unwrap_or_default();
-        file.holds.is_empty()
-            || other.text.is_some_and(|text| text.view().contains(&file.holds))
-            || memchr::memmem::find(&on_disk(), file.holds.as_bytes()).is_some()
+        file.contains.is_empty()
+            || other.text.is_some_and(|text| text.view().contains(&file.contains))
+            || memchr::memmem::find(&on_disk(), file.contains.as_bytes()).is_some()
     })
 }
 

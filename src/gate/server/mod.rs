@@ -30,20 +30,20 @@ use self::running::Launch;
 use self::session::{DiagnosticsRequest, DocumentText};
 use super::command::{ProgramInput, project};
 use super::error::GateError;
-use super::output::{ToolFinding, diagnosed};
+use super::output::{ToolFinding, diagnostic_findings};
 use super::overlay::DraftOverlay;
-use super::process::{Sandbox, shortfall, strongest};
+use super::process::{Sandbox, isolation_shortfall, strongest};
 use super::runtime::{self, GateRuntime};
 use super::stage::{Stage, private_folder};
 use super::watch::Limit;
 use crate::policy::{CommandWord, Hole, Isolation, Language, NewFiles, ServerSpec, WordPart};
 use crate::text::{Buffer, Version};
 
-pub(super) use self::pool::{Hours, ServerPool};
+pub(super) use self::pool::{PoolLimits, ServerPool};
 
 /// Checks the text and those of `batched` with the server, and returns the findings of each, in this order.
 /// Waits for its turn at the server and for a slot first; the gate's time starts after that.
-pub(super) fn look(
+pub(super) fn check(
     ask: &ProgramInput<'_>,
     server: &ServerSpec,
     workshop: &GateRuntime,
@@ -51,28 +51,28 @@ pub(super) fn look(
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
     let folder = folder(ask, server);
     let files = files(ask, server, &folder)?;
-    let path = sees(ask, server, &files)?;
+    let path = visible_path(ask, server, &files)?;
     let own = (path, language_id(server, ask.language, ask.path), ask.text.view());
-    let also = ask.also.iter().map(|other| shown(server, other)).collect::<Option<Vec<_>>>();
+    let also = ask.batched.iter().map(|other| document_for(server, other)).collect::<Option<Vec<_>>>();
     let also =
-        also.ok_or_else(|| GateError::Away("the language server cannot be shown a path".to_owned()))?;
+        also.ok_or_else(|| GateError::Unreachable("the language server cannot be shown a path".to_owned()))?;
     let asked: Vec<_> = std::iter::once(own).chain(also).collect();
-    let company = company(ask);
+    let company = other_documents(ask);
     let question = DiagnosticsRequest {
         texts: asked.iter().map(text).collect(),
-        company: company.iter().map(text).collect(),
+        overlays: company.iter().map(text).collect(),
         files,
-        has_new: !ask.on_disk || ask.company.iter().any(|other| !imports::is_on_disk(other)),
+        has_new_files: !ask.on_disk || ask.overlays.iter().any(|other| !imports::is_on_disk(other)),
         offer: server.offer,
     };
     let buffers: Vec<&Buffer> =
-        std::iter::once(ask.text).chain(ask.also.iter().filter_map(|other| other.text)).collect();
-    let launch = || launch(ask, server, &folder, workshop.fleet.hours);
-    workshop.fleet.ask(&key(ask, server, &folder), question.has_new, limit, launch, |session| {
+        std::iter::once(ask.text).chain(ask.batched.iter().filter_map(|other| other.text)).collect();
+    let launch = || launch(ask, server, &folder, workshop.pool.limits);
+    workshop.pool.with_server(&key(ask, server, &folder), question.has_new_files, limit, launch, |session| {
         let _slot = workshop.slots.take(limit)?;
-        let (items, columns) = session.ask(&question, limit.within(ask.rule.timeout))?;
+        let (items, columns) = session.diagnostics(&question, limit.with_timeout(ask.rule.timeout))?;
         let both = items.iter().zip(&buffers);
-        both.map(|(items, text)| diagnosed(items, server, columns, text)).collect()
+        both.map(|(items, text)| diagnostic_findings(items, server, columns, text)).collect()
     })
 }
 
@@ -84,17 +84,17 @@ pub(super) fn folder_of(root: &Path, server: &ServerSpec, path: &str) -> String 
 /// Starts the server for a text, if it does not run yet.
 pub(super) fn prewarm(ask: &ProgramInput<'_>, server: &ServerSpec, fleet: &ServerPool) {
     let folder = folder(ask, server);
-    fleet.prewarm(&key(ask, server, &folder), || launch(ask, server, &folder, fleet.hours));
+    fleet.prewarm(&key(ask, server, &folder), || launch(ask, server, &folder, fleet.limits));
 }
 
 /// Returns the absolute path of the text, if the server can see it and the other drafts as the command would.
-fn sees(
+fn visible_path(
     ask: &ProgramInput<'_>,
     server: &ServerSpec,
     files: &BTreeMap<String, Version>,
 ) -> Result<String, GateError> {
-    let away = |why: &str| Err(GateError::Away(format!("the language server cannot be shown {why}")));
-    if let Some(other) = ask.company.iter().find(|other| imports::is_configuration(server, other)) {
+    let away = |why: &str| Err(GateError::Unreachable(format!("the language server cannot be shown {why}")));
+    if let Some(other) = ask.overlays.iter().find(|other| imports::is_configuration(server, other)) {
         return away(&format!("the draft of its configuration {}", other.path));
     }
     if !ask.on_disk && server.new_files == NewFiles::None {
@@ -103,10 +103,10 @@ fn sees(
     let is_new = |other: &&DraftOverlay<'_>| other.text.is_some() && !imports::is_on_disk(other);
     match server.new_files {
         NewFiles::None | NewFiles::Alone | NewFiles::All => {
-            if ask.company.iter().any(|other| other.text.is_none()) {
+            if ask.overlays.iter().any(|other| other.text.is_none()) {
                 return away("that a file is removed");
             }
-            if server.new_files != NewFiles::All && ask.company.iter().any(is_new) {
+            if server.new_files != NewFiles::All && ask.overlays.iter().any(is_new) {
                 return away("a second file that is not on disk");
             }
         }
@@ -129,11 +129,11 @@ fn sees(
 }
 
 /// The other drafts that the server can read and does not check: path, language and text.
-fn company<'a>(ask: &ProgramInput<'a>) -> Vec<(String, String, &'a str)> {
+fn other_documents<'a>(ask: &ProgramInput<'a>) -> Vec<(String, String, &'a str)> {
     let Some(server) = ask.rule.gate.server() else { return Vec::new() };
-    let asked = |other: &&&DraftOverlay<'a>| !ask.also.iter().any(|also| also.path == other.path);
+    let asked = |other: &&&DraftOverlay<'a>| !ask.batched.iter().any(|also| also.path == other.path);
     let reads = |other: &&&DraftOverlay<'a>| ask.rule.gate.covers(other.language);
-    ask.company.iter().filter(asked).filter(reads).filter_map(|other| shown(server, other)).collect()
+    ask.overlays.iter().filter(asked).filter(reads).filter_map(|other| document_for(server, other)).collect()
 }
 
 fn text<'t>((path, language, view): &'t (String, String, &'t str)) -> DocumentText<'t> {
@@ -141,7 +141,7 @@ fn text<'t>((path, language, view): &'t (String, String, &'t str)) -> DocumentTe
 }
 
 /// The document for a draft: path, language and text.
-fn shown<'a>(server: &ServerSpec, other: &DraftOverlay<'a>) -> Option<(String, String, &'a str)> {
+fn document_for<'a>(server: &ServerSpec, other: &DraftOverlay<'a>) -> Option<(String, String, &'a str)> {
     let path = other.root.join(other.path).to_str()?.to_owned();
     Some((path, language_id(server, other.language, other.path), other.text?.view()))
 }
@@ -160,7 +160,7 @@ fn language_id(server: &ServerSpec, language: Option<&Language>, path: &str) -> 
 
 /// The folder that the server is started for.
 fn folder(ask: &ProgramInput<'_>, server: &ServerSpec) -> PathBuf {
-    project::below(ask.root, project::folder_of(ask.root, ask.path, &server.cwd))
+    project::join(ask.root, project::folder_of(ask.root, ask.path, &server.cwd))
 }
 
 /// The files of the project, by absolute path.
@@ -170,59 +170,65 @@ fn files(
     folder: &Path,
 ) -> Result<BTreeMap<String, Version>, GateError> {
     let named: Vec<&str> = server.config.iter().map(|file| file.name.as_str()).collect();
-    runtime::survey(&ask.rule.gate, folder, &named)
-        .ok_or_else(|| GateError::Away("the project has too many files for the language server".to_owned()))
+    runtime::survey(&ask.rule.gate, folder, &named).ok_or_else(|| {
+        GateError::Unreachable("the project has too many files for the language server".to_owned())
+    })
 }
 
 fn key(ask: &ProgramInput<'_>, server: &ServerSpec, folder: &Path) -> ServerKey {
     let place = (&ask.rule.gate.name, folder);
     let tool = runtime::configured(&ask.rule.gate, server, ask.program, folder);
-    ServerKey { place: Version::of_value(&place), tool }
+    ServerKey { project: Version::of_value(&place), configuration: tool }
 }
 
 fn launch(
     ask: &ProgramInput<'_>,
     server: &ServerSpec,
     folder: &Path,
-    hours: Hours,
+    hours: PoolLimits,
 ) -> Result<Launch, GateError> {
-    if let Some(why) = shortfall(ask.isolation, ask.ceiling) {
+    if let Some(why) = isolation_shortfall(ask.isolation, ask.ceiling) {
         return Err(GateError::Unavailable(why));
     }
     let level = strongest(ask.ceiling);
     // With Landlock a program has no private folders except one of its own.
     let stage = (level == Isolation::Landlock).then(Stage::new).transpose();
     let stage = stage.map_err(|error| {
-        GateError::Away(format!("could not make a private folder for the language server: {error}"))
+        GateError::Unreachable(format!("could not make a private folder for the language server: {error}"))
     })?;
     let uri = documents::uri(&folder.to_string_lossy());
     Ok(Launch {
-        cage: cage(ask, server, level, stage.as_ref()),
+        sandbox: sandbox_for(ask, server, level, stage.as_ref()),
         _stage: stage,
         program: ask.program.to_owned(),
         argv: server.words.iter().map(OsString::from).collect(),
         folder: folder.to_owned(),
         env: env(ask, server, folder)?,
-        greeting: greeting(&uri, folder, server),
-        manners: Capabilities {
+        initialize_params: initialize_params(&uri, folder, server),
+        capabilities: Capabilities {
             settings: server.settings.clone(),
             ready: server.ready.clone(),
-            ill: server.ill.clone(),
+            config_error: server.failed.clone(),
         },
         memory: server.memory,
-        idle: hours.idle,
+        idle_timeout: hours.idle_timeout,
     })
 }
 
 /// The server's sandbox: like that of the gate's command, but without a staged draft.
-fn cage(ask: &ProgramInput<'_>, server: &ServerSpec, level: Isolation, stage: Option<&Stage>) -> Sandbox {
+fn sandbox_for(
+    ask: &ProgramInput<'_>,
+    server: &ServerSpec,
+    level: Isolation,
+    stage: Option<&Stage>,
+) -> Sandbox {
     let caches = server.env.iter().any(|(_, value)| value.has(Hole::Cache));
     let words = server.words.iter().map(PathBuf::from);
     Sandbox {
         level,
         tree: Some(ask.root.to_owned()),
-        shown: words.filter(|word| word.is_absolute()).collect(),
-        own: stage.map(|stage| stage.home().to_owned()),
+        readable: words.filter(|word| word.is_absolute()).collect(),
+        run_dir: stage.map(|stage| stage.path().to_owned()),
         cache: ask.cache.filter(|_| caches).map(Path::to_owned),
         ..Sandbox::default()
     }
@@ -234,14 +240,16 @@ fn env(
     folder: &Path,
 ) -> Result<Vec<(OsString, OsString)>, GateError> {
     let mut env = vec![(OsString::from("PATH"), ask.search.to_owned())];
-    env.extend(project::python(ask.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())));
+    env.extend(
+        project::python_environment(ask.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())),
+    );
     for (name, value) in &server.env {
-        env.push((name.into(), filled(value, ask, folder)?));
+        env.push((name.into(), expand(value, ask, folder)?));
     }
     Ok(env)
 }
 
-fn filled(template: &CommandWord, ask: &ProgramInput<'_>, folder: &Path) -> Result<OsString, GateError> {
+fn expand(template: &CommandWord, ask: &ProgramInput<'_>, folder: &Path) -> Result<OsString, GateError> {
     let mut word = OsString::new();
     for piece in &template.pieces {
         match (piece, ask.cache) {
@@ -249,13 +257,13 @@ fn filled(template: &CommandWord, ask: &ProgramInput<'_>, folder: &Path) -> Resu
             (WordPart::Hole(Hole::Root), _) => word.push(folder),
             (WordPart::Hole(Hole::Cache), Some(cache)) => {
                 let unmade = |error| {
-                    GateError::Away(format!("could not make a cache for the language server: {error}"))
+                    GateError::Unreachable(format!("could not make a cache for the language server: {error}"))
                 };
                 private_folder(cache).map_err(unmade)?;
                 word.push(cache);
             }
             (WordPart::Hole(_) | WordPart::Value(_), _) => {
-                return Err(GateError::Away("there is no cache for the language server".to_owned()));
+                return Err(GateError::Unreachable("there is no cache for the language server".to_owned()));
             }
         }
     }
@@ -263,7 +271,7 @@ fn filled(template: &CommandWord, ask: &ProgramInput<'_>, folder: &Path) -> Resu
 }
 
 /// The parameters of `initialize`. There is no process id: a sandboxed server sees other numbers.
-fn greeting(uri: &str, folder: &Path, server: &ServerSpec) -> Value {
+fn initialize_params(uri: &str, folder: &Path, server: &ServerSpec) -> Value {
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     json!({
         "processId": null,

@@ -20,18 +20,22 @@ use crate::text::Version;
 
 /// Limits of the pool: times and the number of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::gate) struct Hours {
+pub(in crate::gate) struct PoolLimits {
     /// The time after which an unused server is ended.
-    pub(in crate::gate) idle: Duration,
+    pub(in crate::gate) idle_timeout: Duration,
     /// The time for which a server that died twice is not restarted.
-    pub(in crate::gate) rest: Duration,
+    pub(in crate::gate) restart_delay: Duration,
     /// The largest number of servers at one time.
-    pub(in crate::gate) most: usize,
+    pub(in crate::gate) most_servers: usize,
 }
 
-impl Default for Hours {
-    fn default() -> Hours {
-        Hours { idle: Duration::from_secs(600), rest: Duration::from_secs(60), most: 4 }
+impl Default for PoolLimits {
+    fn default() -> PoolLimits {
+        PoolLimits {
+            idle_timeout: Duration::from_secs(600),
+            restart_delay: Duration::from_secs(60),
+            most_servers: 4,
+        }
     }
 }
 
@@ -39,28 +43,28 @@ impl Default for Hours {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct ServerKey {
     /// The hash of the gate and the project folder: there is only one server for each.
-    pub(super) place: Version,
+    pub(super) project: Version,
     /// The hash of the program, its arguments and its configuration.
-    pub(super) tool: Version,
+    pub(super) configuration: Version,
 }
 
 /// A pool of running language servers.
 #[derive(Debug, Default)]
 pub(in crate::gate) struct ServerPool {
-    keeps: AtomicBool,
-    pub(in crate::gate) hours: Hours,
-    berths: Mutex<HashMap<Version, (Version, Arc<ServerSlot>)>>,
+    enabled: AtomicBool,
+    pub(in crate::gate) limits: PoolLimits,
+    slots: Mutex<HashMap<Version, (Version, Arc<ServerSlot>)>>,
     /// The threads that are ending their servers.
-    leaving: Mutex<Vec<JoinHandle<()>>>,
+    ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// The slot of one server.
 #[derive(Debug)]
 struct ServerSlot {
     /// Gives one caller at a time access to the server.
-    turn: Slots,
-    moored: Mutex<PooledServer>,
-    used: Mutex<Instant>,
+    access: Slots,
+    server: Mutex<PooledServer>,
+    last_used: Mutex<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -70,27 +74,27 @@ struct PooledServer {
     deaths: Vec<(Instant, String)>,
     /// The reason why it died twice in one request with a file that is not on disk; it gets no such file
     /// again.
-    dies_of_new_files: Option<String>,
+    new_file_death: Option<String>,
     /// The time and reason if it ended before it answered anything.
-    unstarted: Option<(Instant, String)>,
+    failed_start: Option<(Instant, String)>,
 }
 
 impl ServerPool {
     /// Lets the pool keep servers from now on.
-    pub(in crate::gate) fn keep(&self) {
-        self.keeps.store(true, Ordering::Relaxed);
+    pub(in crate::gate) fn enable(&self) {
+        self.enabled.store(true, Ordering::Relaxed);
     }
 
     /// Returns true if servers are kept.
-    pub(in crate::gate) fn keeps(&self) -> bool {
-        self.keeps.load(Ordering::Relaxed)
+    pub(in crate::gate) fn is_enabled(&self) -> bool {
+        self.enabled.load(Ordering::Relaxed)
     }
 
     /// Runs `work` with a server, which is started if necessary; `has_new` says that the work shows it a file
     /// that is not on disk.
     ///
     /// Errors: [`GateError::Away`] if it cannot be used, those of the work, and those of the limit.
-    pub(super) fn ask<T>(
+    pub(super) fn with_server<T>(
         &self,
         key: &ServerKey,
         has_new: bool,
@@ -98,25 +102,25 @@ impl ServerPool {
         launch: impl Fn() -> Result<Launch, GateError>,
         mut work: impl FnMut(&mut ServerSession) -> Result<T, GateError>,
     ) -> Result<T, GateError> {
-        let berth = self.berth(key);
-        let _turn = berth.turn.take(limit)?;
-        let mut moored = lock(&berth.moored);
+        let berth = self.slot(key);
+        let _turn = berth.access.take(limit)?;
+        let mut moored = lock(&berth.server);
         let mut died = 0;
         loop {
-            if let Some(why) = moored.dies_of_new_files.as_ref().filter(|_| has_new) {
-                return Err(GateError::Away(format!(
+            if let Some(why) = moored.new_file_death.as_ref().filter(|_| has_new) {
+                return Err(GateError::Unreachable(format!(
                     "the language server gets no files that are not on disk, because it died of them twice: it {why}"
                 )));
             }
-            let session = moored.ready(self.hours.rest, &launch)?;
+            let session = moored.ensure_running(self.limits.restart_delay, &launch)?;
             let said = work(session);
-            *lock(&berth.used) = Instant::now();
-            if session.hangs() {
-                moored.dies("gave no answer in time, more than once".to_owned(), self);
+            *lock(&berth.last_used) = Instant::now();
+            if session.is_hanging() {
+                moored.record_death("gave no answer in time, more than once".to_owned(), self);
             }
             match said {
-                Err(GateError::Away(why)) => {
-                    moored.ended(why)?;
+                Err(GateError::Unreachable(why)) => {
+                    moored.handle_exit(why)?;
                     died += 1;
                     if has_new && died > 1 {
                         moored.avoid_new_files();
@@ -129,50 +133,51 @@ impl ServerPool {
 
     /// Starts a server that will be needed soon, if it does not run yet.
     pub(super) fn prewarm(&self, key: &ServerKey, launch: impl Fn() -> Result<Launch, GateError>) {
-        let berth = self.berth(key);
+        let berth = self.slot(key);
         // A caller that holds the lock is using the server now.
-        if let Ok(mut moored) = berth.moored.try_lock() {
-            let _unavailable = moored.ready(self.hours.rest, &launch);
+        if let Ok(mut moored) = berth.server.try_lock() {
+            let _unavailable = moored.ensure_running(self.limits.restart_delay, &launch);
         }
     }
 
     /// Returns the slot of a server. To make room, the least recently used servers are ended, and so is one
     /// with another configuration.
-    fn berth(&self, key: &ServerKey) -> Arc<ServerSlot> {
-        let mut berths = lock(&self.berths);
-        let known = berths.get(&key.place).filter(|(tool, _)| *tool == key.tool);
+    fn slot(&self, key: &ServerKey) -> Arc<ServerSlot> {
+        let mut berths = lock(&self.slots);
+        let known = berths.get(&key.project).filter(|(tool, _)| *tool == key.configuration);
         if let Some((_, berth)) = known {
             return Arc::clone(berth);
         }
         let mut gone: Vec<Arc<ServerSlot>> =
-            berths.remove(&key.place).map(|(_, berth)| berth).into_iter().collect();
-        while berths.len() >= self.hours.most.max(1) {
-            let used =
-                |(place, (_, berth)): (&Version, &(Version, Arc<ServerSlot>))| (*lock(&berth.used), *place);
+            berths.remove(&key.project).map(|(_, berth)| berth).into_iter().collect();
+        while berths.len() >= self.limits.most_servers.max(1) {
+            let used = |(place, (_, berth)): (&Version, &(Version, Arc<ServerSlot>))| {
+                (*lock(&berth.last_used), *place)
+            };
             let Some((_, place)) = berths.iter().map(used).min() else { break };
             gone.extend(berths.remove(&place).map(|(_, berth)| berth));
         }
         let berth = Arc::new(ServerSlot {
-            turn: Slots::new(1),
-            moored: Mutex::default(),
-            used: Mutex::new(Instant::now()),
+            access: Slots::new(1),
+            server: Mutex::default(),
+            last_used: Mutex::new(Instant::now()),
         });
-        berths.insert(key.place, (key.tool, Arc::clone(&berth)));
+        berths.insert(key.project, (key.configuration, Arc::clone(&berth)));
         drop(berths);
-        gone.into_iter().for_each(|berth| self.dismiss(berth));
+        gone.into_iter().for_each(|berth| self.end_slot(berth));
         berth
     }
 
     /// Ends a server in the background, unless a caller is using it.
-    fn dismiss(&self, berth: Arc<ServerSlot>) {
-        if let Ok(mut moored) = berth.moored.try_lock() {
-            self.leave(moored.session.take());
+    fn end_slot(&self, berth: Arc<ServerSlot>) {
+        if let Ok(mut moored) = berth.server.try_lock() {
+            self.end_session(moored.session.take());
         }
     }
 
-    fn leave(&self, session: Option<ServerSession>) {
-        if let Some(keeper) = session.and_then(|session| session.link.stop()) {
-            let mut leaving = lock(&self.leaving);
+    fn end_session(&self, session: Option<ServerSession>) {
+        if let Some(keeper) = session.and_then(|session| session.server.stop()) {
+            let mut leaving = lock(&self.ending);
             leaving.retain(|keeper| !keeper.is_finished());
             leaving.push(keeper);
         }
@@ -180,10 +185,10 @@ impl ServerPool {
 
     /// The number of running servers.
     #[cfg(test)]
-    pub(in crate::gate) fn running(&self) -> usize {
-        let berths = lock(&self.berths);
-        let runs = |berth: &ServerSlot| match &lock(&berth.moored).session {
-            Some(session) => session.link.ended().is_none(),
+    pub(in crate::gate) fn running_servers(&self) -> usize {
+        let berths = lock(&self.slots);
+        let runs = |berth: &ServerSlot| match &lock(&berth.server).session {
+            Some(session) => session.server.exit().is_none(),
             None => false,
         };
         berths.values().filter(|(_, berth)| runs(berth)).count()
@@ -193,12 +198,12 @@ impl ServerPool {
 impl Drop for ServerPool {
     fn drop(&mut self) {
         // All are asked to end before the first is waited for.
-        let berths = std::mem::take(&mut *lock(&self.berths));
+        let berths = std::mem::take(&mut *lock(&self.slots));
         for (_, berth) in berths.into_values() {
-            let session = lock(&berth.moored).session.take();
-            self.leave(session);
+            let session = lock(&berth.server).session.take();
+            self.end_session(session);
         }
-        for keeper in std::mem::take(&mut *lock(&self.leaving)) {
+        for keeper in std::mem::take(&mut *lock(&self.ending)) {
             let _ended = keeper.join();
         }
     }
@@ -208,18 +213,20 @@ impl PooledServer {
     /// Returns the server, started if necessary.
     ///
     /// Errors: if it died too often to be started now.
-    fn ready(
+    fn ensure_running(
         &mut self,
         rest: Duration,
         launch: &impl Fn() -> Result<Launch, GateError>,
     ) -> Result<&mut ServerSession, GateError> {
-        self.note_end();
-        if let Some((_, why)) = self.unstarted.as_ref().filter(|(when, _)| when.elapsed() < rest) {
-            return Err(GateError::Away(format!("its program does not run as a language server: it {why}")));
+        self.record_exit();
+        if let Some((_, why)) = self.failed_start.as_ref().filter(|(when, _)| when.elapsed() < rest) {
+            return Err(GateError::Unreachable(format!(
+                "its program does not run as a language server: it {why}"
+            )));
         }
         self.deaths.retain(|(when, _)| when.elapsed() < rest);
         if let [.., _, (_, why)] = self.deaths.as_slice() {
-            return Err(GateError::Away(format!(
+            return Err(GateError::Unreachable(format!(
                 "the language server is paused because it died more than once: it {why}"
             )));
         }
@@ -227,17 +234,17 @@ impl PooledServer {
             Some(session) => Ok(session),
             none => {
                 let session = ServerSession::start(launch()?)
-                    .map_err(|why| GateError::Away(format!("the language server {why}")))?;
+                    .map_err(|why| GateError::Unreachable(format!("the language server {why}")))?;
                 Ok(none.insert(session))
             }
         }
     }
 
     /// Records the reason if the server has ended.
-    fn note_end(&mut self) {
-        match self.session.as_ref().and_then(|session| session.link.ended()) {
+    fn record_exit(&mut self) {
+        match self.session.as_ref().and_then(|session| session.server.exit()) {
             Some(ServerExit::Died(why)) => self.deaths.push((Instant::now(), why)),
-            Some(ServerExit::Unstarted(why)) => self.unstarted = Some((Instant::now(), why)),
+            Some(ServerExit::FailedToStart(why)) => self.failed_start = Some((Instant::now(), why)),
             Some(ServerExit::Stopped) => {}
             None => return,
         }
@@ -247,25 +254,25 @@ impl PooledServer {
     /// Records that it died twice in one request with a file that is not on disk; it is still used for other
     /// files.
     fn avoid_new_files(&mut self) {
-        self.note_end();
-        if self.unstarted.is_none()
+        self.record_exit();
+        if self.failed_start.is_none()
             && let Some((_, why)) = self.deaths.pop()
         {
             self.deaths.clear();
-            self.dies_of_new_files = Some(why);
+            self.new_file_death = Some(why);
         }
     }
 
     /// Handles a request that the server did not complete: if it has ended, it may be restarted.
-    fn ended(&mut self, why: String) -> Result<(), GateError> {
-        match self.session.as_ref().map(|session| session.link.ended()) {
+    fn handle_exit(&mut self, why: String) -> Result<(), GateError> {
+        match self.session.as_ref().map(|session| session.server.exit()) {
             Some(Some(_)) => Ok(()),
-            Some(None) | None => Err(GateError::Away(why)),
+            Some(None) | None => Err(GateError::Unreachable(why)),
         }
     }
 
-    fn dies(&mut self, why: String, fleet: &ServerPool) {
-        fleet.leave(self.session.take());
+    fn record_death(&mut self, why: String, fleet: &ServerPool) {
+        fleet.end_session(self.session.take());
         self.deaths.push((Instant::now(), why));
     }
 }

@@ -17,15 +17,15 @@ use super::capabilities::Capabilities;
 use super::frame::LspReader;
 use super::state::{ServerExit, ServerState};
 use crate::gate::error::GateError;
-use crate::gate::finding::clean;
+use crate::gate::finding::sanitize;
 use crate::gate::process::{Daemon, Order, Sandbox};
 use crate::gate::stage::Stage;
 use crate::gate::watch::Limit;
 
 /// The longest wait before the time limit is checked again.
-const TURN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The interval of checks on an unused server.
-const WATCH: Duration = Duration::from_millis(250);
+const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The program, arguments and settings to start a server with.
 #[derive(Debug)]
@@ -35,24 +35,24 @@ pub(super) struct Launch {
     pub(super) folder: PathBuf,
     pub(super) env: Vec<(OsString, OsString)>,
     /// The parameters of the `initialize` request.
-    pub(super) greeting: Value,
-    pub(super) manners: Capabilities,
+    pub(super) initialize_params: Value,
+    pub(super) capabilities: Capabilities,
     /// The sandbox, and the private folder that it uses.
-    pub(super) cage: Sandbox,
+    pub(super) sandbox: Sandbox,
     pub(super) _stage: Option<Stage>,
     /// The limit of its memory, in bytes.
     pub(super) memory: u64,
     /// The time after which an unused server is ended.
-    pub(super) idle: Duration,
+    pub(super) idle_timeout: Duration,
 }
 
 impl Launch {
     /// Returns the order for the server's program; no other code names that program.
     fn order(&self) -> Order<'_> {
         let (argv, env) = (self.argv.clone(), self.env.clone());
-        let cage = self.cage.clone();
+        let cage = self.sandbox.clone();
         // Its input stays open, and is empty at the start.
-        Order { program: &self.program, argv, folder: &self.folder, env, input: Some(b""), cage }
+        Order { program: &self.program, argv, cwd: &self.folder, env, input: Some(b""), sandbox: cage }
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) enum WaitOutcome<T> {
 #[derive(Debug)]
 pub(super) struct RunningServer {
     shared: Arc<ServerShared>,
-    keeper: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
@@ -78,7 +78,7 @@ struct ServerShared {
     state: Mutex<ServerState>,
     changed: Condvar,
     /// The eventfd that wakes the server's thread.
-    bell: OwnedFd,
+    wake_fd: OwnedFd,
 }
 
 impl RunningServer {
@@ -87,32 +87,35 @@ impl RunningServer {
         let trouble = |error: std::io::Error| format!("could not be started: {error}");
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let bell = bell.map_err(|error| trouble(error.into()))?;
-        let shared =
-            Arc::new(ServerShared { state: Mutex::new(ServerState::new()), changed: Condvar::new(), bell });
+        let shared = Arc::new(ServerShared {
+            state: Mutex::new(ServerState::new()),
+            changed: Condvar::new(),
+            wake_fd: bell,
+        });
         let kept = Arc::clone(&shared);
         let keep = move || {
-            let end = kept.keep(&launch);
+            let end = kept.run(&launch);
             let mut state = kept.lock();
-            state.ended = Some(match end {
+            state.exit = Some(match end {
                 Ok(end) => end,
-                Err(why) if state.greeted => ServerExit::Died(why),
-                Err(why) => ServerExit::Unstarted(why),
+                Err(why) if state.initialized => ServerExit::Died(why),
+                Err(why) => ServerExit::FailedToStart(why),
             });
             drop(state);
             kept.changed.notify_all();
         };
         let keeper = Builder::new().name("language server".to_owned()).spawn(keep).map_err(trouble)?;
-        Ok(RunningServer { shared, keeper: Some(keeper) })
+        Ok(RunningServer { shared, thread: Some(keeper) })
     }
 
     /// Runs `work` on the state, and sends the messages that it queued.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
+    pub(super) fn with_state<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
         let mut state = self.shared.lock();
         let done = work(&mut state);
-        let ring = !state.outbox.is_empty() || state.stop;
+        let ring = !state.outgoing.is_empty() || state.stop;
         drop(state);
         if ring {
-            self.shared.ring();
+            self.shared.wake();
         }
         done
     }
@@ -132,17 +135,17 @@ impl RunningServer {
                 WaitOutcome::Wait => limit.end(),
                 WaitOutcome::Until(moment) => moment,
             };
-            match &state.ended {
+            match &state.exit {
                 Some(ServerExit::Died(why)) => {
-                    return Err(GateError::Away(format!("the language server {why}")));
+                    return Err(GateError::Unreachable(format!("the language server {why}")));
                 }
-                Some(ServerExit::Unstarted(why)) => {
-                    return Err(GateError::Away(format!(
+                Some(ServerExit::FailedToStart(why)) => {
+                    return Err(GateError::Unreachable(format!(
                         "its program does not run as a language server: it {why}"
                     )));
                 }
                 Some(ServerExit::Stopped) => {
-                    return Err(GateError::Away("the language server was stopped".to_owned()));
+                    return Err(GateError::Unreachable("the language server was stopped".to_owned()));
                 }
                 None => {}
             }
@@ -150,27 +153,27 @@ impl RunningServer {
                 return Err(halt.into());
             }
             let left = until.min(limit.end()).saturating_duration_since(Instant::now());
-            let turn = left.min(TURN).max(Duration::from_millis(1));
+            let turn = left.min(POLL_INTERVAL).max(Duration::from_millis(1));
             state = self.shared.changed.wait_timeout(state, turn).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     /// Returns the reason once the server has ended.
-    pub(super) fn ended(&self) -> Option<ServerExit> {
-        self.shared.lock().ended.clone()
+    pub(super) fn exit(&self) -> Option<ServerExit> {
+        self.shared.lock().exit.clone()
     }
 
     /// Ends the server, and returns the thread that does so.
     pub(super) fn stop(mut self) -> Option<JoinHandle<()>> {
-        self.with(|state| state.stop = true);
-        self.keeper.take()
+        self.with_state(|state| state.stop = true);
+        self.thread.take()
     }
 }
 
 impl Drop for RunningServer {
     fn drop(&mut self) {
-        self.with(|state| state.stop = true);
-        if let Some(keeper) = self.keeper.take() {
+        self.with_state(|state| state.stop = true);
+        if let Some(keeper) = self.thread.take() {
             let _ended = keeper.join();
         }
     }
@@ -181,52 +184,52 @@ impl ServerShared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ring(&self) {
-        let _rung = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+    fn wake(&self) {
+        let _rung = rustix::io::write(&self.wake_fd, &1u64.to_ne_bytes());
     }
 
     /// Exchanges messages with the server from its start to its end.
-    fn keep(&self, launch: &Launch) -> Result<ServerExit, String> {
+    fn run(&self, launch: &Launch) -> Result<ServerExit, String> {
         let mut server = Daemon::start(&launch.order(), launch.memory)?;
-        let greeting = self.lock().request("initialize", &launch.greeting);
+        let greeting = self.lock().request("initialize", &launch.initialize_params);
         let mut frames = LspReader::default();
         loop {
             let outbox = {
                 let mut state = self.lock();
-                if state.stop || (!state.busy && state.used.elapsed() >= launch.idle) {
+                if state.stop || (!state.busy && state.last_used.elapsed() >= launch.idle_timeout) {
                     // This is set before its processes are gone, so that no caller starts to wait for it.
-                    state.ended = Some(ServerExit::Stopped);
+                    state.exit = Some(ServerExit::Stopped);
                     drop(state);
-                    server.end();
+                    server.shut_down();
                     return Ok(ServerExit::Stopped);
                 }
-                std::mem::take(&mut state.outbox)
+                std::mem::take(&mut state.outgoing)
             };
             if !outbox.is_empty() {
-                server.post(&outbox)?;
+                server.queue_input(&outbox)?;
             }
             let mut bell = [0; 8];
-            frames.feed(server.turn(self.bell.as_fd(), WATCH));
-            let _quiet = rustix::io::read(&self.bell, &mut bell);
+            frames.feed(server.poll_once(self.wake_fd.as_fd(), IDLE_POLL_INTERVAL));
+            let _quiet = rustix::io::read(&self.wake_fd, &mut bell);
             while let Some(message) = frames.next()? {
-                launch.manners.hear(&message, greeting, &mut self.lock())?;
+                launch.capabilities.handle_message(&message, greeting, &mut self.lock())?;
                 self.changed.notify_all();
             }
-            if let Some(why) = server.ended() {
-                return Err(self.last_words(why, server));
+            if let Some(why) = server.describe_exit() {
+                return Err(self.with_last_output(why, server));
             }
-            if let Some(what) = server.exceeded() {
+            if let Some(what) = server.exceeded_limit() {
                 return Err(format!("{what}, and was stopped"));
             }
         }
     }
 
     /// Adds the server's own message about its end.
-    fn last_words(&self, why: String, mut server: Daemon) -> String {
-        let complaint = server.complaint();
+    fn with_last_output(&self, why: String, mut server: Daemon) -> String {
+        let complaint = server.take_stderr();
         let complaint = String::from_utf8_lossy(&complaint);
-        let line = complaint.lines().map(clean).rfind(|line| !line.is_empty());
-        match line.or_else(|| self.lock().told.clone()) {
+        let line = complaint.lines().map(sanitize).rfind(|line| !line.is_empty());
+        match line.or_else(|| self.lock().last_message.clone()) {
             Some(line) => format!("{why}; it said: {line}"),
             None => why,
         }

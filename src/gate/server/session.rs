@@ -20,16 +20,16 @@ use crate::text::Version;
 /// The time to wait after diagnostics without a version, in case newer ones follow.
 const SETTLE: Duration = Duration::from_millis(250);
 /// The largest number of repeats when the server asks for a refresh.
-const MOST_AGAIN: usize = 3;
+const MOST_REFRESHES: usize = 3;
 /// The largest number of repeats when the server cancels a request.
-const MOST_BROKEN_OFF: usize = 100;
+const MOST_CANCELLED: usize = 100;
 /// The pause before such a repeat.
-const PAUSE: Duration = Duration::from_millis(30);
+const RETRY_PAUSE: Duration = Duration::from_millis(30);
 /// The number of timeouts in a row after which a server counts as hanging.
-const MOST_LATE: usize = 2;
+const MOST_TIMEOUTS: usize = 2;
 
 /// LSP 3.17, `ErrorCodes`: the request was cancelled, the content was modified, the server cancelled it.
-const BROKEN_OFF: [i64; 3] = [-32800, -32801, -32802];
+const CANCELLED_CODES: [i64; 3] = [-32800, -32801, -32802];
 
 /// A text at an absolute path.
 #[derive(Debug, Clone, Copy)]
@@ -46,11 +46,11 @@ pub(super) struct DiagnosticsRequest<'a> {
     /// The texts whose diagnostics are requested.
     pub(super) texts: Vec<DocumentText<'a>>,
     /// The other drafts of the call.
-    pub(super) company: Vec<DocumentText<'a>>,
+    pub(super) overlays: Vec<DocumentText<'a>>,
     /// The current files of the project, by absolute path.
     pub(super) files: BTreeMap<String, Version>,
     /// Set when one of the drafts is of a file that is not on disk.
-    pub(super) has_new: bool,
+    pub(super) has_new_files: bool,
     /// The way the server reports diagnostics, if its definition states it.
     pub(super) offer: Option<Offer>,
 }
@@ -58,12 +58,12 @@ pub(super) struct DiagnosticsRequest<'a> {
 /// A running server, and the documents that it has.
 #[derive(Debug)]
 pub(super) struct ServerSession {
-    pub(super) link: RunningServer,
+    pub(super) server: RunningServer,
     documents: Documents,
     /// The files of the project as the server knows them.
-    files: Option<BTreeMap<String, Version>>,
+    known_files: Option<BTreeMap<String, Version>>,
     /// The number of timeouts in a row.
-    late: usize,
+    timeouts: usize,
 }
 
 impl ServerSession {
@@ -71,34 +71,34 @@ impl ServerSession {
     /// with its name.
     pub(super) fn start(launch: Launch) -> Result<ServerSession, String> {
         let link = RunningServer::start(launch)?;
-        Ok(ServerSession { link, documents: Documents::default(), files: None, late: 0 })
+        Ok(ServerSession { server: link, documents: Documents::default(), known_files: None, timeouts: 0 })
     }
 
     /// Returns true if the server counts as hanging.
-    pub(super) fn hangs(&self) -> bool {
-        self.late >= MOST_LATE
+    pub(super) fn is_hanging(&self) -> bool {
+        self.timeouts >= MOST_TIMEOUTS
     }
 
     /// Returns its diagnostics of each text, and the unit of their columns.
-    pub(super) fn ask(
+    pub(super) fn diagnostics(
         &mut self,
         question: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
     ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
-        let mut shown = ShownDocuments::begin(self);
-        let said = shown.ask(question, limit);
+        let mut shown = OpenDocuments::begin(self);
+        let said = shown.request_diagnostics(question, limit);
         let session = &mut *shown.session;
         match &said {
-            Err(GateError::Halted(Halt::TimedOut)) => session.late += 1,
-            Ok(_) | Err(_) => session.late = 0,
+            Err(GateError::Halted(Halt::TimedOut)) => session.timeouts += 1,
+            Ok(_) | Err(_) => session.timeouts = 0,
         }
         said
     }
 
     /// Notifies the server of files that changed since the last request.
-    fn catch_up(&mut self, files: &BTreeMap<String, Version>) {
+    fn sync_files(&mut self, files: &BTreeMap<String, Version>) {
         let mut changes = Vec::new();
-        if let Some(known) = &self.files {
+        if let Some(known) = &self.known_files {
             for (path, stamp) in files {
                 match known.get(path) {
                     None => changes.push((path, 1)),
@@ -111,48 +111,52 @@ impl ServerSession {
         let changes: Vec<Value> =
             changes.into_iter().map(|(path, kind)| json!({ "uri": uri(path), "type": kind })).collect();
         let documents = &mut self.documents;
-        self.link.with(|state| {
+        self.server.with_state(|state| {
             if !changes.is_empty() {
                 state.notify("workspace/didChangeWatchedFiles", &json!({ "changes": changes }));
             }
-            documents.settle(state);
+            documents.sync_all(state);
         });
-        self.files = Some(files.clone());
+        self.known_files = Some(files.clone());
     }
 }
 
 /// A pull request for the diagnostics of a document, and the number of refreshes requested before it was
 /// sent.
 #[derive(Debug, Clone, Copy)]
-struct Request {
+struct PullRequest {
     id: u64,
     refreshes: u64,
 }
 
 /// The texts shown to a server during a request; dropping it reverts them.
-struct ShownDocuments<'s> {
+struct OpenDocuments<'s> {
     session: &'s mut ServerSession,
     paths: Vec<String>,
 }
 
-impl<'s> ShownDocuments<'s> {
-    fn begin(session: &'s mut ServerSession) -> ShownDocuments<'s> {
-        session.link.with(|state| state.busy = true);
-        ShownDocuments { session, paths: Vec::new() }
+impl<'s> OpenDocuments<'s> {
+    fn begin(session: &'s mut ServerSession) -> OpenDocuments<'s> {
+        session.server.with_state(|state| state.busy = true);
+        OpenDocuments { session, paths: Vec::new() }
     }
 
-    fn ask(
+    fn request_diagnostics(
         &mut self,
         question: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
     ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
         let greeted = |state: &mut ServerState| {
-            if state.greeted && state.ready { WaitOutcome::Done(state.columns) } else { WaitOutcome::Wait }
+            if state.initialized && state.ready {
+                WaitOutcome::Done(state.columns)
+            } else {
+                WaitOutcome::Wait
+            }
         };
-        let columns = self.session.link.wait(limit, greeted)?;
-        self.session.catch_up(&question.files);
+        let columns = self.session.server.wait(limit, greeted)?;
+        self.session.sync_files(&question.files);
         // The texts to check are shown last, so that their diagnostics consider all other drafts.
-        for text in &question.company {
+        for text in &question.overlays {
             self.show(text);
         }
         if let Some((_, others)) = question.texts.split_last() {
@@ -162,8 +166,8 @@ impl<'s> ShownDocuments<'s> {
         }
         // Show them all again: diagnostics published for the first could predate the last.
         let versions: Vec<i64> = question.texts.iter().rev().map(|text| self.show(text)).collect();
-        let items = self.diagnosed(question, versions.into_iter().rev().collect(), limit)?;
-        match self.session.link.with(|state| state.ill.clone()) {
+        let items = self.wait_for_all(question, versions.into_iter().rev().collect(), limit)?;
+        match self.session.server.with_state(|state| state.config_error.clone()) {
             Some(why) => Err(GateError::Broken(format!("cannot read its configuration: {why}"))),
             None => Ok((items, columns)),
         }
@@ -172,20 +176,20 @@ impl<'s> ShownDocuments<'s> {
     fn show(&mut self, text: &DocumentText<'_>) -> i64 {
         self.paths.push(text.path.to_owned());
         let documents = &mut self.session.documents;
-        self.session.link.with(|state| documents.show(state, text.path, text.language, text.view))
+        self.session.server.with_state(|state| documents.show(state, text.path, text.language, text.view))
     }
 
     /// Waits for the diagnostics of all texts. All are shown before, and pull requests for all are sent
     /// before the first response is awaited.
-    fn diagnosed(
+    fn wait_for_all(
         &self,
         question: &DiagnosticsRequest<'_>,
         versions: Vec<i64>,
         limit: Limit<'_>,
     ) -> Result<Vec<Vec<Value>>, GateError> {
-        let mut requests: HashMap<&str, Request> = HashMap::new();
+        let mut requests: HashMap<&str, PullRequest> = HashMap::new();
         let mut diagnosed = |(text, version): (&DocumentText<'_>, i64)| {
-            if let Some(items) = self.published(text.path, question.offer, version, limit)? {
+            if let Some(items) = self.wait_for_published(text.path, question.offer, version, limit)? {
                 return Ok(items);
             }
             // All requests are sent at once, as soon as it is known that the server uses pull diagnostics.
@@ -193,26 +197,28 @@ impl<'s> ShownDocuments<'s> {
                 requests = question.texts.iter().map(|text| (text.path, self.request(text.path))).collect();
             }
             let request = requests.remove(text.path).unwrap_or_else(|| self.request(text.path));
-            self.pulled(text.path, request, limit)
+            self.wait_for_pulled(text.path, request, limit)
         };
         let said = question.texts.iter().zip(versions).map(&mut diagnosed).collect();
-        self.session.link.with(|state| requests.values().for_each(|request| state.cancel(request.id)));
+        self.session
+            .server
+            .with_state(|state| requests.values().for_each(|request| state.cancel(request.id)));
         said
     }
 
     /// Waits for the diagnostics that the server publishes of a document; `None` if it uses pull diagnostics.
-    fn published(
+    fn wait_for_published(
         &self,
         path: &str,
         offer: Option<Offer>,
         version: i64,
         limit: Limit<'_>,
     ) -> Result<Option<Vec<Value>>, GateError> {
-        self.session.link.wait(limit, |state| match state.offers(offer) {
+        self.session.server.wait(limit, |state| match state.offer(offer) {
             Some(Offer::Pull) => WaitOutcome::Done(None),
             Some(Offer::Push | Offer::Versioned) | None => {
-                let names_all = state.versions || offer == Some(Offer::Versioned);
-                match state.published.get(path).map(|told| heard(told, version, names_all)) {
+                let names_all = state.states_versions || offer == Some(Offer::Versioned);
+                match state.published.get(path).map(|told| check_published(told, version, names_all)) {
                     Some(WaitOutcome::Done(items)) => WaitOutcome::Done(Some(items)),
                     Some(WaitOutcome::Until(moment)) => WaitOutcome::Until(moment),
                     Some(WaitOutcome::Wait) | None => WaitOutcome::Wait,
@@ -222,33 +228,38 @@ impl<'s> ShownDocuments<'s> {
     }
 
     /// Sends a pull request for the diagnostics of a document.
-    fn request(&self, path: &str) -> Request {
+    fn request(&self, path: &str) -> PullRequest {
         let params = json!({ "textDocument": { "uri": uri(path) } });
-        self.session.link.with(|state| Request {
+        self.session.server.with_state(|state| PullRequest {
             id: state.request("textDocument/diagnostic", &params),
             refreshes: state.refreshes,
         })
     }
 
     /// Waits for the response to a pull request, and repeats it if necessary.
-    fn pulled(&self, path: &str, request: Request, limit: Limit<'_>) -> Result<Vec<Value>, GateError> {
-        let link = &self.session.link;
+    fn wait_for_pulled(
+        &self,
+        path: &str,
+        request: PullRequest,
+        limit: Limit<'_>,
+    ) -> Result<Vec<Value>, GateError> {
+        let link = &self.session.server;
         let (mut again, mut broken_off) = (0, 0);
         let mut first = Some(request);
         loop {
-            let Request { id, refreshes } = first.take().unwrap_or_else(|| self.request(path));
-            let answer = link.wait(limit, |state| match state.answer(id) {
+            let PullRequest { id, refreshes } = first.take().unwrap_or_else(|| self.request(path));
+            let answer = link.wait(limit, |state| match state.take_response(id) {
                 Some(answer) => WaitOutcome::Done((answer, state.refreshes)),
                 None => WaitOutcome::Wait,
             });
-            let (answer, refreshed) = answer.inspect_err(|_| link.with(|state| state.cancel(id)))?;
+            let (answer, refreshed) = answer.inspect_err(|_| link.with_state(|state| state.cancel(id)))?;
             match answer {
                 // Something that it depends on changed meanwhile.
-                Ok(_) if refreshed != refreshes && again < MOST_AGAIN => again += 1,
+                Ok(_) if refreshed != refreshes && again < MOST_REFRESHES => again += 1,
                 Ok(report) => return items(&report),
-                Err(code) if BROKEN_OFF.contains(&code) && broken_off < MOST_BROKEN_OFF => {
+                Err(code) if CANCELLED_CODES.contains(&code) && broken_off < MOST_CANCELLED => {
                     broken_off += 1;
-                    let (until, mut waited) = (Instant::now() + PAUSE, false);
+                    let (until, mut waited) = (Instant::now() + RETRY_PAUSE, false);
                     link.wait(limit, |_| {
                         waited = Instant::now() >= until;
                         if waited { WaitOutcome::Done(()) } else { WaitOutcome::Until(until) }
@@ -260,19 +271,19 @@ impl<'s> ShownDocuments<'s> {
     }
 }
 
-impl Drop for ShownDocuments<'_> {
+impl Drop for OpenDocuments<'_> {
     fn drop(&mut self) {
         let (documents, paths) = (&mut self.session.documents, std::mem::take(&mut self.paths));
-        self.session.link.with(|state| {
-            paths.iter().for_each(|path| documents.restore(state, path));
-            (state.busy, state.used) = (false, Instant::now());
+        self.session.server.with_state(|state| {
+            paths.iter().for_each(|path| documents.revert(state, path));
+            (state.busy, state.last_used) = (false, Instant::now());
         });
     }
 }
 
 /// Checks published diagnostics against a version; `names_all` is true if the server states versions
 /// otherwise.
-fn heard(told: &PublishedDiagnostics, version: i64, names_all: bool) -> WaitOutcome<Vec<Value>> {
+fn check_published(told: &PublishedDiagnostics, version: i64, names_all: bool) -> WaitOutcome<Vec<Value>> {
     match told.version {
         Some(of) if of == version => WaitOutcome::Done(told.items.clone()),
         // They are about an older text.

@@ -11,10 +11,10 @@
 //! removed with its contents when the [`Stage`] is dropped or, if the process was killed, when a later one
 //! starts a program ([`owner`]).
 
-mod laid;
+mod cargo_record;
+mod mounts;
 mod notes;
 mod owner;
-mod shown;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -28,10 +28,10 @@ use tempfile::{Builder, TempDir};
 
 use crate::text::Version;
 
-pub(super) use self::laid::Dated;
+pub(super) use self::cargo_record::{CargoRecord, TARGET};
+pub(super) use self::mounts::FileTime;
 pub(super) use self::notes::{Note, Notes};
-pub(super) use self::owner::temporary;
-pub(super) use self::shown::{ShownTexts, TARGET};
+pub(super) use self::owner::temporary_folder;
 
 /// The largest number of entries of a folder on the way to the file.
 const MOST_ENTRIES: usize = 20_000;
@@ -53,7 +53,7 @@ pub(super) struct Stage {
     /// Shows other processes that the folder is in use.
     _lock: File,
     /// The path of the folder as programs see it, with links resolved.
-    home: PathBuf,
+    folder: PathBuf,
 }
 
 impl Stage {
@@ -67,13 +67,13 @@ impl Stage {
 
     fn holding(folder: TempDir) -> io::Result<Stage> {
         let home = folder.path().canonicalize()?;
-        Ok(Stage { _lock: owner::own(&home)?, _folder: folder, home })
+        Ok(Stage { _lock: owner::lock_folder(&home)?, _folder: folder, folder: home })
     }
 
     /// Writes the draft to a file of its own with the file name of this path, and returns its absolute path.
     pub(super) fn draft(&self, path: &str, text: &[u8]) -> io::Result<PathBuf> {
         let folder = self.folder("draft")?;
-        let draft = folder.join(parts(path)?.last().copied().unwrap_or_default());
+        let draft = folder.join(components(path)?.last().copied().unwrap_or_default());
         write(&draft, text)?;
         Ok(draft)
     }
@@ -91,10 +91,10 @@ impl Stage {
     }
 
     /// Writes the other drafts of a call to files of their own, and returns their absolute paths.
-    pub(super) fn company(&self, others: &[StagedPath<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
+    pub(super) fn overlay_files(&self, others: &[StagedPath<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
         let folder = self.folder("company")?;
         let write = |(at, other): (usize, &StagedPath<'_>)| {
-            let name = parts(other.path)?.last().copied().unwrap_or_default();
+            let name = components(other.path)?.last().copied().unwrap_or_default();
             let Some(text) = other.text else { return Ok(None) };
             let own = folder.join(at.to_string());
             private_folder(&own)?;
@@ -105,13 +105,13 @@ impl Stage {
     }
 
     /// The absolute path of the private folder.
-    pub(super) fn home(&self) -> &Path {
-        &self.home
+    pub(super) fn path(&self) -> &Path {
+        &self.folder
     }
 
     /// Makes a folder in the private one.
     pub(super) fn folder(&self, name: &str) -> io::Result<PathBuf> {
-        let folder = self.home.join(name);
+        let folder = self.folder.join(name);
         private_folder(&folder)?;
         Ok(folder)
     }
@@ -122,10 +122,10 @@ impl Stage {
         &self,
         root: &Path,
         staged: &[StagedPath<'_>],
-        dated: Dated<'_>,
+        dated: FileTime<'_>,
     ) -> io::Result<PathBuf> {
         let top = self.folder("project")?.join(root.file_name().unwrap_or(OsStr::new("root")));
-        let ways = staged.iter().map(|staged| Ok((parts(staged.path)?, *staged)));
+        let ways = staged.iter().map(|staged| Ok((components(staged.path)?, *staged)));
         let ways = ways.collect::<io::Result<Vec<_>>>()?;
         let ways: Vec<PathToText<'_>> =
             ways.iter().map(|(parts, staged)| (parts.as_slice(), *staged)).collect();
@@ -138,7 +138,7 @@ impl Stage {
         real: &Path,
         copy: &Path,
         ways: &[PathToText<'_>],
-        dated: Dated<'_>,
+        dated: FileTime<'_>,
     ) -> io::Result<()> {
         let mut below: BTreeMap<&OsStr, Vec<PathToText<'_>>> = BTreeMap::new();
         for (parts, staged) in ways {
@@ -164,7 +164,7 @@ impl Stage {
         for entry in entries(real, MOST_ENTRIES)? {
             // A link to the folder that contains the copy would be a cycle.
             let is_named = names.contains_key(entry.file_name().as_os_str());
-            if !is_named && !self.home.starts_with(entry.path()) {
+            if !is_named && !self.folder.starts_with(entry.path()) {
                 symlink(entry.path(), copy.join(entry.file_name()))?;
             }
         }
@@ -190,7 +190,7 @@ fn entries(folder: &Path, most: usize) -> io::Result<Vec<DirEntry>> {
 }
 
 /// Splits a path into components, and rejects those that do not lead down.
-fn parts(path: &str) -> io::Result<Vec<&OsStr>> {
+fn components(path: &str) -> io::Result<Vec<&OsStr>> {
     let part = |component| match component {
         Component::Normal(name) => Ok(name),
         Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
@@ -250,7 +250,7 @@ mod tests {
         let staged =
             [new("a/b/old.py", b"1"), new("a/new/x.py", b"2"), StagedPath { path: "a/gone.py", text: None }];
         let stage = Stage::new().unwrap();
-        let copy = stage.copy(root.path(), &staged, Dated::Now).unwrap();
+        let copy = stage.copy(root.path(), &staged, FileTime::Now).unwrap();
         let read = |path: &str| fs::read_to_string(copy.join(path)).ok();
         assert_eq!(
             ["a/b/old.py", "a/new/x.py", "a/gone.py", "a/b/kept.py", "c/kept.py"].map(read),
@@ -263,10 +263,10 @@ mod tests {
     #[test]
     fn the_folder_is_private_and_goes_with_the_stage() {
         let stage = Stage::new().unwrap();
-        let home = stage.home.clone();
+        let home = stage.folder.clone();
         assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         assert!(!home.file_name().unwrap().to_str().unwrap().starts_with('.'));
-        assert_ne!(home, Stage::new().unwrap().home);
+        assert_ne!(home, Stage::new().unwrap().folder);
         let draft = stage.draft("a/b.py", b"x").unwrap();
         assert!(draft.starts_with(&home) && draft.file_name() == Some(OsStr::new("b.py")));
         drop(stage);
@@ -281,7 +281,7 @@ mod tests {
         fs::write(root.path().join(".hidden"), "y").unwrap();
         symlink("nowhere", root.path().join("dangling")).unwrap();
         let stage = Stage::new().unwrap();
-        let copy = stage.copy(root.path(), &[new("new.py", b"new")], Dated::Now).unwrap();
+        let copy = stage.copy(root.path(), &[new("new.py", b"new")], FileTime::Now).unwrap();
         assert_eq!(copy.file_name(), root.path().file_name());
         assert_eq!(fs::read_link(copy.join(&strange)).unwrap(), root.path().join(&strange));
         assert_eq!(fs::read(copy.join(".hidden")).unwrap(), b"y");
@@ -306,7 +306,7 @@ mod tests {
         let around = root.path().canonicalize().unwrap();
         ["tmp", "src"].iter().for_each(|name| fs::create_dir(around.join(name)).unwrap());
         let stage = Stage::holding(tempfile::tempdir_in(around.join("tmp")).unwrap()).unwrap();
-        let copy = stage.copy(&around, &[new("new.py", b"")], Dated::Now).unwrap();
+        let copy = stage.copy(&around, &[new("new.py", b"")], FileTime::Now).unwrap();
         assert!(copy.join("src").exists() && !copy.join("tmp").exists());
     }
 
@@ -314,10 +314,10 @@ mod tests {
     fn a_file_where_a_folder_is_due_is_no_way() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("a"), "").unwrap();
-        assert!(Stage::new().unwrap().copy(root.path(), &[new("a/b/c.py", b"")], Dated::Now).is_err());
+        assert!(Stage::new().unwrap().copy(root.path(), &[new("a/b/c.py", b"")], FileTime::Now).is_err());
         for path in ["", "..", "a/../b", "/a", "."] {
             assert!(
-                Stage::new().unwrap().copy(root.path(), &[new(path, b"")], Dated::Now).is_err(),
+                Stage::new().unwrap().copy(root.path(), &[new(path, b"")], FileTime::Now).is_err(),
                 "{path}"
             );
             assert!(Stage::new().unwrap().draft(path, b"").is_err(), "{path}");

@@ -24,12 +24,12 @@ const LEAST_AGE: Duration = Duration::from_secs(60);
 const MOST_ENTRIES: usize = 10_000;
 
 /// Returns the folder in which private folders are made.
-pub(in crate::gate) fn temporary() -> PathBuf {
+pub(in crate::gate) fn temporary_folder() -> PathBuf {
     std::env::temp_dir()
 }
 
 /// Marks a new private folder as belonging to this process for as long as the file is open.
-pub(super) fn own(folder: &Path) -> io::Result<File> {
+pub(super) fn lock_folder(folder: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK))?;
     file.lock()?;
     Ok(file)
@@ -41,8 +41,9 @@ pub(super) fn sweep_once() {
     static SWEPT: Once = Once::new();
     SWEPT.call_once(|| {
         // Without a thread they are removed at the next start.
-        let _ =
-            Builder::new().name("lockgate-sweep".to_owned()).spawn(|| sweep(&temporary(), SystemTime::now()));
+        let _ = Builder::new()
+            .name("lockgate-sweep".to_owned())
+            .spawn(|| sweep(&temporary_folder(), SystemTime::now()));
     });
 }
 
@@ -52,14 +53,14 @@ fn sweep(place: &Path, now: SystemTime) {
     let named = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
     for entry in named {
         let folder = entry.path();
-        if let Some(_lock) = stale(&folder, now) {
+        if let Some(_lock) = lock_stale(&folder, now) {
             let _ = fs::remove_dir_all(&folder);
         }
     }
 }
 
 /// Locks a private folder whose process has ended; `None` if it is in use or not stale.
-fn stale(folder: &Path, now: SystemTime) -> Option<File> {
+fn lock_stale(folder: &Path, now: SystemTime) -> Option<File> {
     let user = rustix::process::geteuid().as_raw();
     let is_private = |found: &fs::Metadata| found.uid() == user && found.mode() & 0o077 == 0;
     let path = folder.join(LOCK);
@@ -85,7 +86,7 @@ mod tests {
     fn left(place: &Path, name: &str) -> PathBuf {
         let folder = place.join(name);
         super::super::private_folder(&folder.join("draft")).unwrap();
-        drop(own(&folder).unwrap());
+        drop(lock_folder(&folder).unwrap());
         fs::write(folder.join("draft/a.py"), "x").unwrap();
         folder
     }

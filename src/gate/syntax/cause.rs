@@ -117,10 +117,10 @@ pub(super) fn cause(
     }
     let old_lines: Vec<usize> = before.map_or_else(Vec::new, |before| {
         let lines = before.lines();
-        old.open.iter().filter_map(|&at| map.carry(lines.at(at))).collect()
+        old.open.iter().filter_map(|&at| map.new_line_of(lines.line_at(at))).collect()
     });
     let lines = after.lines();
-    let at = *new.open.iter().find(|&&at| !old_lines.contains(&lines.at(at)))?;
+    let at = *new.open.iter().find(|&&at| !old_lines.contains(&lines.line_at(at)))?;
     let bracket = after.view().get(at..at + 1)?;
     Some(SyntaxFault::new(at, at + 1, format!("\"{bracket}\" is not closed")).mark(lines, after.view()))
 }
@@ -296,8 +296,8 @@ mod tests {
                 before: None,
                 after: &text,
                 map: &map,
-                stands: crate::gate::InputLocation::of_file(None),
-                beside: &|_| false,
+                input_location: crate::gate::InputLocation::of_file(None),
+                files_exist: &|_| false,
             };
             let watch = crate::gate::Watch::idle();
             let limit = watch.until(std::time::Instant::now() + std::time::Duration::from_secs(60));

@@ -21,13 +21,13 @@ use std::thread::Builder;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::super::process::{Ended, Order, Sandbox, run as run_program};
+use super::super::process::{Order, ProcessOutcome, Sandbox, run as run_program};
 use super::super::watch::{Halt, Limit};
 use super::super::{markdown, scaffold};
-use super::apart::last_words;
 use super::fault::SyntaxFault;
-use super::table::{self, Own};
+use super::table::{self, OwnParser};
 use super::tree::MOST_FAULTS;
+use super::worker::panic_message;
 use super::{Parse, doubled, wait_for_slot, yaml};
 use crate::gate::delta::Belief;
 use crate::grammar::{self, MemoryLimit};
@@ -131,26 +131,26 @@ pub(in crate::gate) fn ask(
     let order = Order {
         program,
         argv,
-        folder: Path::new("/"),
+        cwd: Path::new("/"),
         env: Vec::new(),
         input: Some(text.as_bytes()),
-        cage: Sandbox::default(),
+        sandbox: Sandbox::default(),
     };
     let too_large = || NoReply::Failed(format!("does not read it with {} of memory", MemoryLimit(memory)));
     match run_program(&order, limit) {
-        Ended::Exited { code: 0, stdout, .. } => match serde_json::from_slice(&stdout) {
+        ProcessOutcome::Exited { code: 0, stdout, .. } => match serde_json::from_slice(&stdout) {
             Ok(Reply::Panicked(words)) if is_out_of_memory(&words) => Err(too_large()),
             Ok(Reply::Panicked(words)) => Err(NoReply::Panicked(words)),
             Ok(reply) => Ok(reply),
             Err(_) => Err(NoReply::Failed("gave an incomplete answer".to_owned())),
         },
         // A refused allocation ends the process by SIGABRT.
-        Ended::Broken(why) if why.contains("signal 6") => Err(too_large()),
-        Ended::Broken(why) => Err(NoReply::Failed(why)),
-        Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
+        ProcessOutcome::Broken(why) if why.contains("signal 6") => Err(too_large()),
+        ProcessOutcome::Broken(why) => Err(NoReply::Failed(why)),
+        ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
             Err(NoReply::Failed(format!("ended with exit code {code}")))
         }
-        Ended::Halted(halt) => Err(NoReply::Halted(halt)),
+        ProcessOutcome::Halted(halt) => Err(NoReply::Halted(halt)),
     }
 }
 
@@ -188,7 +188,7 @@ fn reply(task: Task, language: &str, path: &str, memory: &str) -> Result<(), Box
     let reply = std::thread::scope(|scope| {
         let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, read)?;
         std::io::Result::Ok(
-            thread.join().unwrap_or_else(|panic| Some(Reply::Panicked(last_words(panic.as_ref())))),
+            thread.join().unwrap_or_else(|panic| Some(Reply::Panicked(panic_message(panic.as_ref())))),
         )
     })?;
     let reply = reply.ok_or("no parser for this language")?;
@@ -196,20 +196,20 @@ fn reply(task: Task, language: &str, path: &str, memory: &str) -> Result<(), Box
     Ok(())
 }
 
-fn faults(own: &Own, language: &str, text: &str, path: &str) -> Reply {
+fn faults(own: &OwnParser, language: &str, text: &str, path: &str) -> Reply {
     if language == "yaml" {
         let mut keys = doubled::YamlKeys::default();
         let parse = yaml::read_events(text, &mut |event, at| keys.see(event, at));
-        return told(parse, || Some(places(keys.faults(text))));
+        return from_parse(parse, || Some(places(keys.faults(text))));
     }
     let parse = match own.levels.map(|levels| levels(text)) {
         Some(Err(fault)) => Parse::Read(vec![fault]),
         Some(Ok(_)) | None => (own.read)(text, path),
     };
-    told(parse, || None)
+    from_parse(parse, || None)
 }
 
-fn told(parse: Parse, keys: impl FnOnce() -> Option<Vec<WireFault>>) -> Reply {
+fn from_parse(parse: Parse, keys: impl FnOnce() -> Option<Vec<WireFault>>) -> Reply {
     match parse {
         Parse::Read(faults) if faults.is_empty() => Reply::Faults { faults: Vec::new(), keys: keys() },
         Parse::Read(faults) => Reply::Faults { faults: places(faults), keys: None },

@@ -32,7 +32,7 @@ impl SyntaxFault {
         let (line, column) = place(lines, text, self.at);
         let mut mark = ComparedFinding::new(lines, (line, column), self.message.clone());
         // The byte before the end: a fault up to the end of a line does not reach into the next one.
-        let end_line = lines.at(self.end.saturating_sub(1)).min(lines.count()).max(line);
+        let end_line = lines.line_at(self.end.saturating_sub(1)).min(lines.count()).max(line);
         mark.belief = self.belief;
         mark.end_line = if end_line - line < LONGEST { end_line } else { line };
         mark
@@ -45,7 +45,7 @@ pub(super) fn place(lines: Lines<'_>, text: &str, offset: usize) -> (usize, usiz
     while !text.is_char_boundary(offset) {
         offset -= 1;
     }
-    let line = lines.at(offset).min(lines.count());
+    let line = lines.line_at(offset).min(lines.count());
     if line == 0 {
         return (1, 1);
     }

@@ -118,7 +118,7 @@ fn a_large_text_goes_to_its_parser_only_when_it_is_flat() {
     {
         let language = crate::policy::language_of(path, None).unwrap();
         let eye = LanguageReaders::new(table::row(&language.name).unwrap(), path, limit);
-        let own = eye.row.parser.as_ref().unwrap();
+        let own = eye.parsers.parser.as_ref().unwrap();
         assert!(
             own.stack_at_once(&large(deep)).is_none() && own.stack_at_once(&large(flat)).is_none(),
             "{path}"

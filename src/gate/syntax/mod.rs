@@ -10,7 +10,7 @@
 //! Invariant: no text makes a parser overflow a stack, end the process or take more memory than it may; and where
 //! nobody could read a text, there is no finding, but the reason.
 
-mod apart;
+mod before_after;
 mod brackets;
 mod cause;
 pub(in crate::gate) mod child;
@@ -21,11 +21,11 @@ mod json;
 mod preprocessor;
 mod python;
 mod rust;
-mod since;
 mod table;
 mod template;
 mod toml;
 mod tree;
+mod worker;
 mod yaml;
 
 use std::cell::RefCell;
@@ -34,13 +34,13 @@ use std::time::Duration;
 
 pub use self::child::{parse_for_parent, parse_large_texts_with};
 
-use self::apart::JobOutcome;
+use self::before_after::{BeforeAfter, Opinion};
 use self::cause::{Explains, Unclosed};
 use self::child::{NoReply, Reply, Task};
 use self::fault::SyntaxFault;
-use self::since::{BeforeAfter, Opinion};
-use self::table::{LanguageParsers, Own, Stops};
+use self::table::{LanguageParsers, OwnParser, Stops};
 use self::tree::TreeReport;
+use self::worker::JobOutcome;
 use super::delta::{self, Belief, ComparedFinding};
 use super::draft::Draft;
 use super::pattern::TOO_DEEP;
@@ -105,7 +105,7 @@ struct ParseResult {
 
 /// Reads the draft as [`judge`] does, for an answer: where the edit left a bracket open, that is told first, and the faults
 /// that follow from it as one.
-pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, ParseFailure> {
+pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
     let found = judge(draft, limit)?;
     let is_broken = found.marks.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
     let row = draft.language.and_then(|language| table::row(&language.name));
@@ -126,12 +126,12 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Pars
     // syn names the outermost bracket, which stands before the one that the edit left open.
     let reads_in_order = row.parser.as_ref().is_some_and(|own| own.name != "syn");
     let explains = if reads_in_order { Explains::Behind } else { Explains::All };
-    Ok(Judged { marks: cause::folded(found.marks, cause, explains), note: found.note })
+    Ok(SyntaxResult { marks: cause::folded(found.marks, cause, explains), note: found.note })
 }
 
 /// The result of the parsers for a draft.
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct SyntaxResult {
     /// Each fault with whether the edit brought it.
     pub(super) marks: Vec<(ComparedFinding, bool)>,
     /// What was not done as usual, and why.
@@ -139,15 +139,15 @@ pub(super) struct Judged {
 }
 
 /// Reads the draft, and where it has faults the text before it too.
-pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, ParseFailure> {
+pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
     let row = draft.language.and_then(|language| table::row(&language.name));
     let row = row.ok_or(ParseFailure::Unknown("no parser for this language"))?;
     let eye = LanguageReaders::new(row, draft.path, limit);
     match (marks(draft, &eye), eye.unread.take()) {
         (Ok(marks), Some(why)) => {
-            Ok(Judged { marks, note: Some(format!("{why}; tree-sitter read the text instead")) })
+            Ok(SyntaxResult { marks, note: Some(format!("{why}; tree-sitter read the text instead")) })
         }
-        (Ok(marks), None) => Ok(Judged { marks, note: eye.unsearched.take() }),
+        (Ok(marks), None) => Ok(SyntaxResult { marks, note: eye.unsearched.take() }),
         (Err(ParseFailure::Unreadable(why)), Some(unread)) => {
             Err(ParseFailure::Unreadable(format!("{unread}, and {why}")))
         }
@@ -156,7 +156,7 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Parse
 }
 
 fn marks(draft: &Draft<'_>, eye: &LanguageReaders<'_>) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
-    let row = eye.row;
+    let row = eye.parsers;
     let after = eye.read(draft.after)?;
     if eye.is_template(draft, &after)? {
         return Err(ParseFailure::Template);
@@ -168,12 +168,12 @@ fn marks(draft: &Draft<'_>, eye: &LanguageReaders<'_>) -> Result<Vec<(ComparedFi
     }
     match draft.before {
         _ if after.marks.is_empty() => eye.doubled(draft, after.keys),
-        None => Ok(since::all_new(after.marks)),
+        None => Ok(before_after::all_new(after.marks)),
         Some(before) => eye.compare(draft, before, after),
     }
 }
 
-impl Own {
+impl OwnParser {
     /// The stack for so many levels of nesting, in bytes.
     fn stack_for(&self, levels: usize) -> usize {
         levels.saturating_mul(self.frame).saturating_add(LEAST_STACK)
@@ -200,7 +200,7 @@ fn pace(text: &str) -> Duration {
 
 /// One language's readers at one path.
 struct LanguageReaders<'a> {
-    row: &'static LanguageParsers,
+    parsers: &'static LanguageParsers,
     path: &'a str,
     limit: Limit<'a>,
     /// Why the language's own parser did not read a text.
@@ -210,15 +210,15 @@ struct LanguageReaders<'a> {
 }
 
 impl<'a> LanguageReaders<'a> {
-    fn new(row: &'static LanguageParsers, path: &'a str, limit: Limit<'a>) -> LanguageReaders<'a> {
-        LanguageReaders { row, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
+    fn new(parsers: &'static LanguageParsers, path: &'a str, limit: Limit<'a>) -> LanguageReaders<'a> {
+        LanguageReaders { parsers, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
     }
 
     fn read(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
-        if self.row.accepts_every_text() {
+        if self.parsers.accepts_every_text() {
             return Ok(ParseResult { by: ParserKind::Own(Stops::Never), marks: Vec::new(), keys: None });
         }
-        let own = self.row.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
+        let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         own.map_or_else(|| self.read_tree(buffer), Ok)
     }
 
@@ -228,7 +228,7 @@ impl<'a> LanguageReaders<'a> {
         draft: &Draft<'_>,
         after: Option<Vec<ComparedFinding>>,
     ) -> Result<Vec<(ComparedFinding, bool)>, ParseFailure> {
-        if !doubled::LANGUAGES.contains(&self.row.name) {
+        if !doubled::LANGUAGES.contains(&self.parsers.name) {
             return Ok(Vec::new());
         }
         let after = after.map_or_else(|| self.keys(draft.after), Ok)?;
@@ -236,14 +236,14 @@ impl<'a> LanguageReaders<'a> {
             None => vec![true; after.len()],
             Some(before) => {
                 let lines = (before.lines().count(), draft.after.lines().count());
-                delta::brought(&self.keys(before)?, &after, draft.map, lines)
+                delta::flag_new(&self.keys(before)?, &after, draft.map, lines)
             }
         };
         Ok(after.into_iter().zip(new).collect())
     }
 
     fn keys(&self, buffer: &Buffer) -> Result<Vec<ComparedFinding>, ParseFailure> {
-        let (name, text) = (self.row.name, buffer.view());
+        let (name, text) = (self.parsers.name, buffer.view());
         if let Some(program) = child::program_for(text.len()) {
             return match child::ask(program, Task::Keys, (name, self.path), text, self.limit) {
                 Ok(Reply::Keys(keys)) => Ok(doubtful(keys, buffer)),
@@ -259,7 +259,7 @@ impl<'a> LanguageReaders<'a> {
             };
         }
         let text = text.to_owned();
-        match apart::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
+        match worker::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
             JobOutcome::Done(keys) => Ok(doubtful(keys, buffer)),
             JobOutcome::NoThread => Ok(Vec::new()),
             JobOutcome::Panicked(words) => {
@@ -282,7 +282,7 @@ impl<'a> LanguageReaders<'a> {
         if tags.is_empty() {
             return Ok(false);
         }
-        let filled = template::filled(self.row.name, text, &tags);
+        let filled = template::filled(self.parsers.name, text, &tags);
         let Ok(filled) = Buffer::read(filled.into_bytes(), Hints::default()) else { return Ok(false) };
         if first(&self.read(&filled)?).is_some_and(|next| next <= line) {
             return Ok(false);
@@ -300,7 +300,7 @@ impl<'a> LanguageReaders<'a> {
     }
 
     /// Reads with the language's own parser; nothing where that could not be done safely.
-    fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<ParseResult>, ParseFailure> {
+    fn read_own(&self, own: &OwnParser, buffer: &Buffer) -> Result<Option<ParseResult>, ParseFailure> {
         let by = ParserKind::Own(own.stops);
         let text = buffer.view();
         if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
@@ -317,17 +317,17 @@ impl<'a> LanguageReaders<'a> {
         };
         let Some(stack) = stack else { return Ok(None) };
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
-        Self::reading(own, buffer, apart::run(stack, self.limit, move || read(&text, &path)))
+        Self::reading(own, buffer, worker::run(stack, self.limit, move || read(&text, &path)))
     }
 
     /// Has a process read a text with the language's own parser; nothing where that could not be done within its limits.
     fn read_elsewhere(
         &self,
         program: &Path,
-        own: &Own,
+        own: &OwnParser,
         buffer: &Buffer,
     ) -> Result<Option<ParseResult>, ParseFailure> {
-        match child::ask(program, Task::Faults, (self.row.name, self.path), buffer.view(), self.limit) {
+        match child::ask(program, Task::Faults, (self.parsers.name, self.path), buffer.view(), self.limit) {
             Ok(Reply::Faults { faults, keys }) => {
                 let faults: Vec<SyntaxFault> = faults.into_iter().map(SyntaxFault::from).collect();
                 let marks = marked(&faults, buffer);
@@ -351,7 +351,7 @@ impl<'a> LanguageReaders<'a> {
 
     /// What a parser's end says of a text; nothing where it could not read it.
     fn reading(
-        own: &Own,
+        own: &OwnParser,
         buffer: &Buffer,
         end: JobOutcome<Parse>,
     ) -> Result<Option<ParseResult>, ParseFailure> {
@@ -370,7 +370,7 @@ impl<'a> LanguageReaders<'a> {
 
     /// Gives the stack that suffices for a text. Every level of nesting takes a token of the text and a level of the
     /// tree, so a small text needs no look at its tree.
-    fn stack(&self, own: &Own, text: &str) -> Result<Option<usize>, ParseFailure> {
+    fn stack(&self, own: &OwnParser, text: &str) -> Result<Option<usize>, ParseFailure> {
         if let Some(stack) = own.stack_at_once(text) {
             return Ok(Some(stack));
         }
@@ -379,12 +379,12 @@ impl<'a> LanguageReaders<'a> {
     }
 
     fn survey(&self, text: &str) -> Result<TreeReport, ParseFailure> {
-        let grammar = self.row.grammar().ok_or(ParseFailure::Unknown("no grammar for this language"))?;
+        let grammar = self.parsers.grammar().ok_or(ParseFailure::Unknown("no grammar for this language"))?;
         if !grammar.holds(text) {
             return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
         }
         let _slot = wait_for_slot(text, self.limit)?;
-        let (row, path, limit) = (self.row, self.path, self.limit.within_processor_time(pace(text)));
+        let (row, path, limit) = (self.parsers, self.path, self.limit.with_processor_time(pace(text)));
         let look = || tree::survey(row, grammar, path, text, limit);
         grammar::on_stack(look).map_err(ParseFailure::Broken)?
     }
@@ -408,7 +408,7 @@ impl<'a> LanguageReaders<'a> {
             ) => (self.read_tree(before)?, self.read_tree(draft.after)?),
         };
         if old.marks.is_empty() {
-            return Ok(since::all_new(after.marks));
+            return Ok(before_after::all_new(after.marks));
         }
         let sides = BeforeAfter { before, after: draft.after, map: draft.map, by: after.by };
         let opinion = self.opinion(before, draft.after)?;
@@ -481,7 +481,7 @@ fn tokens(text: &str) -> usize {
 fn marked(faults: &[SyntaxFault], buffer: &Buffer) -> Vec<(ComparedFinding, u8)> {
     let (lines, text) = (buffer.lines(), buffer.view());
     let mut faults: Vec<_> = faults.iter().collect();
-    let line = |fault: &SyntaxFault| lines.at(fault.at).min(lines.count());
+    let line = |fault: &SyntaxFault| lines.line_at(fault.at).min(lines.count());
     faults.sort_by_key(|fault| (line(fault), fault.belief, fault.at));
     faults.dedup_by_key(|fault| line(fault));
     faults.into_iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect()

@@ -9,7 +9,7 @@ pub(super) struct LanguageParsers {
     /// The language's name in the catalogue.
     pub(super) name: &'static str,
     /// Its own parser, where there is one in process.
-    pub(super) parser: Option<Own>,
+    pub(super) parser: Option<OwnParser>,
     /// What the faults of its grammar are worth.
     pub(super) credit: Credit,
 }
@@ -27,7 +27,7 @@ impl LanguageParsers {
 }
 
 /// A parser made for the language.
-pub(super) struct Own {
+pub(super) struct OwnParser {
     /// Its name, as people know it.
     pub(super) name: &'static str,
     /// Reads a text that lies at a path.
@@ -122,8 +122,8 @@ const fn own(
     read: fn(&str, &str) -> Parse,
     (frame, per_byte): (usize, usize),
     stops: Stops,
-) -> Option<Own> {
-    Some(Own { name, read, frame, per_byte, stops, levels: None })
+) -> Option<OwnParser> {
+    Some(OwnParser { name, read, frame, per_byte, stops, levels: None })
 }
 
 /// Gives who reads this language.
@@ -134,7 +134,7 @@ pub(super) fn row(name: &str) -> Option<&'static LanguageParsers> {
 pub(super) static TABLE: [LanguageParsers; 16] = [
     LanguageParsers {
         name: "python",
-        parser: Some(Own {
+        parser: Some(OwnParser {
             name: "ruff",
             read: python::read,
             frame: frame::RUFF,

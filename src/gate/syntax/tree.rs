@@ -45,7 +45,7 @@ pub(super) fn survey(
     text: &str,
     limit: Limit<'_>,
 ) -> Result<TreeReport, ParseFailure> {
-    let text = &*grammar.ended(text);
+    let text = &*grammar.prepare(text);
     let mut best: Option<TreeReport> = None;
     for language in grammar.dialects(path) {
         let survey = read(&language, &row.credit, text, limit)?;
@@ -72,7 +72,7 @@ fn read(
         halt.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
     let tree = tree.map_err(|stop| match stop {
-        ParseStop::Told => ParseFailure::Halted(halt.unwrap_or(Halt::TimedOut)),
+        ParseStop::Cancelled => ParseFailure::Halted(halt.unwrap_or(Halt::TimedOut)),
         ParseStop::Memory(shortage) => ParseFailure::Unreadable(shortage.to_string()),
     })?;
     Ok(look(&tree, credit, text, limit)?)
@@ -95,7 +95,7 @@ fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Tr
         }
         deepest = deepest.max(level);
         eye.see(node);
-        if halt.is_some() { WalkStep::End } else { WalkStep::Inside }
+        if halt.is_some() { WalkStep::Stop } else { WalkStep::Enter }
     });
     halt.map_or_else(|| Ok(eye.finish(deepest)), Err)
 }

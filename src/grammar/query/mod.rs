@@ -3,7 +3,7 @@
 //! Invariant: a query's source is short and has little nesting, so compiling it needs neither much
 //! stack nor much time. A search limits its steps and its open matches.
 
-mod fault;
+mod error;
 mod needs;
 
 use std::num::NonZeroUsize;
@@ -13,11 +13,11 @@ use std::sync::{Mutex, PoisonError};
 use lru::LruCache;
 use tree_sitter::{Language, QueryCursor, QueryCursorOptions, QueryCursorState, StreamingIterator};
 
-use self::fault::fault;
+use self::error::fault;
 use self::needs::needs;
-use super::{Deep, Unreadable, deep, find, read_on};
+use super::{LargeStack, Unreadable, find, read_on, with_large_stack};
 
-pub use self::fault::QueryFault;
+pub use self::error::QueryError;
 
 /// The maximum length of a source in bytes, and the maximum nesting of its brackets.
 const LONGEST: usize = 16 << 10;
@@ -38,7 +38,7 @@ pub struct Query {
     /// Texts that every match contains.
     needs: Vec<String>,
     /// The offsets of its matches in the most recently searched texts.
-    seen: Box<Mutex<LruCache<QueriedText, Vec<usize>>>>,
+    cached_matches: Box<Mutex<LruCache<QueriedText, Vec<usize>>>>,
 }
 
 /// The key of a searched text: its hash, language and path.
@@ -53,8 +53,8 @@ fn unknown_predicate(query: &tree_sitter::Query) -> Option<String> {
 
 impl Query {
     /// Compiles a query for the languages with these names.
-    pub fn compile(languages: &[String], source: &str) -> Result<Query, QueryFault> {
-        let whole = |message: String| QueryFault { row: 0, column: 0, message };
+    pub fn compile(languages: &[String], source: &str) -> Result<Query, QueryError> {
+        let whole = |message: String| QueryError { row: 0, column: 0, message };
         if source.len() > LONGEST || depth(source) > DEEPEST {
             return Err(whole(format!(
                 "it is longer than {LONGEST} bytes, or nests deeper than {DEEPEST} levels"
@@ -85,7 +85,7 @@ impl Query {
                 // Only texts on which all grammars agree are used.
                 let needs = of_all.reduce(|all, some| if all == some { all } else { Vec::new() });
                 let seen = Box::new(Mutex::new(LruCache::new(REMEMBERED)));
-                Ok(Query { dialects, needs: needs.unwrap_or_default(), seen })
+                Ok(Query { dialects, needs: needs.unwrap_or_default(), cached_matches: seen })
             }
         }
     }
@@ -108,11 +108,11 @@ impl Query {
             return Ok(Vec::new());
         }
         let key = (blake3::hash(text.as_bytes()), language.to_owned(), path.to_owned());
-        let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = || self.cached_matches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(places) = seen().get(&key) {
             return Ok(places.clone());
         }
-        let places = deep(|deep| self.search_on(deep, language, path, text, steps));
+        let places = with_large_stack(|deep| self.search_on(deep, language, path, text, steps));
         let places = places.map_err(|_| Unreadable::Broken)??;
         seen().put(key, places.clone());
         Ok(places)
@@ -120,7 +120,7 @@ impl Query {
 
     fn search_on(
         &self,
-        deep: &Deep,
+        deep: &LargeStack,
         language: &str,
         path: &str,
         text: &str,
@@ -224,7 +224,7 @@ mod tests {
 
     const MANY: usize = 1 << 20;
 
-    fn compile(languages: &[&str], source: &str) -> Result<Query, QueryFault> {
+    fn compile(languages: &[&str], source: &str) -> Result<Query, QueryError> {
         let languages: Vec<String> = languages.iter().map(|&name| name.to_owned()).collect();
         Query::compile(&languages, source)
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tree_sitter::{Language, Tree};
 
-use super::parse::Deep;
+use super::parse::LargeStack;
 use super::query::captures;
 use super::{Unreadable, WalkStep, find, walk};
 
@@ -23,7 +23,7 @@ const OPEN: u32 = 4_096;
 /// The role of a position in a text for a name. The variants ascend in precedence: if several apply,
 /// the last one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Use {
+pub enum TagRole {
     /// A use of the bare name.
     Name,
     /// A use of the name of a type.
@@ -56,24 +56,24 @@ pub enum Use {
     From,
 }
 
-impl Use {
-    fn from_capture(capture: &str) -> Use {
+impl TagRole {
+    fn from_capture(capture: &str) -> TagRole {
         match capture {
-            "reference.name" => Use::Name,
-            "reference.type" => Use::Type,
-            "reference.key" => Use::Key,
-            "reference.member" => Use::Member,
-            "reference.path" => Use::Path,
-            "reference.import" => Use::Import,
-            "import.module" => Use::Module,
-            "import.alias" => Use::Alias,
-            "import.glob" => Use::Glob,
-            "import.from" => Use::From,
-            "reference.quoted" => Use::Quoted,
-            "local.definition" => Use::Local,
-            "local.outer" => Use::Outer,
-            "local.scope" => Use::Scope,
-            _ => Use::None,
+            "reference.name" => TagRole::Name,
+            "reference.type" => TagRole::Type,
+            "reference.key" => TagRole::Key,
+            "reference.member" => TagRole::Member,
+            "reference.path" => TagRole::Path,
+            "reference.import" => TagRole::Import,
+            "import.module" => TagRole::Module,
+            "import.alias" => TagRole::Alias,
+            "import.glob" => TagRole::Glob,
+            "import.from" => TagRole::From,
+            "reference.quoted" => TagRole::Quoted,
+            "local.definition" => TagRole::Local,
+            "local.outer" => TagRole::Outer,
+            "local.scope" => TagRole::Scope,
+            _ => TagRole::None,
         }
     }
 }
@@ -102,29 +102,30 @@ const QUERIES: [(&str, [&str; 2]); 16] = [
 ///
 /// Steps are those of [`read`](super::read); the search gets a sixteenth as many.
 pub fn uses(
-    _deep: &Deep,
+    _deep: &LargeStack,
     language: &str,
     tree: &Tree,
     text: &str,
     steps: usize,
-) -> Result<Vec<(Use, Range<usize>)>, Unreadable> {
+) -> Result<Vec<(TagRole, Range<usize>)>, Unreadable> {
     if nests_deep(tree) {
         return Err(Unreadable::TooDeep);
     }
     let query = query(language, &tree.language()).ok_or(Unreadable::Unknown)?;
-    let meanings: Vec<Use> = query.capture_names().iter().map(|name| Use::from_capture(name)).collect();
-    let mut found: Vec<(Range<usize>, Use)> = Vec::new();
+    let meanings: Vec<TagRole> =
+        query.capture_names().iter().map(|name| TagRole::from_capture(name)).collect();
+    let mut found: Vec<(Range<usize>, TagRole)> = Vec::new();
     captures(&query, tree, text, (OPEN, steps), |capture, span| {
-        let meaning = meanings.get(capture).copied().unwrap_or(Use::None);
+        let meaning = meanings.get(capture).copied().unwrap_or(TagRole::None);
         found.push((span, meaning));
         true
     })?;
-    let place = |(span, meaning): &(Range<usize>, Use)| (span.start, span.end, *meaning);
+    let place = |(span, meaning): &(Range<usize>, TagRole)| (span.start, span.end, *meaning);
     found.sort_unstable_by_key(place);
     found.reverse();
     // A scope and a name of the same extent are both kept.
     found.dedup_by(|(span, meaning), (kept, stronger)| {
-        span == kept && (*meaning == Use::Scope) == (*stronger == Use::Scope)
+        span == kept && (*meaning == TagRole::Scope) == (*stronger == TagRole::Scope)
     });
     found.reverse();
     Ok(found.into_iter().map(|(span, meaning)| (meaning, span)).collect())
@@ -134,7 +135,7 @@ fn nests_deep(tree: &Tree) -> bool {
     let mut deep = false;
     walk(tree, |_, level| {
         deep |= level > DEEPEST;
-        if deep { WalkStep::End } else { WalkStep::Inside }
+        if deep { WalkStep::Stop } else { WalkStep::Enter }
     });
     deep
 }
@@ -170,7 +171,7 @@ pub fn own_tags(language: &str, path: &str, text: &str) -> Vec<(String, usize)> 
         "java" => tree_sitter_java::TAGS_QUERY.to_owned(),
         _ => return Vec::new(),
     };
-    let found = super::parse::deep(|deep| {
+    let found = super::parse::with_large_stack(|deep| {
         let tree = super::read_on(deep, language, path, text, 1 << 20).unwrap();
         let query = tree_sitter::Query::new(&tree.language(), &source).unwrap();
         let names = query.capture_names();
@@ -191,18 +192,18 @@ pub fn own_tags(language: &str, path: &str, text: &str) -> Vec<(String, usize)> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::deep;
+    use super::super::parse::with_large_stack;
     use super::super::{ALL, read_on};
     use super::*;
 
     const MANY: usize = 1 << 20;
 
-    fn found(language: &str, path: &str, text: &str) -> Result<Vec<(Use, String)>, Unreadable> {
-        let uses = deep(|deep| {
+    fn found(language: &str, path: &str, text: &str) -> Result<Vec<(TagRole, String)>, Unreadable> {
+        let uses = with_large_stack(|deep| {
             let tree = read_on(deep, language, path, text, MANY)?;
             uses(deep, language, &tree, text, MANY)
         });
-        let text = |(meaning, span): (Use, Range<usize>)| (meaning, text.get(span).unwrap().to_owned());
+        let text = |(meaning, span): (TagRole, Range<usize>)| (meaning, text.get(span).unwrap().to_owned());
         Ok(uses.unwrap()?.into_iter().map(text).collect())
     }
 
@@ -216,7 +217,7 @@ mod tests {
                 let query = query.unwrap_or_else(|fault| panic!("{}: {fault}", grammar.language));
                 for name in query.capture_names() {
                     assert!(
-                        *name == "none" || Use::from_capture(name) != Use::None,
+                        *name == "none" || TagRole::from_capture(name) != TagRole::None,
                         "{}: @{name}",
                         grammar.language
                     );
@@ -229,23 +230,23 @@ mod tests {
     #[test]
     fn each_place_is_one_thing() {
         let seen = found("python", "a.py", "from a import b as c\ndef f(x=1): return x.y(z=b)\n").unwrap();
-        let seen: Vec<(Use, &str)> = seen
+        let seen: Vec<(TagRole, &str)> = seen
             .iter()
-            .filter(|(meaning, _)| *meaning != Use::Scope)
+            .filter(|(meaning, _)| *meaning != TagRole::Scope)
             .map(|(m, t)| (*m, t.as_str()))
             .collect();
         assert_eq!(
             seen,
             [
-                (Use::From, "a"),
-                (Use::Import, "b"),
-                (Use::Alias, "c"),
-                (Use::Name, "f"),
-                (Use::Local, "x"),
-                (Use::Name, "x"),
-                (Use::Member, "y"),
-                (Use::None, "z"),
-                (Use::Name, "b"),
+                (TagRole::From, "a"),
+                (TagRole::Import, "b"),
+                (TagRole::Alias, "c"),
+                (TagRole::Name, "f"),
+                (TagRole::Local, "x"),
+                (TagRole::Name, "x"),
+                (TagRole::Member, "y"),
+                (TagRole::None, "z"),
+                (TagRole::Name, "b"),
             ]
         );
     }
@@ -253,8 +254,8 @@ mod tests {
     #[test]
     fn a_header_is_searched_as_what_it_was_read_as() {
         let seen = found("c", "a.h", "class A : public B { int f(); };\n").unwrap();
-        assert!(seen.contains(&(Use::Type, "B".to_owned())), "{seen:?}");
-        assert!(found("c", "a.h", "int f(B b);\n").unwrap().contains(&(Use::Type, "B".to_owned())));
+        assert!(seen.contains(&(TagRole::Type, "B".to_owned())), "{seen:?}");
+        assert!(found("c", "a.h", "int f(B b);\n").unwrap().contains(&(TagRole::Type, "B".to_owned())));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::alphabet::CharNumber;
 use super::rows::{BitBlock, Carry, ROWS, SymbolRows};
-use super::sheet::Sheet;
-use super::steps::{NearestBudget, Spent};
+use super::steps::{NearestBudget, OutOfSteps};
+use super::symbol_text::SymbolText;
 
 /// The number of columns between two checks that an alignment can still succeed.
 const LOOK: usize = 32;
@@ -87,12 +87,12 @@ impl<'a> Band<'a> {
 /// Returns the best height of the blocks that start with the first of the lines and end at one of them.
 pub(super) fn align<S: CharNumber>(
     rows: &SymbolRows,
-    sheet: &Sheet<S>,
+    sheet: &SymbolText<S>,
     lines: Range<usize>,
     width: usize,
     effort: Effort,
     steps: &mut NearestBudget,
-) -> Result<Option<Height>, Spent> {
+) -> Result<Option<Height>, OutOfSteps> {
     let mut band = Band::new(rows, width);
     let (mut read, mut most) = (0, width);
     let mut best: Option<Height> = None;

@@ -8,7 +8,7 @@
 use super::alphabet::CharNumber;
 
 const WORDS: usize = 1024;
-const ROOMS: usize = 1 << 12;
+const SLOTS: usize = 1 << 12;
 
 /// The needle's runs of four characters, as a bitmap that fits the first-level cache.
 pub(super) struct Fours {
@@ -56,7 +56,7 @@ fn slot(run: u64) -> (usize, u64) {
 /// Counts the runs of two that a moving span of symbols shares with the needle.
 pub(super) struct Twos<'a, S> {
     symbols: &'a [S],
-    rooms: [i32; ROOMS],
+    slots: [i32; SLOTS],
     from: usize,
     to: usize,
     common: usize,
@@ -65,9 +65,9 @@ pub(super) struct Twos<'a, S> {
 impl<'a, S: CharNumber> Twos<'a, S> {
     /// Creates an empty span of these symbols.
     pub(super) fn new(needle: &[S], symbols: &'a [S]) -> Twos<'a, S> {
-        let mut twos = Twos { symbols, rooms: [0; ROOMS], from: 0, to: 0, common: 0 };
+        let mut twos = Twos { symbols, slots: [0; SLOTS], from: 0, to: 0, common: 0 };
         for pair in needle.windows(2) {
-            if let Some(room) = pair_room(pair).and_then(|room| twos.rooms.get_mut(room)) {
+            if let Some(room) = pair_slot(pair).and_then(|room| twos.slots.get_mut(room)) {
                 *room += 1;
             }
         }
@@ -80,7 +80,7 @@ impl<'a, S: CharNumber> Twos<'a, S> {
         let ends = to.saturating_sub(1).max(from);
         let gone = self.symbols.get(self.from..from.min(self.to) + 1).unwrap_or_default();
         for pair in gone.windows(2) {
-            if let Some(room) = pair_room(pair).and_then(|room| self.rooms.get_mut(room)) {
+            if let Some(room) = pair_slot(pair).and_then(|room| self.slots.get_mut(room)) {
                 *room += 1;
                 self.common -= usize::from(*room > 0);
             }
@@ -88,7 +88,7 @@ impl<'a, S: CharNumber> Twos<'a, S> {
         let fresh = self.to.max(from);
         let come = self.symbols.get(fresh..ends + 1).unwrap_or_default();
         for pair in come.windows(2) {
-            if let Some(room) = pair_room(pair).and_then(|room| self.rooms.get_mut(room)) {
+            if let Some(room) = pair_slot(pair).and_then(|room| self.slots.get_mut(room)) {
                 self.common += usize::from(*room > 0);
                 *room -= 1;
             }
@@ -98,9 +98,9 @@ impl<'a, S: CharNumber> Twos<'a, S> {
     }
 }
 
-fn pair_room<S: CharNumber>(pair: &[S]) -> Option<usize> {
+fn pair_slot<S: CharNumber>(pair: &[S]) -> Option<usize> {
     match pair {
-        [first, second] => Some(((first.number() << 6) ^ second.number()) % ROOMS),
+        [first, second] => Some(((first.number() << 6) ^ second.number()) % SLOTS),
         _ => None,
     }
 }

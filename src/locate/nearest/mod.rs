@@ -15,11 +15,11 @@ mod grams;
 mod hostile;
 mod rows;
 mod search;
-mod seen;
-mod sheet;
+mod span_cache;
 mod starts;
 mod steps;
 mod sweep;
+mod symbol_text;
 #[cfg(test)]
 mod tests;
 
@@ -27,8 +27,8 @@ use alphabet::{Alphabet, CharNumber};
 use grams::Fours;
 use rows::SymbolRows;
 use search::{Candidate, NearestSearch, Tuning};
-use sheet::Sheet;
 pub use steps::NearestBudget;
+use symbol_text::SymbolText;
 
 /// The minimum number of non-blank bytes in a needle; a shorter one is too ambiguous.
 const SHORT: usize = 10;
@@ -78,10 +78,10 @@ pub struct Nearest {
 /// `cut` is the largest distance of interest; `margin` is the largest extra distance of a runner-up. Of equally near
 /// blocks, the one closest in length to the needle wins, then the first.
 pub fn nearest(quest: &NearestQuery<'_>, cut: usize, margin: usize, steps: &mut NearestBudget) -> Nearest {
-    tuned(quest, (cut.min(FAR), margin.min(FAR)), Tuning::USUAL, steps)
+    nearest_with(quest, (cut.min(FAR), margin.min(FAR)), Tuning::USUAL, steps)
 }
 
-fn tuned(
+fn nearest_with(
     quest: &NearestQuery<'_>,
     reach: (usize, usize),
     tuning: Tuning,
@@ -105,13 +105,13 @@ fn find<S: CharNumber>(
     steps: &mut NearestBudget,
 ) -> Nearest {
     let needle: Vec<S> = quest.needle.chars().filter_map(|c| alphabet.symbol(c)).collect();
-    let sheet = Sheet::read(quest.view, quest.window.clone(), alphabet, &mut Fours::new(&needle), steps);
+    let sheet = SymbolText::read(quest.view, quest.window.clone(), alphabet, &mut Fours::new(&needle), steps);
     let rows = SymbolRows::new(needle.iter().copied(), alphabet.count());
     let back = SymbolRows::new(needle.iter().copied().rev(), alphabet.count());
     let (Some(rows), Some(back)) = (rows, back) else { return Nearest::default() };
     let search = NearestSearch { needle: &needle, rows: &rows, back: &back, sheet: &sheet, tuning };
     let hit = |found: Candidate| Hit {
-        span: sheet.place(quest.view, &found.lines),
+        span: sheet.view_range(quest.view, &found.lines),
         distance: found.distance,
         longer: sheet.length(&found.lines).max(needle.len()),
     };
@@ -120,9 +120,9 @@ fn find<S: CharNumber>(
     }
     let all = 0..sheet.lines();
     // Enough steps to visit every line once for a hint, or for a runner-up.
-    let reserve = steps.aside(2 * all.len());
+    let reserve = steps.reserve(2 * all.len());
     let (best, proved) = search.nearest(std::slice::from_ref(&all), cut, steps);
-    steps.give(reserve);
+    steps.give_back(reserve);
     let Some(best) = best else {
         let hint = search.hint(&all, steps);
         return Nearest { best: hint.map(hit), absent: proved && sheet.whole, ..Nearest::default() };

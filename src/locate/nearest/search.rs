@@ -7,10 +7,10 @@ use std::ops::Range;
 use super::align::{Effort, align};
 use super::alphabet::CharNumber;
 use super::rows::SymbolRows;
-use super::seen::SpanCache;
-use super::sheet::Sheet;
+use super::span_cache::SpanCache;
 use super::starts::{StartLine, Starts};
-use super::steps::{NearestBudget, Spent};
+use super::steps::{NearestBudget, OutOfSteps};
+use super::symbol_text::SymbolText;
 
 /// The width of the first alignment at a start.
 const NARROW: usize = 128;
@@ -22,18 +22,18 @@ const SEEDS: usize = 6;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
     /// The maximum number of runs of four that one edit destroys.
-    pub(super) four: usize,
+    pub(super) lost_fours: usize,
     /// The maximum number of runs of two that one edit destroys.
-    pub(super) two: usize,
+    pub(super) lost_twos: usize,
     /// The maximum number of starts that are aligned without a second bound.
-    pub(super) few: usize,
+    pub(super) few_starts: usize,
     /// The factor by which the alignments must be more expensive than the sweep.
-    pub(super) dear: usize,
+    pub(super) cost_ratio: usize,
 }
 
 impl Tuning {
     /// The values that are used outside tests.
-    pub(super) const USUAL: Tuning = Tuning { four: 4, two: 2, few: 8, dear: 1 };
+    pub(super) const USUAL: Tuning = Tuning { lost_fours: 4, lost_twos: 2, few_starts: 8, cost_ratio: 1 };
 }
 
 /// A block of lines, with its distance from the needle.
@@ -56,7 +56,7 @@ pub(super) struct NearestSearch<'a, S> {
     pub(super) needle: &'a [S],
     pub(super) rows: &'a SymbolRows,
     pub(super) back: &'a SymbolRows,
-    pub(super) sheet: &'a Sheet<S>,
+    pub(super) sheet: &'a SymbolText<S>,
     pub(super) tuning: Tuning,
 }
 
@@ -68,7 +68,7 @@ impl<S: CharNumber> NearestSearch<'_, S> {
         limit: usize,
         steps: &mut NearestBudget,
     ) -> (Option<Candidate>, bool) {
-        let mut hunt = Hunt { search: self, limit, best: None, seen: SpanCache::default() };
+        let mut hunt = SearchState { search: self, limit, best: None, cache: SpanCache::default() };
         let done = hunt.run(areas, steps);
         (hunt.best, done.is_ok())
     }
@@ -94,7 +94,7 @@ impl<S: CharNumber> NearestSearch<'_, S> {
         let mut width = NARROW;
         loop {
             let cost = (self.needle.len() + width) * (width / 16).min(self.rows.blocks() + 2);
-            let last = steps.left() / 8 < cost as u64 || width > 2 * self.needle.len();
+            let last = steps.remaining() / 8 < cost as u64 || width > 2 * self.needle.len();
             let effort = if last { Effort::Rough } else { Effort::Exact };
             let height = align(self.rows, self.sheet, lines.clone(), width, effort, steps);
             if let Ok(Some(height)) = height {
@@ -119,20 +119,20 @@ impl<S: CharNumber> NearestSearch<'_, S> {
 }
 
 /// The state of a search.
-struct Hunt<'a, S> {
+struct SearchState<'a, S> {
     search: &'a NearestSearch<'a, S>,
     limit: usize,
     best: Option<Candidate>,
-    seen: SpanCache,
+    cache: SpanCache,
 }
 
-impl<S: CharNumber> Hunt<'_, S> {
-    fn run(&mut self, areas: &[Range<usize>], steps: &mut NearestBudget) -> Result<(), Spent> {
+impl<S: CharNumber> SearchState<'_, S> {
+    fn run(&mut self, areas: &[Range<usize>], steps: &mut NearestBudget) -> Result<(), OutOfSteps> {
         let seeds = Starts { search: self.search, limit: self.limit }.seeds(areas, SEEDS, steps)?;
         let mut width = NARROW;
         while self.best.is_none() {
             for seed in &seeds {
-                self.look(*seed, areas, width, steps)?;
+                self.align_within(*seed, areas, width, steps)?;
             }
             if width >= self.limit {
                 break;
@@ -143,18 +143,22 @@ impl<S: CharNumber> Hunt<'_, S> {
             if start.bound as usize > self.limit {
                 break;
             }
-            self.settle(start.line as usize, areas, steps)?;
+            self.align_start(start.line as usize, areas, steps)?;
         }
         Ok(())
     }
 
-    fn candidates(&self, areas: &[Range<usize>], steps: &mut NearestBudget) -> Result<Vec<StartLine>, Spent> {
+    fn candidates(
+        &self,
+        areas: &[Range<usize>],
+        steps: &mut NearestBudget,
+    ) -> Result<Vec<StartLine>, OutOfSteps> {
         let starts = Starts { search: self.search, limit: self.limit };
         let mut left = starts.by_fours(areas, steps)?;
-        if left.len() > self.search.tuning.few {
+        if left.len() > self.search.tuning.few_starts {
             starts.by_twos(&mut left, areas, steps)?;
         }
-        if left.len() > self.search.tuning.few {
+        if left.len() > self.search.tuning.few_starts {
             left = starts.by_sweep(left, areas, steps)?;
         }
         steps.take(4 * left.len())?;
@@ -163,27 +167,27 @@ impl<S: CharNumber> Hunt<'_, S> {
     }
 
     /// Finds the best height from a start on, unless it is beyond the limit.
-    fn settle(
+    fn align_start(
         &mut self,
         line: usize,
         areas: &[Range<usize>],
         steps: &mut NearestBudget,
-    ) -> Result<(), Spent> {
+    ) -> Result<(), OutOfSteps> {
         let mut width = NARROW;
         while width < self.limit {
-            if self.look(line, areas, width, steps)? {
+            if self.align_within(line, areas, width, steps)? {
                 return Ok(());
             }
             width *= 4;
         }
-        let stop = stop(areas, line);
+        let stop = area_end(areas, line);
         let reach = self.search.sheet.reach(line, self.search.needle.len() + self.limit, stop);
-        let height = match self.seen.recall(self.search.sheet, &(line..reach), steps)? {
+        let height = match self.cache.get(self.search.sheet, &(line..reach), steps)? {
             Some(height) => height,
             None => {
                 let NearestSearch { rows, sheet, .. } = self.search;
                 let height = align(rows, sheet, line..stop, self.limit, Effort::Exact, steps)?;
-                self.seen.keep(sheet, line..reach, height);
+                self.cache.insert(sheet, line..reach, height);
                 height
             }
         };
@@ -195,16 +199,17 @@ impl<S: CharNumber> Hunt<'_, S> {
     }
 
     /// Aligns within this width; returns true if a block was found.
-    fn look(
+    fn align_within(
         &mut self,
         line: usize,
         areas: &[Range<usize>],
         width: usize,
         steps: &mut NearestBudget,
-    ) -> Result<bool, Spent> {
+    ) -> Result<bool, OutOfSteps> {
         let NearestSearch { rows, sheet, .. } = self.search;
         let width = width.min(self.limit);
-        let Some(height) = align(rows, sheet, line..stop(areas, line), width, Effort::Exact, steps)? else {
+        let Some(height) = align(rows, sheet, line..area_end(areas, line), width, Effort::Exact, steps)?
+        else {
             return Ok(false);
         };
         self.take(Candidate { lines: line..height.end, distance: height.distance, gap: height.gap });
@@ -220,6 +225,6 @@ impl<S: CharNumber> Hunt<'_, S> {
 }
 
 /// Returns the end of the area that contains the line.
-pub(super) fn stop(areas: &[Range<usize>], line: usize) -> usize {
+pub(super) fn area_end(areas: &[Range<usize>], line: usize) -> usize {
     areas.iter().find(|area| area.contains(&line)).map_or(line, |area| area.end)
 }

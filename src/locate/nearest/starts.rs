@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::alphabet::CharNumber;
 use super::grams::Twos;
-use super::search::{NearestSearch, stop};
-use super::steps::{NearestBudget, Spent};
+use super::search::{NearestSearch, area_end};
+use super::steps::{NearestBudget, OutOfSteps};
 use super::sweep::Sweep;
 
 /// A candidate start line; the smallest bound comes first.
@@ -30,7 +30,7 @@ impl<S: CharNumber> Starts<'_, S> {
         areas: &[Range<usize>],
         most: usize,
         steps: &mut NearestBudget,
-    ) -> Result<Vec<usize>, Spent> {
+    ) -> Result<Vec<usize>, OutOfSteps> {
         let (sheet, length) = (self.search.sheet, self.search.needle.len());
         let mut seeds: Vec<(usize, usize)> = Vec::with_capacity(most + 1);
         for area in areas {
@@ -59,7 +59,7 @@ impl<S: CharNumber> Starts<'_, S> {
         &self,
         areas: &[Range<usize>],
         steps: &mut NearestBudget,
-    ) -> Result<Vec<StartLine>, Spent> {
+    ) -> Result<Vec<StartLine>, OutOfSteps> {
         let mut left = Vec::new();
         for area in areas {
             steps.take(2 * area.len())?;
@@ -83,10 +83,10 @@ impl<S: CharNumber> Starts<'_, S> {
     }
 
     /// Returns the minimum bound of the blocks that start at the line and end at `end` or before.
-    fn bound(&self, line: usize, end: usize, steps: &mut NearestBudget) -> Result<Option<usize>, Spent> {
+    fn bound(&self, line: usize, end: usize, steps: &mut NearestBudget) -> Result<Option<usize>, OutOfSteps> {
         let NearestSearch { sheet, needle, tuning, .. } = self.search;
         let missing = |length: usize, lines: &Range<usize>| {
-            length.saturating_sub(3 + sheet.hits(lines)).div_ceil(tuning.four)
+            length.saturating_sub(3 + sheet.hits(lines)).div_ceil(tuning.lost_fours)
         };
         if missing(needle.len(), &(line..end)) > self.limit {
             return Ok(None);
@@ -111,16 +111,16 @@ impl<S: CharNumber> Starts<'_, S> {
         starts: &mut Vec<StartLine>,
         areas: &[Range<usize>],
         steps: &mut NearestBudget,
-    ) -> Result<(), Spent> {
+    ) -> Result<(), OutOfSteps> {
         let NearestSearch { sheet, needle, tuning, .. } = self.search;
         let mut twos = Twos::new(needle, sheet.symbols());
         let mut spent = Ok(());
         starts.retain_mut(|start| {
             let line = start.line as usize;
-            let reach = sheet.reach(line, self.longest(), stop(areas, line));
+            let reach = sheet.reach(line, self.longest(), area_end(areas, line));
             let (common, passed) = twos.common(sheet.start(line), sheet.start(reach));
             spent = spent.and_then(|()| steps.take(passed + 1));
-            let bound = needle.len().saturating_sub(1 + common).div_ceil(tuning.two);
+            let bound = needle.len().saturating_sub(1 + common).div_ceil(tuning.lost_twos);
             start.bound = start.bound.max(narrow(bound));
             spent.is_ok() && bound <= self.limit
         });
@@ -133,7 +133,7 @@ impl<S: CharNumber> Starts<'_, S> {
         starts: Vec<StartLine>,
         areas: &[Range<usize>],
         steps: &mut NearestBudget,
-    ) -> Result<Vec<StartLine>, Spent> {
+    ) -> Result<Vec<StartLine>, OutOfSteps> {
         let mut left = Vec::new();
         let mut group: Vec<StartLine> = Vec::new();
         let mut end = 0;
@@ -143,7 +143,7 @@ impl<S: CharNumber> Starts<'_, S> {
                 self.sweep(&group, end, &mut left, steps)?;
                 group.clear();
             }
-            end = self.search.sheet.reach(line, self.longest(), stop(areas, line));
+            end = self.search.sheet.reach(line, self.longest(), area_end(areas, line));
             group.push(start);
         }
         self.sweep(&group, end, &mut left, steps)?;
@@ -157,7 +157,7 @@ impl<S: CharNumber> Starts<'_, S> {
         end: usize,
         left: &mut Vec<StartLine>,
         steps: &mut NearestBudget,
-    ) -> Result<(), Spent> {
+    ) -> Result<(), OutOfSteps> {
         let Some(first) = group.first() else { return Ok(()) };
         let lines = first.line as usize..end;
         if !self.is_worth(group.len(), self.search.sheet.length(&lines)) {
@@ -180,7 +180,7 @@ impl<S: CharNumber> Starts<'_, S> {
     fn is_worth(&self, starts: usize, symbols: usize) -> bool {
         let align = (2 * self.limit + 64).min(self.search.needle.len()) * (self.limit / 64 + 2);
         let sweep = self.limit / 48 + 3;
-        starts * align >= symbols * sweep * self.search.tuning.dear
+        starts * align >= symbols * sweep * self.search.tuning.cost_ratio
     }
 }
 

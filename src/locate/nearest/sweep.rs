@@ -5,7 +5,7 @@
 
 use super::alphabet::CharNumber;
 use super::rows::{BitBlock, Carry, ROWS, SymbolRows};
-use super::steps::{NearestBudget, Spent};
+use super::steps::{NearestBudget, OutOfSteps};
 
 /// The column of the reversed needle, down to the last row that can be within the limit.
 pub(super) struct Sweep<'a> {
@@ -27,7 +27,7 @@ impl<'a> Sweep<'a> {
         &mut self,
         symbols: &[S],
         steps: &mut NearestBudget,
-    ) -> Result<(), Spent> {
+    ) -> Result<(), OutOfSteps> {
         for symbol in symbols.iter().rev() {
             steps.take(self.column.len() + 1)?;
             self.step(self.rows.of_symbol(*symbol));

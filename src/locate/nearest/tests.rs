@@ -70,7 +70,7 @@ fn judge(case: &Case, tuning: Tuning, left: u64) -> Result<(), String> {
     let known = blocks(&quest);
     let truth = expected(&known, case.cut, case.margin);
     let mut steps = NearestBudget::new(left);
-    let mut seen = tuned(&quest, (case.cut, case.margin), tuning, &mut steps);
+    let mut seen = nearest_with(&quest, (case.cut, case.margin), tuning, &mut steps);
     for hit in seen.best.iter().chain(&seen.runner_up) {
         let same = known.iter().find(|block| block.2.span == hit.span).ok_or("no block")?;
         let exact = hit.distance == same.2.distance;
@@ -179,7 +179,7 @@ fn long_lines() -> impl Strategy<Value = Case> {
 }
 
 /// Uses every bound, however few starts there are.
-const EAGER: Tuning = Tuning { few: 0, dear: 0, ..Tuning::USUAL };
+const EAGER: Tuning = Tuning { few_starts: 0, cost_ratio: 0, ..Tuning::USUAL };
 
 fn compare(cases: u32, strategy: impl Strategy<Value = Case>, tuning: Tuning) {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -232,8 +232,8 @@ fn wrong(tuning: Tuning) -> usize {
 #[test]
 fn a_bound_that_is_too_high_is_noticed() {
     assert_eq!(wrong(EAGER), 0);
-    assert!(wrong(Tuning { four: 1, ..EAGER }) > 0);
-    assert!(wrong(Tuning { two: 1, ..EAGER }) > 0);
+    assert!(wrong(Tuning { lost_fours: 1, ..EAGER }) > 0);
+    assert!(wrong(Tuning { lost_twos: 1, ..EAGER }) > 0);
 }
 
 #[test]

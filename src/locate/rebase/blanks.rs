@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The blank lines of one gap: the file's lines that stay, and the number of new ones behind them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Blanks {
-    pub(super) kept: Range<usize>,
+    pub(super) existing: Range<usize>,
     pub(super) added: usize,
 }
 
@@ -14,11 +14,11 @@ pub(super) struct Blanks {
 ///
 /// A gap that the edit does not change keeps the file's lines, the last gap first. The other gaps are those of the
 /// replacement.
-pub(super) fn share(asked: &[usize], quoted: &[usize], there: &[Range<usize>]) -> Vec<Blanks> {
+pub(super) fn distribute(asked: &[usize], quoted: &[usize], there: &[Range<usize>]) -> Vec<Blanks> {
     if let ([asked], [quoted], [there]) = (asked, quoted, there) {
         return vec![if asked == quoted { own(there) } else { resized(there, *asked) }];
     }
-    let mut shared: Vec<Blanks> = asked.iter().map(|&added| Blanks { kept: 0..0, added }).collect();
+    let mut shared: Vec<Blanks> = asked.iter().map(|&added| Blanks { existing: 0..0, added }).collect();
     let mut left = quoted.len();
     for (gap, blanks) in asked.iter().zip(&mut shared).rev() {
         let alike = quoted.iter().zip(there).enumerate().take(left).filter(|(_, (quoted, _))| *quoted == gap);
@@ -36,12 +36,12 @@ pub(super) fn share(asked: &[usize], quoted: &[usize], there: &[Range<usize>]) -
 }
 
 fn own(there: &Range<usize>) -> Blanks {
-    Blanks { kept: there.clone(), added: 0 }
+    Blanks { existing: there.clone(), added: 0 }
 }
 
 fn resized(there: &Range<usize>, asked: usize) -> Blanks {
     let kept = there.start..there.end.min(there.start + asked);
-    Blanks { added: asked.saturating_sub(kept.len()), kept }
+    Blanks { added: asked.saturating_sub(kept.len()), existing: kept }
 }
 
 #[cfg(test)]
@@ -50,37 +50,37 @@ mod tests {
     use super::*;
 
     fn blanks(kept: Range<usize>, added: usize) -> Blanks {
-        Blanks { kept, added }
+        Blanks { existing: kept, added }
     }
 
     #[test]
     fn an_unchanged_gap_is_the_file_s_own() {
-        assert_eq!(share(&[0], &[0], &[5..7]), [blanks(5..7, 0)]);
-        assert_eq!(share(&[1], &[1], &[5..5]), [blanks(5..5, 0)]);
+        assert_eq!(distribute(&[0], &[0], &[5..7]), [blanks(5..7, 0)]);
+        assert_eq!(distribute(&[1], &[1], &[5..5]), [blanks(5..5, 0)]);
     }
 
     #[test]
     fn a_changed_gap_is_as_it_was_asked_for() {
-        assert_eq!(share(&[2], &[0], &[5..6]), [blanks(5..6, 1)]);
-        assert_eq!(share(&[0], &[1], &[5..7]), [blanks(5..5, 0)]);
+        assert_eq!(distribute(&[2], &[0], &[5..6]), [blanks(5..6, 1)]);
+        assert_eq!(distribute(&[0], &[1], &[5..7]), [blanks(5..5, 0)]);
     }
 
     #[test]
     fn where_a_line_is_added_the_last_gap_keeps_the_file_s_blanks() {
-        assert_eq!(share(&[0, 0], &[0], &[5..6]), [blanks(0..0, 0), blanks(5..6, 0)]);
-        assert_eq!(share(&[1, 0], &[1], &[5..7]), [blanks(5..7, 0), blanks(0..0, 0)]);
+        assert_eq!(distribute(&[0, 0], &[0], &[5..6]), [blanks(0..0, 0), blanks(5..6, 0)]);
+        assert_eq!(distribute(&[1, 0], &[1], &[5..7]), [blanks(5..7, 0), blanks(0..0, 0)]);
     }
 
     #[test]
     fn where_a_line_is_taken_away_the_larger_gap_stays() {
-        assert_eq!(share(&[0], &[0, 0], &[5..6, 7..7]), [blanks(5..6, 0)]);
-        assert_eq!(share(&[0], &[0, 0], &[5..5, 6..6]), [blanks(6..6, 0)]);
-        assert_eq!(share(&[1], &[1, 0], &[5..6, 7..7]), [blanks(5..6, 0)]);
+        assert_eq!(distribute(&[0], &[0, 0], &[5..6, 7..7]), [blanks(5..6, 0)]);
+        assert_eq!(distribute(&[0], &[0, 0], &[5..5, 6..6]), [blanks(6..6, 0)]);
+        assert_eq!(distribute(&[1], &[1, 0], &[5..6, 7..7]), [blanks(5..6, 0)]);
     }
 
     #[test]
     fn at_an_end_there_may_be_none() {
-        assert_eq!(share(&[], &[0], &[5..5]), []);
-        assert_eq!(share(&[1], &[], &[]), [blanks(0..0, 1)]);
+        assert_eq!(distribute(&[], &[0], &[5..5]), []);
+        assert_eq!(distribute(&[1], &[], &[]), [blanks(0..0, 1)]);
     }
 }

@@ -6,7 +6,7 @@
 //! Invariant: a line that the edit does not touch keeps its bytes, its line end and its position.
 
 mod blanks;
-mod lay;
+mod output;
 mod pairs;
 mod render;
 mod tokens;
@@ -15,11 +15,11 @@ use std::ops::Range;
 
 use super::rows::{FoldedLines, NonBlankLines};
 use crate::text::{Change, Lines};
-use lay::Laid;
+use output::Output;
 use pairs::Segment;
-use render::Scribe;
+use render::LineRenderer;
 
-pub(super) use lay::trimmed;
+pub(super) use output::trimmed;
 pub(super) use tokens::{Evidence, is_word_char, merged, tokens};
 
 /// A quoted block and its replacement.
@@ -48,7 +48,7 @@ impl<'a> Block<'a> {
 pub(super) struct MatchSite {
     pub(super) lines: Vec<usize>,
     /// The line of the search that differs in the file.
-    pub(super) apart: Option<usize>,
+    pub(super) differing: Option<usize>,
     /// The line of the search before which the file has an extra line.
     pub(super) extra: Option<usize>,
     /// The first and the last line of the file that may be changed.
@@ -59,7 +59,7 @@ impl MatchSite {
     /// Returns the site of a block whose lines begin at an index of the folded lines.
     pub(super) fn at(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> MatchSite {
         let lines = (0..block.len()).map(|index| ground.number(at + index)).collect();
-        MatchSite { lines, apart: None, extra: None, window: ground.window() }
+        MatchSite { lines, differing: None, extra: None, window: ground.window() }
     }
 
     /// Returns the number of the file's line for a line of the search.
@@ -84,27 +84,27 @@ pub struct Conflict {
     /// The file's line, from 1.
     pub line: usize,
     /// The reason, for a message.
-    pub why: &'static str,
+    pub reason: &'static str,
     /// The text that the request expects.
-    pub quoted: String,
+    pub expected: String,
     /// The text that the file has.
-    pub there: String,
+    pub actual: String,
 }
 
 impl Conflict {
-    pub(super) fn new(line: usize, why: &'static str, quoted: &str, there: &str) -> Conflict {
-        Conflict { line, why, quoted: quoted.to_owned(), there: there.to_owned() }
+    pub(super) fn new(line: usize, reason: &'static str, quoted: &str, there: &str) -> Conflict {
+        Conflict { line, reason, expected: quoted.to_owned(), actual: there.to_owned() }
     }
 }
 
 /// Applies the difference between search and replacement to the lines of a site.
 ///
 /// Returns no changes if the file already has the requested text.
-pub(super) fn carry(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Result<Vec<Change>, Conflict> {
+pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Result<Vec<Change>, Conflict> {
     let Block { search, replace } = block;
     let origins = pairs::origins(block);
-    let scribe = Scribe::new(block, site, text, &origins);
-    let mut laid = Laid::new(text, site);
+    let scribe = LineRenderer::new(block, site, text, &origins);
+    let mut laid = Output::new(text, site);
     laid.begin(search.gap(0), if replace.len() == 0 { 0 } else { replace.gap(0) });
     for segment in pairs::segments(&origins, search.len()) {
         check(block, site, &segment, text)?;
@@ -112,7 +112,7 @@ pub(super) fn carry(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Res
         let base = segment.base_gaps(search.len());
         let quoted: Vec<usize> = base.clone().map(|gap| search.gap(gap)).collect();
         let there: Vec<Range<usize>> = base.map(|gap| site.between(gap)).collect();
-        let mut shared = blanks::share(&asked, &quoted, &there).into_iter();
+        let mut shared = blanks::distribute(&asked, &quoted, &there).into_iter();
         for row in segment.rows() {
             if row > 0 && row < replace.len() {
                 laid.blanks(shared.next().unwrap_or_default());
@@ -128,7 +128,7 @@ pub(super) fn carry(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Res
 
 /// Rejects the removal of a line that differs in the file, and changes next to a line that only the file has.
 fn check(block: &Block<'_>, site: &MatchSite, segment: &Segment, text: Lines<'_>) -> Result<(), Conflict> {
-    if let Some(apart) = site.apart.filter(|apart| segment.deletes(*apart)) {
+    if let Some(apart) = site.differing.filter(|apart| segment.deletes(*apart)) {
         let why = "the edit removes a line that differs in the file";
         return Err(Conflict::new(
             site.line(apart),

@@ -105,9 +105,9 @@ pub(super) fn similarity(old: &str, new: &str) -> f64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     /// The removed lines of the search.
-    gone: Range<usize>,
+    removed: Range<usize>,
     /// The added lines of the replacement.
-    come: Range<usize>,
+    added: Range<usize>,
     /// Set if the segment begins behind an unchanged line.
     anchored: bool,
 }
@@ -118,7 +118,11 @@ pub(super) fn segments(origins: &[Option<usize>], search: usize) -> Vec<Segment>
     let end = (origins.len(), search);
     let anchors = origins.iter().enumerate().filter_map(|(row, origin)| Some((row, (*origin)?)));
     for (next_row, next_base) in anchors.chain([end]) {
-        segments.push(Segment { gone: base..next_base, come: row..next_row, anchored: row > 0 || base > 0 });
+        segments.push(Segment {
+            removed: base..next_base,
+            added: row..next_row,
+            anchored: row > 0 || base > 0,
+        });
         (row, base) = (next_row + 1, next_base + 1);
     }
     segments
@@ -127,12 +131,12 @@ pub(super) fn segments(origins: &[Option<usize>], search: usize) -> Vec<Segment>
 impl Segment {
     /// Returns the rows of the replacement to write: the added ones, and the unchanged line behind them.
     pub(super) fn rows(&self) -> RangeInclusive<usize> {
-        self.come.start..=self.come.end
+        self.added.start..=self.added.end
     }
 
     /// Returns the row of the unchanged line behind them.
     pub(super) fn last_row(&self) -> usize {
-        self.come.end
+        self.added.end
     }
 
     /// Returns the gaps before these rows, without the two edges of the block.
@@ -142,22 +146,22 @@ impl Segment {
 
     /// Returns the gaps before the segment's lines of the search, without the two edges of the block.
     pub(super) fn base_gaps(&self, lines: usize) -> impl Iterator<Item = usize> + Clone {
-        (self.gone.start..=self.gone.end).filter(move |line| *line > 0 && *line < lines)
+        (self.removed.start..=self.removed.end).filter(move |line| *line > 0 && *line < lines)
     }
 
     /// Returns true if it removes this line of the search.
     pub(super) fn deletes(&self, line: usize) -> bool {
-        self.gone.contains(&line)
+        self.removed.contains(&line)
     }
 
     /// Returns true if the gap before this line of the search belongs to it.
     pub(super) fn spans(&self, line: usize) -> bool {
-        self.gone.start <= line && line <= self.gone.end
+        self.removed.start <= line && line <= self.removed.end
     }
 
     /// Returns true if it is between two unchanged lines and neither removes nor adds any.
     pub(super) fn is_plain(&self) -> bool {
-        self.anchored && self.gone.is_empty() && self.come.is_empty()
+        self.anchored && self.removed.is_empty() && self.added.is_empty()
     }
 }
 
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn segments_lie_between_lines_that_stay() {
         let segments = segments(&[None, Some(1), Some(2), None], 4);
-        let parts: Vec<_> = segments.iter().map(|one| (one.gone.clone(), one.come.clone())).collect();
+        let parts: Vec<_> = segments.iter().map(|one| (one.removed.clone(), one.added.clone())).collect();
         assert_eq!(parts, [(0..1, 0..1), (2..2, 2..2), (3..4, 3..4)]);
         assert_eq!(segments.iter().map(Segment::is_plain).collect::<Vec<_>>(), [false, true, false]);
     }

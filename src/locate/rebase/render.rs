@@ -3,12 +3,12 @@
 
 use std::cell::Cell;
 
-use super::lay::Out;
+use super::output::OutputLine;
 use super::pairs::{ALIKE, similarity, weight};
 use super::tokens::{Evidence, merged};
 use super::{Block, Conflict, MatchSite};
 use crate::locate::fold::fold;
-use crate::locate::indent::{Map, indent_of, trail_of};
+use crate::locate::indent::{IndentMap, indent_of, trail_of};
 use crate::locate::quotes::swapped;
 use crate::text::Lines;
 
@@ -16,15 +16,15 @@ use crate::text::Lines;
 #[derive(Debug)]
 enum Indentation {
     /// One rule maps all lines.
-    One(Map),
+    One(IndentMap),
     /// The first line was quoted without its indentation, which is the first field; the rule maps the other lines.
-    Head(String, Map),
+    Head(String, IndentMap),
     /// No rule maps the lines.
     Unknown,
 }
 
 /// Renders the lines of one result.
-pub(super) struct Scribe<'a> {
+pub(super) struct LineRenderer<'a> {
     block: &'a Block<'a>,
     site: &'a MatchSite,
     text: Lines<'a>,
@@ -32,7 +32,7 @@ pub(super) struct Scribe<'a> {
     indentation: Indentation,
     evidence: Evidence<'a>,
     /// The number of characters in all lines of the search.
-    quoted: usize,
+    search_chars: usize,
     /// The remaining number of character pairs to compare.
     cells: Cell<usize>,
     /// Set if the file has all lines exactly as they are quoted.
@@ -45,14 +45,14 @@ const MOST_CELLS: usize = 1 << 25;
 /// The maximum length in bytes of a line that is merged word by word.
 const LONGEST: usize = 1 << 16;
 
-impl<'a> Scribe<'a> {
+impl<'a> LineRenderer<'a> {
     pub(super) fn new(
         block: &'a Block<'a>,
         site: &'a MatchSite,
         text: Lines<'a>,
         origins: &'a [Option<usize>],
-    ) -> Scribe<'a> {
-        let same = (0..block.search.len()).filter(|index| site.apart != Some(*index));
+    ) -> LineRenderer<'a> {
+        let same = (0..block.search.len()).filter(|index| site.differing != Some(*index));
         let pairs: Vec<(&str, &str)> =
             same.map(|index| (block.search.line(index), text.text(site.line(index)))).collect();
         let alike = pairs.iter().all(|(quoted, there)| quoted.trim() == there.trim());
@@ -63,8 +63,8 @@ impl<'a> Scribe<'a> {
             all.map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
         let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
         let indentation = indentation(&indents, &others);
-        let quoted = block.search.lines.iter().map(|line| weight(line)).sum();
-        Scribe {
+        let search_chars = block.search.lines.iter().map(|line| weight(line)).sum();
+        LineRenderer {
             block,
             site,
             text,
@@ -72,18 +72,20 @@ impl<'a> Scribe<'a> {
             indentation,
             evidence,
             alike,
-            quoted,
+            search_chars,
             cells: Cell::new(MOST_CELLS),
         }
     }
 
     /// Renders a row of the replacement.
-    pub(super) fn row(&self, row: usize) -> Result<Out, Conflict> {
+    pub(super) fn row(&self, row: usize) -> Result<OutputLine, Conflict> {
         let wanted = self.block.replace.line(row);
         match self.origins.get(row).copied().flatten() {
-            None => self.added(row, wanted).map(Out::New),
-            Some(base) if self.block.search.line(base) == wanted => Ok(Out::File(self.site.line(base))),
-            Some(base) => Ok(Out::Edited(self.site.line(base), self.changed(base, row, wanted)?)),
+            None => self.added(row, wanted).map(OutputLine::New),
+            Some(base) if self.block.search.line(base) == wanted => {
+                Ok(OutputLine::File(self.site.line(base)))
+            }
+            Some(base) => Ok(OutputLine::Edited(self.site.line(base), self.changed(base, row, wanted)?)),
         }
     }
 
@@ -91,7 +93,7 @@ impl<'a> Scribe<'a> {
         let (quoted, line) = (self.block.search.line(base), self.site.line(base));
         let there = self.text.text(line);
         let refuse = |why| Err(Conflict::new(line, why, quoted, there));
-        if self.site.apart == Some(base) {
+        if self.site.differing == Some(base) {
             return refuse("the edit changes a line that differs in the file");
         }
         let indent = if indent_of(quoted) == indent_of(wanted) {
@@ -118,7 +120,7 @@ impl<'a> Scribe<'a> {
             let why = "the indentation of an added line cannot be derived from the file";
             return Err(Conflict::new(line, why, wanted, self.text.text(line)));
         };
-        Ok(indent + &self.dressed(wanted.trim()) + trail_of(wanted))
+        Ok(indent + &self.render_new(wanted.trim()) + trail_of(wanted))
     }
 
     /// Applies the edit of a quoted line to a line of the file, both without the blanks at their ends.
@@ -136,16 +138,16 @@ impl<'a> Scribe<'a> {
 
     /// Renders a new line with the file's typographic marks, modelled on the most similar line of the block, if there
     /// is one.
-    fn dressed(&self, wanted: &str) -> String {
+    fn render_new(&self, wanted: &str) -> String {
         if self.alike {
             return wanted.to_owned();
         }
-        let Some(left) = self.cells.get().checked_sub(self.quoted * weight(wanted)) else {
-            return self.evidence.dress(wanted);
+        let Some(left) = self.cells.get().checked_sub(self.search_chars * weight(wanted)) else {
+            return self.evidence.translate_line(wanted);
         };
         self.cells.set(left);
         let nearest = (0..self.block.search.len())
-            .filter(|base| self.site.apart != Some(*base))
+            .filter(|base| self.site.differing != Some(*base))
             .map(|base| (similarity(self.block.search.line(base), wanted), base))
             .filter(|(score, _)| *score >= ALIKE)
             .max_by(|one, other| one.0.total_cmp(&other.0));
@@ -153,7 +155,7 @@ impl<'a> Scribe<'a> {
             let there = self.text.text(self.site.line(base)).trim();
             self.body(self.block.search.line(base).trim(), wanted, there).ok()
         });
-        as_nearest.unwrap_or_else(|| self.evidence.dress(wanted))
+        as_nearest.unwrap_or_else(|| self.evidence.translate_line(wanted))
     }
 
     /// Maps the indentation by the rule, if there is one.
@@ -197,13 +199,15 @@ fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
     }
     let head = match pairs {
         [("", first), rest @ ..] if !first.is_empty() => {
-            Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map))
+            IndentMap::explaining(rest, &[]).map(|map| ((*first).to_owned(), map))
         }
         [..] => None,
     };
-    match (Map::explaining(pairs, others), head) {
+    match (IndentMap::explaining(pairs, others), head) {
         // Only the first line's indentation is missing. That is simpler than another unit or other tabs.
-        (Some(map), Some((first, rest))) if map.turns() && rest.is_same() => Indentation::Head(first, rest),
+        (Some(map), Some((first, rest))) if map.converts_chars() && rest.is_same() => {
+            Indentation::Head(first, rest)
+        }
         (Some(map), _) => Indentation::One(map),
         (None, Some((first, rest))) => Indentation::Head(first, rest),
         (None, None) => Indentation::Unknown,
@@ -215,7 +219,7 @@ fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
     let mut evidence = Evidence::default();
     for (quoted, there) in pairs.iter().map(|(quoted, there)| (quoted.trim(), there.trim())) {
         if quoted.len() <= LONGEST && fold(quoted) == fold(there) {
-            evidence.note(quoted, there);
+            evidence.record(quoted, there);
         }
     }
     evidence

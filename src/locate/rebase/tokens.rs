@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::locate::fold::{Folded, Folds, Units, entity};
+use crate::locate::fold::{FoldResult, Folded, Units, entity};
 use crate::text::differing_lines;
 
 /// The marks of the file for those of a quoted text, as far as the same block shows them.
@@ -13,7 +13,7 @@ pub(in crate::locate) struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     /// Records the marks of a quoted text and of the file's text, which fold to the same text.
-    pub(in crate::locate) fn note(&mut self, quoted: &'a str, there: &'a str) {
+    pub(in crate::locate) fn record(&mut self, quoted: &'a str, there: &'a str) {
         let (folded, against) = (Folded::new(quoted), Folded::new(there));
         for (quoted, there) in folded.pairs(quoted, &against, there) {
             if !is_word(quoted) {
@@ -48,7 +48,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Converts a new line to the file's form.
-    pub(in crate::locate) fn dress(&self, line: &str) -> String {
+    pub(in crate::locate) fn translate_line(&self, line: &str) -> String {
         tokens(line).into_iter().map(|token| self.translate(token)).collect()
     }
 }
@@ -62,7 +62,7 @@ struct Prose {
 impl Prose {
     fn new(search: &str, there: &str) -> Prose {
         let mut evidence = Evidence::default();
-        evidence.note(search, there);
+        evidence.record(search, there);
         let all = |mark: &str, typographic: &[&str]| {
             let forms = evidence.forms.get(mark);
             forms.is_some_and(|forms| forms.iter().all(|form| typographic.contains(form)))
@@ -110,7 +110,7 @@ pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, eviden
     let end = (old.len()..old.len(), new.len()..new.len());
     for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
         let kept = new.get(row..come.start).unwrap_or_default();
-        match own_text(&base, &own, there, start(from)..start(gone.start)) {
+        match file_text(&base, &own, there, start(from)..start(gone.start)) {
             Some(text) => out.push_str(text),
             None => out.push_str(&replace_text(replace, raw(new.get(..row).unwrap_or_default()), raw(kept))),
         }
@@ -132,7 +132,7 @@ fn replace_text(replace: &str, start: usize, length: usize) -> String {
 }
 
 /// Returns the file's text for a range of the search; `None` unless it begins and ends at marks of the file.
-fn own_text<'t>(
+fn file_text<'t>(
     base: &Folded,
     own: &Folded,
     there: &'t str,
@@ -146,7 +146,7 @@ fn own_text<'t>(
 pub(in crate::locate) fn tokens(text: &str) -> Vec<&str> {
     let (mut tokens, mut start, mut end) = (Vec::new(), 0, 0);
     for unit in Units(text) {
-        let word = is_word(unit.raw) && matches!(unit.folds, Folds::To(_));
+        let word = is_word(unit.raw) && matches!(unit.folds, FoldResult::Char(_));
         let goes_on = word && text.get(start..end).is_some_and(is_word);
         if !goes_on && start < end {
             tokens.extend(text.get(start..end));
@@ -173,7 +173,7 @@ mod tests {
 
     fn merge(search: &str, replace: &str, there: &str) -> String {
         let mut evidence = Evidence::default();
-        evidence.note(search, there);
+        evidence.record(search, there);
         merged(search, replace, there, &evidence)
     }
 

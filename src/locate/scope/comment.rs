@@ -15,7 +15,7 @@ pub(super) fn words(text: &str, at: usize) -> Option<Range<usize>> {
 }
 
 /// Returns true if a comment describes the enclosing item, or addresses a tool, and does not belong to the next item.
-pub(super) fn speaks_of_the_whole(text: &str, at: usize, inner: &[&str]) -> bool {
+pub(super) fn describes_enclosing_item(text: &str, at: usize, inner: &[&str]) -> bool {
     inner.iter().any(|sign| text.starts_with(sign)) || (at == 0 && text.starts_with("#!"))
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::comment::{speaks_of_the_whole, words};
+use super::comment::{describes_enclosing_item, words};
 use super::extent::{lines, push_path};
 use super::kind::SymbolKind;
 use super::minor::MinorNames;
@@ -27,7 +27,7 @@ pub(super) fn gather(row: &'static LanguageNodes, tree: &Tree, view: &str) -> Op
     walk(tree, |node, level| {
         let part = parts.get(usize::from(node.kind_id())).copied().unwrap_or_default();
         fits = gatherer.outline.paths.len() <= MOST_PATHS;
-        if fits { gatherer.see(node, level, part) } else { WalkStep::End }
+        if fits { gatherer.visit(node, level, part) } else { WalkStep::Stop }
     });
     fits.then_some(gatherer.outline)
 }
@@ -43,9 +43,9 @@ struct Gatherer<'a> {
     open: Vec<(usize, usize)>,
     wrappers: Vec<Wrapper>,
     /// Attributes and comments that may belong to the next symbol.
-    lead: Option<Range<usize>>,
+    leading: Option<Range<usize>>,
     /// The end of the last symbol.
-    closed: usize,
+    last_end: usize,
     /// The level of the enclosing body, whose declarations are local.
     body: Option<usize>,
 }
@@ -55,9 +55,9 @@ struct Wrapper {
     span: Range<usize>,
     level: usize,
     /// Set until a symbol is found in it.
-    fresh: bool,
+    is_empty: bool,
     /// Set until a minor symbol is found in it.
-    fresh_minor: bool,
+    has_no_minor: bool,
 }
 
 impl<'a> Gatherer<'a> {
@@ -70,25 +70,25 @@ impl<'a> Gatherer<'a> {
             outline: Outline { symbols: Vec::new(), paths: String::new(), comments: Vec::new() },
             open: Vec::new(),
             wrappers: Vec::new(),
-            lead: None,
-            closed: 0,
+            leading: None,
+            last_end: 0,
             body: None,
         }
     }
 
-    fn see(&mut self, node: Node<'_>, level: usize, part: NodePart) -> WalkStep {
+    fn visit(&mut self, node: Node<'_>, level: usize, part: NodePart) -> WalkStep {
         // Headings have no nodes for the sections below them.
         if self.row.headings.is_empty() {
             self.leave(level);
         }
-        let next = self.play(node, level, part);
+        let next = self.process(node, level, part);
         if part.is_body && self.body.is_none() {
             self.body = Some(level);
         }
         next
     }
 
-    fn play(&mut self, node: Node<'_>, level: usize, part: NodePart) -> WalkStep {
+    fn process(&mut self, node: Node<'_>, level: usize, part: NodePart) -> WalkStep {
         match part.role {
             NodeRole::None => self.minors(node, part.minor),
             NodeRole::Symbol(name, kind) => match name.find(node, self.view) {
@@ -99,14 +99,14 @@ impl<'a> Gatherer<'a> {
             NodeRole::Attribute => return self.past(|this| this.lead(this.span(node))),
             NodeRole::Comment => return self.past(|this| this.comment(this.span(node))),
             NodeRole::Heading => return self.past(|this| this.heading(node)),
-            NodeRole::Closed => return WalkStep::Past,
+            NodeRole::Opaque => return WalkStep::Skip,
         }
-        WalkStep::Inside
+        WalkStep::Enter
     }
 
     fn past(&mut self, done: impl FnOnce(&mut Self)) -> WalkStep {
         done(self);
-        WalkStep::Past
+        WalkStep::Skip
     }
 
     /// Closes symbols that do not reach to this level of the tree.
@@ -114,11 +114,11 @@ impl<'a> Gatherer<'a> {
         self.body = self.body.filter(|body| *body < level);
         while let Some((symbol, _)) = self.open.pop_if(|(_, opened)| *opened >= level) {
             let end = self.outline.symbols.get(symbol).map_or(0, |symbol| symbol.extent.end);
-            self.closed = self.closed.max(end);
+            self.last_end = self.last_end.max(end);
         }
         while let Some(left) = self.wrappers.pop_if(|wrapper| wrapper.level >= level) {
             if let Some(around) = self.wrappers.last_mut() {
-                around.fresh &= left.fresh;
+                around.is_empty &= left.is_empty;
             }
         }
     }
@@ -131,7 +131,7 @@ impl<'a> Gatherer<'a> {
     }
 
     fn major(&mut self, node: Node<'_>, level: usize, (named, kind): (&NamedNode, SymbolKind)) {
-        let kind = kind.refined(node, &named.name, self.around());
+        let kind = kind.refine(node, &named.name, self.enclosing_kind());
         let body = node.child_by_field_name("body").or_else(|| {
             let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
             value.child_by_field_name("body")
@@ -143,7 +143,7 @@ impl<'a> Gatherer<'a> {
     }
 
     /// Returns the kind of the innermost symbol.
-    fn around(&self) -> Option<SymbolKind> {
+    fn enclosing_kind(&self) -> Option<SymbolKind> {
         let (around, _) = self.open.last()?;
         self.outline.symbols.get(*around).map(|symbol| symbol.kind)
     }
@@ -158,7 +158,7 @@ impl<'a> Gatherer<'a> {
     ) {
         let span = self.widened(&span);
         if let Some(wrapper) = self.wrappers.last_mut() {
-            wrapper.fresh = false;
+            wrapper.is_empty = false;
         }
         if self.open.len() >= MOST_LEVELS {
             return;
@@ -179,12 +179,12 @@ impl<'a> Gatherer<'a> {
         let around = self.open.last().map(|(symbol, _)| *symbol);
         let parent = around.and_then(|around| self.outline.symbols.get(around));
         let bounds = parent.map_or(0..self.view.len(), |parent| parent.extent.clone());
-        let start = self.before_blanks(span.start).max(bounds.start).max(self.closed);
+        let start = self.before_blanks(span.start).max(bounds.start).max(self.last_end);
         let extent = start..span.end.min(bounds.end).max(start);
         let around_path = parent.map(|parent| parent.path.clone());
         let path = push_path(&mut self.outline.paths, around_path, &named.name);
         let lines = lines(&self.starts, self.view, span);
-        Symbol { extent, lines, path, around, kind, rank, name: named.at.clone(), head }
+        Symbol { extent, lines, path, enclosing: around, kind, rank, name: named.at.clone(), head }
     }
 
     /// Adds the minor symbols of a node.
@@ -192,7 +192,7 @@ impl<'a> Gatherer<'a> {
         let Some((names, kind)) = minor.filter(|_| self.body.is_none()) else { return };
         let own = self.span(node);
         for named in names.find(node, self.view) {
-            let kind = kind.refined(node, &named.name, self.around());
+            let kind = kind.refine(node, &named.name, self.enclosing_kind());
             let own = if matches!(names, MinorNames::Each(_)) { named.at.clone() } else { own.clone() };
             let span = self.widened_minor(&own);
             let start = self.outline.symbols.last().map_or(0, |last| last.extent.start);
@@ -202,7 +202,7 @@ impl<'a> Gatherer<'a> {
             self.outline.symbols.push(symbol);
         }
         if let Some(wrapper) = self.wrappers.last_mut() {
-            wrapper.fresh_minor = false;
+            wrapper.has_no_minor = false;
         }
     }
 
@@ -223,13 +223,13 @@ impl<'a> Gatherer<'a> {
 
     fn wrap(&mut self, span: Range<usize>, level: usize) {
         let span = self.widened(&span);
-        self.wrappers.push(Wrapper { span, level, fresh: true, fresh_minor: true });
+        self.wrappers.push(Wrapper { span, level, is_empty: true, has_no_minor: true });
     }
 
     /// Returns the span with its wrapper, if that contains nothing else, and with its attributes and comments.
     fn widened(&mut self, span: &Range<usize>) -> Range<usize> {
-        let led = self.led(span.start);
-        let wrapper = self.wrappers.last().filter(|wrapper| wrapper.fresh);
+        let led = self.lead_start(span.start);
+        let wrapper = self.wrappers.last().filter(|wrapper| wrapper.is_empty);
         match wrapper.filter(|wrapper| self.ends_alike(span.end, wrapper.span.end)) {
             Some(wrapper) => wrapper.span.start.min(led)..wrapper.span.end,
             None => led..span.end,
@@ -238,10 +238,10 @@ impl<'a> Gatherer<'a> {
 
     /// Does the same for a minor symbol, without taking attributes away from the symbols behind it.
     fn widened_minor(&mut self, span: &Range<usize>) -> Range<usize> {
-        let lead = self.lead.clone();
-        let led = self.led(span.start);
-        self.lead = lead;
-        let wrapper = self.wrappers.last().filter(|wrapper| wrapper.fresh && wrapper.fresh_minor);
+        let lead = self.leading.clone();
+        let led = self.lead_start(span.start);
+        self.leading = lead;
+        let wrapper = self.wrappers.last().filter(|wrapper| wrapper.is_empty && wrapper.has_no_minor);
         match wrapper.filter(|wrapper| self.ends_alike(span.end, wrapper.span.end)) {
             Some(wrapper) => wrapper.span.start.min(led)..wrapper.span.end,
             None => led..span.end,
@@ -256,8 +256,8 @@ impl<'a> Gatherer<'a> {
     fn comment(&mut self, span: Range<usize>) {
         let text = self.view.get(span.clone()).unwrap_or_default();
         self.outline.comments.extend(words(text, span.start));
-        if speaks_of_the_whole(text, span.start, self.row.inner) {
-            self.lead = None;
+        if describes_enclosing_item(text, span.start, self.row.inner) {
+            self.leading = None;
         } else {
             self.lead(span);
         }
@@ -265,15 +265,15 @@ impl<'a> Gatherer<'a> {
 
     /// Records attributes or comments of the next symbol: those that begin a line, or continue earlier ones.
     fn lead(&mut self, span: Range<usize>) {
-        let start = self.led(span.start);
+        let start = self.lead_start(span.start);
         let first = self.starts_at(self.before_blanks(start));
-        self.lead = (first && start >= self.closed).then_some(start..span.end);
+        self.leading = (first && start >= self.last_end).then_some(start..span.end);
     }
 
     /// Returns the start of the attributes and comments before an offset. They end on this line, or on the one before
     /// in the same column.
-    fn led(&mut self, at: usize) -> usize {
-        let Some(lead) = self.lead.take() else { return at };
+    fn lead_start(&mut self, at: usize) -> usize {
+        let Some(lead) = self.leading.take() else { return at };
         let gap = self.view.get(lead.end..at).unwrap_or("-");
         let joined = gap.trim().is_empty()
             && match gap.matches('\n').count() {

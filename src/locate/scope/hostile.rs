@@ -55,7 +55,7 @@ fn laminar(outline: &Outline, text: &str) {
         assert!(symbol.extent.start >= last && symbol.extent.end <= text.len());
         last = symbol.extent.start;
         assert!(text.is_char_boundary(symbol.extent.start) && text.is_char_boundary(symbol.extent.end));
-        if let Some(around) = symbol.around {
+        if let Some(around) = symbol.enclosing {
             let around = &outline.symbols[around].extent;
             assert!(around.start <= symbol.extent.start && symbol.extent.end <= around.end);
         }

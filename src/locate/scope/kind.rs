@@ -110,7 +110,7 @@ impl SymbolKind {
     }
 
     /// Returns true for kinds that contain executable code.
-    pub const fn runs(self) -> bool {
+    pub const fn is_executable(self) -> bool {
         matches!(self, SymbolKind::Function | SymbolKind::Method)
     }
 
@@ -120,34 +120,34 @@ impl SymbolKind {
     }
 
     /// Returns the kind of a particular symbol, from its node, its name and its enclosing symbol.
-    pub(super) fn refined(self, node: Node<'_>, name: &str, around: Option<SymbolKind>) -> SymbolKind {
+    pub(super) fn refine(self, node: Node<'_>, name: &str, around: Option<SymbolKind>) -> SymbolKind {
         let member = name.contains('.') || around.is_some_and(SymbolKind::has_members);
         match self {
             SymbolKind::Function if member => SymbolKind::Method,
-            SymbolKind::Function => given(node).unwrap_or(SymbolKind::Function),
-            SymbolKind::Type => written(node).unwrap_or(SymbolKind::Type),
+            SymbolKind::Function => value_kind(node).unwrap_or(SymbolKind::Function),
+            SymbolKind::Type => type_kind(node).unwrap_or(SymbolKind::Type),
             SymbolKind::Variable | SymbolKind::Field if prototype(node) && member => SymbolKind::Method,
             SymbolKind::Variable | SymbolKind::Field if prototype(node) => SymbolKind::Function,
             SymbolKind::Variable if member => SymbolKind::Field,
-            SymbolKind::Variable if shouts(name) => SymbolKind::Constant,
+            SymbolKind::Variable if is_constant_style(name) => SymbolKind::Constant,
             kind => kind,
         }
     }
 }
 
 /// Returns true if a name is written in the style of constants.
-fn shouts(name: &str) -> bool {
+fn is_constant_style(name: &str) -> bool {
     name.contains(char::is_uppercase) && !name.contains(char::is_lowercase)
 }
 
 /// Returns the kind of a named value that is not a function.
-fn given(node: Node<'_>) -> Option<SymbolKind> {
+fn value_kind(node: Node<'_>) -> Option<SymbolKind> {
     let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
     (value.kind() == "class").then_some(SymbolKind::Class)
 }
 
 /// Returns the kind of a type from its syntax.
-fn written(node: Node<'_>) -> Option<SymbolKind> {
+fn type_kind(node: Node<'_>) -> Option<SymbolKind> {
     match node.child_by_field_name("type")?.kind() {
         "struct_type" | "struct_specifier" | "union_specifier" => Some(SymbolKind::Struct),
         "interface_type" => Some(SymbolKind::Interface),
@@ -179,6 +179,9 @@ mod tests {
 
     #[test]
     fn constants_shout() {
-        assert_eq!(["MAX_SIZE", "A", "Max", "_x", "__all__"].map(shouts), [true, true, false, false, false]);
+        assert_eq!(
+            ["MAX_SIZE", "A", "Max", "_x", "__all__"].map(is_constant_style),
+            [true, true, false, false, false]
+        );
     }
 }

@@ -40,7 +40,7 @@ struct Symbol {
     /// The range of its path.
     path: Range<usize>,
     /// The index of the enclosing symbol.
-    around: Option<usize>,
+    enclosing: Option<usize>,
     kind: SymbolKind,
     rank: SymbolRank,
     /// The range of its name.
@@ -66,7 +66,7 @@ pub struct OutlineSymbol<'o> {
     /// The kind of the symbol.
     pub kind: SymbolKind,
     /// The index of the enclosing symbol.
-    pub around: Option<usize>,
+    pub enclosing: Option<usize>,
     /// The range of its name.
     pub name: Range<usize>,
     /// The range from its first decorator or comment to its own last byte.
@@ -92,7 +92,7 @@ impl Outline {
         self.symbols.iter().map(|symbol| OutlineSymbol {
             path: self.path(symbol),
             kind: symbol.kind,
-            around: symbol.around,
+            enclosing: symbol.enclosing,
             name: symbol.name.clone(),
             extent: symbol.extent.clone(),
             head: symbol.head.clone(),
@@ -108,7 +108,7 @@ impl Outline {
             if offset < symbol.extent.end && symbol.rank == SymbolRank::Major {
                 return Some(self.path(symbol));
             }
-            around = symbol.around;
+            around = symbol.enclosing;
         }
         None
     }
@@ -143,7 +143,7 @@ impl Outline {
     }
 
     /// Returns true if the symbol shares its lines with no other text except trailing punctuation.
-    pub fn stands_alone(&self, lines: &Range<usize>, view: &str) -> bool {
+    pub fn has_own_lines(&self, lines: &Range<usize>, view: &str) -> bool {
         let alone = |symbol: &Symbol| {
             let before = view.get(lines.start..symbol.extent.start).unwrap_or_default();
             let after = view.get(symbol.extent.end..lines.end).unwrap_or_default();

@@ -17,18 +17,18 @@ pub(super) enum NameRule {
     /// A path of the language in a field, with `.` for `::` and without its generic arguments.
     Scoped(&'static str),
     /// The same, for a node with a body: without one it is a use.
-    Bodied(&'static str),
+    WithBody(&'static str),
     /// The text of a field, if another field is a function or class.
-    Given {
+    Value {
         /// The field of the name.
         name: &'static str,
         /// The field that must be a function or class.
         function: &'static str,
     },
     /// The type of the receiver and the name.
-    Received,
+    Receiver,
     /// The name inside its declarators.
-    Declared,
+    Declarator,
     /// The first child of a kind.
     Child(&'static str),
     /// The key that is the first child.
@@ -52,12 +52,12 @@ impl NameRule {
         let at = self.node(node, view)?;
         let name = match self {
             NameRule::Field(_)
-            | NameRule::Given { .. }
+            | NameRule::Value { .. }
             | NameRule::Child(_)
             | NameRule::Key
             | NameRule::Id => plain(at, view)?,
-            NameRule::Scoped(_) | NameRule::Bodied(_) | NameRule::Declared => scoped(text(at, view)?),
-            NameRule::Received => received(node, view)?,
+            NameRule::Scoped(_) | NameRule::WithBody(_) | NameRule::Declarator => scoped(text(at, view)?),
+            NameRule::Receiver => receiver_name(node, view)?,
         };
         named(&name, at)
     }
@@ -67,12 +67,12 @@ impl NameRule {
         let field = |name: &str| node.child_by_field_name(name);
         match self {
             NameRule::Field(name) | NameRule::Scoped(name) => field(name),
-            NameRule::Bodied(name) => field("body").and_then(|_| field(name)),
-            NameRule::Given { name, function } => {
+            NameRule::WithBody(name) => field("body").and_then(|_| field(name)),
+            NameRule::Value { name, function } => {
                 field(function).filter(is_function).and_then(|_| field(name))
             }
-            NameRule::Received => field("name"),
-            NameRule::Declared => declared(field("declarator")?),
+            NameRule::Receiver => field("name"),
+            NameRule::Declarator => declared(field("declarator")?),
             NameRule::Child(kind) => children(node).find(|child| child.kind() == kind),
             NameRule::Key => children(node).find(Node::is_named),
             NameRule::Id => id(node, view),
@@ -142,7 +142,7 @@ fn is_function(node: &Node<'_>) -> bool {
     matches!(node.kind(), "arrow_function" | "function_expression" | "generator_function" | "class")
 }
 
-fn received(node: Node<'_>, view: &str) -> Option<String> {
+fn receiver_name(node: Node<'_>, view: &str) -> Option<String> {
     let receiver = node.child_by_field_name("receiver")?;
     let parameter = children(receiver).find(Node::is_named)?;
     let whole = text(parameter.child_by_field_name("type")?, view)?;

@@ -26,7 +26,7 @@ pub(super) enum NodeRole {
     Attribute,
     Comment,
     Heading,
-    Closed,
+    Opaque,
 }
 
 /// Returns the function of each kind of node, by its number.
@@ -40,7 +40,7 @@ pub(super) fn parts(row: &LanguageNodes, tree: &Tree) -> Vec<NodePart> {
             None if row.attributes.contains(&kind) => NodeRole::Attribute,
             None if row.comments.contains(&kind) => NodeRole::Comment,
             None if row.headings.contains(&kind) => NodeRole::Heading,
-            None if row.closed.contains(&kind) => NodeRole::Closed,
+            None if row.opaque.contains(&kind) => NodeRole::Opaque,
             None => NodeRole::None,
         }
     };

@@ -23,7 +23,7 @@ pub(super) struct LanguageNodes {
     /// The nodes of headings, which open a symbol up to the next heading of the same rank.
     pub(super) headings: &'static [&'static str],
     /// The nodes that contain no symbol.
-    pub(super) closed: &'static [&'static str],
+    pub(super) opaque: &'static [&'static str],
     /// The prefixes of comments that do not belong to the symbol behind them.
     pub(super) inner: &'static [&'static str],
 }
@@ -42,7 +42,7 @@ const PLAIN: LanguageNodes = LanguageNodes {
     attributes: &[],
     comments: &["comment"],
     headings: &[],
-    closed: &[],
+    opaque: &[],
     inner: &[],
 };
 
@@ -101,7 +101,7 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
         symbols: &[
             (NameRule::Field("name"), SymbolKind::Function, &["function_declaration"]),
             (NameRule::Field("name"), SymbolKind::Type, &["type_spec", "type_alias"]),
-            (NameRule::Received, SymbolKind::Method, &["method_declaration"]),
+            (NameRule::Receiver, SymbolKind::Method, &["method_declaration"]),
         ],
         minors: &[
             (MinorNames::Field("name"), SymbolKind::Constant, &["const_spec"]),
@@ -169,7 +169,7 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
     LanguageNodes {
         languages: &["markdown"],
         headings: &["atx_heading", "setext_heading"],
-        closed: &["block_quote", "list"],
+        opaque: &["block_quote", "list"],
         comments: &["html_block"],
         ..PLAIN
     },
@@ -194,13 +194,13 @@ const ECMASCRIPT: &[(NameRule, SymbolKind, &[&str])] = &[
     (NameRule::Field("name"), SymbolKind::Enum, &["enum_declaration"]),
     (NameRule::Field("name"), SymbolKind::Module, &["module", "internal_module"]),
     (
-        NameRule::Given { name: "name", function: "value" },
+        NameRule::Value { name: "name", function: "value" },
         SymbolKind::Function,
         &["variable_declarator", "public_field_definition"],
     ),
-    (NameRule::Given { name: "property", function: "value" }, SymbolKind::Function, &["field_definition"]),
-    (NameRule::Given { name: "key", function: "value" }, SymbolKind::Function, &["pair"]),
-    (NameRule::Given { name: "left", function: "right" }, SymbolKind::Function, &["assignment_expression"]),
+    (NameRule::Value { name: "property", function: "value" }, SymbolKind::Function, &["field_definition"]),
+    (NameRule::Value { name: "key", function: "value" }, SymbolKind::Function, &["pair"]),
+    (NameRule::Value { name: "left", function: "right" }, SymbolKind::Function, &["assignment_expression"]),
 ];
 
 const RUST: &[(NameRule, SymbolKind, &[&str])] = &[
@@ -233,11 +233,11 @@ const JAVA: &[(NameRule, SymbolKind, &[&str])] = &[
 
 /// A C header may be C++.
 const C: &[(NameRule, SymbolKind, &[&str])] = &[
-    (NameRule::Declared, SymbolKind::Function, &["function_definition"]),
-    (NameRule::Declared, SymbolKind::Type, &["type_definition"]),
-    (NameRule::Bodied("name"), SymbolKind::Struct, &["struct_specifier", "union_specifier"]),
-    (NameRule::Bodied("name"), SymbolKind::Enum, &["enum_specifier"]),
-    (NameRule::Bodied("name"), SymbolKind::Class, &["class_specifier"]),
+    (NameRule::Declarator, SymbolKind::Function, &["function_definition"]),
+    (NameRule::Declarator, SymbolKind::Type, &["type_definition"]),
+    (NameRule::WithBody("name"), SymbolKind::Struct, &["struct_specifier", "union_specifier"]),
+    (NameRule::WithBody("name"), SymbolKind::Enum, &["enum_specifier"]),
+    (NameRule::WithBody("name"), SymbolKind::Class, &["class_specifier"]),
     (NameRule::Scoped("name"), SymbolKind::Module, &["namespace_definition"]),
     (NameRule::Field("name"), SymbolKind::Macro, &["preproc_def", "preproc_function_def"]),
     (NameRule::Field("name"), SymbolKind::Type, &["alias_declaration", "concept_definition"]),
@@ -282,7 +282,7 @@ mod tests {
                 .chain(row.attributes)
                 .chain(row.comments)
                 .chain(row.headings)
-                .chain(row.closed)
+                .chain(row.opaque)
             {
                 let known = dialects.iter().any(|dialect| dialect.id_for_node_kind(kind, true) != 0);
                 assert!(known, "{:?}: {kind}", row.languages);

@@ -17,7 +17,7 @@ const TABLES: [Table; 5] = [
 /// Removes one layer of escapes from the search, and from the replacement if it has one too.
 ///
 /// A text that contains unescaped characters of those that are escaped was not escaped as a whole.
-pub(super) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     if !search.contains('\\') {
         return Vec::new();
     }
@@ -103,30 +103,30 @@ mod tests {
 
     #[test]
     fn beside_real_newlines_an_escaped_one_is_text() {
-        assert!(off("a\n\\n\n", "b").is_empty());
-        assert_eq!(off("a\\nb\n", "b")[0].search, "a\nb\n");
-        assert_eq!(off("p(\\\"a\\n\\\")\nb", "b")[0].search, "p(\"a\\n\")\nb");
+        assert!(remove("a\n\\n\n", "b").is_empty());
+        assert_eq!(remove("a\\nb\n", "b")[0].search, "a\nb\n");
+        assert_eq!(remove("p(\\\"a\\n\\\")\nb", "b")[0].search, "p(\"a\\n\")\nb");
     }
 
     #[test]
     fn a_replacement_that_was_not_escaped_stays() {
-        let found = off("a = 1\\nb = 2", "a = 1\nb = 3");
+        let found = remove("a = 1\\nb = 2", "a = 1\nb = 3");
         assert_eq!(found[0].replace, "a = 1\nb = 3");
-        assert!(off("a = 1\\nb = 2", "a = 1\nb = \"p\\nq\"").is_empty());
+        assert!(remove("a = 1\\nb = 2", "a = 1\nb = \"p\\nq\"").is_empty());
         assert!(
-            off("a = 1\\nb = 2", "a = 1\\nb = \"p\\nq\"").iter().all(|one| !one.replace.contains("p\nq"))
+            remove("a = 1\\nb = 2", "a = 1\\nb = \"p\\nq\"").iter().all(|one| !one.replace.contains("p\nq"))
         );
     }
 
     #[test]
     fn a_tab_in_a_string_that_is_quoted_too_is_read() {
-        let found = off(r#"say(\"a\tb\")"#, r#"say(\"c\tb\")"#);
+        let found = remove(r#"say(\"a\tb\")"#, r#"say(\"c\tb\")"#);
         assert!(found.iter().any(|one| one.search == "say(\"a\tb\")"), "{found:?}");
     }
 
     #[test]
     fn one_layer_is_taken_off_both_sides() {
-        let found = off(r#"a = \"x\"\nb"#, r#"a = \"y\"\nb"#);
+        let found = remove(r#"a = \"x\"\nb"#, r#"a = \"y\"\nb"#);
         let pairs: Vec<_> = found.iter().map(|one| (one.search.as_str(), one.replace.as_str())).collect();
         assert!(pairs.contains(&("a = \"x\"\nb", "a = \"y\"\nb")), "{pairs:?}");
         assert!(pairs.contains(&(r#"a = "x"\nb"#, r#"a = "y"\nb"#)), "{pairs:?}");
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn doubled_backslashes_become_single_ones() {
-        assert!(off(r"\\d+", r"\\w+").contains(&AlternativeEdit::new(r"\d+".into(), r"\w+".into())));
+        assert!(remove(r"\\d+", r"\\w+").contains(&AlternativeEdit::new(r"\d+".into(), r"\w+".into())));
     }
 
     #[test]
     fn without_a_backslash_there_is_nothing_to_read() {
-        assert_eq!(off("a", r"\n"), []);
+        assert_eq!(remove("a", r"\n"), []);
     }
 }

@@ -3,7 +3,7 @@
 use super::{AlternativeEdit, joined, lines};
 
 /// Removes the fence from the search, and from the replacement if that is fenced too.
-pub(super) fn off(search: &str, replace: &str) -> Option<AlternativeEdit> {
+pub(super) fn remove(search: &str, replace: &str) -> Option<AlternativeEdit> {
     let search = inside(search)?;
     match inside(replace) {
         Some(replace) => Some(AlternativeEdit::new(search, replace)),
@@ -42,7 +42,7 @@ fn inside(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     fn off(search: &str, replace: &str) -> Option<(String, String)> {
-        super::off(search, replace).map(|reading| (reading.search, reading.replace))
+        super::remove(search, replace).map(|reading| (reading.search, reading.replace))
     }
 
     #[test]

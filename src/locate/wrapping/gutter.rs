@@ -16,7 +16,7 @@ struct Style<'a> {
 /// Removes line numbers from the search, and from the replacement if it has them too.
 ///
 /// Every line must have one, in one style, and they must rise by exactly one.
-pub(super) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let Some(style) = lines(search).next().and_then(style) else { return Vec::new() };
     let Some((first, count)) = rising(search, style) else { return Vec::new() };
     let separators = match style.separator {
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn read(search: &str, replace: &str) -> Vec<(String, String)> {
-        off(search, replace).into_iter().map(|reading| (reading.search, reading.replace)).collect()
+        remove(search, replace).into_iter().map(|reading| (reading.search, reading.replace)).collect()
     }
 
     #[test]
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn a_single_line_says_where_it_stands() {
-        assert_eq!(off("12: a", "12: b")[0].line, Some(12));
-        assert_eq!(off("12: a\n13: b", "c")[0].line, None);
+        assert_eq!(remove("12: a", "12: b")[0].line, Some(12));
+        assert_eq!(remove("12: a\n13: b", "c")[0].line, None);
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl AlternativeEdit {
 
     /// Returns the number of nonblank lines that search and replacement share. Of two alternatives, the one that
     /// keeps more is the simpler edit.
-    pub(super) fn kept(&self) -> usize {
+    pub(super) fn common_line_count(&self) -> usize {
         let written = |text| lines(text).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
         let (old, new) = (written(&self.search), written(&self.replace));
         let gone: usize = differing_lines(&old, &new).into_iter().map(|(gone, _)| gone.len()).sum();
@@ -46,17 +46,17 @@ impl AlternativeEdit {
 }
 
 /// Returns the alternatives of an edit, those with less removed first, without the edit itself.
-pub(super) fn readings(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let mut all = vec![AlternativeEdit::plain(search, replace)];
     let (mut next, mut bytes) = (0, 0);
     while let Some(reading) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MOST_BYTES) {
         let (search, replace) = (reading.search.as_str(), reading.replace.as_str());
         bytes += search.len() + replace.len();
-        let more = fence::off(search, replace)
+        let more = fence::remove(search, replace)
             .into_iter()
-            .chain(gutter::off(search, replace))
-            .chain(prefix::off(search, replace))
-            .chain(escapes::off(search, replace));
+            .chain(gutter::remove(search, replace))
+            .chain(prefix::remove(search, replace))
+            .chain(escapes::remove(search, replace));
         for mut other in more {
             other.line = other.line.or(reading.line);
             let blank = other.search.trim().is_empty();
@@ -94,12 +94,12 @@ mod tests {
 
     #[test]
     fn a_plain_edit_has_no_other_reading() {
-        assert_eq!(readings("let a = 1;\n", "let a = 2;\n"), []);
+        assert_eq!(alternatives("let a = 1;\n", "let a = 2;\n"), []);
     }
 
     #[test]
     fn readings_nest() {
-        let found = readings(
+        let found = alternatives(
             "```rust\n7: let a = 1;\n8: let b = 2;\n```\n",
             "```rust\n7: let a = 3;\n8: let b = 2;\n```\n",
         );
@@ -115,7 +115,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_has_too_many_readings(search in "[ab`~0-9:|\\\\nt\"'\n +-]{0,60}", replace in ".{0,20}") {
-            proptest::prop_assert!(readings(&search, &replace).len() <= MOST);
+            proptest::prop_assert!(alternatives(&search, &replace).len() <= MOST);
         }
     }
 }

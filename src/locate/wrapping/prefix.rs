@@ -4,7 +4,7 @@ use super::{AlternativeEdit, joined, lines};
 
 /// Removes the first column of the search if it is the old side of a diff, and of the replacement if that is the new
 /// side. A replacement without added lines may have no signs.
-pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+pub(in crate::locate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     // A new side has no lines of the old one; a text with some is a list, or code.
     if lines(replace).any(|line| line.starts_with('-')) {
         return Vec::new();
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     fn read(search: &str, replace: &str) -> Option<(String, String)> {
-        off(search, replace).into_iter().next().map(|reading| (reading.search, reading.replace))
+        remove(search, replace).into_iter().next().map(|reading| (reading.search, reading.replace))
     }
 
     #[test]

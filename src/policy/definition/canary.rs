@@ -26,12 +26,12 @@ pub struct CanaryText {
     /// The text to try.
     pub text: String,
     /// The meaning of a finding in it.
-    pub shows: Shows,
+    pub kind: CanaryKind,
 }
 
 /// The meaning of a finding in a canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shows {
+pub enum CanaryKind {
     /// The program analyses the file.
     Analysis,
     /// The program reads the file, but the requested analysis may not run.
@@ -43,35 +43,35 @@ impl Canary {
     /// appended, so that files that need the draft's declarations still have them. Then the mistake alone, as
     /// the draft may end where nothing is analysed. Last the text that only shows that the file is read.
     pub fn attempts(&self, draft: &str) -> Vec<CanaryText> {
-        let kept = self.kept(draft);
+        let kept = self.kept_prefix(draft);
         let own = match kept {
             "" => self.text.clone(),
             kept => format!("{kept}\n{}", self.text),
         };
         let Some(append) = &self.append else {
-            return vec![CanaryText { text: own, shows: Shows::Analysis }];
+            return vec![CanaryText { text: own, kind: CanaryKind::Analysis }];
         };
         let insert = if kept.is_empty() { "" } else { &self.insert };
         let rest = draft.get(kept.len()..).unwrap_or_default();
         let newline = if rest.is_empty() || rest.ends_with('\n') { "" } else { "\n" };
         vec![
-            CanaryText { text: format!("{kept}{insert}{rest}{newline}{append}"), shows: Shows::Analysis },
-            CanaryText { text: format!("{kept}{insert}\n{append}"), shows: Shows::Analysis },
-            CanaryText { text: own, shows: Shows::Reading },
+            CanaryText { text: format!("{kept}{insert}{rest}{newline}{append}"), kind: CanaryKind::Analysis },
+            CanaryText { text: format!("{kept}{insert}\n{append}"), kind: CanaryKind::Analysis },
+            CanaryText { text: own, kind: CanaryKind::Reading },
         ]
     }
 
     /// True if a finding with this code and message is the expected one.
-    pub fn is_found_by(&self, shows: Shows, code: Option<&str>, message: &str) -> bool {
+    pub fn is_found_by(&self, shows: CanaryKind, code: Option<&str>, message: &str) -> bool {
         match (shows, &self.finds) {
-            (Shows::Analysis, Some(finds)) => {
+            (CanaryKind::Analysis, Some(finds)) => {
                 finds.is_match(&format!("{} {message}", code.unwrap_or_default()))
             }
-            (Shows::Analysis, None) | (Shows::Reading, _) => true,
+            (CanaryKind::Analysis, None) | (CanaryKind::Reading, _) => true,
         }
     }
 
-    fn kept<'d>(&self, draft: &'d str) -> &'d str {
+    fn kept_prefix<'d>(&self, draft: &'d str) -> &'d str {
         let found = self.keep.as_ref().and_then(|keep| keep.find(draft));
         found.filter(|kept| kept.start() == 0).map_or("", |kept| kept.as_str())
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_stands_before_the_text() {
+    fn the_kept_prefix_precedes_the_text() {
         let keep = regex::Regex::new(r"(?ms)\A.*?^package\s+\w+").ok();
         let canary =
             Canary { append: None, finds: None, insert: String::new(), keep, text: "func f( {\n".to_owned() };
@@ -141,10 +141,10 @@ mod tests {
             ]
         );
         assert_eq!(texts(&canary, "b\n"), ["b\nbad()\n", "\nbad()\n", "(\n"]);
-        let shows: Vec<Shows> = canary.attempts("").iter().map(|attempt| attempt.shows).collect();
-        assert_eq!(shows, [Shows::Analysis, Shows::Analysis, Shows::Reading]);
-        assert!(canary.is_found_by(Shows::Analysis, Some("E1"), "m"));
-        assert!(!canary.is_found_by(Shows::Analysis, None, "E1 m"));
-        assert!(canary.is_found_by(Shows::Reading, None, "m"));
+        let shows: Vec<CanaryKind> = canary.attempts("").iter().map(|attempt| attempt.kind).collect();
+        assert_eq!(shows, [CanaryKind::Analysis, CanaryKind::Analysis, CanaryKind::Reading]);
+        assert!(canary.is_found_by(CanaryKind::Analysis, Some("E1"), "m"));
+        assert!(!canary.is_found_by(CanaryKind::Analysis, None, "E1 m"));
+        assert!(canary.is_found_by(CanaryKind::Reading, None, "m"));
     }
 }

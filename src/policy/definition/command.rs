@@ -15,9 +15,9 @@ use super::template::{CommandWord, Hole, WordPart, template};
 
 /// The command for older versions of a program.
 #[derive(Debug)]
-pub struct Older {
+pub struct OlderRelease {
     /// The first version that uses the gate's main command.
-    pub than: Release,
+    pub before: Release,
     /// The command for all earlier versions, and for a program of unknown version.
     pub command: CommandSpec,
 }
@@ -72,11 +72,11 @@ pub struct CommandSpec {
     /// Names of files: the program runs in the nearest folder above the file that has one of them, else in the root.
     pub cwd: Vec<String>,
     /// The exit codes after which the output is read.
-    pub ran: Vec<i32>,
+    pub exit_codes: Vec<i32>,
     /// The format of the output.
     pub output: OutputSpec,
     /// Matches the output of a run that ignored the file, on standard output or standard error.
-    pub unseen: Option<Regex>,
+    pub ignored_input: Option<Regex>,
     /// Patterns for runs that fail because dependencies are not installed.
     pub missing: Vec<Missing>,
     /// Patterns for npm or Python packages that cannot be found.
@@ -104,14 +104,14 @@ pub struct CommandSpec {
     /// Package URLs for installation.
     pub install: Vec<String>,
     /// The command for older versions, if it differs.
-    pub older: Option<Box<Older>>,
+    pub older: Option<Box<OlderRelease>>,
 }
 
 impl CommandSpec {
     /// Returns the command for this version of the program, if it is known.
     pub fn for_release(&self, release: Option<&Release>) -> &CommandSpec {
         match &self.older {
-            Some(older) if release.is_none_or(|release| *release < older.than) => &older.command,
+            Some(older) if release.is_none_or(|release| *release < older.before) => &older.command,
             Some(_) | None => self,
         }
     }
@@ -126,13 +126,13 @@ impl CommandSpec {
             bin: vec![plain(program)],
             path: Vec::new(),
             cwd: POLICY_FILES.map(str::to_owned).to_vec(),
-            ran: (0..=255).collect(),
+            exit_codes: (0..=255).collect(),
             output: OutputSpec {
                 form: OutputForm::Exit(String::new()),
                 from: Stream::Both,
                 severity: Severity::Error,
             },
-            unseen: None,
+            ignored_input: None,
             missing: Vec::new(),
             packages: None,
             columns: Columns::Characters,
@@ -151,7 +151,7 @@ impl CommandSpec {
     }
 
     /// True if the program always ignores this file.
-    pub fn passes_over(&self, path: &str) -> bool {
+    pub fn excludes(&self, path: &str) -> bool {
         let is_meant = self.only.is_empty() || self.only.iter().any(|name| names_file(name, path));
         !is_meant || self.except.iter().any(|name| names_file(name, path))
     }
@@ -229,27 +229,27 @@ const IN_COMMAND: [Hole; 9] = [
 ];
 
 pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
-    let own = asked_by(fields, fields.require("command")?, fields.require("input")?)?;
+    let own = parse_command(fields, fields.require("command")?, fields.require("input")?)?;
     let Some(node) = fields.get("older") else { return Ok(own) };
     let older = node.settings("`older`", &[keys::OLDER])?;
     if own.probe.is_empty() {
         return Err(node.fault("`older` needs `probe`, which tells the version"));
     }
-    let command = asked_by(fields, older.require("command")?, older.require("input")?)?;
+    let command = parse_command(fields, older.require("command")?, older.require("input")?)?;
     if command.program != own.program {
         return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program)));
     }
-    if let Some(name) = named_by_one(&own, &command) {
+    if let Some(name) = key_of_one(&own, &command) {
         let wanted = "both must name what they look at alike, as one run is shared out by it";
         return Err(node.fault(format!("`{name}` is in only one of `command` and `older.command`: {wanted}")));
     }
-    let older = Older { than: release(older.require("than")?, "`than`")?, command };
+    let older = OlderRelease { before: release(older.require("than")?, "`than`")?, command };
     Ok(CommandSpec { older: Some(Box::new(older)), ..own })
 }
 
 /// Returns a placeholder for a file or folder that only one of two commands has. The way in which they get
 /// the draft may differ.
-fn named_by_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> {
+fn key_of_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> {
     let has = |command: &CommandSpec, hole: Hole| command.words.iter().any(|word| word.has(hole));
     let differs = |hole: Hole| has(one, hole) != has(other, hole);
     let is_about_one_file = |command: &CommandSpec| {
@@ -262,7 +262,7 @@ fn named_by_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> 
 }
 
 /// Builds the command with these words and this input.
-fn asked_by(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Result<CommandSpec, PolicyError> {
+fn parse_command(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Result<CommandSpec, PolicyError> {
     let Some((first, words)) = argv.list("`command`")?.split_first() else {
         return Err(argv.fault("`command` is empty: its first word is the program"));
     };
@@ -277,15 +277,15 @@ fn asked_by(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Result<Com
     let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
     let bin = fields.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&program)]);
     Ok(CommandSpec {
-        input: seen(input, &words)?,
+        input: parse_input(input, &words)?,
         program,
         words,
         bin,
         path: fields.optional("path", own_folders)?.unwrap_or_default(),
         cwd: fields.optional("cwd", names)?.unwrap_or_default(),
-        ran: fields.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
+        exit_codes: fields.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
         output: output(fields.require("output")?)?,
-        unseen: fields.optional("unseen", super::regex)?,
+        ignored_input: fields.optional("unseen", super::regex)?,
         missing: fields.optional("missing", missing)?.unwrap_or_default(),
         packages: fields.optional("packages", packages)?,
         columns: fields.optional("columns", columns)?.unwrap_or(Columns::Characters),
@@ -309,7 +309,7 @@ pub(super) fn plain(word: &str) -> CommandWord {
 
 /// Reads the input, which must fit the words: without a placeholder for it, a shadow would leave the program
 /// with the file on disk.
-fn seen(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
+fn parse_input(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
     let input = node.one_of("`input`", &INPUTS)?;
     let shadows = words.iter().any(|word| word.has(Hole::Draft) || word.has(Hole::Overlay));
     match input {
@@ -319,7 +319,7 @@ fn seen(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
         Input::Stdin | Input::Staged if shadows => {
             Err(node.fault("`{draft}` and `{overlay}` belong to `input: shadow`"))
         }
-        Input::Staged if !words.iter().any(names_a_place) => Err(node.fault(
+        Input::Staged if !words.iter().any(is_path) => Err(node.fault(
             "`input: staged` needs `{path}`, `{paths}`, `{folder}`, `{folders}` or `{root}` in `command`",
         )),
         Input::Stdin | Input::Shadow | Input::Staged => Ok(input),
@@ -327,7 +327,7 @@ fn seen(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
 }
 
 /// True if a word names the file, its folder or the project.
-fn names_a_place(word: &CommandWord) -> bool {
+fn is_path(word: &CommandWord) -> bool {
     [Hole::Path, Hole::Paths, Hole::Folder, Hole::Folders, Hole::Root].into_iter().any(|hole| word.has(hole))
 }
 
@@ -396,7 +396,7 @@ fn exit_codes(node: &YamlNode, what: &str) -> Result<Vec<i32>, PolicyError> {
 
 /// An exit code of POSIX: 0 to 255.
 pub(super) fn exit_code(node: &YamlNode, what: &str) -> Result<i32, PolicyError> {
-    let code = node.within(&format!("an exit code of {what}"), keys::EXIT)?;
+    let code = node.whole_in_range(&format!("an exit code of {what}"), keys::EXIT)?;
     Ok(i32::from(u8::try_from(code).unwrap_or(u8::MAX)))
 }
 

@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use regex::Regex;
 
-pub use self::canary::{Canary, CanaryText, Shows};
+pub use self::canary::{Canary, CanaryKind, CanaryText};
 pub(super) use self::command::{COLUMNS, INPUTS, MANAGERS, SCOPES};
-pub use self::command::{CacheScope, Columns, CommandSpec, Input, Manager, Missing, Older, Packages};
+pub use self::command::{CacheScope, Columns, CommandSpec, Input, Manager, Missing, OlderRelease, Packages};
 pub(super) use self::output::STREAMS;
 pub use self::output::{FindingPaths, OutputForm, OutputSpec, Pointer, Stream};
 pub use self::pattern::PatternRules;
@@ -34,7 +34,7 @@ pub use self::server::{Message, NewFiles, Offer, ServerSpec};
 pub use self::template::{CommandWord, Hole, WordPart};
 use super::language::{Language, language_named, languages};
 use super::node::{MapFields, PolicyError, YamlNode, unknown};
-use super::shape::Setting;
+use super::value_shape::Setting;
 use super::{keys, quantity, served};
 use crate::text::{Version, nearest};
 
@@ -69,7 +69,7 @@ pub struct Gate {
     /// Texts with the findings that they must give.
     pub samples: Vec<Sample>,
     /// The hash of the definition; another definition gives other results.
-    pub stamp: Version,
+    pub version: Version,
 }
 
 impl Gate {
@@ -99,7 +99,7 @@ impl Gate {
     }
 
     /// True if the gate outputs the corrected text, so that it can fix a draft.
-    pub fn can_mend(&self) -> bool {
+    pub fn can_fix(&self) -> bool {
         self.command().is_some_and(|command| match command.output.form {
             OutputForm::Formatted { .. } => true,
             OutputForm::Json(_)
@@ -177,7 +177,7 @@ pub(in crate::policy) fn gate(name: &str, root: &YamlNode, stamp: Version) -> Re
     let gate = Gate {
         name: name.to_owned(),
         about: text("about")?.unwrap_or_default(),
-        languages: judged(fields.require("languages")?)?,
+        languages: parse_languages(fields.require("languages")?)?,
         role: fields.optional("role", role)?.unwrap_or(Role::Check),
         kind,
         timeout: fields.optional("timeout", quantity::time)?.unwrap_or(DEFAULT_TIMEOUT),
@@ -186,10 +186,10 @@ pub(in crate::policy) fn gate(name: &str, root: &YamlNode, stamp: Version) -> Re
         in_steps: fields.optional("in_steps", |node, what| node.one_of(what, &IN_STEPS))?,
         recorded: text("recorded")?,
         samples: samples.iter().map(sample::sample).collect::<Result<_, PolicyError>>()?,
-        stamp,
+        version: stamp,
     };
     match fields.get("role") {
-        Some(role) if gate.role == Role::Fix && !gate.can_mend() => Err(role.fault(
+        Some(role) if gate.role == Role::Fix && !gate.can_fix() => Err(role.fault(
             "`role: fix` needs `output: { text: formatted }`, which is what it puts in the draft's place",
         )),
         Some(_) | None => Ok(gate),
@@ -242,11 +242,11 @@ pub(in crate::policy) fn validator(
         in_steps: None,
         recorded: None,
         samples: Vec::new(),
-        stamp,
+        version: stamp,
     }
 }
 
-fn judged(node: &YamlNode) -> Result<Languages, PolicyError> {
+fn parse_languages(node: &YamlNode) -> Result<Languages, PolicyError> {
     let mut only = Vec::new();
     for item in node.list("`languages`")? {
         match item.text("a language")? {
@@ -262,7 +262,7 @@ fn judged(node: &YamlNode) -> Result<Languages, PolicyError> {
 pub(in crate::policy) fn unknown_language(name: &str) -> String {
     let mut known: Vec<&str> = languages().iter().map(|language| language.name.as_str()).collect();
     known.push("\"*\"");
-    match super::language::meant_by(name) {
+    match super::language::find_language(name) {
         Some(meant) if nearest(name, known.iter().copied()).is_none() => {
             format!("unknown language `{name}`, did you mean `{}`? (known: {})", meant.name, known.join(", "))
         }

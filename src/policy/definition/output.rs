@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::super::keys;
-use super::super::node::{LONGEST_WORD, MapFields, PolicyError, YamlNode, clipped};
+use super::super::node::{MAX_WORD, MapFields, PolicyError, YamlNode, clipped};
 use super::super::severity::{Severity, severity};
 
 /// The format and the stream of a program's findings.
@@ -115,8 +115,8 @@ pub(super) fn output(node: &YamlNode) -> Result<OutputSpec, PolicyError> {
 fn read(form: &str, fields: &MapFields) -> Result<(OutputForm, &'static [&'static str]), PolicyError> {
     let node = fields.require(form)?;
     Ok(match form {
-        "json" => (OutputForm::Json(Box::new(place(node)?)), &[]),
-        "jsonl" => (OutputForm::Jsonl(Box::new(place(node)?)), &[]),
+        "json" => (OutputForm::Json(Box::new(finding_paths(node)?)), &[]),
+        "jsonl" => (OutputForm::Jsonl(Box::new(finding_paths(node)?)), &[]),
         "sarif" => (node.fields("`sarif`", &[]).map(|_| OutputForm::Sarif)?, &[]),
         "rdjson" => (node.fields("`rdjson`", &[]).map(|_| OutputForm::Rdjson)?, &[]),
         "regex" => (lines(node, fields)?, &["ignore"]),
@@ -153,7 +153,7 @@ fn stream(node: &YamlNode, what: &str) -> Result<Stream, PolicyError> {
     node.one_of(what, &STREAMS)
 }
 
-fn place(node: &YamlNode) -> Result<FindingPaths, PolicyError> {
+fn finding_paths(node: &YamlNode) -> Result<FindingPaths, PolicyError> {
     let fields = node.settings("a place in JSON", &[keys::POINTERS])?;
     Ok(FindingPaths {
         items: fields.optional("items", pointer)?,
@@ -177,7 +177,7 @@ fn pointer(node: &YamlNode, what: &str) -> Result<Pointer, PolicyError> {
     match plus {
         Some(plus) if !keys.iter().any(String::is_empty) => Ok(Pointer { above, keys, plus }),
         Some(_) | None => {
-            let shown = clipped(text, LONGEST_WORD);
+            let shown = clipped(text, MAX_WORD);
             Err(node
                 .fault(format!("{what} must be a way into JSON such as `range.start.line+1`, not `{shown}`")))
         }

@@ -5,7 +5,7 @@ use regex::Regex;
 use super::super::keys;
 use super::super::node::{MapFields, PolicyError, YamlNode, unknown};
 use super::scaffold::{self, Scaffold};
-use super::{Languages, judged};
+use super::{Languages, parse_languages};
 use crate::grammar::Query;
 
 /// The rules of a `pattern` gate.
@@ -70,7 +70,7 @@ pub(super) fn rules(fields: &MapFields, kind: &YamlNode) -> Result<PatternRules,
 }
 
 fn query(fields: &MapFields, node: &YamlNode, message: String) -> Result<PatternRules, PolicyError> {
-    let languages = match judged(fields.require("languages")?)? {
+    let languages = match parse_languages(fields.require("languages")?)? {
         Languages::Only(names) => names,
         Languages::Every => {
             return Err(node.fault("`query` needs the languages that it is for, and not \"*\""));

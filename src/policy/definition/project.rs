@@ -11,7 +11,7 @@ pub struct Configuration {
     /// The file's name.
     pub name: String,
     /// The text that it must contain to count, as in `pyproject.toml#[tool.ruff`; empty for any text.
-    pub holds: String,
+    pub contains: String,
 }
 
 /// The behaviour without a configuration of the tool.
@@ -29,7 +29,7 @@ pub struct ProjectValue {
     /// The name by which it is filled in.
     pub name: String,
     /// The names of the files to search; the nearest one above the edited file that has the value counts.
-    pub within: Vec<String>,
+    pub files: Vec<String>,
     /// Finds it, as the first group.
     pub pattern: Regex,
     /// The default if no file has the value.
@@ -58,7 +58,7 @@ pub(super) fn configurations(node: &YamlNode, what: &str) -> Result<Vec<Configur
         if name.is_empty() || name.contains(['/', '\0']) {
             return Err(item.fault(format!("{what} holds plain names of files")));
         }
-        Ok(Configuration { name: name.to_owned(), holds: holds.to_owned() })
+        Ok(Configuration { name: name.to_owned(), contains: holds.to_owned() })
     };
     node.list(what)?.iter().map(read).collect()
 }
@@ -83,7 +83,7 @@ pub(super) fn values(node: &YamlNode, what: &str) -> Result<Vec<ProjectValue>, P
         }
         Ok(ProjectValue {
             name: key.name.clone(),
-            within: names(fields.require("in")?, "`in`")?,
+            files: names(fields.require("in")?, "`in`")?,
             pattern,
             default: fields.require("default")?.text("`default`")?.to_owned(),
         })

@@ -1,6 +1,6 @@
 //! The version of a program, as far as it is compared.
 
-use super::super::node::{LONGEST_WORD, PolicyError, YamlNode, clipped};
+use super::super::node::{MAX_WORD, PolicyError, YamlNode, clipped};
 
 /// The numbers of a version, `1.24.11` as 1, 24, 11; what stands behind them is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub(super) fn release(node: &YamlNode, what: &str) -> Result<Release, PolicyErro
     let text = node.text(what)?;
     let whole = text.chars().all(|c| c.is_ascii_digit() || c == '.');
     Release::parse(text).filter(|_| whole).ok_or_else(|| {
-        node.fault(format!("{what} must be a version such as `1.24`, not `{}`", clipped(text, LONGEST_WORD)))
+        node.fault(format!("{what} must be a version such as `1.24`, not `{}`", clipped(text, MAX_WORD)))
     })
 }
 

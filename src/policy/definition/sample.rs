@@ -14,7 +14,7 @@ pub struct Sample {
     /// The text before, where it is no new file; a gate that runs a program is not shown it.
     pub before: Option<String>,
     /// Other paths that exist, relative to the root.
-    pub beside: Vec<String>,
+    pub siblings: Vec<String>,
     /// Other files of the project, by path, with their text.
     pub with: Vec<(String, String)>,
     /// The tool's standard output, with `{root}` for the project's folder; absent if no tool runs.
@@ -50,7 +50,7 @@ pub(super) fn sample(node: &YamlNode) -> Result<Sample, PolicyError> {
         path: fields.require("path")?.text("`path`")?.to_owned(),
         draft: fields.require("draft")?.text("`draft`")?.to_owned(),
         before: text("before")?,
-        beside: fields.optional("beside", YamlNode::texts)?.unwrap_or_default(),
+        siblings: fields.optional("beside", YamlNode::texts)?.unwrap_or_default(),
         with: fields.optional("with", files)?.unwrap_or_default(),
         output: text("output")?,
         errors: text("errors")?.unwrap_or_default(),
@@ -68,7 +68,7 @@ fn expected(node: &YamlNode) -> Result<Expected, PolicyError> {
     let fields = node.settings("a finding", &[keys::FOUND])?;
     let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     let counted = |node: &YamlNode, what: &str| {
-        node.within(what, keys::COUNTED).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+        node.whole_in_range(what, keys::COUNT).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
     };
     Ok(Expected {
         line: counted(fields.require("line")?, "`line`")?,

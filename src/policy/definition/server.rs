@@ -44,7 +44,7 @@ pub struct ServerSpec {
     /// Matches the message that the project is loaded.
     pub ready: Option<Regex>,
     /// Matches the message that its configuration is invalid.
-    pub ill: Option<Regex>,
+    pub failed: Option<Regex>,
     /// The files that it sees although they are not on disk.
     pub new_files: NewFiles,
     /// Names of files: it is started for the nearest folder above the file that has one of them, else for the root.
@@ -167,7 +167,7 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
             .optional("message", |node, what| node.one_of(what, &MESSAGES))?
             .unwrap_or(Message::Whole),
         ready: own.optional("ready", super::regex)?,
-        ill: own.optional("ill", super::regex)?,
+        failed: own.optional("ill", super::regex)?,
         new_files: own
             .optional("new_files", |node, what| node.one_of(what, &NEW_FILES))?
             .unwrap_or(NewFiles::Alone),

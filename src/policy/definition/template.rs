@@ -1,6 +1,6 @@
 //! Words of a command with placeholders.
 
-use super::super::node::{LONGEST_WORD, PolicyError, YamlNode, clipped, unknown};
+use super::super::node::{MAX_WORD, PolicyError, YamlNode, clipped, unknown};
 
 /// A word of a command: literal text and placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub(super) fn template(
     let template = CommandWord { pieces };
     let whole = [(Hole::Args, "args"), (Hole::Paths, "paths"), (Hole::Folders, "folders")];
     if let Some((_, name)) = whole.iter().find(|(hole, _)| template.has(*hole) && template.pieces.len() > 1) {
-        let shown = clipped(node.text(what)?, LONGEST_WORD);
+        let shown = clipped(node.text(what)?, MAX_WORD);
         return Err(node.fault(format!("`{{{name}}}` stands for whole words, not for a part of `{shown}`")));
     }
     Ok(template)

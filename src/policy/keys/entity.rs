@@ -1,9 +1,9 @@
 //! The keys of one type of `entities`.
 
 use super::super::entity::OWNERS;
-use super::super::shape::Absent::{Is, Refused};
-use super::super::shape::ValueShape::{Language, List, Tool, Words};
-use super::super::shape::{Setting, words};
+use super::super::value_shape::Absent::{Is, Refused};
+use super::super::value_shape::ValueShape::{Language, List, Tool, Words};
+use super::super::value_shape::{Setting, words};
 
 tables! {
     /// One type of `entities`.

@@ -14,25 +14,26 @@ use super::publishing::{DURABILITIES, HARD_LINKED};
 use super::rule::{BASELINES, FIX_SCOPES, LEVELS, PROFILES};
 use super::served::{BESIDE, SERVED, SERVER_KIND};
 use super::severity::SEVERITIES;
-use super::shape::Absent::{Is, Refused, Says};
-use super::shape::ValueShape::{
+use super::source::EXTENDS;
+use super::value_shape::Absent::{Described, Is, Refused};
+use super::value_shape::ValueShape::{
     Age, ByLanguage, ByName, Duration, Either, Flag, Glob, Language, List, Map, Regex, Size, Text, Tool,
     Whole, Words,
 };
-use super::shape::{Range, Setting, ValueShape, words};
-use super::source::EXTENDS;
+use super::value_shape::{Range, Setting, ValueShape, words};
 
 /// The largest file that a policy may admit: offsets in a file fit 32 bits.
 pub(super) const FILE: Range =
-    Range { least: 1, most: (4 << 30) - 1, said: "at least 1 byte and less than 4GiB" };
-pub(super) const WAIT: Range = Range { least: 0, most: 3_600_000, said: "at most 60m" };
-pub(super) const TIME: Range = Range { least: 1, most: 3_600_000, said: "at least 1ms and at most 60m" };
-pub(super) const STEPS: Range = Range { least: 1_000, most: 1_000_000_000, said: "from 1000 to 1000000000" };
-pub(super) const JOURNAL: Range = Range { least: 0, most: 1 << 40, said: "at most 1024GiB" };
-pub(super) const JOURNAL_AGE: Range = Range { least: 0, most: 3650 * 86_400_000, said: "at most 3650d" };
-pub(super) const EXIT: Range = Range { least: 0, most: 255, said: "from 0 to 255" };
+    Range { min: 1, max: (4 << 30) - 1, description: "at least 1 byte and less than 4GiB" };
+pub(super) const WAIT: Range = Range { min: 0, max: 3_600_000, description: "at most 60m" };
+pub(super) const TIME: Range = Range { min: 1, max: 3_600_000, description: "at least 1ms and at most 60m" };
+pub(super) const STEPS: Range =
+    Range { min: 1_000, max: 1_000_000_000, description: "from 1000 to 1000000000" };
+pub(super) const JOURNAL: Range = Range { min: 0, max: 1 << 40, description: "at most 1024GiB" };
+pub(super) const JOURNAL_AGE: Range = Range { min: 0, max: 3650 * 86_400_000, description: "at most 3650d" };
+pub(super) const EXIT: Range = Range { min: 0, max: 255, description: "from 0 to 255" };
 /// A place in a text, counted from 1.
-pub(super) const COUNTED: Range = Range { least: 1, most: u32::MAX as u64, said: "at least 1" };
+pub(super) const COUNT: Range = Range { min: 1, max: u32::MAX as u64, description: "at least 1" };
 
 /// The toolsets that there are.
 pub(super) const TOOLSETS: [&str; 9] =
@@ -57,9 +58,9 @@ pub(super) use tables;
 tables! {
     /// The policy itself.
     POLICY {
-        "extends": Words(&words(&EXTENDS)), Says("nothing: the policy rules alone")
+        "extends": Words(&words(&EXTENDS)), Described("nothing: the policy rules alone")
             => "what this policy is laid over: the next policy above its folder, or the built-in one";
-        "quality_gates": ByLanguage(&List(&Map(&[RULE]), 1)), Says("those of the built-in policy")
+        "quality_gates": ByLanguage(&List(&Map(&[RULE]), 1)), Described("those of the built-in policy")
             => "the gates that judge the files of each language, in this order";
         "define": ByName("^[a-z0-9][a-z0-9_-]{0,63}$", &DEFINITION), Is("{}")
             => "gates of one's own, by their name";
@@ -98,11 +99,11 @@ tables! {
         "on": List(&Words(&words(&PROFILES)), 1), Is("[edit, check]")
             => "when the gate runs: at an edit, at a check of files as they are";
         "args": List(&Text, 0), Is("[]") => "further words of the gate's command";
-        "timeout": Duration(TIME), Says("that of the gate")
+        "timeout": Duration(TIME), Described("that of the gate")
             => "how long one run may take, and never longer than `limits.total` leaves";
         "required": Flag, Is("false")
             => "`true`: a gate that is not trusted, unavailable, broken or timed out refuses the edit in `strict`";
-        "role": Words(&words(&ROLES)), Says("that of the gate")
+        "role": Words(&words(&ROLES)), Described("that of the gate")
             => "`fix`: the gate mends the draft before the checks look at it; only for one that gives the formatted text";
         "scope": Words(&words(&FIX_SCOPES)), Is("edit")
             => "with `role: fix`: `edit`: in a file that was not formatted before, the gate changes what the edit touched and what that brings about; `file`: it changes the whole file";
@@ -110,9 +111,9 @@ tables! {
     /// One entry of `paths`.
     PATH {
         "match": Glob, Refused => "the files that the entry is about";
-        "access": Words(&words(&ACCESS)), Says("that of the entries before, else `write`")
+        "access": Words(&words(&ACCESS)), Described("that of the entries before, else `write`")
             => "`read`: every edit of such a file is refused with `PROTECTED`";
-        "gates": List(&Tool, 0), Says("those of the entries before, else those of the language")
+        "gates": List(&Tool, 0), Described("those of the entries before, else those of the language")
             => "the gates that judge such a file, and no others, in this order";
     }
     LIMITS {
@@ -162,10 +163,10 @@ tables! {
         "timeout": Duration(TIME), Is("5s") => "how long one run may take";
         "transitional": Map(&[TRANSITIONAL]), Is("{}")
             => "patterns on `code message`: such new findings only warn in a single edit, where the policy gives no `level` itself";
-        "canary": Either(&[Text, Map(&[CANARY])]), Says("none") => "a text that no configuration lets pass";
-        "in_steps": Words(&words(&IN_STEPS)), Says("what the policy says")
+        "canary": Either(&[Text, Map(&[CANARY])]), Described("none") => "a text that no configuration lets pass";
+        "in_steps": Words(&words(&IN_STEPS)), Described("what the policy says")
             => "in `edit_code`, whose edits are often one step of several, where the policy gives no `role` or `level` itself: `fix`: it mends the draft; `warn`: it does not block, and a note says so";
-        "recorded": Text, Says("none") => "the tool and its version with which the samples were recorded";
+        "recorded": Text, Described("none") => "the tool and its version with which the samples were recorded";
         "samples": List(&Map(&[SAMPLE]), 0), Is("[]") => "texts with the findings that they must give";
     }
     SYNTAX_KIND { "kind": Words(&["syntax"]), Refused => "how the gate works"; }
@@ -177,16 +178,16 @@ tables! {
         "command": List(&Text, 1), Refused => "`command`: the program and its words, without a shell";
         "input": Words(&words(&INPUTS)), Refused => "`command`: how the program gets the draft";
         "output": OUTPUT, Refused => "`command`: how its output is read";
-        "bin": List(&Text, 1), Says("the program's name") => "`command`: where the program may lie";
+        "bin": List(&Text, 1), Described("the program's name") => "`command`: where the program may lie";
         "path": List(&Words(&["{venv}/bin", "{node_modules}/.bin"]), 0), Is("[]")
             => "`command`: folders before its search path, where they are there";
         "cwd": List(&Text, 0), Is("[]")
             => "`command`: it runs in the nearest folder above the file that has one of these files, else in the root";
         "ran": List(&Whole(EXIT), 0), Is("[0, 1]") => "`command`: the exit codes after which its output is read";
-        "unseen": Regex, Says("none") => "`command`: what it prints when it did not look at the file";
+        "unseen": Regex, Described("none") => "`command`: what it prints when it did not look at the file";
         "missing": List(&Map(&[MISSING]), 0), Is("[]")
             => "`command`: what it prints when it fails because dependencies are not on this machine";
-        "packages": Map(&[PACKAGES]), Says("none")
+        "packages": Map(&[PACKAGES]), Described("none")
             => "`command`: what it prints when it cannot find a package of npm or Python; counts where the project declares it and it is not installed";
         "columns": Words(&words(&COLUMNS)), Is("characters") => "`command`: in what it counts columns";
         "scope": Words(&words(&SCOPES)), Is("file") => "`command`: what its answer depends on";
@@ -204,7 +205,7 @@ tables! {
         "network": Flag, Is("false") => "`command`: whether it may use the network";
         "probe": List(&Text, 0), Is("[]") => "`command`: the words that print its version";
         "install": List(&Text, 0), Is("[]") => "`command`: where it can be had, as package URLs";
-        "older": Map(&[OLDER]), Says("the same") => "`command`: how a program is asked that is older than `command` needs it";
+        "older": Map(&[OLDER]), Described("the same") => "`command`: how a program is asked that is older than `command` needs it";
     }
     PACKAGES {
         "manager": Words(&words(&MANAGERS)), Refused => "who installs them; the command is chosen by the lock file";
@@ -223,10 +224,10 @@ tables! {
         "command": List(&Text, 1), Refused => "the same program, and the words for an older one";
     }
     CANARY {
-        "append": Text, Says("none") => "a mistake that only the tool's own analysis finds, put behind the draft";
-        "finds": Regex, Says("any") => "`code message` of what it finds there";
-        "insert": Text, Says("none") => "what `append` needs to stand behind what `keep` finds";
-        "keep": Regex, Says("nothing") => "what of the draft's beginning stands before a text in its place";
+        "append": Text, Described("none") => "a mistake that only the tool's own analysis finds, put behind the draft";
+        "finds": Regex, Described("any") => "`code message` of what it finds there";
+        "insert": Text, Described("none") => "what `append` needs to stand behind what `keep` finds";
+        "keep": Regex, Described("nothing") => "what of the draft's beginning stands before a text in its place";
         "text": Text, Refused => "a text that no configuration lets pass";
     }
     VALUE {
@@ -241,20 +242,20 @@ tables! {
     SAMPLE {
         "path": Text, Refused => "where the text lies";
         "draft": Text, Refused => "the text";
-        "before": Text, Says("it is a new file") => "the text before; only gates in process are shown it";
+        "before": Text, Described("it is a new file") => "the text before; only gates in process are shown it";
         "beside": List(&Text, 0), Is("[]") => "other paths that exist";
         "with": ByName("", &Text), Is("{}") => "other files with their texts";
-        "output": Text, Says("none") => "what the program wrote to standard output";
+        "output": Text, Described("none") => "what the program wrote to standard output";
         "errors": Text, Is("") => "what it wrote to standard error";
         "exit": Whole(EXIT), Is("0") => "its exit code";
         "finds": List(&Map(&[FOUND]), 0), Is("[]") => "every finding, in the order of the text";
     }
     FOUND {
-        "line": Whole(COUNTED), Refused => "its line";
-        "column": Whole(COUNTED), Says("any") => "its column";
-        "code": Text, Says("any") => "its code";
-        "severity": Words(&words(&SEVERITIES)), Says("any") => "how grave it is";
-        "message": Text, Says("any") => "a part of its message";
+        "line": Whole(COUNT), Refused => "its line";
+        "column": Whole(COUNT), Described("any") => "its column";
+        "code": Text, Described("any") => "its code";
+        "severity": Words(&words(&SEVERITIES)), Described("any") => "how grave it is";
+        "message": Text, Described("any") => "a part of its message";
     }
     /// Every form of output.
     SPOKEN {
@@ -268,25 +269,25 @@ tables! {
     LINES {
         "regex": Regex, Refused
             => "each line a finding, by the groups `file`, `line`, `column`, `code`, `severity`, `message`";
-        "ignore": Regex, Says("none") => "lines that say nothing, beside the notes that are known of all programs";
+        "ignore": Regex, Described("none") => "lines that say nothing, beside the notes that are known of all programs";
     }
     EXITS {
         "text": Words(&["exit"]), Refused
             => "`exit`: an exit code other than 0 is a finding; `formatted`: it is the text as it should be";
-        "message": Text, Says("the lines of the output that name a failure, and the last two") => "what the finding says";
+        "message": Text, Described("the lines of the output that name a failure, and the last two") => "what the finding says";
     }
     FORMATTED {
         "text": Words(&["formatted"]), Refused
             => "`exit`: an exit code other than 0 is a finding; `formatted`: it is the text as it should be";
-        "errors": Regex, Says("none") => "lines of standard error that say why there is none";
+        "errors": Regex, Described("none") => "lines of standard error that say why there is none";
     }
     POINTERS {
-        "items": Text, Says("the value itself") => "the list of findings";
-        "file": Text, Says("the edited file") => "the file";
+        "items": Text, Described("the value itself") => "the list of findings";
+        "file": Text, Described("the edited file") => "the file";
         "line": Text, Refused => "the line";
-        "column": Text, Says("none") => "the column";
-        "code": Text, Says("none") => "the rule's name";
-        "severity": Text, Says("that of `output`") => "how grave it is";
+        "column": Text, Described("none") => "the column";
+        "code": Text, Described("none") => "the rule's name";
+        "severity": Text, Described("that of `output`") => "how grave it is";
         "message": Text, Refused => "what was seen";
     }
 }

@@ -1,18 +1,18 @@
 //! The keys of definitions of the kind `pattern`.
 
 use super::super::definition::HEADERS;
-use super::super::shape::Absent::{Is, Refused, Says};
-use super::super::shape::ValueShape::{ByName, List, Map, Regex, Text, Words};
-use super::super::shape::{Setting, words};
+use super::super::value_shape::Absent::{Described, Is, Refused};
+use super::super::value_shape::ValueShape::{ByName, List, Map, Regex, Text, Words};
+use super::super::value_shape::{Setting, words};
 
 tables! {
     /// Definitions of the kind `pattern`.
     PATTERN {
-        "must_match": Regex, Says("nothing must") => "`pattern`: what must stand somewhere in the text";
-        "must_not_match": Regex, Says("anything may") => "`pattern`: what may stand nowhere in the text";
-        "message": Text, Says("none") => "`pattern`: what a finding says; needed with a regular expression or a query";
-        "query": Map(&[QUERY]), Says("none") => "`pattern`: queries for tree-sitter, instead of regular expressions";
-        "structure": Words(&["markdown", "scaffold"]), Says("none")
+        "must_match": Regex, Described("nothing must") => "`pattern`: what must stand somewhere in the text";
+        "must_not_match": Regex, Described("anything may") => "`pattern`: what may stand nowhere in the text";
+        "message": Text, Described("none") => "`pattern`: what a finding says; needed with a regular expression or a query";
+        "query": Map(&[QUERY]), Described("none") => "`pattern`: queries for tree-sitter, instead of regular expressions";
+        "structure": Words(&["markdown", "scaffold"]), Described("none")
             => "`pattern`: `markdown`: a title and links that lead somewhere; `scaffold`: a header that names a template, and what that asks for";
         "header": Words(&words(&HEADERS)), Is("optional")
             => "`structure: scaffold`: whether a file without a header is passed over, or at fault";
@@ -20,8 +20,8 @@ tables! {
             => "`structure: scaffold`: what the files must have that name one of these templates";
     }
     QUERY {
-        "must_match": Text, Says("nothing must") => "a query that must find something";
-        "must_not_match": Text, Says("anything may") => "a query that must find nothing; a finding stands at the first capture";
+        "must_match": Text, Described("nothing must") => "a query that must find something";
+        "must_not_match": Text, Described("anything may") => "a query that must find nothing; a finding stands at the first capture";
     }
     /// One template.
     LAYOUT {
@@ -31,8 +31,8 @@ tables! {
         "guidelines": List(&Map(&[DEMAND]), 0), Is("[]") => "what should be, or should not; a warning, looked at when all else is right";
     }
     DEMAND {
-        "must_match": Regex, Says("nothing must") => "what must stand somewhere in the text";
-        "must_not_match": Regex, Says("anything may") => "what may stand nowhere in the text";
+        "must_match": Regex, Described("nothing must") => "what must stand somewhere in the text";
+        "must_not_match": Regex, Described("anything may") => "what may stand nowhere in the text";
         "message": Text, Refused => "what a finding says";
     }
 }

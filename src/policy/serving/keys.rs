@@ -1,32 +1,32 @@
 //! The keys of the HTTP server's configuration, in one table.
 
 use crate::policy::keys::{TOOLSETS, tables};
-use crate::policy::shape::Absent::{Is, Refused, Says};
-use crate::policy::shape::ValueShape::{Age, Duration, Flag, List, Map, Size, Text, Whole, Words};
-use crate::policy::shape::{Range, Setting};
+use crate::policy::value_shape::Absent::{Described, Is, Refused};
+use crate::policy::value_shape::ValueShape::{Age, Duration, Flag, List, Map, Size, Text, Whole, Words};
+use crate::policy::value_shape::{Range, Setting};
 
-pub(super) const BODY: Range = Range { least: 1024, most: 64 << 20, said: "from 1KiB to 64MiB" };
-pub(super) const WITHIN: Range = Range { least: 100, most: 600_000, said: "from 100ms to 10m" };
+pub(super) const BODY: Range = Range { min: 1024, max: 64 << 20, description: "from 1KiB to 64MiB" };
+pub(super) const WITHIN: Range = Range { min: 100, max: 600_000, description: "from 100ms to 10m" };
 pub(super) const SESSION: Range = Range {
-    least: 900_000,
-    most: 7 * 86_400_000,
-    said: "from 15m, the longest that a person is waited for, to 7d",
+    min: 900_000,
+    max: 7 * 86_400_000,
+    description: "from 15m, the longest that a person is waited for, to 7d",
 };
-pub(super) const CONNECTIONS: Range = Range { least: 16, most: 100_000, said: "from 16 to 100000" };
-pub(super) const COUNT: Range = Range { least: 1, most: 10_000, said: "from 1 to 10000" };
+pub(super) const CONNECTIONS: Range = Range { min: 16, max: 100_000, description: "from 16 to 100000" };
+pub(super) const COUNT: Range = Range { min: 1, max: 10_000, description: "from 1 to 10000" };
 
 tables! {
     /// The configuration itself.
     SERVING {
         "listen": Text, Is("127.0.0.1:8137") => "the address and port to listen on; an address that other machines reach needs `allowed_hosts`";
-        "allowed_hosts": List(&Text, 1), Says("`localhost`, `127.0.0.1` and `[::1]` with any port")
+        "allowed_hosts": List(&Text, 1), Described("`localhost`, `127.0.0.1` and `[::1]` with any port")
             => "the names by which clients call the server, as in `Host`, each with its port or for any port";
         "allowed_origins": List(&Text, 0), Is("[]")
             => "the web pages whose scripts may call, as in `Origin`; requests without `Origin` come from no web page";
         "metrics": Words(&["token", "open"]), Is("token")
             => "who may read `/metrics`: `token`: clients whose token says so; `open`: everybody who reaches the server";
         "limits": Map(&[LIMITS]), Is("{}") => "how much and how long";
-        "store": Text, Says("that of `LOCKGATE_STORE`, else `content.db` in the state folder")
+        "store": Text, Described("that of `LOCKGATE_STORE`, else `content.db` in the state folder")
             => "the database of stored content, `sqlite:PATH` or `postgres://...`; a URL with a password is refused here, and belongs in `LOCKGATE_STORE`";
         "tokens": List(&Map(&[TOKEN]), 1), Refused => "who may call, and what each may do";
     }
@@ -47,13 +47,13 @@ tables! {
     TOKEN {
         "name": Text, Refused => "who this is: letters, digits, `.`, `_`, `@` and `-`; the journal names it";
         "hash": Text, Refused => "`blake3:` and the BLAKE3 of the token in hexadecimal, as `lockgate serve token` prints it";
-        "roots": List(&Text, 0), Says("none: without `organization`, the token has no tools")
+        "roots": List(&Text, 0), Described("none: without `organization`, the token has no tools")
             => "the folders whose files it reaches, by absolute paths";
         "read_only": Flag, Is("false") => "`true`: it has no tool that can write";
-        "tools": List(&Words(&TOOLSETS), 1), Says("those of the policy at the top of the first root, else `[edit, look]`, and `content` with an `organization`")
+        "tools": List(&Words(&TOOLSETS), 1), Described("those of the policy at the top of the first root, else `[edit, look]`, and `content` with an `organization`")
             => "the toolsets that it is offered";
         "metrics": Flag, Is("false") => "`true`: it may read `/metrics`, which counts what all tokens do";
-        "organization": Text, Says("none")
+        "organization": Text, Described("none")
             => "whose stored content it reaches, beside what is no organisation's; one without `roots` reaches no file";
     }
 }

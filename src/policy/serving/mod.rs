@@ -29,11 +29,11 @@ pub struct Serving {
     /// The allowed host names.
     pub hosts: Vec<Host>,
     /// The allowed web origins.
-    pub sites: Vec<WebOrigin>,
+    pub origins: Vec<WebOrigin>,
     /// The clients that may read the metrics.
     pub metrics: Readers,
     /// The limits of the server.
-    pub bounds: ServingBounds,
+    pub limits: ServerLimits,
     /// The URL of the database of stored content, if the configuration has it.
     pub store: Option<String>,
     /// The tokens of the clients.
@@ -52,15 +52,15 @@ pub enum Readers {
 
 /// The size, time and concurrency limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServingBounds {
+pub struct ServerLimits {
     /// The largest body of a request, in bytes.
     pub body: usize,
     /// The time limit for the head of a request.
-    pub headers_within: Duration,
+    pub headers_timeout: Duration,
     /// The time limit for the body of a request.
-    pub body_within: Duration,
+    pub body_timeout: Duration,
     /// The longest time that a client may stop reading a pending answer.
-    pub read_within: Duration,
+    pub read_timeout: Duration,
     /// The longest time that a connection may stay open without a request.
     pub idle: Duration,
     /// The most open connections.
@@ -73,14 +73,14 @@ pub struct ServingBounds {
     pub session_idle: Duration,
 }
 
-impl Default for ServingBounds {
-    fn default() -> ServingBounds {
+impl Default for ServerLimits {
+    fn default() -> ServerLimits {
         let seconds = Duration::from_secs;
-        ServingBounds {
+        ServerLimits {
             body: 4 << 20,
-            headers_within: seconds(10),
-            body_within: seconds(30),
-            read_within: seconds(30),
+            headers_timeout: seconds(10),
+            body_timeout: seconds(30),
+            read_timeout: seconds(30),
             idle: seconds(90),
             connections: 1024,
             requests: 64,
@@ -134,7 +134,7 @@ fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
     Ok(Serving {
         listen,
         hosts: hosts.unwrap_or_else(Host::own),
-        sites: fields
+        origins: fields
             .optional("allowed_origins", |node, what| {
                 each(
                     node,
@@ -145,7 +145,7 @@ fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
             })?
             .unwrap_or_default(),
         metrics: fields.optional("metrics", |node, what| node.one_of(what, &readers))?.unwrap_or_default(),
-        bounds: fields.optional("limits", bounds)?.unwrap_or_default(),
+        limits: fields.optional("limits", bounds)?.unwrap_or_default(),
         store: fields.optional("store", |node, what| node.text(what).map(str::to_owned))?,
         tokens: read,
     })
@@ -168,23 +168,23 @@ fn each<T>(
     node.list(what)?.iter().map(one).collect()
 }
 
-fn bounds(node: &YamlNode, what: &str) -> Result<ServingBounds, PolicyError> {
+fn bounds(node: &YamlNode, what: &str) -> Result<ServerLimits, PolicyError> {
     let fields = node.settings(what, &[keys::LIMITS])?;
-    let base = ServingBounds::default();
+    let base = ServerLimits::default();
     let time = |name: &str, base: Duration| {
         let read = fields.optional(name, |node, what| quantity::duration(node, what, keys::WITHIN));
         read.map(|time| time.unwrap_or(base))
     };
     let count = |name: &str, range, base: usize| {
-        let read = fields.optional(name, |node, what| node.within(what, range));
+        let read = fields.optional(name, |node, what| node.whole_in_range(what, range));
         read.map(|count| count.and_then(|count| usize::try_from(count).ok()).unwrap_or(base))
     };
     let body = fields.optional("body", |node, what| quantity::size(node, what, keys::BODY))?;
-    Ok(ServingBounds {
+    Ok(ServerLimits {
         body: body.and_then(|body| usize::try_from(body).ok()).unwrap_or(base.body),
-        headers_within: time("headers_within", base.headers_within)?,
-        body_within: time("body_within", base.body_within)?,
-        read_within: time("read_within", base.read_within)?,
+        headers_timeout: time("headers_within", base.headers_timeout)?,
+        body_timeout: time("body_within", base.body_timeout)?,
+        read_timeout: time("read_within", base.read_timeout)?,
         idle: time("idle", base.idle)?,
         connections: count("connections", keys::CONNECTIONS, base.connections)?,
         requests: count("requests", keys::COUNT, base.requests)?,

@@ -17,8 +17,8 @@ fn the_least_configuration_is_a_loopback_server_that_trusts_no_page() {
     let serving = read(LEAST).unwrap();
     assert_eq!((serving.listen.to_string(), serving.hosts), ("127.0.0.1:8137".to_owned(), Host::own()));
     assert_eq!(
-        (serving.sites, serving.metrics, serving.bounds),
-        (vec![], Readers::Token, ServingBounds::default())
+        (serving.origins, serving.metrics, serving.limits),
+        (vec![], Readers::Token, ServerLimits::default())
     );
     let [token] = serving.tokens.as_slice() else { panic!("one token") };
     assert_eq!((token.name.as_str(), token.hash[1], token.hash[31]), ("a", 0x11, 0xff));
@@ -36,20 +36,20 @@ fn everything_that_can_be_said_is_kept() {
     )
     .unwrap();
     let seconds = Duration::from_secs;
-    let bounds = ServingBounds {
+    let bounds = ServerLimits {
         body: 1 << 20,
-        headers_within: seconds(1),
-        body_within: seconds(2),
-        read_within: seconds(3),
+        headers_timeout: seconds(1),
+        body_timeout: seconds(2),
+        read_timeout: seconds(3),
         idle: seconds(4),
         connections: 16,
         requests: 5,
         sessions: 6,
         session_idle: seconds(86_400),
     };
-    assert_eq!((serving.bounds, serving.metrics), (bounds, Readers::All));
+    assert_eq!((serving.limits, serving.metrics), (bounds, Readers::All));
     assert_eq!(serving.hosts, [Host::read("a.example:80").unwrap()]);
-    assert_eq!(serving.sites, [WebOrigin::read("https://b.example:443").unwrap()]);
+    assert_eq!(serving.origins, [WebOrigin::read("https://b.example:443").unwrap()]);
     let token = &serving.tokens[0];
     assert!(token.read_only && token.metrics && token.roots.len() == 2 && token.organization.is_none());
     assert_eq!(serving.store.as_deref(), Some("sqlite:/d"));

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::keys::TOKEN;
 use crate::policy::node::{PolicyError, YamlNode};
-use crate::policy::{is_id, offered};
+use crate::policy::{is_id, server_toolsets};
 
 /// The longest name of a token, in characters.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 /// The prefix of a hash.
 const BLAKE3: &str = "blake3:";
 
@@ -38,7 +38,7 @@ pub(super) fn token(node: &YamlNode, what: &str) -> Result<Token, PolicyError> {
         hash: hash(fields.require("hash")?)?,
         roots: fields.optional("roots", roots)?.unwrap_or_default(),
         read_only: fields.optional("read_only", YamlNode::flag)?.unwrap_or_default(),
-        toolsets: fields.optional("tools", offered::names)?,
+        toolsets: fields.optional("tools", server_toolsets::toolset_names)?,
         metrics: fields.optional("metrics", YamlNode::flag)?.unwrap_or_default(),
         organization: fields.optional("organization", organization)?,
     };
@@ -68,7 +68,7 @@ fn name(node: &YamlNode) -> Result<String, PolicyError> {
     let name = node.text("`name`")?;
     if !Token::is_name(name) {
         let seen =
-            format!("`name` has letters, digits, `.`, `_`, `@` and `-`, and at most {LONGEST_NAME} of them");
+            format!("`name` has letters, digits, `.`, `_`, `@` and `-`, and at most {MAX_NAME} of them");
         return Err(node.fault(seen));
     }
     Ok(name.to_owned())
@@ -78,7 +78,7 @@ impl Token {
     /// True if the name is valid for a token.
     pub fn is_name(name: &str) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '@' | '-');
-        !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain)
+        !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(plain)
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 fn over(parent: &Policy, folder: &str, text: &str) -> Result<Policy, crate::error::Error> {
     let name = if folder.is_empty() { "quality.yaml".to_owned() } else { format!("{folder}/quality.yaml") };
     let origin = PolicyOrigin { name: name.clone(), in_root: name, folder: folder.to_owned() };
-    PolicySource::read(origin, text)?.raise(parent)
+    PolicySource::read(origin, text)?.into_policy(parent)
 }
 
 fn child(parent: &str, text: &str) -> Policy {
@@ -22,7 +22,7 @@ fn a_policy_that_extends_none_knows_nothing_of_the_one_above() {
         (policy.limits, policy.baseline, policy.demands),
         (Limits::default(), Baseline::New, Demands::default())
     );
-    assert!(policy.terms("sub/a.py", language_named("python"), Profile::Edit).rules.is_empty());
+    assert!(policy.effective_rules("sub/a.py", language_named("python"), Profile::Edit).rules.is_empty());
     assert_eq!(child(PARENT, "limits: { file: 1KiB }").limits.lock_wait, Limits::default().lock_wait);
 }
 
@@ -32,7 +32,10 @@ fn lists_replace_by_language_and_other_keys_one_by_one() {
         PARENT,
         "extends: parent\nquality_gates: { go: [{ tool: markdown-structure }] }\nlimits: { lock_wait: 2s }\nguards: { overwrite: required }\n",
     );
-    assert_eq!(policy.terms("sub/a.py", language_named("python"), Profile::Edit).rules[0].level, Level::Warn);
+    assert_eq!(
+        policy.effective_rules("sub/a.py", language_named("python"), Profile::Edit).rules[0].level,
+        Level::Warn
+    );
     assert_eq!(names(&policy, "sub/a.go", "go"), ["markdown-structure"]);
     assert_eq!((policy.limits.file, policy.limits.lock_wait.as_secs()), (1024, 2));
     let wanted = Demands { interactive: Interactive::Deny, overwrite: Guard::Required, ..Demands::default() };
@@ -46,7 +49,10 @@ fn the_default_is_the_built_in_policy_whatever_is_above() {
     let policy = child(PARENT, "extends: default\nquality_gates: { go: [{ tool: syntax, level: warn }] }\n");
     assert_eq!(policy.limits, Limits::default());
     assert_eq!(names(&policy, "sub/a.md", "markdown"), ["markdown-structure", "damage", "syntax"]);
-    assert_eq!(policy.terms("sub/a.go", language_named("go"), Profile::Edit).rules[0].level, Level::Warn);
+    assert_eq!(
+        policy.effective_rules("sub/a.go", language_named("go"), Profile::Edit).rules[0].level,
+        Level::Warn
+    );
 }
 
 #[test]
@@ -88,9 +94,9 @@ fn definitions_merge_by_name() {
     let parent = define("a")
         + "quality_gates: { go: [{ tool: own, level: warn }] }\npaths: [{ match: x, gates: [own] }]\n";
     let used = |policy: &Policy| -> Vec<(Level, crate::text::Version)> {
-        let rules = policy.terms("sub/a.go", language_named("go"), Profile::Edit).rules.into_iter();
-        let rules = rules.chain(policy.terms("x", None, Profile::Edit).rules);
-        rules.map(|rule| (rule.level, rule.gate.stamp)).collect()
+        let rules = policy.effective_rules("sub/a.go", language_named("go"), Profile::Edit).rules.into_iter();
+        let rules = rules.chain(policy.effective_rules("x", None, Profile::Edit).rules);
+        rules.map(|rule| (rule.level, rule.gate.version)).collect()
     };
     let kept = child(&parent, "extends: parent\nquality_gates: { rust: [{ tool: own }] }\n");
     assert_eq!(used(&kept), used(&read(&parent)));
@@ -140,13 +146,13 @@ fn what_extends_says_is_known_before_the_rest_is_understood() {
 fn the_stamp_changes_with_every_text_and_name_and_definition() {
     let (parent, text) = ("limits: { file: 1KiB }\n", "extends: parent\nlimits: { total: 1s }\n");
     let policy = child(parent, text);
-    let stamp = policy.stamp;
-    assert_eq!(child(parent, text).stamp, stamp);
-    assert_ne!(child("limits: { file: 1KiB } # other\n", text).stamp, stamp, "the parent's text");
-    assert_ne!(child(parent, &format!("{text}# other\n")).stamp, stamp, "the child's text");
-    assert_ne!(over(&read(parent), "other", text).unwrap().stamp, stamp, "the child's name");
-    assert_ne!(child(parent, "limits: { total: 1s }\n").stamp, stamp);
-    let alone = |parent: &str| child(parent, "quality_gates: {}\n").stamp;
+    let stamp = policy.version;
+    assert_eq!(child(parent, text).version, stamp);
+    assert_ne!(child("limits: { file: 1KiB } # other\n", text).version, stamp, "the parent's text");
+    assert_ne!(child(parent, &format!("{text}# other\n")).version, stamp, "the child's text");
+    assert_ne!(over(&read(parent), "other", text).unwrap().version, stamp, "the child's name");
+    assert_ne!(child(parent, "limits: { total: 1s }\n").version, stamp);
+    let alone = |parent: &str| child(parent, "quality_gates: {}\n").version;
     assert_eq!(
         alone("limits: { file: 1KiB }"),
         alone("limits: { file: 2KiB }"),
@@ -157,8 +163,8 @@ fn the_stamp_changes_with_every_text_and_name_and_definition() {
         in_root: "sub/quality.yaml".into(),
         folder: "sub".into(),
     };
-    let told = PolicySource::read(elsewhere, text).unwrap().raise(&read(parent)).unwrap();
-    assert_eq!(told.stamp, stamp, "how the file is told says nothing");
+    let told = PolicySource::read(elsewhere, text).unwrap().into_policy(&read(parent)).unwrap();
+    assert_eq!(told.version, stamp, "how the file is told says nothing");
 }
 
 #[test]
@@ -168,7 +174,7 @@ fn the_stamp_of_a_definition_is_that_of_what_it_says() {
             "# {}\ndefine:\n  own: {definition}\nquality_gates: {{ go: [{{ tool: own }}] }}\n",
             definition.len()
         );
-        read(&text).terms("a.go", language_named("go"), Profile::Edit).rules[0].gate.stamp
+        read(&text).effective_rules("a.go", language_named("go"), Profile::Edit).rules[0].gate.version
     };
     let plain = "{ kind: pattern, languages: [go], must_match: a, message: m }";
     let laid_out = "\n    kind: pattern\n    languages: [go]\n    must_match: 'a'\n    message: m";

@@ -131,7 +131,7 @@ fn types_come_down_with_what_is_extended() {
         read(&with_gates("entities: { page: { owner: app, gates: [titled] }, note: { owner: global } }\n"));
     let laid = |text: &str| {
         let source = PolicySource::read(PolicyOrigin::top("quality.yaml"), text).unwrap();
-        source.raise(&above).map_err(|refusal| refusal.message)
+        source.into_policy(&above).map_err(|refusal| refusal.message)
     };
     assert_eq!(types(&laid("extends: parent").unwrap())[3..], ["page", "note"]);
     assert_eq!(types(&laid("extends: default").unwrap())[3..], [""; 0]);
@@ -140,7 +140,7 @@ fn types_come_down_with_what_is_extended() {
     assert_eq!(anew.entity_type("page").unwrap().owner, EntityOwner::Global);
     let bound = "extends: parent\ndefine: { titled: { kind: pattern, languages: ['*'], must_match: '^= ', message: no title } }";
     let bound = laid(bound).unwrap();
-    let stamp = |policy: &Policy| policy.entity_type("page").unwrap().rules[0].gate.stamp;
+    let stamp = |policy: &Policy| policy.entity_type("page").unwrap().rules[0].gate.version;
     assert_ne!(stamp(&bound), stamp(&above));
     let narrowed = "extends: parent\ndefine: { titled: { kind: pattern, languages: [go], must_match: '^= ', message: no title } }";
     let refused = laid(narrowed).unwrap_err();
@@ -154,7 +154,11 @@ fn a_policy_with_another_rule_of_a_type_is_another() {
             "define: {{ rule: {{ kind: pattern, languages: ['*'], must_match: {pattern}, message: m }} }}\n"
         );
         let above = read(&format!("{define}entities: {{ page: {{ owner: app, gates: [rule] }} }}"));
-        PolicySource::read(PolicyOrigin::top("q"), "extends: parent").unwrap().raise(&above).unwrap().stamp
+        PolicySource::read(PolicyOrigin::top("q"), "extends: parent")
+            .unwrap()
+            .into_policy(&above)
+            .unwrap()
+            .version
     };
     assert_eq!(stamp("a"), stamp("a"));
     assert_ne!(stamp("a"), stamp("b"));

@@ -10,7 +10,7 @@ fn the_embedded_policy_judges_markdown_and_code() {
     assert_eq!(policy.limits, Limits::default());
     assert_eq!(names(&policy, "a.md", "markdown"), ["markdown-structure", "damage", "syntax"]);
     assert_eq!(names(&policy, "a.py", "python"), ["damage", "syntax"]);
-    let terms = policy.terms("a", None, Profile::Edit);
+    let terms = policy.effective_rules("a", None, Profile::Edit);
     assert!(terms.rules.iter().all(|rule| rule.level == Level::Block && rule.enabled));
 }
 
@@ -19,25 +19,28 @@ fn an_entry_says_what_becomes_of_its_gate() {
     let policy = read(&with_commands(
         "quality_gates:\n  python:\n    - { tool: lint, enabled: false, level: warn, fail_on: info, on: [check], args: [-x, a b], timeout: 7s, required: true }\n    - { tool: form, role: fix }\n",
     ));
-    let terms = policy.terms("a.py", language_named("python"), Profile::Edit);
+    let terms = policy.effective_rules("a.py", language_named("python"), Profile::Edit);
     let [lint, form] = terms.rules[..] else { panic!("two rules") };
     assert_eq!(
         (lint.enabled, lint.level, lint.fail_on, lint.required),
         (false, Level::Warn, Severity::Info, true)
     );
     assert_eq!(
-        (lint.on, &lint.args[..]),
+        (lint.profiles, &lint.args[..]),
         (Profiles { edit: false, check: true }, &["-x".to_owned(), "a b".to_owned()][..])
     );
     assert_eq!((lint.timeout, lint.role), (Duration::from_secs(7), Role::Check));
-    assert_eq!((form.role, form.on, form.timeout), (Role::Fix, Profiles::default(), Duration::from_secs(5)));
+    assert_eq!(
+        (form.role, form.profiles, form.timeout),
+        (Role::Fix, Profiles::default(), Duration::from_secs(5))
+    );
 }
 
 #[test]
 fn the_short_form_is_enough() {
     let policy = read("quality_gates:\n  python:\n    - tool: syntax\n      enabled: true\n");
     assert_eq!(names(&policy, "a.py", "python"), ["syntax"]);
-    assert!(policy.terms("a.go", language_named("go"), Profile::Edit).rules.is_empty());
+    assert!(policy.effective_rules("a.go", language_named("go"), Profile::Edit).rules.is_empty());
 }
 
 #[test]
@@ -74,7 +77,10 @@ fn gates_of_the_language_come_first_and_stand_for_those_of_every_language() {
         "quality_gates:\n  '*': [{ tool: syntax }, { tool: markdown-structure }]\n  markdown: [{ tool: markdown-structure, level: warn }]\n",
     );
     assert_eq!(names(&policy, "a.md", "markdown"), ["markdown-structure", "syntax"]);
-    assert_eq!(policy.terms("a.md", language_named("markdown"), Profile::Edit).rules[0].level, Level::Warn);
+    assert_eq!(
+        policy.effective_rules("a.md", language_named("markdown"), Profile::Edit).rules[0].level,
+        Level::Warn
+    );
     assert_eq!(names(&policy, "a.go", "go"), ["syntax", "markdown-structure"]);
 }
 
@@ -112,7 +118,10 @@ fn a_policy_defines_gates_of_its_own() {
         "define:\n  licence: { kind: pattern, languages: ['*'], must_match: '^// SPDX-', message: no SPDX line }\nquality_gates: { go: [{ tool: licence, level: warn }] }\n",
     );
     assert_eq!(names(&policy, "a.go", "go"), ["licence"]);
-    assert_eq!(policy.terms("a.go", language_named("go"), Profile::Edit).rules[0].level, Level::Warn);
+    assert_eq!(
+        policy.effective_rules("a.go", language_named("go"), Profile::Edit).rules[0].level,
+        Level::Warn
+    );
     let licence = "kind: pattern, languages: [go], must_match: a, message: m";
     for (text, said) in [
         (format!("define: {{ syntax: {{ {licence} }} }}"), "1:11: `syntax` is a gate of the catalogue: choose another name"),
@@ -156,10 +165,10 @@ fn the_gates_of_a_path_are_those_of_its_last_entry_that_names_some() {
     assert_eq!(names(&policy, "migrations/a.py", "python"), ["markdown-structure", "syntax", "lint"]);
     assert_eq!(names(&policy, "migrations/old_gen.py", "python"), ["form"]);
     assert_eq!(names(&policy, "migrations/none.py", "python"), Vec::<String>::new());
-    let terms = policy.terms("migrations/a.py", language_named("python"), Profile::Edit);
+    let terms = policy.effective_rules("migrations/a.py", language_named("python"), Profile::Edit);
     let levels: Vec<Level> = terms.rules.iter().map(|rule| rule.level).collect();
     assert_eq!(levels, [Level::Block, Level::Warn, Level::Warn], "listed ones keep their options");
-    let other = policy.terms("migrations/a.py", language_named("go"), Profile::Edit);
+    let other = policy.effective_rules("migrations/a.py", language_named("go"), Profile::Edit);
     assert_eq!(other.rules[2].level, Level::Block, "the list of another language says nothing");
 }
 

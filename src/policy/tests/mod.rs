@@ -33,7 +33,7 @@ fn refused(text: &str, said: &str) {
 
 /// The names of the gates that judge a file.
 fn names(policy: &Policy, path: &str, language: &str) -> Vec<String> {
-    let terms = policy.terms(path, language_named(language), Profile::Edit);
+    let terms = policy.effective_rules(path, language_named(language), Profile::Edit);
     terms.rules.iter().map(|rule| rule.gate.name.clone()).collect()
 }
 

@@ -18,7 +18,7 @@ fn settings_of(key: &str) -> &'static [Setting] {
 
 #[test]
 fn every_default_is_what_holds_without_the_key() {
-    let plain = format!("{:?}", read("").terms("a.md", language_named("markdown"), Profile::Edit));
+    let plain = format!("{:?}", read("").effective_rules("a.md", language_named("markdown"), Profile::Edit));
     for setting in settings() {
         let Absent::Is(default) = setting.absent else { continue };
         let policy = read(&format!("{}: {default}\n", setting.name));
@@ -27,7 +27,7 @@ fn every_default_is_what_holds_without_the_key() {
             (Limits::default(), Demands::default(), Baseline::New)
         );
         assert_eq!(
-            format!("{:?}", policy.terms("a.md", language_named("markdown"), Profile::Edit)),
+            format!("{:?}", policy.effective_rules("a.md", language_named("markdown"), Profile::Edit)),
             plain,
             "{}",
             setting.name
@@ -52,7 +52,7 @@ fn every_default_of_an_entry_is_that_of_a_plain_one() {
     let entry = |options: &str| {
         let policy =
             read(&with_commands(&format!("quality_gates: {{ python: [{{ tool: form{options} }}] }}\n")));
-        let rules = policy.terms("a.py", language_named("python"), Profile::Edit).rules;
+        let rules = policy.effective_rules("a.py", language_named("python"), Profile::Edit).rules;
         // That it stands in the policy is all that tells a default that is written down from one that is not.
         let plain = |rule: &Rule| Rule { explicit: Explicit::default(), ..rule.clone() };
         format!("{:?}", rules.into_iter().map(plain).collect::<Vec<_>>())

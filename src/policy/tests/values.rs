@@ -18,7 +18,10 @@ fn what_is_left_out_is_the_default() {
         assert_eq!(policy.protection("a.md"), None);
     }
     assert!(
-        read("quality_gates: {}\n").terms("a.md", language_named("markdown"), Profile::Edit).rules.is_empty()
+        read("quality_gates: {}\n")
+            .effective_rules("a.md", language_named("markdown"), Profile::Edit)
+            .rules
+            .is_empty()
     );
 }
 
@@ -34,7 +37,10 @@ fn every_limit_takes_effect() {
         journal_age: Duration::from_secs(12 * 60 * 60),
     };
     assert_eq!(limits, wanted);
-    assert_eq!(read("limits: { total: 3m }").terms("a", None, Profile::Edit).total, Duration::from_secs(180));
+    assert_eq!(
+        read("limits: { total: 3m }").effective_rules("a", None, Profile::Edit).total,
+        Duration::from_secs(180)
+    );
     let largest =
         read("limits: { file: 4294967295, lock_wait: 0, total: 60m, regex_steps: 1000000000 }").limits;
     assert_eq!((largest.file, largest.lock_wait), (u64::from(u32::MAX), Duration::ZERO));
@@ -264,5 +270,5 @@ fn toolsets_and_demands_are_read() {
         runnable: Runnable::Ask,
     };
     assert_eq!((policy.demands, policy.baseline), (wanted, Baseline::EditedLines));
-    assert_eq!(policy.terms("a", None, Profile::Edit).baseline, Baseline::EditedLines);
+    assert_eq!(policy.effective_rules("a", None, Profile::Edit).baseline, Baseline::EditedLines);
 }

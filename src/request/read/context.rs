@@ -24,7 +24,7 @@ pub struct ContextFields {
 
 /// A request for code context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContextLook {
+pub struct ContextRequest {
     /// The file to outline; results near it rank higher.
     pub target: Option<Target>,
     /// Words to search for.
@@ -39,10 +39,10 @@ impl ContextFields {
     /// Converts the fields to a request; without any field it asks for the project summary.
     ///
     /// Errors: `INVALID_INPUT` for a number out of range.
-    pub fn raise(self) -> Result<ContextLook, Error> {
+    pub fn into_request(self) -> Result<ContextRequest, Error> {
         let tokens = number(self.max_tokens, TOKENS, RANGE, "max_tokens")?;
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         let (query, symbol) = (given(self.query), given(self.symbol));
-        Ok(ContextLook { target: self.target_file.map(Target::File), query, symbol, tokens })
+        Ok(ContextRequest { target: self.target_file.map(Target::File), query, symbol, tokens })
     }
 }

@@ -1,11 +1,11 @@
 //! Some lines of one target.
 
-use super::super::fields::raise_line;
+use super::super::fields::parse_line;
 use super::super::{EntityFields, Target};
 use crate::error::{Code, Error};
 
 /// The number of lines after the first that are shown by default.
-const AHEAD: usize = 100;
+const DEFAULT_LINES: usize = 100;
 
 /// The fields of a request for lines, each as given or absent.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +22,7 @@ pub struct LineFields {
 
 /// A request for some lines of one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineLook {
+pub struct LinesRequest {
     /// The file or entity to read.
     pub target: Target,
     /// The first line, from 1.
@@ -36,16 +36,16 @@ impl LineFields {
     ///
     /// Errors: `RANGE_OUT_OF_BOUNDS` for a line below 1, and for an end before the start; `INVALID_INPUT` for
     /// ids of another scope.
-    pub fn raise(self) -> Result<LineLook, Error> {
-        let line = |given: i64, field: &str| raise_line(given, || field.to_owned());
+    pub fn into_request(self) -> Result<LinesRequest, Error> {
+        let line = |given: i64, field: &str| parse_line(given, || field.to_owned());
         let start_line = self.start_line.map_or(Ok(1), |start| line(start, "start_line"))?;
-        let ahead = start_line.saturating_add(AHEAD);
+        let ahead = start_line.saturating_add(DEFAULT_LINES);
         let end_line = self.end_line.map_or(Ok(ahead), |end| line(end, "end_line"))?;
         if end_line < start_line {
             let message = format!("line {end_line} is out of bounds: it lies before line {start_line}");
             return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line"));
         }
-        Ok(LineLook { target: self.scope.raise(self.path)?, start_line, end_line })
+        Ok(LinesRequest { target: self.scope.into_target(self.path)?, start_line, end_line })
     }
 }
 
@@ -53,18 +53,19 @@ impl LineFields {
 mod tests {
     use super::*;
 
-    fn raised(start_line: Option<i64>, end_line: Option<i64>) -> Result<(usize, usize), Error> {
-        let look = LineFields { path: "a".into(), start_line, end_line, ..LineFields::default() }.raise()?;
+    fn parsed(start_line: Option<i64>, end_line: Option<i64>) -> Result<(usize, usize), Error> {
+        let look =
+            LineFields { path: "a".into(), start_line, end_line, ..LineFields::default() }.into_request()?;
         Ok((look.start_line, look.end_line))
     }
 
     #[test]
     fn an_absent_line_has_its_default() {
-        assert_eq!(raised(None, None), Ok((1, 101)));
-        assert_eq!(raised(Some(40), None), Ok((40, 140)));
-        assert_eq!(raised(None, Some(7)), Ok((1, 7)));
-        assert_eq!(raised(Some(7), Some(7)), Ok((7, 7)));
-        assert!(raised(Some(i64::MAX), None).is_ok());
+        assert_eq!(parsed(None, None), Ok((1, 101)));
+        assert_eq!(parsed(Some(40), None), Ok((40, 140)));
+        assert_eq!(parsed(None, Some(7)), Ok((1, 7)));
+        assert_eq!(parsed(Some(7), Some(7)), Ok((7, 7)));
+        assert!(parsed(Some(i64::MAX), None).is_ok());
     }
 
     #[test]
@@ -75,7 +76,7 @@ mod tests {
             (None, Some(0), "end_line"),
             (Some(5), Some(4), "end_line"),
         ] {
-            let refused = raised(start, end).unwrap_err();
+            let refused = parsed(start, end).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
         }
     }

@@ -5,8 +5,8 @@ use super::search::number;
 use crate::error::Error;
 
 /// The default and the largest number of entries.
-const MOST: usize = 200;
-const MOST_ENTRIES: i64 = 5000;
+const DEFAULT_ENTRIES: usize = 200;
+const MAX_ENTRIES: i64 = 5000;
 
 /// The fields of a list request, each as given or absent.
 #[derive(Debug, Clone, Default)]
@@ -21,22 +21,22 @@ pub struct ListFields {
 
 /// A request for a list of files or entities.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListLook {
+pub struct ListRequest {
     /// The prefix of the paths: a folder, or the beginning of a name; empty for all.
     pub prefix: String,
     /// The scope of the list.
-    pub realm: SearchScope,
+    pub scope: SearchScope,
     /// The most entries that are shown, from 1.
-    pub most: usize,
+    pub max_entries: usize,
 }
 
 impl ListFields {
     /// Converts the fields to a request.
     ///
     /// Errors: `INVALID_INPUT` for a number out of range, and for ids of another scope.
-    pub fn raise(self) -> Result<ListLook, Error> {
-        let most = number(self.max_results, MOST, 1..=MOST_ENTRIES, "max_results")?;
-        let (prefix, realm) = (self.path_prefix.unwrap_or_default(), self.scope.realm()?);
-        Ok(ListLook { prefix, realm, most })
+    pub fn into_request(self) -> Result<ListRequest, Error> {
+        let most = number(self.max_results, DEFAULT_ENTRIES, 1..=MAX_ENTRIES, "max_results")?;
+        let (prefix, scope) = (self.path_prefix.unwrap_or_default(), self.scope.into_scope()?);
+        Ok(ListRequest { prefix, scope, max_entries: most })
     }
 }

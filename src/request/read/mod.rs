@@ -6,10 +6,10 @@ mod lines;
 mod list;
 mod search;
 
-pub use context::{ContextFields, ContextLook};
-pub use lines::{LineFields, LineLook};
-pub use list::{ListFields, ListLook};
-pub use search::{SearchFields, SearchLook};
+pub use context::{ContextFields, ContextRequest};
+pub use lines::{LineFields, LinesRequest};
+pub use list::{ListFields, ListRequest};
+pub use search::{SearchFields, SearchRequest};
 
 use super::Target;
 
@@ -17,13 +17,13 @@ use super::Target;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadRequest {
     /// Some lines of a text.
-    Lines(LineLook),
+    Lines(LinesRequest),
     /// The whole of a text.
     Whole(Target),
     /// The lines of texts that a pattern matches.
-    Search(SearchLook),
+    Search(SearchRequest),
     /// A list of files or entities.
-    List(ListLook),
+    List(ListRequest),
     /// The code context of a file or a symbol.
-    Context(ContextLook),
+    Context(ContextRequest),
 }

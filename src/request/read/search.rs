@@ -5,10 +5,10 @@ use crate::error::{Code, Error};
 
 /// The default number of context lines on each side of a match, and of matches.
 const CONTEXT: usize = 3;
-const MOST: usize = 20;
+const DEFAULT_MATCHES: usize = 20;
 /// The largest values that can be requested.
-const MOST_CONTEXT: i64 = 50;
-const MOST_MATCHES: i64 = 1000;
+const MAX_CONTEXT: i64 = 50;
+const MAX_MATCHES: i64 = 1000;
 
 /// The fields of a search request, each as given or absent.
 #[derive(Debug, Clone, Default)]
@@ -31,17 +31,17 @@ pub struct SearchFields {
 
 /// A request for the lines that a pattern matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchLook {
+pub struct SearchRequest {
     /// The pattern, in the syntax of the crate `regex`.
     pub pattern: String,
     /// A file, a folder, or a glob of files relative to the first root; every root, where it is absent.
     pub path: Option<String>,
     /// The scope of the search.
-    pub realm: SearchScope,
+    pub entity_scope: SearchScope,
     /// Lines shown before and after each match.
     pub context: usize,
     /// The most matches that are shown, from 1.
-    pub most: usize,
+    pub max_matches: usize,
     /// True if hidden files are searched, too.
     pub hidden: bool,
     /// True if a match may span lines.
@@ -53,15 +53,23 @@ impl SearchFields {
     ///
     /// Errors: `INVALID_INPUT`, with the field, for an empty pattern, for numbers out of range, and for ids
     /// of another scope.
-    pub fn raise(self) -> Result<SearchLook, Error> {
+    pub fn into_request(self) -> Result<SearchRequest, Error> {
         if self.pattern.is_empty() {
             return Err(Error::new(Code::InvalidInput, "pattern is empty, so every line would match")
                 .field("pattern"));
         }
-        let context = number(self.context_lines, CONTEXT, 0..=MOST_CONTEXT, "context_lines")?;
-        let most = number(self.max_results, MOST, 1..=MOST_MATCHES, "max_results")?;
+        let context = number(self.context_lines, CONTEXT, 0..=MAX_CONTEXT, "context_lines")?;
+        let most = number(self.max_results, DEFAULT_MATCHES, 1..=MAX_MATCHES, "max_results")?;
         let SearchFields { pattern, path, scope, hidden, multiline, .. } = self;
-        Ok(SearchLook { pattern, path, realm: scope.realm()?, context, most, hidden, multiline })
+        Ok(SearchRequest {
+            pattern,
+            path,
+            entity_scope: scope.into_scope()?,
+            context,
+            max_matches: most,
+            hidden,
+            multiline,
+        })
     }
 }
 

@@ -41,14 +41,14 @@ pub struct Revision {
     repo: gix::Repository,
     trees: Trees,
     /// The revision as the caller named it.
-    pub asked: String,
+    pub name: String,
     /// The hash of the commit or tree; absent if there is no commit yet.
     pub id: Option<String>,
 }
 
 /// The state of a file at a revision.
 #[derive(Debug)]
-pub enum Was {
+pub enum FileAtRevision {
     /// A file with these bytes.
     Text(Vec<u8>),
     /// There was no file.
@@ -65,7 +65,7 @@ impl Repository {
         let Some(top) = root.ancestors().find(|folder| is_repository(folder)) else { return Ok(None) };
         let options = gix::open::Options::isolated().bail_if_untrusted(false);
         let repo = gix::open_opts(top, options).map_err(|why| {
-            let seen = format!("the repository in {} cannot be read: {}", top.display(), told(&why));
+            let seen = format!("the repository in {} cannot be read: {}", top.display(), describe(&why));
             Error::new(Code::InvalidInput, seen).field("--root")
         })?;
         alternates::refuse_outside(top, &repo.common_dir().join("objects"))?;
@@ -92,30 +92,30 @@ impl Repository {
     pub fn revision(self, asked: Option<&str>) -> Result<Revision, Error> {
         if asked.is_none() && self.repo.head().is_ok_and(|head| head.is_unborn()) {
             let trees = Trees::default();
-            return Ok(Revision { repo: self.repo, trees, asked: HEAD.to_owned(), id: None });
+            return Ok(Revision { repo: self.repo, trees, name: HEAD.to_owned(), id: None });
         }
         let asked = asked.unwrap_or(HEAD).to_owned();
-        let refused = |why: &gix::Error| self.refused(&asked, &told(why));
+        let refused = |why: &gix::Error| self.refused(&asked, &describe(why));
         let id = match asked.split_once("...") {
-            Some((one, other)) => self.parting(&asked, one, other)?,
+            Some((one, other)) => self.merge_base(&asked, one, other)?,
             None => self.repo.rev_parse_single(asked.as_str()).map_err(|why| refused(&why))?.detach(),
         };
         let tree = self.repo.find_object(id).and_then(gix::Object::peel_to_tree);
         let tree = tree.map_err(|why| refused(&why))?.id;
         let trees = Trees::read(&self.repo, tree, &self.prefix).map_err(|why| self.refused(&asked, &why))?;
-        Ok(Revision { trees, id: Some(id.to_string()), asked, repo: self.repo })
+        Ok(Revision { trees, id: Some(id.to_string()), name: asked, repo: self.repo })
     }
 
     /// The merge base of two revisions; an empty side means HEAD.
-    fn parting(&self, asked: &str, one: &str, other: &str) -> Result<ObjectId, Error> {
+    fn merge_base(&self, asked: &str, one: &str, other: &str) -> Result<ObjectId, Error> {
         let commit = |side: &str| {
             let side = if side.is_empty() { HEAD } else { side };
             let object = self.repo.rev_parse_single(side).and_then(|id| id.object());
             let commit = object.and_then(gix::Object::peel_to_commit);
-            commit.map(|commit| commit.id).map_err(|why| self.refused(asked, &told(&why)))
+            commit.map(|commit| commit.id).map_err(|why| self.refused(asked, &describe(&why)))
         };
         let base = self.repo.merge_base(commit(one)?, commit(other)?);
-        match base.map_err(|why| self.refused(asked, &told(&why)))? {
+        match base.map_err(|why| self.refused(asked, &describe(&why)))? {
             Some(base) => Ok(base.detach()),
             None => Err(self.refused(asked, "the two have no common commit")),
         }
@@ -147,20 +147,20 @@ impl Revision {
     /// Returns the state of a file, with its bytes if there are at most `limit`.
     ///
     /// Errors: `IO_FAILED` if its bytes should be in the repository and are missing, or cannot be read.
-    pub fn was(&self, path: &str, limit: u64) -> Result<Was, Error> {
-        let Some(id) = self.trees.files.get(path) else { return Ok(Was::Absent) };
+    pub fn file_at(&self, path: &str, limit: u64) -> Result<FileAtRevision, Error> {
+        let Some(id) = self.trees.files.get(path) else { return Ok(FileAtRevision::Absent) };
         let broken = |why: gix::Error| {
-            let seen = format!("the text of {path} at {} cannot be read: {}", self.asked, told(&why));
+            let seen = format!("the text of {path} at {} cannot be read: {}", self.name, describe(&why));
             Error::new(Code::IoFailed, seen).hint("fetch what is missing of the repository, or clone it anew")
         };
         if self.repo.find_header(*id).map_err(broken)?.size() > limit {
-            return Ok(Was::Elsewhere("too large before"));
+            return Ok(FileAtRevision::Elsewhere("too large before"));
         }
         let bytes = self.repo.find_blob(*id).map_err(broken)?.take_data();
         if bytes.starts_with(POINTER) {
-            return Ok(Was::Elsewhere("kept in a large file storage"));
+            return Ok(FileAtRevision::Elsewhere("kept in a large file storage"));
         }
-        Ok(Was::Text(bytes))
+        Ok(FileAtRevision::Text(bytes))
     }
 }
 
@@ -201,6 +201,6 @@ fn is_repository(folder: &Path) -> bool {
 }
 
 /// Formats an error with all of its causes on one line.
-fn told(why: &gix::Error) -> String {
+fn describe(why: &gix::Error) -> String {
     why.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use super::told;
+use super::describe;
 
 /// The most entries of one revision: a few small trees that contain each other can stand for any number of
 /// files.
@@ -30,9 +30,9 @@ impl Trees {
         let Some(root) = below(repo, top, folder)? else { return Ok(trees) };
         let (mut todo, mut seen) = (vec![(String::new(), root)], 0_usize);
         while let Some((path, id)) = todo.pop() {
-            let tree = repo.find_tree(id).map_err(|why| told(&why))?;
+            let tree = repo.find_tree(id).map_err(|why| describe(&why))?;
             for entry in tree.iter() {
-                let entry = entry.map_err(|why| told(&why))?;
+                let entry = entry.map_err(|why| describe(&why))?;
                 seen += 1;
                 if seen > MOST_ENTRIES {
                     return Err(format!("it has more than {MOST_ENTRIES} files and folders"));
@@ -56,7 +56,7 @@ impl Trees {
 fn below(repo: &gix::Repository, top: ObjectId, folder: &str) -> Result<Option<ObjectId>, String> {
     let mut tree = top;
     for name in folder.split('/').filter(|name| !name.is_empty()) {
-        let there = repo.find_tree(tree).map_err(|why| told(&why))?;
+        let there = repo.find_tree(tree).map_err(|why| describe(&why))?;
         match there.find_entry(name).filter(|entry| entry.kind() == EntryKind::Tree) {
             Some(entry) => tree = entry.object_id(),
             None => return Ok(None),

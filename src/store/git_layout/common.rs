@@ -19,7 +19,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use super::super::root::{Root, without_dots};
-use super::super::trouble;
+use super::super::system_error;
 use super::folded;
 
 /// The most bytes that are read of a `commondir`: no path is longer (`PATH_MAX`).
@@ -74,7 +74,7 @@ fn search(roots: &[Root]) -> rustix::io::Result<Vec<Common>> {
                     found.extend(files.filter_map(|file| common(root, &path, file)));
                 }
                 // It was removed, may not be listed, or lies too deep for any path.
-                Err(error) => match trouble::errno_of(&error).unwrap_or(Errno::IO) {
+                Err(error) => match system_error::errno_of(&error).unwrap_or(Errno::IO) {
                     Errno::NOENT
                     | Errno::NOTDIR
                     | Errno::LOOP
@@ -100,14 +100,14 @@ fn is_of_git(folder: &Path) -> bool {
 
 /// The relevant entries of a folder.
 #[derive(Default)]
-struct Seen {
+struct FolderContents {
     folders: Vec<PathBuf>,
     commondirs: Vec<PathBuf>,
     head: bool,
 }
 
-fn look(folder: &Path) -> std::io::Result<Seen> {
-    let mut seen = Seen::default();
+fn look(folder: &Path) -> std::io::Result<FolderContents> {
+    let mut seen = FolderContents::default();
     for entry in folder.read_dir()? {
         let entry = entry?;
         match entry.file_name().to_str().map(folded).as_deref() {

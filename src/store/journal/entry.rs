@@ -40,7 +40,7 @@ pub struct Entry {
     /// The time when the edit began.
     pub at: SystemTime,
     /// The edit's metadata.
-    pub deed: EditMeta,
+    pub meta: EditMeta,
     /// Set when the edit was undone and not redone since.
     pub undone: bool,
     /// The changes to the files; at least one.

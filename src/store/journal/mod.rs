@@ -6,18 +6,18 @@
 //!
 //! Invariant: a returned text has the requested version; a text whose hash does not match counts as absent.
 
-mod begun;
 mod entry;
 mod id;
+mod pending;
 mod recovery;
 mod root_journal;
 mod worker;
 
-pub use begun::PendingEdit;
 pub use entry::{EditMeta, Entry, EntryKind, FileChange};
 pub use id::EditId;
+pub use pending::PendingEdit;
 
-use super::file_place::FilePlace;
+use super::file_location::FileLocation;
 use super::files::Files;
 use super::locks::Locks;
 use super::publish::{Content, FileWrite};
@@ -43,22 +43,23 @@ pub struct RetentionLimits {
 /// The journals of all roots; each is opened on first use.
 #[derive(Debug)]
 pub struct Journal {
-    books: Arc<[RootJournal]>,
+    journals: Arc<[RootJournal]>,
     worker: Worker,
 }
 
 impl Journal {
     /// The journals of these roots in lockgate's state folder.
-    pub fn beside(state: &StateFolder, files: &Files) -> Journal {
+    pub fn open(state: &StateFolder, files: &Files) -> Journal {
         let base = |number: usize| (number == 0).then(|| files.base());
         let book = |(number, root): (usize, &PathBuf)| RootJournal::new(state, root, base(number));
-        let books: Arc<[RootJournal]> = files.root_paths().iter().enumerate().map(book).collect();
-        Journal { worker: Worker::new(&books), books }
+        let journals: Arc<[RootJournal]> = files.root_paths().iter().enumerate().map(book).collect();
+        Journal { worker: Worker::new(&journals), journals }
     }
 
     /// The reason why edits in the path's root are not recorded, if they are not.
-    pub fn trouble(&self, place: &FilePlace) -> Option<String> {
-        root_journal::find(&self.books, place).map_or_else(|error| Some(error.message), RootJournal::trouble)
+    pub fn disabled_reason(&self, place: &FileLocation) -> Option<String> {
+        root_journal::find(&self.journals, place)
+            .map_or_else(|error| Some(error.message), RootJournal::disabled_reason)
     }
 
     /// Records the edit that is about to be published; `staged` are the names of the staged copies, one for
@@ -73,41 +74,41 @@ impl Journal {
         writes: &[FileWrite<'_>],
         staged: &[String],
     ) -> Result<PendingEdit, Error> {
-        let rows = begun::rows(writes, staged)?;
-        let first = writes.first().ok_or_else(begun::nothing)?;
-        root_journal::find(&self.books, first.place)?.with(|database| {
-            begun::own_kind(deed, database)?;
+        let rows = pending::rows(writes, staged)?;
+        let first = writes.first().ok_or_else(pending::nothing)?;
+        root_journal::find(&self.journals, first.place)?.with_database(|database| {
+            pending::check_kind(deed, database)?;
             database.begin(deed, &rows).map(|number| PendingEdit::new(database, number))
         })
     }
 
     /// Returns the last settled change of the file.
-    pub fn latest(&self, place: &FilePlace) -> Result<Option<Entry>, Error> {
+    pub fn latest(&self, place: &FileLocation) -> Result<Option<Entry>, Error> {
         self.newest(EditFilter::Settled, place)
     }
 
     /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
     /// held.
-    pub fn stale(&self, place: &FilePlace) -> Result<bool, Error> {
-        root_journal::find(&self.books, place)?.look(|database| database.is_begun(place.in_root()))
+    pub fn has_interrupted_edit(&self, place: &FileLocation) -> Result<bool, Error> {
+        root_journal::find(&self.journals, place)?.query(|database| database.has_unsettled(place.in_root()))
     }
 
     /// Completes or reverts the edits that ended processes left half done. Returns notes for the user.
     ///
     /// Edits that another process is still working on are left alone.
     pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
-        let books = self.books.iter().enumerate();
+        let books = self.journals.iter().enumerate();
         books.flat_map(|(root, book)| recovery::recover(book, root, files, locks)).collect()
     }
 
     /// Returns the text of a version of the file, by the whole hash or a prefix of at least 12 hex digits;
     /// `None` if it was never kept, or was pruned.
-    pub fn text(&self, place: &FilePlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        let book = root_journal::find(&self.books, place)?;
-        let found = book.look(|database| database.text(version))?;
+    pub fn text(&self, place: &FileLocation, version: &str) -> Result<Option<Vec<u8>>, Error> {
+        let book = root_journal::find(&self.journals, place)?;
+        let found = book.query(|database| database.text(version))?;
         // It may have been read a moment ago and not be stored yet.
         if found.is_none() && self.worker.is_behind() && self.worker.wait() {
-            book.look(|database| database.text(version))
+            book.query(|database| database.text(version))
         } else {
             Ok(found)
         }
@@ -116,13 +117,13 @@ impl Journal {
     /// Keeps a text that a read returned; the caller must check that it may be kept.
     ///
     /// The cost is a copy of the text: a background thread does the rest. Failures are not reported.
-    pub fn keep(&self, place: &FilePlace, text: Content<'_>) {
+    pub fn keep(&self, place: &FileLocation, text: Content<'_>) {
         self.worker.keep(place.root, text);
     }
 
     /// Returns the entry with that id.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        for book in self.books.iter() {
+        for book in self.journals.iter() {
             let named = |database: &super::sql::Database| {
                 if database.name() == id.journal() { database.entry(id.number()) } else { Ok(None) }
             };
@@ -134,22 +135,22 @@ impl Journal {
     }
 
     /// Returns the last entries, the newest first, of one path or of all roots.
-    pub fn entries(&self, of: Option<&FilePlace>, most: usize) -> Result<Vec<Entry>, Error> {
+    pub fn entries(&self, of: Option<&FileLocation>, most: usize) -> Result<Vec<Entry>, Error> {
         if let Some(place) = of {
-            let book = root_journal::find(&self.books, place)?;
-            let entries = book.look(|database| database.entries(Some(place.in_root()), most))?;
+            let book = root_journal::find(&self.journals, place)?;
+            let entries = book.query(|database| database.entries(Some(place.in_root()), most))?;
             return Ok(entries.into_iter().map(|entry| book.shown(entry)).collect());
         }
-        let mut lists = Vec::with_capacity(self.books.len());
-        for book in self.books.iter() {
-            let entries = book.look(|database| database.entries(None, most))?;
+        let mut lists = Vec::with_capacity(self.journals.len());
+        for book in self.journals.iter() {
+            let entries = book.query(|database| database.entries(None, most))?;
             lists.push(entries.into_iter().map(|entry| book.shown(entry)).collect());
         }
         Ok(merge(lists, most))
     }
 
     /// Returns the newest edit that is not undone, of one path or of all roots.
-    pub fn to_undo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
+    pub fn to_undo(&self, of: Option<&FileLocation>) -> Result<Option<Entry>, Error> {
         match of {
             Some(place) => self.newest(EditFilter::ToUndo, place),
             None => self.last(EditFilter::ToUndo, |at, number, _| (at, number)),
@@ -159,7 +160,7 @@ impl Journal {
     /// Returns the edit that was undone last and is not redone, of one path or of all roots.
     ///
     /// Of two edits undone in the same moment, the older was undone last, because the newest goes first.
-    pub fn to_redo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
+    pub fn to_redo(&self, of: Option<&FileLocation>) -> Result<Option<Entry>, Error> {
         match of {
             Some(place) => self.newest(EditFilter::ToRedo, place),
             None => {
@@ -174,11 +175,15 @@ impl Journal {
     ///
     /// Errors: the reason why the last run failed.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        if self.books.iter().any(|book| book.is_untidy(bounds)) { self.worker.tidy(bounds) } else { Ok(()) }
+        if self.journals.iter().any(|book| book.is_untidy(bounds)) {
+            self.worker.tidy(bounds)
+        } else {
+            Ok(())
+        }
     }
 
-    fn newest(&self, wanted: EditFilter, of: &FilePlace) -> Result<Option<Entry>, Error> {
-        root_journal::find(&self.books, of)?.entry(|database| database.newest(wanted, of.in_root()))
+    fn newest(&self, wanted: EditFilter, of: &FileLocation) -> Result<Option<Entry>, Error> {
+        root_journal::find(&self.journals, of)?.entry(|database| database.newest(wanted, of.in_root()))
     }
 
     /// Returns the last matching edit in all journals: the one with the greatest key, which is made from the
@@ -191,8 +196,8 @@ impl Journal {
         key: impl Fn(SystemTime, usize, &Entry) -> K,
     ) -> Result<Option<Entry>, Error> {
         let mut last: Option<(K, Entry)> = None;
-        for (number, book) in self.books.iter().enumerate() {
-            let Some((at, entry)) = book.look(|database| database.last(wanted))? else { continue };
+        for (number, book) in self.journals.iter().enumerate() {
+            let Some((at, entry)) = book.query(|database| database.last(wanted))? else { continue };
             let key = key(at, number, &entry);
             if last.as_ref().is_none_or(|(greatest, _)| key > *greatest) {
                 last = Some((key, book.shown(entry)));

@@ -5,8 +5,8 @@
 use super::root_journal::RootJournal;
 use crate::store::files::Files;
 use crate::store::locks::Locks;
-use crate::store::recover::{Half, InterruptedFile, JournalNames, RecoveryAction};
-use crate::store::sql::{BegunFile, Database, DatabaseError, UnsettledEdit};
+use crate::store::recover::{InterruptedEdit, InterruptedFile, JournalNames, RecoveryAction};
+use crate::store::sql::{Database, DatabaseError, UnsettledEdit, UnsettledFile};
 use crate::text::Version;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ const SWEPT: &str = "swept";
 /// Completes or reverts all half-done edits in the root with that number. Returns notes for the user.
 pub(super) fn recover(book: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
     let mut notes = Vec::new();
-    let found = book.look(|database| Ok(Some((Arc::clone(database), database.begun()?))));
+    let found = book.query(|database| Ok(Some((Arc::clone(database), database.unsettled()?))));
     match found {
         Ok(Some((database, begun))) => {
             for edit in begun {
@@ -40,32 +40,32 @@ pub(super) fn recover(book: &RootJournal, root: usize, files: &Files, locks: &Lo
 
 fn one(database: &Database, edit: &UnsettledEdit, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
     let left: Vec<InterruptedFile<'_>> = edit.files.iter().map(left).collect();
-    let half = Half {
+    let half = InterruptedEdit {
         root,
         files: &left,
         text: &|stamp| database.text(&stamp.hex()).ok().flatten(),
         // If this cannot be determined, the edit is left alone.
-        is_open: &|| database.is_open(edit.number).unwrap_or(false),
+        is_open: &|| database.is_unsettled(edit.number).unwrap_or(false),
     };
     let recovered = files.recover(locks, &half);
-    let done = match recovered.fate {
+    let done = match recovered.action {
         RecoveryAction::Settle => database.settle(edit.number),
         RecoveryAction::Forget => database.forget(edit.number),
         RecoveryAction::Leave => Ok(()),
     };
     let mut notes = recovered.notes;
     notes.extend(done.err().map(|failure| undone(database, edit.number, &failure)));
-    drop(recovered.held);
+    drop(recovered.locks);
     notes
 }
 
-fn left(file: &BegunFile) -> InterruptedFile<'_> {
-    let BegunFile { path, staged, before, after, folders, inodes } = file;
+fn left(file: &UnsettledFile) -> InterruptedFile<'_> {
+    let UnsettledFile { path, staged, before, after, folders, inodes } = file;
     InterruptedFile { path, staged, before: *before, after: *after, folders: *folders, inodes: *inodes }
 }
 
 fn undone(database: &Database, number: u64, failure: &DatabaseError) -> String {
-    let (_, why) = failure.told();
+    let (_, why) = failure.code_and_reason();
     let id = database.id(number);
     format!("the edit {id} was left half done, and the journal could not record its outcome: {why}")
 }

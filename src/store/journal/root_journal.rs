@@ -4,7 +4,7 @@
 //! journal.
 
 use crate::error::Error;
-use crate::store::FilePlace;
+use crate::store::FileLocation;
 use crate::store::journal::{Entry, RetentionLimits};
 use crate::store::project::relative;
 use crate::store::sql::{Database, DatabaseError};
@@ -32,31 +32,31 @@ impl RootJournal {
     }
 
     /// The reason why edits are not recorded here, if they are not.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn disabled_reason(&self) -> Option<String> {
         match self.open() {
-            Err(DatabaseError::Closed(why)) => Some(why),
+            Err(DatabaseError::Unusable(why)) => Some(why),
             Ok(_) | Err(_) => None,
         }
     }
 
     /// Runs `work` on the database, and once more if the database was broken and has been set aside.
-    pub fn with<T>(
+    pub fn with_database<T>(
         &self,
         mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
     ) -> Result<T, Error> {
         let mut done = self.once(&mut work);
-        if let Err(DatabaseError::Spoilt(_)) = done {
+        if let Err(DatabaseError::Corrupt(_)) = done {
             done = self.once(&mut work);
         }
         done.map_err(|failure| refusal(&self.root, &failure))
     }
 
     /// Runs a query; without a journal the result is empty.
-    pub fn look<T: Default>(
+    pub fn query<T: Default>(
         &self,
         mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
     ) -> Result<T, Error> {
-        self.with(|database| work(database)).or_else(|error| match self.trouble() {
+        self.with_database(|database| work(database)).or_else(|error| match self.disabled_reason() {
             Some(_) => Ok(T::default()),
             None => Err(error),
         })
@@ -67,7 +67,7 @@ impl RootJournal {
         &self,
         mut work: impl FnMut(&Database) -> Result<Option<Entry>, DatabaseError>,
     ) -> Result<Option<Entry>, Error> {
-        self.look(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
+        self.query(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
     }
 
     /// Returns the entry with its paths spelled as in [`FileLocation::shown`].
@@ -94,7 +94,7 @@ impl RootJournal {
 
     /// Prunes the journal if necessary.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        if self.is_untidy(bounds) { self.with(|database| database.tidy(bounds)) } else { Ok(()) }
+        if self.is_untidy(bounds) { self.with_database(|database| database.tidy(bounds)) } else { Ok(()) }
     }
 
     fn once<T>(
@@ -103,9 +103,9 @@ impl RootJournal {
     ) -> Result<T, DatabaseError> {
         let database = self.open()?;
         let done = work(&database);
-        if let Err(DatabaseError::Spoilt(why)) = &done {
+        if let Err(DatabaseError::Corrupt(why)) = &done {
             let folder = self.folder()?;
-            self.note(database.give_up(&folder, why)?);
+            self.note(database.set_aside_if_corrupt(&folder, why)?);
         }
         done
     }
@@ -127,7 +127,7 @@ impl RootJournal {
 
     /// The folder of the database.
     pub fn folder(&self) -> Result<PathBuf, DatabaseError> {
-        self.state.journal(&self.root).map_err(DatabaseError::Closed)
+        self.state.journal(&self.root).map_err(DatabaseError::Unusable)
     }
 
     fn note(&self, notes: impl IntoIterator<Item = String>) {
@@ -136,11 +136,11 @@ impl RootJournal {
 }
 
 /// Returns the journal of a path's root.
-pub(super) fn find<'a>(books: &'a [RootJournal], place: &FilePlace) -> Result<&'a RootJournal, Error> {
-    books.get(place.root).ok_or_else(|| crate::store::trouble::outside(place.shown()))
+pub(super) fn find<'a>(books: &'a [RootJournal], place: &FileLocation) -> Result<&'a RootJournal, Error> {
+    books.get(place.root).ok_or_else(|| crate::store::system_error::outside(place.shown()))
 }
 
 fn refusal(root: &Path, failure: &DatabaseError) -> Error {
-    let (code, why) = failure.told();
+    let (code, why) = failure.code_and_reason();
     Error::new(code, format!("the journal of {} cannot be used: {why}", root.display()))
 }

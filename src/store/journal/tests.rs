@@ -6,7 +6,7 @@ use super::{EditId, EditMeta, Entry, EntryKind, Journal, PendingEdit, RetentionL
 use crate::error::Code;
 use crate::store::publish::{Content, FileWrite, JournalRecord};
 use crate::store::state::StateFolder;
-use crate::store::{FilePlace, Files, Locks};
+use crate::store::{FileLocation, Files, Locks};
 use crate::text::Version;
 use std::fs;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ impl Scene {
         let files = Files::open(&roots).unwrap();
         let own = dir.path().join("state");
         let state = StateFolder::at(Ok(own.clone()), Ok(own), &roots);
-        Scene { journal: Journal::beside(&state, &files), dir, files }
+        Scene { journal: Journal::open(&state, &files), dir, files }
     }
 
     fn again(self) -> Scene {
@@ -45,11 +45,11 @@ impl Scene {
         Scene::over(dir)
     }
 
-    fn place(&self, path: &str) -> FilePlace {
+    fn place(&self, path: &str) -> FileLocation {
         self.files.admit(path).unwrap()
     }
 
-    fn second(&self, path: &str) -> FilePlace {
+    fn second(&self, path: &str) -> FileLocation {
         self.place(self.dir.path().canonicalize().unwrap().join("two").join(path).to_str().unwrap())
     }
 
@@ -59,37 +59,37 @@ impl Scene {
         folders.filter(|database| database.exists()).collect()
     }
 
-    fn begin(&self, place: &FilePlace, before: Option<&str>, after: &str) -> PendingEdit {
+    fn begin(&self, place: &FileLocation, before: Option<&str>, after: &str) -> PendingEdit {
         let path = self.files.root_path(place).unwrap().join(place.in_root());
         if let Some(before) = before {
             fs::write(path, before).unwrap();
         }
         let snapshot = self.files.read(place, 1 << 20).unwrap();
-        let before = snapshot.as_ref().map(|read| read.held(Content::new(read.bytes())));
+        let before = snapshot.as_ref().map(|read| read.expected(Content::new(read.bytes())));
         let told = JournalRecord { added: 1, removed: 1, keep: true };
         let after = Some(Content::new(after.as_bytes()));
-        let write = FileWrite { place, before, after, mode: None, folders: 0, told };
+        let write = FileWrite { place, before, after, mode: None, folders: 0, record: told };
         self.journal.begin(&deed(EntryKind::Edit), &[write], &[".a.lockgate".to_owned()]).unwrap()
     }
 
-    fn edit(&self, place: &FilePlace, before: &str, after: &str) -> EditId {
+    fn edit(&self, place: &FileLocation, before: &str, after: &str) -> EditId {
         self.begin(place, Some(before), after).settle().unwrap()
     }
 
     /// Writes down that an edit of this place was taken back or made again.
-    fn revert(&self, place: &FilePlace, kind: EntryKind) {
+    fn revert(&self, place: &FileLocation, kind: EntryKind) {
         let write = FileWrite {
             place,
             before: None,
             after: Some(Content::new(b"x")),
             mode: None,
             folders: 0,
-            told: JournalRecord::default(),
+            record: JournalRecord::default(),
         };
         self.journal.begin(&deed(kind), &[write], &["x".to_owned()]).unwrap().settle().unwrap();
     }
 
-    fn text(&self, place: &FilePlace, text: &str) -> Option<String> {
+    fn text(&self, place: &FileLocation, text: &str) -> Option<String> {
         let found = self.journal.text(place, &Version::hash(text.as_bytes()).to_string()).unwrap();
         found.map(|text| String::from_utf8(text).unwrap())
     }
@@ -141,7 +141,7 @@ fn the_last_edit_is_looked_for_in_all_roots() {
     assert_eq!(ids(&scene.journal.entries(None, 9).unwrap()), newest_first);
     assert_eq!(ids(&scene.journal.entries(None, 2).unwrap()), newest_first[..2]);
     let of_first_root =
-        scene.journal.books[0].look(|database| database.last(super::EditFilter::ToUndo)).unwrap();
+        scene.journal.journals[0].query(|database| database.last(super::EditFilter::ToUndo)).unwrap();
     assert_ne!(of_first_root.unwrap().1.id, newest_first[0], "the control: the first root's journal alone");
     let undone: Vec<EditId> =
         std::iter::from_fn(|| to_undo().map(|edit| turn(edit, EntryKind::Undo(edit)))).collect();
@@ -157,7 +157,7 @@ fn lists_of_several_roots_are_merged_and_each_keeps_its_order() {
     let entry = |journal, number, at: u64| Entry {
         id: EditId::new(journal, number),
         at: std::time::UNIX_EPOCH + std::time::Duration::from_secs(at),
-        deed: deed(EntryKind::Edit),
+        meta: deed(EntryKind::Edit),
         undone: false,
         changes: Vec::new(),
     };
@@ -180,12 +180,12 @@ fn what_was_begun_and_dropped_is_gone_and_what_was_left_is_stale() {
     let scene = Scene::new();
     let a = scene.place("a");
     drop(scene.begin(&a, Some("1"), "2"));
-    assert!(!scene.journal.stale(&a).unwrap());
+    assert!(!scene.journal.has_interrupted_edit(&a).unwrap());
     let left = scene.begin(&a, Some("1"), "2").leave();
     let scene = scene.again();
-    assert!(scene.journal.stale(&a).unwrap() && scene.journal.latest(&a).unwrap().is_none());
+    assert!(scene.journal.has_interrupted_edit(&a).unwrap() && scene.journal.latest(&a).unwrap().is_none());
     assert_eq!(scene.journal.entry(left).unwrap(), None);
-    assert!(!scene.journal.stale(&scene.place("b")).unwrap());
+    assert!(!scene.journal.has_interrupted_edit(&scene.place("b")).unwrap());
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn what_was_written_down_survives_a_kill_and_the_log_is_on_the_disk_after_sync()
     begun.sync().unwrap();
     std::mem::forget(begun);
     let scene = scene.again();
-    assert!(scene.journal.stale(&a).unwrap());
+    assert!(scene.journal.has_interrupted_edit(&a).unwrap());
     assert_eq!(scene.text(&a, "1").as_deref(), Some("1"));
 }
 
@@ -210,7 +210,7 @@ fn one_edit_lies_in_one_root_and_takes_back_one_of_its_own() {
         after: Some(Content::new(b"x")),
         mode: None,
         folders: 0,
-        told: JournalRecord::default(),
+        record: JournalRecord::default(),
     };
     let staged = ["x".to_owned(), "y".to_owned()];
     let both = scene.journal.begin(&deed(EntryKind::Edit), &[write(&a), write(&b)], &staged).unwrap_err();
@@ -242,14 +242,14 @@ fn without_a_folder_nothing_is_remembered_and_it_is_said_why() {
     let roots = scene.files.root_paths();
     let inside = Ok(roots[0].join("deep"));
     let state = StateFolder::at(inside.clone(), inside, &roots);
-    let journal = Journal::beside(&state, &scene.files);
+    let journal = Journal::open(&state, &scene.files);
     let a = scene.place("a");
-    assert!(journal.trouble(&a).is_some_and(|why| why.contains("inside the root")));
+    assert!(journal.disabled_reason(&a).is_some_and(|why| why.contains("inside the root")));
     assert_eq!(journal.latest(&a), Ok(None));
     assert_eq!(journal.text(&a, &Version::hash(b"x").hex()), Ok(None));
-    assert_eq!(journal.stale(&a), Ok(false));
+    assert_eq!(journal.has_interrupted_edit(&a), Ok(false));
     assert_eq!(journal.recover(&scene.files, &Locks::default()), [] as [String; 0]);
-    assert_eq!(scene.journal.trouble(&a), None, "the control");
+    assert_eq!(scene.journal.disabled_reason(&a), None, "the control");
 }
 
 #[test]

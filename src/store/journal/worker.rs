@@ -24,13 +24,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 enum JournalJob {
     Keep { book: usize, stamp: Version, bytes: Vec<u8> },
     Tidy(RetentionLimits),
-    Tell(SyncSender<()>),
+    Notify(SyncSender<()>),
 }
 
 /// The thread, once it has had a job.
 #[derive(Debug)]
 pub(super) struct Worker {
-    books: Arc<[RootJournal]>,
+    journals: Arc<[RootJournal]>,
     running: Mutex<Option<(SyncSender<JournalJob>, JoinHandle<()>)>>,
     shared: Arc<WorkerShared>,
 }
@@ -39,13 +39,13 @@ pub(super) struct Worker {
 struct WorkerShared {
     waiting: AtomicUsize,
     is_tidying: AtomicBool,
-    trouble: Mutex<Option<Error>>,
+    last_error: Mutex<Option<Error>>,
 }
 
 impl Worker {
     /// A worker for these journals; its thread starts with the first job.
     pub fn new(books: &Arc<[RootJournal]>) -> Worker {
-        Worker { books: Arc::clone(books), running: Mutex::default(), shared: Arc::default() }
+        Worker { journals: Arc::clone(books), running: Mutex::default(), shared: Arc::default() }
     }
 
     /// Queues a text for the journal with this index, unless too many are waiting.
@@ -53,7 +53,7 @@ impl Worker {
         let length = content.bytes.len();
         let waiting = self.shared.waiting.fetch_add(length, Ordering::Relaxed);
         let done = waiting.saturating_add(length) <= MOST_BYTES
-            && self.give(JournalJob::Keep { book, stamp: content.stamp, bytes: content.bytes.to_vec() });
+            && self.enqueue(JournalJob::Keep { book, stamp: content.version, bytes: content.bytes.to_vec() });
         if !done {
             self.shared.waiting.fetch_sub(length, Ordering::Relaxed);
         }
@@ -63,19 +63,19 @@ impl Worker {
     ///
     /// Errors: the reason why the last run failed.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.give(JournalJob::Tidy(bounds)) {
+        if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.enqueue(JournalJob::Tidy(bounds)) {
             self.shared.is_tidying.store(false, Ordering::Relaxed);
         }
-        let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let trouble = self.shared.last_error.lock().unwrap_or_else(PoisonError::into_inner).take();
         trouble.map_or(Ok(()), Err)
     }
 
     /// Queues a job, and starts the thread if it is not running. Returns true if the job was accepted.
-    fn give(&self, job: JournalJob) -> bool {
+    fn enqueue(&self, job: JournalJob) -> bool {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_none() {
             let (sender, receiver) = sync_channel(MOST_WAITING);
-            let (books, shared) = (Arc::clone(&self.books), Arc::clone(&self.shared));
+            let (books, shared) = (Arc::clone(&self.journals), Arc::clone(&self.shared));
             let named = std::thread::Builder::new().name("journal".to_owned());
             let started = named.spawn(move || work(&books, &shared, &receiver));
             *running = started.ok().map(|thread| (sender, thread));
@@ -91,7 +91,7 @@ impl Worker {
     /// Waits until all queued jobs are done, or the time is up. Returns true if they were done.
     pub fn wait(&self) -> bool {
         let (sender, receiver) = sync_channel(1);
-        self.give(JournalJob::Tell(sender)) && receiver.recv_timeout(PATIENCE).is_ok()
+        self.enqueue(JournalJob::Notify(sender)) && receiver.recv_timeout(PATIENCE).is_ok()
     }
 }
 
@@ -109,17 +109,17 @@ fn work(books: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<JournalJob
     for job in jobs {
         match job {
             JournalJob::Keep { book, stamp, bytes } => {
-                let content = Content { stamp, bytes: &bytes };
+                let content = Content { version: stamp, bytes: &bytes };
                 // The only loss is that later edits cannot be rebased on a text that was not stored.
-                let _ = books.get(book).map(|book| book.with(|database| database.keep(content)));
+                let _ = books.get(book).map(|book| book.with_database(|database| database.keep(content)));
                 shared.waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
             }
             JournalJob::Tidy(bounds) => {
                 let failed = books.iter().filter_map(|book| book.tidy(bounds).err()).last();
-                *shared.trouble.lock().unwrap_or_else(PoisonError::into_inner) = failed;
+                *shared.last_error.lock().unwrap_or_else(PoisonError::into_inner) = failed;
                 shared.is_tidying.store(false, Ordering::Relaxed);
             }
-            JournalJob::Tell(whom) => drop(whom.send(())),
+            JournalJob::Notify(whom) => drop(whom.send(())),
         }
     }
 }

@@ -4,15 +4,15 @@
 //! Invariant: a table entry lives exactly as long as a task holds or awaits it. The lock within this process
 //! is taken before the one between processes, so that a process waits for another at most once for each file.
 
-mod across;
+mod interprocess;
 
 use super::document_path::LockKey;
 use super::state::StateFolder;
-use super::trouble;
+use super::system_error;
 use crate::error::{Code, Error};
-use across::{Across, Lock, LockFiles};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
+use interprocess::{Lock, LockFiles, ProcessLocks};
 use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from
 #[derive(Debug, Default)]
 pub struct Locks {
     entries: Arc<LockTable>,
-    across: Option<Across>,
+    interprocess: Option<ProcessLocks>,
 }
 
 /// Locks that are held; dropping the guard lets the next waiter continue.
@@ -49,16 +49,16 @@ struct One {
 impl Locks {
     /// Locks that other processes of the same user respect as well, by files in lockgate's state folder. If
     /// that cannot be used, only this process respects them.
-    pub fn beside(state: &StateFolder) -> Locks {
+    pub fn open(state: &StateFolder) -> Locks {
         let folder = state
             .locks()
             .inspect_err(|why| tracing::warn!("locks of other processes are not respected: {why}"));
-        Locks { entries: Arc::default(), across: folder.ok().map(Across::new) }
+        Locks { entries: Arc::default(), interprocess: folder.ok().map(ProcessLocks::new) }
     }
 
     /// The files of the lock between processes, if the key has one.
-    fn way(&self, key: &LockKey) -> Option<LockFiles> {
-        self.across.as_ref().filter(|_| key.is_waited_for_by_all()).map(|across| across.way(key))
+    fn lock_files(&self, key: &LockKey) -> Option<LockFiles> {
+        self.interprocess.as_ref().filter(|_| key.is_waited_for_by_all()).map(|across| across.lock_files(key))
     }
 
     /// Takes the locks of all keys if they are free now.
@@ -66,7 +66,7 @@ impl Locks {
         let take = |key: &LockKey| {
             let (claim, mutex) = Claim::new(&self.entries, key.clone());
             let guard = mutex.try_lock_owned().ok()?;
-            let across = match self.way(key) {
+            let across = match self.lock_files(key) {
                 // An error counts as a lock that is not free.
                 Some(mut way) => Some(way.try_take().ok()??),
                 None => None,
@@ -87,7 +87,7 @@ impl Locks {
         let deadline = Instant::now() + wait;
         let mut each = Vec::new();
         for key in sorted(keys) {
-            let way = self.way(&key);
+            let way = self.lock_files(&key);
             let (claim, mutex) = Claim::new(&self.entries, key);
             let guard = match Arc::clone(&mutex).try_lock_owned() {
                 Ok(guard) => guard,
@@ -96,7 +96,7 @@ impl Locks {
                     .map_err(|_| timed_out(wait, Some(std::process::id())))?,
             };
             let across = match way {
-                Some(way) => reach(way, deadline, wait).await?,
+                Some(way) => acquire(way, deadline, wait).await?,
                 None => None,
             };
             each.push(One { _across: across, _guard: guard, _claim: claim });
@@ -106,7 +106,7 @@ impl Locks {
 }
 
 /// Waits for a lock between processes; `None` if the system does not support it.
-async fn reach(mut way: LockFiles, deadline: Instant, wait: Duration) -> Result<Option<Lock>, Error> {
+async fn acquire(mut way: LockFiles, deadline: Instant, wait: Duration) -> Result<Option<Lock>, Error> {
     let (mut pause, longest) = PAUSES;
     loop {
         match way.try_take() {
@@ -117,7 +117,7 @@ async fn reach(mut way: LockFiles, deadline: Instant, wait: Duration) -> Result<
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
                 return Ok(None);
             }
-            Err(errno) => return Err(trouble::failed("locking", "lockgate's own folder", errno)),
+            Err(errno) => return Err(system_error::failed("locking", "lockgate's own folder", errno)),
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(longest);
@@ -172,7 +172,7 @@ mod tests {
 
     impl Locks {
         fn in_folder(folder: &std::path::Path) -> Locks {
-            Locks { across: Some(Across::new(folder.to_owned())), ..Locks::default() }
+            Locks { interprocess: Some(ProcessLocks::new(folder.to_owned())), ..Locks::default() }
         }
 
         fn count(&self) -> usize {

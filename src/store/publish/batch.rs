@@ -4,13 +4,13 @@
 //! Invariant: until all writes are applied, a failure reverts those already applied. The journal entry is
 //! written before the first staged file is created, and forgotten only after the last one is removed.
 
-use super::exchange::{AppliedWrite, Back};
-use super::folders::{Chains, emptied};
+use super::exchange::{AppliedWrite, RevertOutcome};
+use super::folders::{Chains, remove_emptied};
 use super::guards::Guards;
 use super::prepare::{self, PreparedWrite};
 use super::stage::StagedFile;
 use super::swap::SwapNames;
-use super::{FileWrite, PublishedBatch, PublishedFile, compare, lasting, names};
+use super::{FileWrite, PublishedBatch, PublishedFile, compare, durability, names};
 use crate::error::{Code, Disk, Error};
 use crate::policy::{Durability, HardLinks, Publishing};
 use crate::store::git_layout::{self, PlannedFile};
@@ -39,7 +39,7 @@ pub(super) fn publish(
     let mut ways = Vec::new();
     for write in writes {
         let top = root::folder_of(roots, write.place)?;
-        ways.push(compare::may_still_write(&top, write, how)?);
+        ways.push(compare::check_target(&top, write, how)?);
         tops.push(top);
     }
     let staged: Vec<String> = writes.iter().map(|write| names::staged(&write.place.name)).collect();
@@ -56,7 +56,7 @@ pub(super) fn publish(
         refuse_moved_roots(roots, writes, guards)?;
         refuse_git_folders(roots, writes, guards)
     };
-    let turned = match turn(&jobs, ready, how, last_look) {
+    let turned = match apply(&jobs, ready, how, last_look) {
         Err(error) if error.disk == Disk::Unknown => {
             // Only the journal row still says which edit was in progress.
             let _ = begun.map(PendingEdit::leave);
@@ -66,10 +66,10 @@ pub(super) fn publish(
     };
     let mut files: Vec<PublishedFile> = turned.into_iter().map(AppliedWrite::settle).collect();
     if how.durability == Durability::Full {
-        lasting::sync(&chains, writes, &mut files);
+        durability::sync(&chains, writes, &mut files);
     }
     chains.keep();
-    writes.iter().filter(|write| write.after.is_none()).for_each(|write| emptied(roots, write));
+    writes.iter().filter(|write| write.after.is_none()).for_each(|write| remove_emptied(roots, write));
     Ok(PublishedBatch { edit: begun.map(|begun| settle(begun, &mut files)), files })
 }
 
@@ -97,8 +97,8 @@ fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'
 /// One write with its names and its method.
 struct PublishJob<'a> {
     write: &'a FileWrite<'a>,
-    ends: SwapNames<'a>,
-    way: WriteMethod,
+    names: SwapNames<'a>,
+    method: WriteMethod,
 }
 
 fn jobs<'a>(
@@ -114,8 +114,8 @@ fn jobs<'a>(
         let (target, shown) = (write.place.name.as_str(), write.place.shown());
         PublishJob {
             write,
-            ends: SwapNames { folder: chain.last(), target, staged, shown, guards },
-            way: *way,
+            names: SwapNames { folder: chain.last(), target, staged, shown, guards },
+            method: *way,
         }
     };
     each.map(job).collect()
@@ -129,7 +129,7 @@ fn stage<'a>(
     how: Publishing,
 ) -> Result<Vec<Option<StagedFile<'a>>>, Error> {
     let open = |job: &PublishJob<'a>| {
-        job.write.after.map(|after| StagedFile::open(&job.ends, job.write, after.bytes)).transpose()
+        job.write.after.map(|after| StagedFile::open(&job.names, job.write, after.bytes)).transpose()
     };
     let mut staged = jobs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     if let Some(begun) = begun {
@@ -174,32 +174,32 @@ fn sync(staged: &[Option<StagedFile<'_>>], begun: Option<&PendingEdit>) -> Resul
 }
 
 /// Applies the changes while all files are leased; if one fails, reverts those before it.
-fn turn<'a>(
+fn apply<'a>(
     jobs: &[PublishJob<'a>],
     staged: Vec<Option<StagedFile<'a>>>,
     how: Publishing,
     last_look: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Vec<AppliedWrite<'a>>, Error> {
     let prepare =
-        |(job, staged): (&PublishJob<'a>, _)| PreparedWrite::new(job.ends, job.write, job.way, staged);
+        |(job, staged): (&PublishJob<'a>, _)| PreparedWrite::new(job.names, job.write, job.method, staged);
     let mut prepared: Vec<(usize, PreparedWrite<'a>)> =
         jobs.iter().zip(staged).map(prepare).enumerate().collect();
     prepared.sort_by_key(|(_, prepared)| prepared.phase());
-    let together = jobs.first().is_none_or(|job| job.ends.guards.together);
+    let together = jobs.first().is_none_or(|job| job.names.guards.together);
     if together {
         prepare::hold(prepared.iter_mut().map(|(_, prepared)| prepared))?;
         prepared.iter().try_for_each(|(_, prepared)| prepared.check())?;
     }
     let (mut turned, mut rest) = (Vec::new(), prepared.into_iter());
     for (position, prepared) in rest.by_ref() {
-        let made = if together { prepared.make(how) } else { alone(prepared, how) };
+        let made = if together { prepared.make(how) } else { apply_alone(prepared, how) };
         match made {
             Ok(done) => turned.push((position, done)),
-            Err(error) => return Err(take_back(turned, rest, error)),
+            Err(error) => return Err(revert_all(turned, rest, error)),
         }
     }
     if let Err(error) = turned.iter().try_for_each(|(_, turned)| turned.check()).and_then(|()| last_look()) {
-        return Err(take_back(turned, rest, error));
+        return Err(revert_all(turned, rest, error));
     }
     turned.sort_by_key(|(position, _)| *position);
     turned.iter_mut().for_each(|(_, turned)| turned.release());
@@ -207,7 +207,7 @@ fn turn<'a>(
 }
 
 /// Applies one change independently of the others.
-fn alone<'a>(mut prepared: PreparedWrite<'a>, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
+fn apply_alone<'a>(mut prepared: PreparedWrite<'a>, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
     prepare::hold(std::iter::once(&mut prepared))?;
     prepared.check()?;
     let mut turned = prepared.make(how)?;
@@ -217,22 +217,22 @@ fn alone<'a>(mut prepared: PreparedWrite<'a>, how: Publishing) -> Result<Applied
 
 /// Reverts the applied writes, the last first: at once where no other program uses the file, then those that
 /// have to wait for another program.
-fn take_back<'a>(turned: Vec<(usize, AppliedWrite<'a>)>, held: impl Sized, error: Error) -> Error {
+fn revert_all<'a>(turned: Vec<(usize, AppliedWrite<'a>)>, held: impl Sized, error: Error) -> Error {
     let (mut later, mut kept) = (Vec::new(), Vec::new());
     for (_, turned) in turned.into_iter().rev() {
-        match turned.back_at_once() {
-            Back::Done => {}
-            Back::Kept(error) => kept.push(error),
-            Back::NotYet(turned) => later.push(turned),
+        match turned.revert_now() {
+            RevertOutcome::Done => {}
+            RevertOutcome::Failed(error) => kept.push(error),
+            RevertOutcome::InUse(turned) => later.push(turned),
         }
     }
     // Programs that wait for an unchanged file need not wait any longer.
     drop(held);
     later.iter_mut().for_each(AppliedWrite::release);
-    kept.extend(later.into_iter().filter_map(|turned| turned.back().err()));
+    kept.extend(later.into_iter().filter_map(|turned| turned.revert().err()));
     kept.into_iter().fold(error, |mut error, kept| {
         error.message = format!("{}; {}", error.message, kept.message);
-        if kept.disk == Disk::Unknown { error.disk_unknown() } else { error }
+        if kept.disk == Disk::Unknown { error.with_unknown_disk() } else { error }
     })
 }
 

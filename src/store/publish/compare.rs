@@ -6,16 +6,16 @@
 use super::FileWrite;
 use crate::error::Error;
 use crate::policy::Publishing;
-use crate::store::file_place::FilePlace;
+use crate::store::file_location::FileLocation;
 use crate::store::folder::{Folder, Identity};
 use crate::store::permit::{self, WriteMethod};
 use crate::store::snapshot::{self, ExpectedContent};
-use crate::store::trouble::{conflict, failed};
+use crate::store::system_error::{conflict, failed};
 use rustix::fs::Stat;
 
 /// Returns the method for writing the target. Fails if its rights or its hard links forbid the write. `top`
 /// is the existing folder of the path.
-pub(super) fn may_still_write(
+pub(super) fn check_target(
     top: &Folder,
     write: &FileWrite<'_>,
     how: Publishing,
@@ -31,10 +31,10 @@ pub(super) fn may_still_write(
     let folder = entered.as_ref().unwrap_or(top);
     let stat = still_there(folder, place, &before)?;
     permit::may_replace(folder, &place.name, &stat, shown)?;
-    permit::way(permit::names_of(&stat), how, shown)
+    permit::write_method(permit::names_of(&stat), how, shown)
 }
 
-fn still_there(folder: &Folder, place: &FilePlace, before: &ExpectedContent<'_>) -> Result<Stat, Error> {
+fn still_there(folder: &Folder, place: &FileLocation, before: &ExpectedContent<'_>) -> Result<Stat, Error> {
     let Some((_, stat)) = snapshot::open(folder, &place.name, place.shown())? else {
         return Err(conflict(place.shown(), "was removed by another program since it was read"));
     };

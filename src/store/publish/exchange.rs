@@ -6,7 +6,7 @@ use super::expected::ExpectedFile;
 use super::prepare::Leases;
 use super::stage::StagedFile;
 use super::swap::{Refusal, SwapNames};
-use super::{FileWrite, GuardLevel, PublishedFile, back, in_place};
+use super::{FileWrite, GuardLevel, PublishedFile, in_place, revert};
 use crate::error::{Code, Error};
 use crate::store::snapshot::ExpectedContent;
 
@@ -28,9 +28,9 @@ pub(super) enum TargetChange {
 /// A write that is applied and not settled.
 #[must_use = "dropping it takes the write back; settle it"]
 pub(super) struct AppliedWrite<'a> {
-    ends: SwapNames<'a>,
+    names: SwapNames<'a>,
     write: &'a FileWrite<'a>,
-    turn: TargetChange,
+    change: TargetChange,
     level: GuardLevel,
     ours: Option<StagedFile<'a>>,
     /// The leases that still hold back other programs.
@@ -41,26 +41,26 @@ pub(super) struct AppliedWrite<'a> {
 }
 
 /// The result of a revert that does not wait for other programs.
-pub(super) enum Back<'a> {
+pub(super) enum RevertOutcome<'a> {
     /// The target is as it was before.
     Done,
     /// The revert failed or was partial; the error tells the caller.
-    Kept(Error),
+    Failed(Error),
     /// Another program uses the file, or may have used it.
-    NotYet(AppliedWrite<'a>),
+    InUse(AppliedWrite<'a>),
 }
 
 impl<'a> AppliedWrite<'a> {
     /// An applied write, with the change and the published file.
     pub fn new(
-        ends: SwapNames<'a>,
+        names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
-        turn: TargetChange,
+        change: TargetChange,
         level: GuardLevel,
         ours: Option<StagedFile<'a>>,
         leases: Leases<'a>,
     ) -> AppliedWrite<'a> {
-        AppliedWrite { ends, write, turn, level, ours, leases, notes: Vec::new(), is_open: true }
+        AppliedWrite { names, write, change, level, ours, leases, notes: Vec::new(), is_open: true }
     }
 
     /// Removes the target, which was compared before.
@@ -70,16 +70,16 @@ impl<'a> AppliedWrite<'a> {
         before: ExpectedContent<'a>,
         leases: Leases<'a>,
     ) -> Result<AppliedWrite<'a>, Refusal> {
-        let level = ends.take_checked(&before.known(), leases.before.as_ref())?;
+        let level = ends.take_checked(&before.expected_file(), leases.before.as_ref())?;
         Ok(AppliedWrite::new(ends, write, TargetChange::Removed, level, None, leases))
     }
 
     /// Fails if another program waits to write the displaced file.
     pub fn check(&self) -> Result<(), Error> {
-        self.ends.guards.step();
-        match (&self.leases.before, self.turn) {
+        self.names.guards.step();
+        match (&self.leases.before, self.change) {
             (Some(lease), TargetChange::Exchanged | TargetChange::Removed) if !lease.is_whole() => {
-                Err(self.ends.meanwhile())
+                Err(self.names.changed_meanwhile())
             }
             (Some(_) | None, _) => Ok(()),
         }
@@ -94,8 +94,8 @@ impl<'a> AppliedWrite<'a> {
     pub fn settle(mut self) -> PublishedFile {
         self.is_open = false;
         self.release();
-        self.ends.guards.step();
-        match (self.turn, self.write.before) {
+        self.names.guards.step();
+        match (self.change, self.write.before) {
             (TargetChange::Exchanged | TargetChange::Removed, Some(before)) => self.discard(&before),
             (TargetChange::Written, _) => self.unlink(),
             (
@@ -106,30 +106,30 @@ impl<'a> AppliedWrite<'a> {
                 _,
             ) => {}
         }
-        self.ends.guards.step();
+        self.names.guards.step();
         let notes = std::mem::take(&mut self.notes);
-        PublishedFile { created: self.turn == TargetChange::Created, level: self.level, notes }
+        PublishedFile { created: self.change == TargetChange::Created, level: self.level, notes }
     }
 
     /// Reverts the write under its leases, because another write of the edit failed.
-    pub fn back_at_once(mut self) -> Back<'a> {
-        let done = match (self.turn, &self.ours, &self.leases) {
+    pub fn revert_now(mut self) -> RevertOutcome<'a> {
+        let done = match (self.change, &self.ours, &self.leases) {
             (TargetChange::Exchanged, Some(ours), Leases { before: Some(before), ours: Some(own) })
                 if own.is_whole() || !before.is_whole() =>
             {
-                match self.ends.exchange_back(&ours.known(), Some(own)) {
-                    Refusal::Clean(_) => Ok(()),
+                match self.names.exchange_back(&ours.expected(), Some(own)) {
+                    Refusal::Unchanged(_) => Ok(()),
                     refusal => Err(refusal),
                 }
             }
             (TargetChange::Created, Some(ours), Leases { ours: Some(own), .. }) if own.is_whole() => {
-                match self.ends.take_checked(&ours.known(), Some(own)) {
+                match self.names.take_checked(&ours.expected(), Some(own)) {
                     Ok(_) => Ok(()),
-                    Err(Refusal::Clean(_)) => return Back::NotYet(self),
+                    Err(Refusal::Unchanged(_)) => return RevertOutcome::InUse(self),
                     Err(refusal) => Err(refusal),
                 }
             }
-            (TargetChange::Removed, ..) => self.ends.put().map(drop),
+            (TargetChange::Removed, ..) => self.names.put().map(drop),
             (
                 TargetChange::Exchanged
                 | TargetChange::Created
@@ -137,13 +137,13 @@ impl<'a> AppliedWrite<'a> {
                 | TargetChange::Written,
                 ..,
             ) => {
-                return Back::NotYet(self);
+                return RevertOutcome::InUse(self);
             }
         };
         self.is_open = false;
-        match self.end(done) {
-            Ok(()) => Back::Done,
-            Err(error) => Back::Kept(error),
+        match self.finish_revert(done) {
+            Ok(()) => RevertOutcome::Done,
+            Err(error) => RevertOutcome::Failed(error),
         }
     }
 
@@ -151,17 +151,17 @@ impl<'a> AppliedWrite<'a> {
     ///
     /// Errors: the write is still applied, or a text was kept under another name. Files of other programs are
     /// not touched.
-    pub fn back(mut self) -> Result<(), Error> {
+    pub fn revert(mut self) -> Result<(), Error> {
         self.is_open = false;
         self.release();
         let done = self.revoke();
-        self.end(done)
+        self.finish_revert(done)
     }
 
     /// Removes the leftovers of a reverted write, or reports them.
-    fn end(&mut self, done: Result<(), Refusal>) -> Result<(), Error> {
-        done.map_err(|refusal| self.stays(refusal))?;
-        if matches!(self.turn, TargetChange::Exchanged | TargetChange::Created | TargetChange::Written) {
+    fn finish_revert(&mut self, done: Result<(), Refusal>) -> Result<(), Error> {
+        done.map_err(|refusal| self.not_reverted(refusal))?;
+        if matches!(self.change, TargetChange::Exchanged | TargetChange::Created | TargetChange::Written) {
             self.unlink();
         }
         Ok(())
@@ -170,35 +170,37 @@ impl<'a> AppliedWrite<'a> {
     fn discard(&mut self, before: &ExpectedContent<'_>) {
         // Under the lease nobody could open it for writing during the check; without a lease another program
         // may have, and writes late.
-        if self.level == GuardLevel::Lease || before.known().holds().unwrap_or(true) {
+        if self.level == GuardLevel::Lease || before.expected_file().holds().unwrap_or(true) {
             return self.unlink();
         }
-        let kept = self.ends.set_aside();
-        let shown = self.ends.shown;
+        let kept = self.names.set_aside();
+        let shown = self.names.shown;
         self.notes.push(format!(
             "{shown} was written by another program after it was replaced; that text is in {kept}"
         ));
     }
 
     fn unlink(&mut self) {
-        if let Err(errno) = self.ends.folder.unlink(self.ends.staged) {
-            let (shown, name) = (self.ends.shown, self.ends.staged);
+        if let Err(errno) = self.names.folder.unlink(self.names.staged) {
+            let (shown, name) = (self.names.shown, self.names.staged);
             let why = std::io::Error::from(errno);
             self.notes.push(format!("{shown} was written, but {name} beside it could not be removed: {why}"));
         }
     }
 
     fn revoke(&self) -> Result<(), Refusal> {
-        match (self.turn, self.write.before, &self.ours) {
-            (TargetChange::Exchanged, Some(before), Some(ours)) => back::exchanged(&self.ends, &before, ours),
-            (TargetChange::Created, _, Some(ours)) => back::created(&self.ends, ours),
-            (TargetChange::Removed, ..) => self.ends.put().map(drop),
+        match (self.change, self.write.before, &self.ours) {
+            (TargetChange::Exchanged, Some(before), Some(ours)) => {
+                revert::exchanged(&self.names, &before, ours)
+            }
+            (TargetChange::Created, _, Some(ours)) => revert::created(&self.names, ours),
+            (TargetChange::Removed, ..) => self.names.put().map(drop),
             (TargetChange::Written, Some(before), Some(ours)) => {
-                let there = ExpectedFile { bytes: ours.known().bytes, ..before.known() };
-                in_place::write(&self.ends, &there, before.content.bytes).map_err(Refusal::Clean)
+                let there = ExpectedFile { bytes: ours.expected().bytes, ..before.expected_file() };
+                in_place::write(&self.names, &there, before.content.bytes).map_err(Refusal::Unchanged)
             }
             (TargetChange::Renamed, Some(before), Some(ours)) => {
-                back::renamed(&self.ends, self.write, &before, ours)
+                revert::renamed(&self.names, self.write, &before, ours)
             }
             (
                 TargetChange::Exchanged
@@ -211,24 +213,24 @@ impl<'a> AppliedWrite<'a> {
     }
 
     /// The error for a write that could not be reverted.
-    fn stays(&self, refusal: Refusal) -> Error {
+    fn not_reverted(&self, refusal: Refusal) -> Error {
         let why = match refusal {
             Refusal::Kept(error) => return error,
-            Refusal::Clean(error) => error.message,
-            Refusal::Mounted => format!("{} is a mount point", self.ends.shown),
+            Refusal::Unchanged(error) => error.message,
+            Refusal::Mounted => format!("{} is a mount point", self.names.shown),
         };
-        let kept = match self.turn {
+        let kept = match self.change {
             TargetChange::Exchanged | TargetChange::Removed => {
-                format!("; the text before is in {}", self.ends.set_aside())
+                format!("; the text before is in {}", self.names.set_aside())
             }
             TargetChange::Created | TargetChange::Renamed => String::new(),
             TargetChange::Written => {
-                let _ = self.ends.folder.unlink(self.ends.staged);
+                let _ = self.names.folder.unlink(self.names.staged);
                 String::new()
             }
         };
-        let seen = format!("{} could not be taken back: {why}{kept}", self.ends.shown);
-        Error::new(Code::EditConflict, seen).disk_unknown()
+        let seen = format!("{} could not be taken back: {why}{kept}", self.names.shown);
+        Error::new(Code::EditConflict, seen).with_unknown_disk()
     }
 }
 
@@ -238,7 +240,7 @@ impl Drop for AppliedWrite<'_> {
             // Reached only on an unforeseen exit, so there is no caller to report to.
             self.release();
             let done = self.revoke();
-            let _ = self.end(done);
+            let _ = self.finish_revert(done);
         }
     }
 }

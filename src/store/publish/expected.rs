@@ -7,7 +7,7 @@ use super::guards::Guards;
 use super::metadata::CopiedMetadata;
 use crate::error::Error;
 use crate::store::folder::{Folder, Identity};
-use crate::store::trouble::{conflict, failed};
+use crate::store::system_error::{conflict, failed};
 use rustix::io::{Errno, Result as Io, retry_on_intr};
 use std::os::fd::OwnedFd;
 
@@ -23,13 +23,13 @@ pub(in crate::store) struct ExpectedFile<'a> {
     /// The expected content.
     pub(super) bytes: &'a [u8],
     /// The metadata that was copied to its replacement, if there is one.
-    pub(super) carried: Option<&'a CopiedMetadata>,
+    pub(super) copied_metadata: Option<&'a CopiedMetadata>,
 }
 
 impl<'a> ExpectedFile<'a> {
     /// A file with this expected content.
     pub(in crate::store) fn new(file: &'a OwnedFd, identity: Identity, bytes: &'a [u8]) -> ExpectedFile<'a> {
-        ExpectedFile { file, identity, bytes, carried: None }
+        ExpectedFile { file, identity, bytes, copied_metadata: None }
     }
 
     /// Fails if the name now leads to another file, or the file has other content.
@@ -60,7 +60,7 @@ impl<'a> ExpectedFile<'a> {
             );
             return Err(conflict(shown, &seen));
         }
-        match self.carried.map(|carried| carried.is_still_of(self.file)) {
+        match self.copied_metadata.map(|carried| carried.is_still_of(self.file)) {
             None | Some(Ok(true)) => Ok(()),
             Some(Ok(false)) => Err(conflict(shown, "was given other rights or attributes since it was read")),
             Some(Err(errno)) => Err(failed("reading the extended attributes", shown, errno)),
@@ -68,7 +68,7 @@ impl<'a> ExpectedFile<'a> {
     }
 
     /// True if the name leads to this file.
-    pub(in crate::store) fn is(&self, folder: &Folder, name: &str) -> bool {
+    pub(in crate::store) fn is_named(&self, folder: &Folder, name: &str) -> bool {
         folder.stat(name).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
     }
 

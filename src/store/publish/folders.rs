@@ -7,7 +7,7 @@ use super::FileWrite;
 use crate::error::Error;
 use crate::store::folder::Folder;
 use crate::store::root::Root;
-use crate::store::trouble::{conflict, failed};
+use crate::store::system_error::{conflict, failed};
 use rustix::io::Errno;
 
 /// The folders of all writes of one edit.
@@ -31,7 +31,7 @@ impl<'a> Chains<'a> {
 
     /// Keeps the folders.
     pub fn keep(mut self) {
-        self.0.iter_mut().for_each(|chain| chain.fate = FolderCleanup::Kept);
+        self.0.iter_mut().for_each(|chain| chain.cleanup = FolderCleanup::Kept);
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) struct NewFolders<'a> {
     shown: &'a str,
     first: Folder,
     made: Vec<Made<'a>>,
-    fate: FolderCleanup,
+    cleanup: FolderCleanup,
 }
 
 struct Made<'a> {
@@ -71,7 +71,7 @@ enum FolderCleanup {
 impl<'a> NewFolders<'a> {
     /// Creates the named folders, each in the one before.
     pub fn make(first: Folder, names: &'a [String], shown: &'a str) -> Result<NewFolders<'a>, Error> {
-        let mut chain = NewFolders { shown, first, made: Vec::new(), fate: FolderCleanup::RemoveOnDrop };
+        let mut chain = NewFolders { shown, first, made: Vec::new(), cleanup: FolderCleanup::RemoveOnDrop };
         for name in names {
             chain.add(name, |above| above.enter(name))?;
         }
@@ -134,7 +134,7 @@ impl<'a> NewFolders<'a> {
 
 impl Drop for NewFolders<'_> {
     fn drop(&mut self) {
-        if self.fate == FolderCleanup::Kept {
+        if self.cleanup == FolderCleanup::Kept {
             return;
         }
         for (parent, made) in self.parents().rev().filter(|(_, made)| made.origin == FolderOrigin::Ours) {
@@ -145,7 +145,7 @@ impl Drop for NewFolders<'_> {
 }
 
 /// Removes the folders that go with a removed file, the innermost first, if they are empty.
-pub(super) fn emptied(roots: &[Root], write: &FileWrite<'_>) {
+pub(super) fn remove_emptied(roots: &[Root], write: &FileWrite<'_>) {
     let Some(root) = roots.get(write.place.root) else { return };
     let mut path = write.place.folder.as_str();
     for _ in 0..write.folders {

@@ -26,7 +26,7 @@ pub(in crate::store) struct Guards<'a> {
     /// do that.
     pub unnamed: bool,
     /// The time to wait for files that another program has open for writing.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// A hook that is called between any two steps.
     pub step: &'a dyn Fn(),
 }
@@ -41,7 +41,7 @@ impl Guards<'_> {
         root_in_place: true,
         together: true,
         unnamed: true,
-        patience: PATIENCE,
+        timeout: PATIENCE,
         step: &|| {},
     };
 

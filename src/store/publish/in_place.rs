@@ -10,7 +10,7 @@ use super::expected::ExpectedFile;
 use super::swap::SwapNames;
 use crate::error::Error;
 use crate::store::folder::Identity;
-use crate::store::trouble::{conflict, failed};
+use crate::store::system_error::{conflict, failed};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::{Errno, Result as Io, retry_on_intr};
 use std::os::fd::OwnedFd;
@@ -28,7 +28,7 @@ pub(super) fn write(ends: &SwapNames<'_>, there: &ExpectedFile<'_>, bytes: &[u8]
     there.check(ends.folder, ends.target, ends.shown, &ends.guards)?;
     overwrite(&file, bytes).map_err(|errno| match overwrite(&file, there.bytes) {
         Ok(()) => fails(errno),
-        Err(_) => fails(errno).disk_unknown(),
+        Err(_) => fails(errno).with_unknown_disk(),
     })
 }
 

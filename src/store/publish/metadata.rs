@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::store::permit;
-use crate::store::trouble::failed;
+use crate::store::system_error::failed;
 use rustix::fs::{Gid, Mode, Stat, Uid, XattrFlags};
 use rustix::io::{Errno, Result as Io};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl CopiedMetadata {
 
 /// Copies the metadata of `old` to `new`. The mode comes last, so that `new` is never more accessible than it
 /// should be.
-pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<CopiedMetadata, Error> {
+pub(super) fn copy(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<CopiedMetadata, Error> {
     let was = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
     let is = rustix::fs::fstat(new).map_err(|errno| failed("fstat", shown, errno))?;
     let owner = (was.st_uid != is.st_uid).then(|| Uid::from_raw(was.st_uid));
@@ -47,13 +47,13 @@ pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<CopiedM
     if owner.is_some() || group.is_some() {
         rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
     }
-    let carried = CopiedMetadata::new(&was, carry_attributes(old, new, shown)?);
+    let carried = CopiedMetadata::new(&was, copy_attributes(old, new, shown)?);
     let mode = Mode::from_raw_mode(carried.mode);
     rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))?;
     Ok(carried)
 }
 
-fn carry_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<BTreeMap<CString, Vec<u8>>, Error> {
+fn copy_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<BTreeMap<CString, Vec<u8>>, Error> {
     let was = attributes(old).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
     let is = attributes(new).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
     for name in is.keys().filter(|name| !was.contains_key(*name)) {

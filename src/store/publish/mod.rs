@@ -8,23 +8,23 @@
 //! Invariant: until all writes of an edit are applied, each can be reverted, and an earlier failure leaves no
 //! trace. No text of another program is ever removed.
 
-mod back;
 mod batch;
 mod compare;
+mod durability;
 mod exchange;
 mod expected;
 mod folders;
 mod guards;
 mod in_place;
-mod lasting;
 mod lease;
 mod metadata;
 mod names;
 mod prepare;
+mod revert;
 mod stage;
 mod swap;
 
-use super::file_place::FilePlace;
+use super::file_location::FileLocation;
 use super::journal::{EditId, EditMeta, Journal};
 use super::root::Root;
 use super::snapshot::ExpectedContent;
@@ -42,7 +42,7 @@ pub(super) use swap::{Refusal, SwapNames};
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'a> {
     /// The content hash of the bytes.
-    pub stamp: Version,
+    pub version: Version,
     /// The bytes of the text.
     pub bytes: &'a [u8],
 }
@@ -50,7 +50,7 @@ pub struct Content<'a> {
 impl<'a> Content<'a> {
     /// Hashes these bytes.
     pub fn new(bytes: &'a [u8]) -> Content<'a> {
-        Content { stamp: Version::hash(bytes), bytes }
+        Content { version: Version::hash(bytes), bytes }
     }
 }
 
@@ -58,7 +58,7 @@ impl<'a> Content<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct FileWrite<'a> {
     /// The path of the file.
-    pub place: &'a FilePlace,
+    pub place: &'a FileLocation,
     /// The content that was read; absent if there was no file.
     pub before: Option<ExpectedContent<'a>>,
     /// The new content; absent if the file is to be removed.
@@ -68,7 +68,7 @@ pub struct FileWrite<'a> {
     /// The number of folders above a removed file that are removed too, if they are empty then.
     pub folders: usize,
     /// The part of the journal entry that is not text.
-    pub told: JournalRecord,
+    pub record: JournalRecord,
 }
 
 /// The facts about a write that the journal records besides its texts.

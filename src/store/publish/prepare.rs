@@ -15,7 +15,7 @@ use crate::error::{Code, Error};
 use crate::policy::{HardLinks, Publishing};
 use crate::store::permit::{self, WriteMethod};
 use crate::store::snapshot::ExpectedContent;
-use crate::store::trouble::conflict;
+use crate::store::system_error::conflict;
 use std::time::{Duration, Instant};
 
 /// The pause before files that another program has open for writing are tried again.
@@ -36,9 +36,9 @@ pub(super) enum PublishPhase {
 /// One write, ready to be applied.
 #[must_use = "nothing is changed before it is made"]
 pub(super) struct PreparedWrite<'a> {
-    ends: SwapNames<'a>,
+    names: SwapNames<'a>,
     write: &'a FileWrite<'a>,
-    way: WriteMethod,
+    method: WriteMethod,
     staged: Option<StagedFile<'a>>,
     leases: Leases<'a>,
 }
@@ -55,18 +55,18 @@ pub(super) struct Leases<'a> {
 impl<'a> PreparedWrite<'a> {
     /// A write with its staged copy, which is read-only from now on.
     pub fn new(
-        ends: SwapNames<'a>,
+        names: SwapNames<'a>,
         write: &'a FileWrite<'a>,
-        way: WriteMethod,
+        method: WriteMethod,
         mut staged: Option<StagedFile<'a>>,
     ) -> PreparedWrite<'a> {
         staged.iter_mut().for_each(StagedFile::seal);
-        PreparedWrite { ends, write, way, staged, leases: Leases::default() }
+        PreparedWrite { names, write, method, staged, leases: Leases::default() }
     }
 
     /// The phase in which the write is applied.
     pub fn phase(&self) -> PublishPhase {
-        match (&self.staged, self.write.before, self.way) {
+        match (&self.staged, self.write.before, self.method) {
             (Some(_), Some(_), WriteMethod::InPlace) => PublishPhase::WriteInto,
             (Some(_), _, _) => PublishPhase::Exchange,
             (None, ..) => PublishPhase::Remove,
@@ -79,9 +79,10 @@ impl<'a> PreparedWrite<'a> {
             return Ok(());
         }
         if let Some(before) = self.write.before {
-            self.leases.before = self.ends.lease_now(&before.known())?;
+            self.leases.before = self.names.lease_now(&before.expected_file())?;
         }
-        let is_held = self.leases.before.is_some() || (self.write.before.is_none() && self.ends.guards.lease);
+        let is_held =
+            self.leases.before.is_some() || (self.write.before.is_none() && self.names.guards.lease);
         let ours = self.staged.as_ref().filter(|_| is_held);
         self.leases.ours = ours.and_then(StagedFile::lease);
         Ok(())
@@ -91,9 +92,9 @@ impl<'a> PreparedWrite<'a> {
     pub fn check(&self) -> Result<(), Error> {
         match self.write.before {
             Some(before) if self.phase() != PublishPhase::WriteInto => {
-                let carried = self.staged.as_ref().and_then(StagedFile::carried);
-                let there = super::ExpectedFile { carried, ..before.known() };
-                self.ends.check(&there, self.leases.before.as_ref()).map_err(told(self.ends))
+                let carried = self.staged.as_ref().and_then(StagedFile::metadata);
+                let there = super::ExpectedFile { copied_metadata: carried, ..before.expected_file() };
+                self.names.check(&there, self.leases.before.as_ref()).map_err(to_error(self.names))
             }
             Some(_) | None => Ok(()),
         }
@@ -101,14 +102,16 @@ impl<'a> PreparedWrite<'a> {
 
     /// Applies the write.
     pub fn make(self, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
-        let PreparedWrite { ends, write, way, staged, leases } = self;
+        let PreparedWrite { names: ends, write, method: way, staged, leases } = self;
         match (staged, write.before, way) {
             (Some(staged), Some(before), WriteMethod::InPlace) => staged.write_into(ends, write, before),
             (Some(staged), Some(before), WriteMethod::Replace) => {
                 replace(ends, write, staged, before, leases, how)
             }
-            (Some(staged), None, _) => staged.create(ends, write, leases).map_err(told(ends)),
-            (None, Some(before), _) => AppliedWrite::remove(ends, write, before, leases).map_err(told(ends)),
+            (Some(staged), None, _) => staged.create(ends, write, leases).map_err(to_error(ends)),
+            (None, Some(before), _) => {
+                AppliedWrite::remove(ends, write, before, leases).map_err(to_error(ends))
+            }
             (None, None, _) => Err(Error::new(Code::Internal, "cannot remove a file that does not exist")),
         }
     }
@@ -126,14 +129,14 @@ fn replace<'a>(
         (Refusal::Mounted, Some(staged)) if how.hard_links == HardLinks::InPlace => {
             staged.write_into(ends, write, before)
         }
-        (refusal, _) => Err(told(ends)(refusal)),
+        (refusal, _) => Err(to_error(ends)(refusal)),
     })
 }
 
 /// The error for the caller.
-fn told(ends: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
+fn to_error(ends: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
     move |refusal| match refusal {
-        Refusal::Clean(error) | Refusal::Kept(error) => error,
+        Refusal::Unchanged(error) | Refusal::Kept(error) => error,
         Refusal::Mounted => permit::mounted(ends.shown),
     }
 }
@@ -149,7 +152,7 @@ pub(super) fn hold<'p, 'a: 'p>(
         let mut open = None;
         for one in &mut prepared {
             if let Err(FileBusy) = one.hold() {
-                open = Some((one.ends.shown, one.ends.guards.patience));
+                open = Some((one.names.shown, one.names.guards.timeout));
                 break;
             }
         }

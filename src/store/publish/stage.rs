@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::store::folder::{Folder, Identity};
 use crate::store::inode::Inode;
 use crate::store::snapshot::ExpectedContent;
-use crate::store::trouble::failed;
+use crate::store::system_error::failed;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
@@ -33,7 +33,7 @@ pub(super) struct StagedFile<'a> {
     file: Arc<OwnedFd>,
     identity: Identity,
     bytes: &'a [u8],
-    carried: Option<CopiedMetadata>,
+    metadata: Option<CopiedMetadata>,
     removal: Removal,
 }
 
@@ -86,7 +86,7 @@ impl<'a> StagedFile<'a> {
         let unknown = Identity { device: 0, inode: 0 };
         let file = Arc::new(file);
         let mut staged =
-            StagedFile { folder, shown, name, file, identity: unknown, bytes, carried: None, removal };
+            StagedFile { folder, shown, name, file, identity: unknown, bytes, metadata: None, removal };
         staged.identity = identity?;
         Ok(staged)
     }
@@ -102,7 +102,7 @@ impl<'a> StagedFile<'a> {
         fill(&self.file, self.bytes, shown)?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
-                self.carried = Some(metadata::carry(&before.snapshot.file, &self.file, shown)?);
+                self.metadata = Some(metadata::copy(&before.snapshot.file, &self.file, shown)?);
             }
             (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
                 .map_err(|errno| failed("fchmod", shown, errno))?,
@@ -127,13 +127,13 @@ impl<'a> StagedFile<'a> {
     }
 
     /// The file and the content that should be found under the target's name later.
-    pub fn known(&self) -> ExpectedFile<'_> {
-        ExpectedFile { file: &self.file, identity: self.identity, bytes: self.bytes, carried: None }
+    pub fn expected(&self) -> ExpectedFile<'_> {
+        ExpectedFile { file: &self.file, identity: self.identity, bytes: self.bytes, copied_metadata: None }
     }
 
     /// The metadata that was copied from the file before.
-    pub fn carried(&self) -> Option<&CopiedMetadata> {
-        self.carried.as_ref()
+    pub fn metadata(&self) -> Option<&CopiedMetadata> {
+        self.metadata.as_ref()
     }
 
     /// A lease on the file, if the system supports it; requires `seal` first.
@@ -150,7 +150,7 @@ impl<'a> StagedFile<'a> {
         before: ExpectedContent<'a>,
         leases: Leases<'a>,
     ) -> Result<AppliedWrite<'a>, Box<(Refusal, Option<StagedFile<'a>>)>> {
-        match ends.exchange_checked(&before.known(), &self.known(), &leases) {
+        match ends.exchange_checked(&before.expected_file(), &self.expected(), &leases) {
             Ok(level) => {
                 let turn = if level == GuardLevel::Compare {
                     TargetChange::Renamed
@@ -174,7 +174,7 @@ impl<'a> StagedFile<'a> {
         write: &'a FileWrite<'a>,
         before: ExpectedContent<'a>,
     ) -> Result<AppliedWrite<'a>, Error> {
-        in_place::write(&ends, &before.known(), self.bytes)?;
+        in_place::write(&ends, &before.expected_file(), self.bytes)?;
         let ours = Some(self.published());
         Ok(AppliedWrite::new(
             ends,

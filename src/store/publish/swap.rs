@@ -11,7 +11,7 @@ use super::prepare::{Leases, PAUSE};
 use super::{GuardLevel, names};
 use crate::error::{Code, Error};
 use crate::store::folder::{Folder, Renamed};
-use crate::store::trouble::{conflict, failed};
+use crate::store::system_error::{conflict, failed};
 use rustix::io::Errno;
 use std::time::Instant;
 
@@ -41,7 +41,7 @@ pub(super) struct FileBusy;
 #[derive(Debug)]
 pub(in crate::store) enum Refusal {
     /// Everything is as it was before.
-    Clean(Error),
+    Unchanged(Error),
     /// Undoing it would have touched another program's text; no file of lockgate has the staged name any
     /// more.
     Kept(Error),
@@ -111,7 +111,7 @@ impl SwapNames<'_> {
         self.guards.step();
         if !self.is_untouched(there, self.staged, lease) {
             return Err(match self.put() {
-                Ok(_) => Refusal::Clean(self.meanwhile()),
+                Ok(_) => Refusal::Unchanged(self.changed_meanwhile()),
                 Err(_) => self.keep(),
             });
         }
@@ -125,9 +125,10 @@ impl SwapNames<'_> {
         match self.folder.rename_new(self.staged, self.target) {
             Ok(Renamed::Whole) => Ok(None),
             Ok(Renamed::OldNameLeft(errno)) => Ok(Some(self.second_name(errno))),
-            Err(Errno::EXIST) => {
-                Err(Refusal::Clean(conflict(self.shown, "was created by another program in the meantime")))
-            }
+            Err(Errno::EXIST) => Err(Refusal::Unchanged(conflict(
+                self.shown,
+                "was created by another program in the meantime",
+            ))),
             Err(errno) => Err(self.refused("rename", errno)),
         }
     }
@@ -140,7 +141,9 @@ impl SwapNames<'_> {
             self.shown
         );
         let error = Error::new(Code::EditConflict, seen);
-        Refusal::Kept(error.hint(format!("read the file and {name}, and merge the two texts")).disk_unknown())
+        Refusal::Kept(
+            error.hint(format!("read the file and {name}, and merge the two texts")).with_unknown_disk(),
+        )
     }
 
     /// Moves the file with the staged name to a name that no staged copy has, and returns it.
@@ -168,9 +171,9 @@ impl SwapNames<'_> {
         loop {
             match self.lease_now(there) {
                 Ok(lease) => return Ok(lease),
-                Err(FileBusy) if start.elapsed() < self.guards.patience => std::thread::sleep(PAUSE),
+                Err(FileBusy) if start.elapsed() < self.guards.timeout => std::thread::sleep(PAUSE),
                 Err(FileBusy) => {
-                    return Err(Refusal::Clean(conflict(
+                    return Err(Refusal::Unchanged(conflict(
                         self.shown,
                         "is open for writing in another program",
                     )));
@@ -195,7 +198,7 @@ impl SwapNames<'_> {
 
     pub(super) fn check(&self, there: &ExpectedFile<'_>, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
         self.guards.step();
-        there.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Clean)?;
+        there.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Unchanged)?;
         self.guards.step();
         self.check_lease(lease)?;
         self.guards.step();
@@ -207,7 +210,7 @@ impl SwapNames<'_> {
         match lease {
             Some(lease) if !lease.is_whole() => {
                 let seen = "is being opened for writing by another program";
-                Err(Refusal::Clean(conflict(self.shown, seen)))
+                Err(Refusal::Unchanged(conflict(self.shown, seen)))
             }
             Some(_) | None => Ok(()),
         }
@@ -215,7 +218,7 @@ impl SwapNames<'_> {
 
     /// True if this name leads to that file, and nobody has written it or is about to.
     fn is_untouched(&self, known: &ExpectedFile<'_>, name: &str, lease: Option<&Lease<'_>>) -> bool {
-        let is = known.is(self.folder, name);
+        let is = known.is_named(self.folder, name);
         self.guards.step();
         is && lease.map_or_else(|| known.holds().unwrap_or(false), Lease::is_whole)
     }
@@ -231,12 +234,12 @@ impl SwapNames<'_> {
             return self.keep();
         }
         self.guards.step();
-        match (ours.is(self.folder, self.staged), self.is_untouched(ours, self.staged, own)) {
-            (true, true) => Refusal::Clean(self.meanwhile()),
+        match (ours.is_named(self.folder, self.staged), self.is_untouched(ours, self.staged, own)) {
+            (true, true) => Refusal::Unchanged(self.changed_meanwhile()),
             // The displaced file is back in place, but another program may have opened ours by now and be
             // about to write it.
             (true, false) => {
-                let mut error = self.meanwhile();
+                let mut error = self.changed_meanwhile();
                 error.message +=
                     &format!("; what another program may still write is kept in {}", self.set_aside());
                 Refusal::Kept(error)
@@ -245,7 +248,7 @@ impl SwapNames<'_> {
         }
     }
 
-    pub(super) fn meanwhile(&self) -> Error {
+    pub(super) fn changed_meanwhile(&self) -> Error {
         conflict(self.shown, "was changed by another program during the write")
     }
 
@@ -258,9 +261,9 @@ impl SwapNames<'_> {
         match errno {
             Errno::BUSY => Refusal::Mounted,
             Errno::NOENT => {
-                Refusal::Clean(conflict(self.shown, "was removed by another program since it was read"))
+                Refusal::Unchanged(conflict(self.shown, "was removed by another program since it was read"))
             }
-            errno => Refusal::Clean(failed(call, self.shown, errno)),
+            errno => Refusal::Unchanged(failed(call, self.shown, errno)),
         }
     }
 

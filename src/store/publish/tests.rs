@@ -77,7 +77,7 @@ impl Scene {
         how: Publishing,
         guards: Guards<'_>,
     ) -> Result<PublishedBatch, Error> {
-        let read = |name: &&str| -> Result<(FilePlace, Option<FileSnapshot>, Option<String>), Error> {
+        let read = |name: &&str| -> Result<(FileLocation, Option<FileSnapshot>, Option<String>), Error> {
             let place = self.files.admit(name)?;
             let snapshot = self.files.read(&place, LIMIT)?;
             let text = make(name, snapshot.as_ref().map_or(b"", |snapshot| snapshot.bytes()));
@@ -88,11 +88,11 @@ impl Scene {
             .iter()
             .map(|(place, snapshot, text)| FileWrite {
                 place,
-                before: snapshot.as_ref().map(|snapshot| snapshot.held(Content::new(snapshot.bytes()))),
+                before: snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
                 after: text.as_ref().map(|text| Content::new(text.as_bytes())),
                 mode: None,
                 folders: 0,
-                told: JournalRecord::default(),
+                record: JournalRecord::default(),
             })
             .collect();
         batch::publish(self.files.roots(), &writes, how, None, guards)
@@ -123,7 +123,7 @@ fn how(hard_links: HardLinks) -> Publishing {
 
 /// All levels that a file system may offer, each with less than the one before.
 fn levels() -> [(GuardLevel, Guards<'static>); 3] {
-    let all = Guards { patience: std::time::Duration::ZERO, ..Guards::ALL };
+    let all = Guards { timeout: std::time::Duration::ZERO, ..Guards::ALL };
     let exchange = Guards { lease: false, ..all };
     [
         (GuardLevel::Lease, all),
@@ -213,7 +213,7 @@ fn appended(scene: &Scene, name: &str, guards: Guards<'_>) -> Error {
             is_appended.set(is_appended.get() || append(&scene.at(name), "added\n"));
         }
     };
-    let guards = Guards { step: &change, patience: Guards::ALL.patience, ..guards };
+    let guards = Guards { step: &change, timeout: Guards::ALL.timeout, ..guards };
     let wanted = [(name, Some("one\n")), ("z", Some("three"))];
     let error = scene.publish(&wanted, Publishing::default(), guards).unwrap_err();
     assert!(is_appended.get(), "nobody appended: {error:?}");
@@ -306,7 +306,7 @@ fn a_file_that_is_open_for_writing_is_a_conflict_and_no_lower_level() {
         "{}",
         error.message
     );
-    assert!(start.elapsed() >= Guards::ALL.patience, "it was waited for");
+    assert!(start.elapsed() >= Guards::ALL.timeout, "it was waited for");
     drop(writer);
     assert!(scene.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
 }
@@ -330,7 +330,7 @@ fn a_file_with_several_names_is_written_as_the_policy_says() {
         assert!(scene.publish(&failing, how(links), Guards::ALL).is_err());
         let (z, change) = (scene.at("z"), || put(&scene.at("z"), "theirs"));
         fs::write(&z, "z").unwrap();
-        let guards = Guards { step: &change, patience: std::time::Duration::ZERO, ..Guards::ALL };
+        let guards = Guards { step: &change, timeout: std::time::Duration::ZERO, ..Guards::ALL };
         assert!(scene.publish(&[("a", Some("s")), ("z", Some("y"))], how(links), guards).is_err());
         assert_eq!((scene.text("a").as_str(), scene.names().len()), ("the new text", 3), "taken back");
     }
@@ -348,7 +348,7 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
         };
         let place = scene.files.admit("a").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-        let before = Some(snapshot.held(Content::new(b"1")));
+        let before = Some(snapshot.expected(Content::new(b"1")));
         let after = Some(Content::new(b"complete"));
         let write = FileWrite {
             place: &place,
@@ -356,7 +356,7 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
             after,
             mode: None,
             folders: 0,
-            told: JournalRecord::default(),
+            record: JournalRecord::default(),
         };
         let folder = scene.files.roots()[0].folder("").unwrap();
         let guards = Guards { unnamed, ..Guards::ALL };
@@ -436,11 +436,11 @@ fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
         let snapshot = files.read(&changed, LIMIT).unwrap().unwrap();
         let writes = [(&changed, Some(&snapshot)), (&new, None)].map(|(place, snapshot)| FileWrite {
             place,
-            before: snapshot.map(|snapshot| snapshot.held(Content::new(snapshot.bytes()))),
+            before: snapshot.map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
             after: Some(Content::new(b"2")),
             mode: None,
             folders: 0,
-            told: JournalRecord::default(),
+            record: JournalRecord::default(),
         });
         let is_moved = Cell::new(false);
         let replace = || {

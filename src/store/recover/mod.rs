@@ -3,7 +3,7 @@
 //! Invariant: decisions depend only on the content of the files, under the locks of all of them. A text that
 //! is neither the edit's own nor the one that it replaced is never removed.
 
-mod look;
+mod inspect;
 mod repair;
 mod sweep;
 
@@ -12,12 +12,12 @@ use super::inode::Inodes;
 use super::locks::{LockGuard, Locks};
 use super::root::Root;
 use crate::text::Version;
-use look::{RecoveredFile, WriteState};
+use inspect::{RecoveredFile, WriteState};
 
 pub(super) use sweep::{JournalNames, sweep};
 
 /// An edit that was begun and not settled, as the journal records it.
-pub(super) struct Half<'a> {
+pub(super) struct InterruptedEdit<'a> {
     /// The number of the root of its files, as in [`super::file_location::FileLocation`].
     pub root: usize,
     /// Its files, in the order of the writes passed to [`super::journal::Journal::begin`].
@@ -61,22 +61,22 @@ pub(super) enum RecoveryAction {
 #[must_use = "the journal is to do what was decided before the locks are given back"]
 pub(super) struct Recovered {
     /// The action for the journal.
-    pub fate: RecoveryAction,
+    pub action: RecoveryAction,
     /// Notes for the user.
     pub notes: Vec<String>,
     /// The locks of its files; dropped once the journal is updated.
-    pub held: Option<LockGuard>,
+    pub locks: Option<LockGuard>,
 }
 
 /// Completes a half-done edit, or reverts it.
-pub(super) fn recover(roots: &[Root], locks: &Locks, half: &Half<'_>) -> Recovered {
-    let leave = |notes, held| Recovered { fate: RecoveryAction::Leave, notes, held };
+pub(super) fn recover(roots: &[Root], locks: &Locks, half: &InterruptedEdit<'_>) -> Recovered {
+    let leave = |notes, held| Recovered { action: RecoveryAction::Leave, notes, locks: held };
     let Some(root) = roots.get(half.root) else { return leave(Vec::new(), None) };
     if root.check_in_place().is_err() {
         // The call is rejected because of it; the folder that was moved away is not ours to change.
         return leave(Vec::new(), None);
     }
-    let keys: Vec<LockKey> = half.files.iter().flat_map(|left| look::keys(root, left)).collect();
+    let keys: Vec<LockKey> = half.files.iter().flat_map(|left| inspect::keys(root, left)).collect();
     let Some(held) = locks.try_hold(&keys) else { return leave(Vec::new(), None) };
     if !(half.is_open)() {
         return leave(Vec::new(), Some(held));
@@ -84,12 +84,12 @@ pub(super) fn recover(roots: &[Root], locks: &Locks, half: &Half<'_>) -> Recover
     match half
         .files
         .iter()
-        .map(|left| RecoveredFile::look(root, left, half.text))
+        .map(|left| RecoveredFile::examine(root, left, half.text))
         .collect::<Result<Vec<_>, _>>()
     {
         Ok(scenes) => {
             let (fate, notes) = decide(&scenes);
-            Recovered { fate, notes, held: Some(held) }
+            Recovered { action: fate, notes, locks: Some(held) }
         }
         Err(error) => {
             leave(vec![format!("a half-done edit was left as it is: {}", error.message)], Some(held))
@@ -98,12 +98,12 @@ pub(super) fn recover(roots: &[Root], locks: &Locks, half: &Half<'_>) -> Recover
 }
 
 fn decide(scenes: &[RecoveredFile<'_>]) -> (RecoveryAction, Vec<String>) {
-    let is = |side: WriteState| scenes.iter().any(|scene| scene.side() == side);
+    let is = |side: WriteState| scenes.iter().any(|scene| scene.state() == side);
     if is(WriteState::There) && !is(WriteState::NotThere) {
         (RecoveryAction::Settle, scenes.iter().filter_map(RecoveredFile::clear).collect())
     } else {
         // In reverse order of the writes.
-        (RecoveryAction::Forget, scenes.iter().rev().filter_map(RecoveredFile::back).collect())
+        (RecoveryAction::Forget, scenes.iter().rev().filter_map(RecoveredFile::revert).collect())
     }
 }
 

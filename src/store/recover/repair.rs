@@ -4,7 +4,7 @@
 //! inode in the journal, or by its whole text if the journal has no inode. Any other file is put back, or
 //! kept and reported.
 
-use super::look::{FileOwner, PathContent, RecoveredFile, WriteState, split};
+use super::inspect::{FileOwner, PathContent, RecoveredFile, WriteState, split};
 use crate::store::git_layout;
 use crate::store::publish::{ExpectedFile, Guards, Refusal, SwapNames, overwrite};
 use crate::store::snapshot::FileSnapshot;
@@ -16,11 +16,11 @@ impl RecoveredFile<'_> {
     /// Removes the file under the staged name of a write that was applied; returns a note if it was kept.
     pub fn clear(&self) -> Option<String> {
         let folder = self.folder.as_ref()?;
-        match &self.beside {
+        match &self.staged {
             PathContent::Absent => None,
             _ if self.is_ours() => {
                 // If this fails, a later recovery finds the file again.
-                let _ = folder.unlink(self.left.staged);
+                let _ = folder.unlink(self.file.staged);
                 None
             }
             _ => self.keep(),
@@ -28,17 +28,17 @@ impl RecoveredFile<'_> {
     }
 
     /// Reverts a write as far as it was made; returns a note if something could not be put back.
-    pub fn back(&self) -> Option<String> {
-        let note = match (self.side(), self.left.before, self.left.after) {
-            (WriteState::There, Some(before), Some(_)) if self.beside.stamp() == Some(before) => {
+    pub fn revert(&self) -> Option<String> {
+        let note = match (self.state(), self.file.before, self.file.after) {
+            (WriteState::There, Some(before), Some(_)) if self.staged.stamp() == Some(before) => {
                 self.exchange()
             }
             (WriteState::There, Some(_), Some(_)) => self.restore(),
             (WriteState::There, None, _) => self.take(),
             (WriteState::There, Some(_), None) => self.put(),
             (WriteState::NotThere | WriteState::Unclear, Some(before), after) => {
-                if let Some(text) = self.torn() {
-                    self.mend(&text)
+                if let Some(text) = self.torn_original() {
+                    self.restore_torn(&text)
                 } else if self.now.stamp() == after
                     && self.now.stamp() != Some(before)
                     && !self.is_ours()
@@ -62,12 +62,12 @@ impl RecoveredFile<'_> {
     }
 
     fn exchange(&self) -> Option<String> {
-        let (Some(ends), PathContent::Held(_, now), PathContent::Held(_, beside)) =
-            (self.ends(), &self.now, &self.beside)
+        let (Some(ends), PathContent::Text(_, now), PathContent::Text(_, beside)) =
+            (self.names(), &self.now, &self.staged)
         else {
             return self.keep();
         };
-        if self.now.stamp() != self.left.after {
+        if self.now.stamp() != self.file.after {
             return self.keep();
         }
         match ends.exchange(&known(now), &known(beside)) {
@@ -76,20 +76,20 @@ impl RecoveredFile<'_> {
                 None
             }
             Err(Refusal::Kept(error)) => Some(error.message),
-            Err(Refusal::Clean(_) | Refusal::Mounted) => self.keep(),
+            Err(Refusal::Unchanged(_) | Refusal::Mounted) => self.keep(),
         }
     }
 
     fn take(&self) -> Option<String> {
-        let (Some(ends), PathContent::Held(stamp, now)) = (self.ends(), &self.now) else { return None };
+        let (Some(ends), PathContent::Text(stamp, now)) = (self.names(), &self.now) else { return None };
         let kept = if self.is_one() {
             let _ = ends.folder.unlink(ends.staged);
             None
         } else {
             self.clear()
         };
-        if Some(*stamp) != self.left.after {
-            let path = self.left.path;
+        if Some(*stamp) != self.file.after {
+            let path = self.file.path;
             let seen = format!("{path} was made by an edit that was not completed, and changed since");
             return Some(kept.map_or(seen.clone(), |kept| format!("{seen}; {kept}")));
         }
@@ -98,39 +98,39 @@ impl RecoveredFile<'_> {
                 let _ = ends.folder.unlink(ends.staged);
                 kept
             }
-            Err(Refusal::Clean(error) | Refusal::Kept(error)) => Some(error.message),
+            Err(Refusal::Unchanged(error) | Refusal::Kept(error)) => Some(error.message),
             Err(Refusal::Mounted) => kept,
         }
     }
 
     fn put(&self) -> Option<String> {
-        match (self.ends(), &self.beside) {
+        match (self.names(), &self.staged) {
             // Another edit may have created the other parts of a git folder since the file was removed.
-            (Some(_), PathContent::Held(..))
-                if git_layout::completes(self.root, self.left.path).unwrap_or(true) =>
+            (Some(_), PathContent::Text(..))
+                if git_layout::completes(self.root, self.file.path).unwrap_or(true) =>
             {
                 let kept = self.keep()?;
                 Some(format!("{kept}: under its own name git could take its folder for a git folder"))
             }
-            (Some(ends), PathContent::Held(..)) => ends.put().unwrap_or_else(|_| self.keep()),
+            (Some(ends), PathContent::Text(..)) => ends.put().unwrap_or_else(|_| self.keep()),
             _ => self.restore(),
         }
     }
 
     /// Writes the old text over the edit's where no displaced file is left to put back.
     fn restore(&self) -> Option<String> {
-        let (Some(ends), PathContent::Held(stamp, now)) = (self.ends(), &self.now) else {
+        let (Some(ends), PathContent::Text(stamp, now)) = (self.names(), &self.now) else {
             return self.unrestored();
         };
-        let text = self.left.before.and_then(|before| (self.text)(before));
-        let (Some(text), true) = (text, Some(*stamp) == self.left.after) else { return self.unrestored() };
+        let text = self.file.before.and_then(|before| (self.text)(before));
+        let (Some(text), true) = (text, Some(*stamp) == self.file.after) else { return self.unrestored() };
         // In place, so that the file keeps its rights.
         self.overwrite(&ends, now, &text)
     }
 
     /// Writes the old text into a torn file.
-    fn mend(&self, text: &[u8]) -> Option<String> {
-        let (Some(ends), PathContent::Held(_, now)) = (self.ends(), &self.now) else {
+    fn restore_torn(&self, text: &[u8]) -> Option<String> {
+        let (Some(ends), PathContent::Text(_, now)) = (self.names(), &self.now) else {
             return self.unrestored();
         };
         let note = self.overwrite(&ends, now, text);
@@ -140,7 +140,7 @@ impl RecoveredFile<'_> {
     fn overwrite(&self, ends: &SwapNames<'_>, now: &FileSnapshot, text: &[u8]) -> Option<String> {
         let file =
             ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
-        let is_there = known(now).is(ends.folder, ends.target) && known(now).holds().unwrap_or(false);
+        let is_there = known(now).is_named(ends.folder, ends.target) && known(now).holds().unwrap_or(false);
         match file {
             Ok(file) if is_there && overwrite(&file, text).is_ok() => None,
             Ok(_) | Err(_) => self.unrestored(),
@@ -150,30 +150,30 @@ impl RecoveredFile<'_> {
     fn unrestored(&self) -> Option<String> {
         Some(format!(
             "{} was changed by an edit that was not completed, and could not be put back",
-            self.left.path
+            self.file.path
         ))
     }
 
     fn keep(&self) -> Option<String> {
-        if matches!(self.beside, PathContent::Absent) {
+        if matches!(self.staged, PathContent::Absent) {
             return None;
         }
-        let name = self.ends()?.set_aside();
+        let name = self.names()?.set_aside();
         Some(format!(
             "a text that was found next to {} after an edit that was not completed is in {name}",
-            self.left.path
+            self.file.path
         ))
     }
 
-    fn ends(&self) -> Option<SwapNames<'_>> {
-        let (target, staged, shown) = (self.name, self.left.staged, self.left.path);
+    fn names(&self) -> Option<SwapNames<'_>> {
+        let (target, staged, shown) = (self.name, self.file.staged, self.file.path);
         Some(SwapNames { folder: self.folder.as_ref()?, target, staged, shown, guards: Guards::ALL })
     }
 
     /// Removes the folders that were created for the file, if they are empty.
     fn remove_folders(&self) {
-        let mut path = split(self.left.path).0;
-        for _ in 0..self.left.folders {
+        let mut path = split(self.file.path).0;
+        for _ in 0..self.file.folders {
             let (above, name) = split(path);
             // If inner folders are missing, outer ones may exist: they are created from the outermost on.
             match self.root.folder(above).map(|above| above.remove(name)) {

@@ -6,7 +6,7 @@
 //! Invariant: only a file that is old, has a staged name and whose text exists elsewhere is removed, and only
 //! under the lock of its target.
 
-use super::look::PathContent;
+use super::inspect::PathContent;
 use crate::store::document_path::LockKey;
 use crate::store::folder::Folder;
 use crate::store::locks::Locks;

@@ -97,9 +97,9 @@ impl Scene {
 
     fn recover(&self, files: &[InterruptedFile<'_>]) -> (RecoveryAction, Vec<String>) {
         let text = |stamp: Version| self.texts.get(&stamp.hex()).cloned();
-        let half = Half { root: 0, files, text: &text, is_open: &|| true };
+        let half = InterruptedEdit { root: 0, files, text: &text, is_open: &|| true };
         let done = self.files.recover(&self.locks, &half);
-        (done.fate, done.notes)
+        (done.action, done.notes)
     }
 }
 
@@ -209,8 +209,8 @@ fn nothing_is_recovered_in_a_root_that_was_replaced() {
     let files = Files::open(std::slice::from_ref(&root)).unwrap();
     let recover = || {
         let half = [left("a", STAGED, Some("old"), Some("new"))];
-        let half = Half { root: 0, files: &half, text: &|_| None, is_open: &|| true };
-        files.recover(&Locks::default(), &half).fate
+        let half = InterruptedEdit { root: 0, files: &half, text: &|_| None, is_open: &|| true };
+        files.recover(&Locks::default(), &half).action
     };
     fs::rename(&root, &aside).unwrap();
     fs::create_dir(&root).unwrap();
@@ -320,8 +320,8 @@ fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
         asked.set(scene.locks.try_hold(&[scene.files.admit("d/a").unwrap().key()]).is_none());
         false
     };
-    let settled = Half { root: 0, files: &[half], text: &|_| None, is_open: &is_open };
-    assert_eq!(scene.files.recover(&scene.locks, &settled).fate, RecoveryAction::Leave);
+    let settled = InterruptedEdit { root: 0, files: &[half], text: &|_| None, is_open: &is_open };
+    assert_eq!(scene.files.recover(&scene.locks, &settled).action, RecoveryAction::Leave);
     assert!(asked.get(), "it was asked under the lock");
     assert_eq!(scene.recover(&[half]).0, RecoveryAction::Settle, "the control");
 }

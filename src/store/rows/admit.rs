@@ -3,11 +3,11 @@
 //! Invariant: an entity out of scope gets the same error, and causes the same queries, as one that does
 //! not exist.
 
-use super::{EntityStore, RowPlace, Tenant};
+use super::{EntityStore, RowLocation, Tenant};
 use crate::error::{Code, Error};
 use crate::policy::{EntityOwner, is_id};
 use crate::request::Entity;
-use crate::text::named;
+use crate::text::escape_name;
 
 /// The maximum length of a path in bytes.
 const LONGEST_PATH: usize = 1024;
@@ -21,65 +21,66 @@ impl EntityStore {
     ///
     /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
     /// `INVALID_INPUT` for a path that is not a plain relative one, `STORE_UNAVAILABLE`.
-    pub fn admit(&self, entity: &Entity, owner: EntityOwner) -> Result<RowPlace, Error> {
-        plain(&entity.path)?;
+    pub fn admit(&self, entity: &Entity, owner: EntityOwner) -> Result<RowLocation, Error> {
+        check_path(&entity.path)?;
         let organization = match owner {
-            EntityOwner::App => self.home(entity.app_id.as_deref().unwrap_or_default())?,
+            EntityOwner::App => self.app_owner(entity.app_id.as_deref().unwrap_or_default())?,
             EntityOwner::Organization => match &entity.organization_id {
-                Some(given) => self.given(given)?,
-                None => self.nearest(entity)?,
+                Some(given) => self.check_organization(given)?,
+                None => self.closest_owner(entity)?,
             },
             EntityOwner::Global => None,
         };
         let organization_id = organization.clone().filter(|_| owner == EntityOwner::Organization);
         let app_id = entity.app_id.clone().filter(|_| owner == EntityOwner::App);
         let entity = Entity { organization_id, app_id, ..entity.clone() };
-        Ok(RowPlace { entity, owner: organization, depot: self.depot.number() })
+        Ok(RowLocation { entity, owner: organization, database: self.database.number() })
     }
 
     /// Returns the organisation of an app; `None` for a global app.
-    pub(super) fn home(&self, app: &str) -> Result<Option<String>, Error> {
+    pub(super) fn app_owner(&self, app: &str) -> Result<Option<String>, Error> {
         if !is_id(app) {
             return Err(no_id("app_id"));
         }
-        if let Some(home) = self.homes.get(app) {
+        if let Some(home) = self.app_owners.get(app) {
             return Ok(home);
         }
         let absent = || {
             let hint = "correct app_id; `lockgate store app add` registers an app";
-            Error::new(Code::FileNotFound, format!("there is no app {}", named(app)))
+            Error::new(Code::FileNotFound, format!("there is no app {}", escape_name(app)))
                 .field("app_id")
                 .hint(hint)
         };
-        let home = self.depot.owner_of_app(&self.tenant, app).map_err(super::EntityStoreError::told)?;
+        let home =
+            self.database.owner_of_app(&self.tenant, app).map_err(super::EntityStoreError::into_error)?;
         let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
-        self.homes.put(app, home.clone());
+        self.app_owners.put(app, home.clone());
         Ok(home)
     }
 
     /// Returns the requested organisation if it is in scope.
-    pub(super) fn given(&self, organization: &str) -> Result<Option<String>, Error> {
+    pub(super) fn check_organization(&self, organization: &str) -> Result<Option<String>, Error> {
         if !is_id(organization) {
             return Err(no_id("organization_id"));
         }
         let is_within = match &self.tenant {
-            Tenant::Nobody => false,
+            Tenant::Global => false,
             Tenant::Organization(own) => own == organization,
-            Tenant::Everybody => true,
+            Tenant::All => true,
         };
         if is_within {
             return Ok(Some(organization.to_owned()));
         }
-        let message = format!("there is no organisation {}", named(organization));
+        let message = format!("there is no organisation {}", escape_name(organization));
         let hint = "correct organization_id, or leave it out";
         Err(Error::new(Code::FileNotFound, message).field("organization_id").hint(hint))
     }
 
     /// Returns the owner of the closest row of this path, or of the row that a write would create.
-    fn nearest(&self, entity: &Entity) -> Result<Option<String>, Error> {
+    fn closest_owner(&self, entity: &Entity) -> Result<Option<String>, Error> {
         let Tenant::Organization(own) = &self.tenant else { return Ok(None) };
-        let found = self.depot.owner_of_path(&self.tenant, entity.kind.name(), &entity.path);
-        let found = found.map_err(super::EntityStoreError::told)?.unwrap_or_else(|| own.clone());
+        let found = self.database.owner_of_path(&self.tenant, entity.kind.name(), &entity.path);
+        let found = found.map_err(super::EntityStoreError::into_error)?.unwrap_or_else(|| own.clone());
         Ok(Some(found).filter(|organization| !organization.is_empty()))
     }
 }
@@ -90,7 +91,7 @@ fn no_id(field: &'static str) -> Error {
 }
 
 /// Accepts only a path with a single spelling.
-fn plain(path: &str) -> Result<(), Error> {
+fn check_path(path: &str) -> Result<(), Error> {
     let why = if path.len() > LONGEST_PATH {
         "is longer than 1024 bytes"
     } else if path.chars().any(|character| character.is_control() || character == '\\') {
@@ -111,12 +112,12 @@ mod tests {
     #[test]
     fn a_path_names_one_thing_in_one_way() {
         for path in ["a", "a/b.py", ".hidden", "a b/\u{e9}", "...", &"x".repeat(1024)] {
-            assert_eq!(plain(path), Ok(()), "{path}");
+            assert_eq!(check_path(path), Ok(()), "{path}");
         }
         for path in
             ["", "/a", "a/", "a//b", "./a", "a/..", "..", "a\\b", "a\0", "a\nb", "\u{85}", &"x".repeat(1025)]
         {
-            let refused = plain(path).unwrap_err();
+            let refused = check_path(path).unwrap_err();
             assert_eq!(
                 (refused.code, refused.field.as_deref()),
                 (Code::InvalidInput, Some("path")),

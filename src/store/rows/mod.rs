@@ -6,13 +6,13 @@
 
 mod admit;
 mod app_owners;
-mod look;
-mod place;
+mod location;
+mod search;
 mod selector;
 mod tenant;
 
-pub use look::{EntityFilter, RowListed, RowText};
-pub use place::{RowPlace, RowSnapshot, RowWrite};
+pub use location::{RowLocation, RowSnapshot, RowWrite};
+pub use search::{EntityFilter, RowListed, RowText};
 pub use selector::EntitySelector;
 pub use tenant::Tenant;
 
@@ -23,7 +23,7 @@ use super::dispatch::WriteOutcome;
 use super::journal::{EditId, EditMeta, Entry, RetentionLimits};
 use super::publish::{GuardLevel, PublishedBatch, PublishedFile};
 use super::sql::EditFilter;
-use super::sql::rows::{EntityDatabase, EntityStoreError, RowKey, RowRead, StoreTold};
+use super::sql::rows::{EntityDatabase, EntityStoreError, RowKey, RowRead, StoreListener};
 use crate::error::{Code, Error};
 use app_owners::AppOwners;
 
@@ -33,29 +33,30 @@ const EVERY: u64 = 1024;
 /// The entities that a tenant can access.
 #[derive(Debug, Clone)]
 pub struct EntityStore {
-    depot: Arc<EntityDatabase>,
+    database: Arc<EntityDatabase>,
     tenant: Tenant,
-    homes: AppOwners,
+    app_owners: AppOwners,
     /// Set when the journal's limits should be checked.
     due: Arc<AtomicBool>,
 }
 
 impl EntityStore {
     /// Gives this tenant access to its rows of a database.
-    pub fn new(depot: Arc<EntityDatabase>, tenant: Tenant) -> EntityStore {
-        EntityStore { depot, tenant, homes: AppOwners::default(), due: Arc::default() }
+    pub fn new(database: Arc<EntityDatabase>, tenant: Tenant) -> EntityStore {
+        EntityStore { database, tenant, app_owners: AppOwners::default(), due: Arc::default() }
     }
 
     /// Reports each database call to this function.
-    pub fn tell(&self, told: StoreTold) {
-        self.depot.tell(told);
+    pub fn set_listener(&self, told: StoreListener) {
+        self.database.set_listener(told);
     }
 
     /// Reads the row, at most `limit` bytes; `None` if it does not exist.
     ///
     /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.
-    pub fn read(&self, place: &RowPlace, limit: u64) -> Result<Option<RowSnapshot>, Error> {
-        let read = self.depot.row(&self.tenant, place.row_key(), limit).map_err(EntityStoreError::told)?;
+    pub fn read(&self, place: &RowLocation, limit: u64) -> Result<Option<RowSnapshot>, Error> {
+        let read =
+            self.database.row(&self.tenant, place.row_key(), limit).map_err(EntityStoreError::into_error)?;
         read.map(|read| snapshot(place, read, limit)).transpose()
     }
 
@@ -64,17 +65,17 @@ impl EntityStore {
     /// Errors: those of [`EntityStore::read`].
     pub fn read_and_last(
         &self,
-        place: &RowPlace,
+        place: &RowLocation,
         limit: u64,
     ) -> Result<(Option<RowSnapshot>, Option<Entry>), Error> {
-        let both = self.depot.row_and_last(&self.tenant, place.row_key(), limit);
-        let (read, last) = both.map_err(EntityStoreError::told)?;
+        let both = self.database.row_and_last(&self.tenant, place.row_key(), limit);
+        let (read, last) = both.map_err(EntityStoreError::into_error)?;
         Ok((read.map(|read| snapshot(place, read, limit)).transpose()?, last))
     }
 
     /// True if an entity of the same type, app and organisation exists at another path.
-    pub fn exists(&self, place: &RowPlace, path: &str) -> bool {
-        self.depot.is_row(&self.tenant, RowKey { path, ..place.row_key() }).unwrap_or(false)
+    pub fn exists(&self, place: &RowLocation, path: &str) -> bool {
+        self.database.has_row(&self.tenant, RowKey { path, ..place.row_key() }).unwrap_or(false)
     }
 
     /// Writes and journals all rows of one edit, or none, in one transaction.
@@ -85,7 +86,8 @@ impl EntityStore {
         if writes.is_empty() {
             return Err(Error::new(Code::Internal, "an edit has no rows"));
         }
-        let Some(edit) = self.depot.publish(&self.tenant, writes, deed).map_err(EntityStoreError::told)?
+        let Some(edit) =
+            self.database.publish(&self.tenant, writes, deed).map_err(EntityStoreError::into_error)?
         else {
             return Ok(WriteOutcome::Overtaken);
         };
@@ -101,46 +103,48 @@ impl EntityStore {
     }
 
     /// Returns the last change of the row.
-    pub fn latest(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
+    pub fn latest(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
         self.newest(place, EditFilter::Settled)
     }
 
     /// Returns the text of a version of this row, by the whole version or a prefix of at least 12 hex
     /// digits.
-    pub fn text(&self, place: &RowPlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.depot.text(&self.tenant, place.row_key(), version).map_err(EntityStoreError::told)
+    pub fn text(&self, place: &RowLocation, version: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.database.text(&self.tenant, place.row_key(), version).map_err(EntityStoreError::into_error)
     }
 
     /// Returns the entry with this id if everything it changed is in scope.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        if !self.depot.is_there() {
+        if !self.database.may_have_content() {
             return Ok(None);
         }
-        self.depot.entry(&self.tenant, id).map_err(EntityStoreError::told)
+        self.database.entry(&self.tenant, id).map_err(EntityStoreError::into_error)
     }
 
     /// Returns the last entries in scope, newest first; those of one row, or all.
     ///
     /// A database that was never used has none.
-    pub fn entries(&self, of: Option<&RowPlace>, most: usize) -> Result<Vec<Entry>, Error> {
-        if !self.depot.is_there() {
+    pub fn entries(&self, of: Option<&RowLocation>, most: usize) -> Result<Vec<Entry>, Error> {
+        if !self.database.may_have_content() {
             return Ok(Vec::new());
         }
-        self.depot.entries(&self.tenant, of.map(RowPlace::row_key), most).map_err(EntityStoreError::told)
+        self.database
+            .entries(&self.tenant, of.map(RowLocation::row_key), most)
+            .map_err(EntityStoreError::into_error)
     }
 
     /// Returns the newest edit of a row that is not undone.
-    pub fn to_undo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
+    pub fn to_undo(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
         self.newest(place, EditFilter::ToUndo)
     }
 
     /// Returns the most recently undone edit of a row, if it is still undone.
-    pub fn to_redo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
+    pub fn to_redo(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
         self.newest(place, EditFilter::ToRedo)
     }
 
-    fn newest(&self, place: &RowPlace, wanted: EditFilter) -> Result<Option<Entry>, Error> {
-        self.depot.newest(&self.tenant, place.row_key(), wanted).map_err(EntityStoreError::told)
+    fn newest(&self, place: &RowLocation, wanted: EditFilter) -> Result<Option<Entry>, Error> {
+        self.database.newest(&self.tenant, place.row_key(), wanted).map_err(EntityStoreError::into_error)
     }
 
     /// True if old edits should be removed.
@@ -152,15 +156,15 @@ impl EntityStore {
     /// now and then only.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         if self.due.swap(false, Ordering::Relaxed) {
-            self.depot.tidy(&self.tenant, bounds).map_err(EntityStoreError::told)
+            self.database.tidy(&self.tenant, bounds).map_err(EntityStoreError::into_error)
         } else {
             Ok(())
         }
     }
 }
 
-fn snapshot(place: &RowPlace, read: RowRead, limit: u64) -> Result<RowSnapshot, Error> {
-    let RowRead { bytes, size, stamp, changed } = read;
+fn snapshot(place: &RowLocation, read: RowRead, limit: u64) -> Result<RowSnapshot, Error> {
+    let RowRead { bytes, size, version: stamp, changed } = read;
     let bytes = bytes.ok_or_else(|| {
         let path = place.path();
         Error::new(Code::TooLarge, format!("{path} is too large: {size} bytes, limit {limit} bytes"))

@@ -1,7 +1,7 @@
 //! Selects rows for a search or a listing: by path, folder, glob or path prefix.
 
-use super::look::EntityFilter;
-use super::{EntityStore, RowPlace};
+use super::search::EntityFilter;
+use super::{EntityStore, RowLocation};
 use crate::error::Error;
 use crate::policy::EntityOwner;
 use crate::request::Entity;
@@ -15,17 +15,17 @@ pub struct EntitySelector {
     owner: EntityOwner,
     organization: Option<String>,
     depot: u64,
-    paths: Where,
+    paths: PathSelection,
 }
 
 /// The selected paths.
 #[derive(Debug)]
-enum Where {
+enum PathSelection {
     Everywhere,
     Nowhere,
     At(String),
     /// Paths with this prefix; if there is a glob, only those that match it.
-    Beginning(String, Option<Box<SearchGlob>>),
+    Prefix(String, Option<Box<SearchGlob>>),
 }
 
 impl EntityStore {
@@ -34,32 +34,32 @@ impl EntityStore {
     ///
     /// Errors: `FILE_NOT_FOUND` for an app, an organisation or a path that does not exist or is out of
     /// scope, `BAD_PATTERN` for a glob, `STORE_UNAVAILABLE`.
-    pub fn within(&self, among: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
-        let mut meant = self.meant(among)?;
+    pub fn select(&self, among: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
+        let mut meant = self.select_all(among)?;
         let Some(asked) = path.filter(|path| !path.is_empty()) else { return Ok(meant) };
         if asked.chars().any(char::is_control) {
             return Err(nothing_at(&asked.escape_debug().to_string()));
         }
         let folder = format!("{}/", asked.strip_suffix('/').unwrap_or(asked));
-        meant.paths = Where::At(asked.to_owned());
+        meant.paths = PathSelection::At(asked.to_owned());
         if self.has_any(&meant)? {
             return Ok(meant);
         }
-        meant.paths = Where::Beginning(folder, None);
+        meant.paths = PathSelection::Prefix(folder, None);
         if self.has_any(&meant)? {
             return Ok(meant);
         }
-        if !SearchGlob::is_meant_by(asked) {
+        if !SearchGlob::is_glob(asked) {
             return Err(nothing_at(asked));
         }
         let names: Vec<&str> = asked.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-        let glob = SearchGlob::read(&names.join("/"), asked)?;
-        let fixed = names.iter().take_while(|name| !SearchGlob::is_meant_by(name));
-        meant.paths = Where::Beginning(fixed.map(|name| format!("{name}/")).collect(), None);
+        let glob = SearchGlob::parse(&names.join("/"), asked)?;
+        let fixed = names.iter().take_while(|name| !SearchGlob::is_glob(name));
+        meant.paths = PathSelection::Prefix(fixed.map(|name| format!("{name}/")).collect(), None);
         if !self.has_any(&meant)? {
             return Err(nothing_at(asked));
         }
-        if let Where::Beginning(_, only) = &mut meant.paths {
+        if let PathSelection::Prefix(_, only) = &mut meant.paths {
             *only = Some(Box::new(glob));
         }
         Ok(meant)
@@ -69,32 +69,32 @@ impl EntityStore {
     ///
     /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
     /// `STORE_UNAVAILABLE`.
-    pub fn beginning(&self, among: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
-        let mut meant = self.meant(among)?;
+    pub fn select_prefix(&self, among: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
+        let mut meant = self.select_all(among)?;
         if prefix.is_empty() {
             return Ok(meant);
         }
         if prefix.chars().any(char::is_control) {
-            meant.paths = Where::Nowhere;
+            meant.paths = PathSelection::Nowhere;
             return Ok(meant);
         }
         if !prefix.ends_with('/') {
-            meant.paths = Where::Beginning(format!("{prefix}/"), None);
+            meant.paths = PathSelection::Prefix(format!("{prefix}/"), None);
             if self.has_any(&meant)? {
                 return Ok(meant);
             }
         }
-        meant.paths = Where::Beginning(prefix.to_owned(), None);
+        meant.paths = PathSelection::Prefix(prefix.to_owned(), None);
         Ok(meant)
     }
 
     /// Selects all rows that pass the filter, after checking that they are in scope.
-    fn meant(&self, among: &EntityFilter<'_>) -> Result<EntitySelector, Error> {
+    fn select_all(&self, among: &EntityFilter<'_>) -> Result<EntitySelector, Error> {
         let EntityFilter { kind, owner, app_id, organization_id } = *among;
         let organization = match owner {
-            EntityOwner::App => Some(self.home(app_id.unwrap_or_default())?.unwrap_or_default()),
+            EntityOwner::App => Some(self.app_owner(app_id.unwrap_or_default())?.unwrap_or_default()),
             EntityOwner::Organization => match organization_id {
-                Some(given) => self.given(given)?,
+                Some(given) => self.check_organization(given)?,
                 None => None,
             },
             EntityOwner::Global => Some(String::new()),
@@ -105,14 +105,14 @@ impl EntityStore {
             entity,
             owner,
             organization,
-            depot: self.depot.number(),
-            paths: Where::Everywhere,
+            depot: self.database.number(),
+            paths: PathSelection::Everywhere,
         })
     }
 
     fn has_any(&self, meant: &EntitySelector) -> Result<bool, Error> {
-        let found = meant.span(|span| self.depot.among(&self.tenant, span, &[], None, 1));
-        Ok(!found.map_err(EntityStoreError::told)?.is_empty())
+        let found = meant.span(|span| self.database.find(&self.tenant, span, &[], None, 1));
+        Ok(!found.map_err(EntityStoreError::into_error)?.is_empty())
     }
 }
 
@@ -120,43 +120,43 @@ impl EntitySelector {
     /// True if the selection leaves out some of the rows in its span.
     pub fn is_narrowed(&self) -> bool {
         match &self.paths {
-            Where::Everywhere | Where::At(_) | Where::Beginning(_, None) => false,
-            Where::Nowhere | Where::Beginning(_, Some(_)) => true,
+            PathSelection::Everywhere | PathSelection::At(_) | PathSelection::Prefix(_, None) => false,
+            PathSelection::Nowhere | PathSelection::Prefix(_, Some(_)) => true,
         }
     }
 
     /// True if the selection cannot contain any row.
-    pub(super) fn is_nothing(&self) -> bool {
-        matches!(self.paths, Where::Nowhere)
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.paths, PathSelection::Nowhere)
     }
 
     /// True if the selection contains this row of its span.
-    pub(super) fn finds(&self, row: &RowFound) -> bool {
+    pub(super) fn contains(&self, row: &RowFound) -> bool {
         match &self.paths {
-            Where::Everywhere | Where::At(_) | Where::Beginning(_, None) => true,
-            Where::Nowhere => false,
-            Where::Beginning(_, Some(glob)) => glob.finds(&row.path),
+            PathSelection::Everywhere | PathSelection::At(_) | PathSelection::Prefix(_, None) => true,
+            PathSelection::Nowhere => false,
+            PathSelection::Prefix(_, Some(glob)) => glob.matches(&row.path),
         }
     }
 
     /// The location of a row.
-    pub(super) fn place(&self, RowFound { organization, path, .. }: &RowFound) -> RowPlace {
+    pub(super) fn location(&self, RowFound { organization, path, .. }: &RowFound) -> RowLocation {
         let owner = Some(organization.clone()).filter(|organization| !organization.is_empty());
         let organization_id = owner.clone().filter(|_| self.owner == EntityOwner::Organization);
         let entity = Entity { path: path.clone(), organization_id, ..self.entity.clone() };
-        RowPlace { entity, owner, depot: self.depot }
+        RowLocation { entity, owner, database: self.depot }
     }
 
     /// Calls `ask` with the span of the selection.
     pub(super) fn span<T>(&self, ask: impl FnOnce(Span<'_>) -> T) -> T {
         let behind = match &self.paths {
-            Where::Everywhere | Where::Nowhere | Where::At(_) => None,
-            Where::Beginning(first, _) => successor(first),
+            PathSelection::Everywhere | PathSelection::Nowhere | PathSelection::At(_) => None,
+            PathSelection::Prefix(first, _) => successor(first),
         };
         let paths = match &self.paths {
-            Where::Everywhere | Where::Nowhere => Paths::All,
-            Where::At(path) => Paths::Only(path),
-            Where::Beginning(first, _) => Paths::From(first, behind.as_deref()),
+            PathSelection::Everywhere | PathSelection::Nowhere => Paths::All,
+            PathSelection::At(path) => Paths::Only(path),
+            PathSelection::Prefix(first, _) => Paths::From(first, behind.as_deref()),
         };
         ask(Span {
             kind: self.entity.kind.name(),

@@ -6,11 +6,11 @@
 pub enum Tenant {
     /// Only global rows.
     #[default]
-    Nobody,
+    Global,
     /// This organisation's rows and global rows.
     Organization(String),
     /// All rows, for administrative commands.
-    Everybody,
+    All,
 }
 
 impl Tenant {
@@ -18,16 +18,16 @@ impl Tenant {
     pub fn organization(&self) -> Option<&str> {
         match self {
             Tenant::Organization(name) => Some(name),
-            Tenant::Nobody | Tenant::Everybody => None,
+            Tenant::Global | Tenant::All => None,
         }
     }
 
     /// True if rows of this organisation are in scope; the empty string means global.
-    pub fn reaches(&self, organization: &str) -> bool {
+    pub fn can_access(&self, organization: &str) -> bool {
         match self {
-            Tenant::Nobody => organization.is_empty(),
+            Tenant::Global => organization.is_empty(),
             Tenant::Organization(own) => organization.is_empty() || own == organization,
-            Tenant::Everybody => true,
+            Tenant::All => true,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Tests of the entity store on SQLite; set `LOCKGATE_TEST_STORE` to run them on PostgreSQL. Each test
 //! uses unique names.
 
-mod past;
-mod reach;
+mod history;
+mod isolation;
 mod starts;
 
 use super::*;
@@ -15,19 +15,19 @@ use crate::text::Version;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A database, and a name that is unique in it.
-struct Scene {
+struct Fixture {
     _dir: tempfile::TempDir,
-    depot: Arc<EntityDatabase>,
+    database: Arc<EntityDatabase>,
     tag: String,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl Fixture {
+    fn new() -> Fixture {
         let dir = tempfile::tempdir().unwrap();
         let file = format!("sqlite:{}", dir.path().join("content.db").display());
         let url = std::env::var("LOCKGATE_TEST_STORE").unwrap_or(file);
         let tag = format!("{:x}", RandomState::new().build_hasher().finish());
-        Scene { _dir: dir, depot: Arc::new(EntityDatabase::at(&url).unwrap()), tag }
+        Fixture { _dir: dir, database: Arc::new(EntityDatabase::from_url(&url).unwrap()), tag }
     }
 
     /// Makes a unique name of an organisation, an app or a path.
@@ -37,14 +37,14 @@ impl Scene {
 
     fn tenant(&self, name: &str) -> Tenant {
         match name {
-            "" => Tenant::Nobody,
-            "*" => Tenant::Everybody,
+            "" => Tenant::Global,
+            "*" => Tenant::All,
             name => Tenant::Organization(self.name(name)),
         }
     }
 
     fn rows(&self, tenant: &str) -> EntityStore {
-        EntityStore::new(Arc::clone(&self.depot), self.tenant(tenant))
+        EntityStore::new(Arc::clone(&self.database), self.tenant(tenant))
     }
 
     fn module(&self, path: &str) -> Entity {
@@ -62,7 +62,7 @@ impl Scene {
 }
 
 fn entity(kind: &str, path: &str) -> Entity {
-    let kind = EntityKind::named(kind).unwrap();
+    let kind = EntityKind::from_name(kind).unwrap();
     Entity { kind, path: path.to_owned(), app_id: None, organization_id: None }
 }
 
@@ -75,19 +75,23 @@ fn owner(entity: &Entity) -> EntityOwner {
 }
 
 impl EntityStore {
-    fn at(&self, entity: &Entity) -> RowPlace {
+    fn at(&self, entity: &Entity) -> RowLocation {
         self.admit(entity, owner(entity)).unwrap()
     }
 
     /// Writes texts in one edit, each over the current one; `None` removes the row.
-    fn write_all(&self, texts: &[(&RowPlace, Option<&str>)], kind: EntryKind) -> Result<WriteOutcome, Error> {
+    fn write_all(
+        &self,
+        texts: &[(&RowLocation, Option<&str>)],
+        kind: EntryKind,
+    ) -> Result<WriteOutcome, Error> {
         let seen: Vec<_> = texts.iter().map(|(place, _)| self.read(place, 1 << 20).unwrap()).collect();
         self.write_over(texts, &seen, kind)
     }
 
     fn write_over(
         &self,
-        texts: &[(&RowPlace, Option<&str>)],
+        texts: &[(&RowLocation, Option<&str>)],
         seen: &[Option<RowSnapshot>],
         kind: EntryKind,
     ) -> Result<WriteOutcome, Error> {
@@ -97,23 +101,27 @@ impl EntityStore {
         self.publish(&writes, &deed(kind))
     }
 
-    fn write(&self, place: &RowPlace, text: &str) -> EditId {
+    fn write(&self, place: &RowLocation, text: &str) -> EditId {
         edit(self.write_all(&[(place, Some(text))], EntryKind::Edit).unwrap())
     }
 
-    fn text_of(&self, place: &RowPlace) -> Option<String> {
+    fn text_of(&self, place: &RowLocation) -> Option<String> {
         let seen = self.read(place, 1 << 20).unwrap()?;
-        assert_eq!(seen.stamp, Version::hash(seen.bytes()));
+        assert_eq!(seen.version, Version::hash(seen.bytes()));
         Some(String::from_utf8(seen.bytes().to_vec()).unwrap())
     }
 }
 
-fn write_of<'a>(place: &'a RowPlace, text: Option<&'a str>, seen: Option<&'a RowSnapshot>) -> RowWrite<'a> {
+fn write_of<'a>(
+    place: &'a RowLocation,
+    text: Option<&'a str>,
+    seen: Option<&'a RowSnapshot>,
+) -> RowWrite<'a> {
     RowWrite {
-        place,
+        location: place,
         before: seen.map(|seen| (seen, Content::new(seen.bytes()))),
         after: text.map(|text| Content::new(text.as_bytes())),
-        told: JournalRecord { added: 2, removed: 1, keep: true },
+        record: JournalRecord { added: 2, removed: 1, keep: true },
     }
 }
 
@@ -135,7 +143,7 @@ fn is_overtaken(written: &WriteOutcome) -> bool {
 
 #[test]
 fn a_row_is_made_replaced_removed_and_made_again() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let rows = scene.rows("");
     let place = rows.at(&scene.module("a.py"));
     assert!(rows.read(&place, 9).unwrap().is_none() && !rows.exists(&place, place.path()));
@@ -156,12 +164,12 @@ fn a_row_is_made_replaced_removed_and_made_again() {
     assert_eq!((changed.before, changed.after), (Some(Version::hash(b"two\n")), None));
     assert_eq!((changed.entity.as_ref(), changed.path.as_str()), (Some(place.entity()), place.path()));
     assert_eq!((changed.added, changed.removed, changed.kept), (2, 1, true));
-    assert_eq!(entries[0].deed, deed(EntryKind::Edit));
+    assert_eq!(entries[0].meta, deed(EntryKind::Edit));
 }
 
 #[test]
 fn a_row_that_is_not_what_was_read_overtakes_the_edit() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let rows = scene.rows("");
     let place = rows.at(&scene.module("a"));
     let nothing = [rows.read(&place, 99).unwrap()];
@@ -180,7 +188,7 @@ fn a_row_that_is_not_what_was_read_overtakes_the_edit() {
 
 #[test]
 fn all_rows_of_an_edit_are_written_or_none() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let rows = scene.rows("o");
     let places = ["b", "a", "c"].map(|path| rows.at(&scene.workflow(path, None)));
     let texts = || places.iter().zip([Some("1"), Some("2"), Some("3")]).collect::<Vec<_>>();
@@ -199,7 +207,7 @@ fn all_rows_of_an_edit_are_written_or_none() {
 
 #[test]
 fn every_text_comes_back_as_the_bytes_that_it_was() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let rows = scene.rows("");
     let wide: Vec<u8> = "\u{feff}caf\u{e9}\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let large = "line\n".repeat(100_000);
@@ -208,10 +216,10 @@ fn every_text_comes_back_as_the_bytes_that_it_was() {
     for (number, bytes) in texts.into_iter().enumerate() {
         let place = rows.at(&scene.module(&format!("{number}")));
         let write = RowWrite {
-            place: &place,
+            location: &place,
             before: None,
             after: Some(Content::new(bytes)),
-            told: JournalRecord { keep: true, ..JournalRecord::default() },
+            record: JournalRecord { keep: true, ..JournalRecord::default() },
         };
         edit(rows.publish(&[write], &deed(EntryKind::Edit)).unwrap());
         assert_eq!(rows.read(&place, 1 << 20).unwrap().unwrap().bytes(), bytes);
@@ -225,10 +233,10 @@ fn every_text_comes_back_as_the_bytes_that_it_was() {
 
 #[test]
 fn of_many_who_swap_one_row_each_is_there_once() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let place = scene.rows("").at(&scene.module("a"));
     scene.rows("").write(&place, "0");
-    let count = |rows: EntityStore, place: &RowPlace| {
+    let count = |rows: EntityStore, place: &RowLocation| {
         let mut done = 0;
         while done < 12 {
             let seen = rows.read(place, 99).unwrap();

@@ -10,10 +10,10 @@ const STEP: usize = 1000;
 /// The caller of a search: it can cancel and receives progress.
 pub trait SearchClock: Sync {
     /// True if the caller no longer waits.
-    fn has_left(&self) -> bool;
+    fn is_cancelled(&self) -> bool;
 
     /// Receives the number of files that are done, and of those found so far.
-    fn hears(&self, done: usize, of: usize);
+    fn report(&self, done: usize, of: usize);
 }
 
 /// The deadline and the progress of a search.
@@ -22,7 +22,7 @@ pub struct Clock<'a> {
     waiting: &'a dyn SearchClock,
     found: AtomicUsize,
     done: AtomicUsize,
-    told: Mutex<usize>,
+    reported: Mutex<usize>,
     stopped: AtomicBool,
 }
 
@@ -30,15 +30,15 @@ impl<'a> Clock<'a> {
     /// A clock that ends a search at this time, or when the caller no longer waits.
     pub fn new(end: Instant, waiting: &'a dyn SearchClock) -> Clock<'a> {
         let (found, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Clock { end, waiting, found, done, told: Mutex::new(0), stopped: AtomicBool::new(false) }
+        Clock { end, waiting, found, done, reported: Mutex::new(0), stopped: AtomicBool::new(false) }
     }
 
     /// True if the search may continue; once false, it stays false.
-    pub fn goes_on(&self) -> bool {
+    pub fn may_continue(&self) -> bool {
         if self.is_stopped() {
             return false;
         }
-        let goes_on = Instant::now() < self.end && !self.waiting.has_left();
+        let goes_on = Instant::now() < self.end && !self.waiting.is_cancelled();
         if !goes_on {
             self.stopped.store(true, Ordering::Relaxed);
         }
@@ -56,22 +56,22 @@ impl<'a> Clock<'a> {
     }
 
     /// Counts files that were found.
-    pub(in crate::store) fn finds(&self, files: usize) {
+    pub(in crate::store) fn add_found(&self, files: usize) {
         self.found.fetch_add(files, Ordering::Relaxed);
     }
 
     /// Counts files that are done, and reports progress at intervals.
-    pub(in crate::store) fn does(&self, files: usize) {
+    pub(in crate::store) fn add_done(&self, files: usize) {
         let before = self.done.fetch_add(files, Ordering::Relaxed);
         let done = before + files;
         if before / STEP == done / STEP {
             return;
         }
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have reported a greater number.
         if done > *told {
             *told = done;
-            self.waiting.hears(done, self.found.load(Ordering::Relaxed));
+            self.waiting.report(done, self.found.load(Ordering::Relaxed));
         }
     }
 }

@@ -8,7 +8,7 @@ use super::ignores::{Holds, Ignores};
 use super::links::ProtectedLinks;
 use crate::store::access;
 use crate::store::alias;
-use crate::store::file_place::{FilePlace, join};
+use crate::store::file_location::{FileLocation, join};
 use crate::store::folder::{Folder, Identity};
 use crate::store::root::{Root, named};
 use rustix::fs::Stat;
@@ -111,8 +111,8 @@ impl DirState {
     }
 
     /// True if git ignores an entry; `path` is its absolute path.
-    pub(super) fn passes_over(&self, path: &Path, is_folder: bool) -> bool {
-        self.ignores.as_ref().is_some_and(|ignores| ignores.pass_over(path, is_folder))
+    pub(super) fn is_ignored(&self, path: &Path, is_folder: bool) -> bool {
+        self.ignores.as_ref().is_some_and(|ignores| ignores.is_ignored(path, is_folder))
     }
 
     /// True if ignore rules apply here.
@@ -129,9 +129,9 @@ impl DirState {
     /// True if a marked name in a folder above leads to the file, or to a folder in which it is protected.
     fn is_marked(&self, name: &str, file: Identity) -> bool {
         let covered = |marked: &str, below: &str| access::rule_for(&join(marked, below)).is_some();
-        self.way().filter(|above| !above.marks.is_empty()).any(|above| {
+        self.ancestors().filter(|above| !above.marks.is_empty()).any(|above| {
             above.marks.iter().any(|(target, marked)| {
-                let step = self.way().take_while(|step| step.path.len() >= above.path.len());
+                let step = self.ancestors().take_while(|step| step.path.len() >= above.path.len());
                 let mut folders = step.filter(|step| step.identity == *target);
                 let below = |step: &DirState| {
                     let rest = self.path.get(step.path.len()..).unwrap_or_default();
@@ -143,14 +143,14 @@ impl DirState {
     }
 
     /// Iterates from this folder through those above it up to the root.
-    fn way(&self) -> impl Iterator<Item = &DirState> {
+    fn ancestors(&self) -> impl Iterator<Item = &DirState> {
         std::iter::successors(Some(self), |station| station.above.as_deref())
     }
 
     /// The path of a file in this folder; `None` if the root's own path is not UTF-8.
-    pub(super) fn place(&self, roots: &[Root], name: &str) -> Option<FilePlace> {
+    pub(super) fn place(&self, roots: &[Root], name: &str) -> Option<FileLocation> {
         let in_root = self.join(name);
-        Some(FilePlace {
+        Some(FileLocation {
             root: self.root,
             folder: self.path.clone(),
             identity: self.identity,

@@ -90,7 +90,7 @@ impl<'p> Finder<'p> {
             }
             self.weigh(began.elapsed(), piece.len());
             from = end;
-            if !clock.goes_on() {
+            if !clock.may_continue() {
                 return if from < text.len() { SearchEnd::Late } else { SearchEnd::Done };
             }
         }
@@ -123,7 +123,7 @@ impl<'p> Finder<'p> {
             if found(lines).is_break() {
                 return SearchEnd::Done;
             }
-            if !clock.goes_on() {
+            if !clock.may_continue() {
                 return SearchEnd::Late;
             }
         }
@@ -200,11 +200,11 @@ mod tests {
     struct Nobody;
 
     impl SearchClock for Nobody {
-        fn has_left(&self) -> bool {
+        fn is_cancelled(&self) -> bool {
             false
         }
 
-        fn hears(&self, _: usize, _: usize) {}
+        fn report(&self, _: usize, _: usize) {}
     }
 
     fn pattern(text: &str) -> SearchPattern {

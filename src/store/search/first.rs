@@ -20,14 +20,14 @@ impl<T> FirstEntries<T> {
     }
 
     /// True if an entry with this key would be stored.
-    pub(super) fn takes(&self, key: &(usize, String)) -> bool {
+    pub(super) fn would_keep(&self, key: &(usize, String)) -> bool {
         let last = self.first.last_key_value();
         self.counted < self.most || last.is_some_and(|(last, _)| key < last)
     }
 
     /// Adds an entry with its count.
     pub(super) fn put(&mut self, key: (usize, String), count: usize, thing: T) {
-        if !self.takes(&key) {
+        if !self.would_keep(&key) {
             return;
         }
         self.first.insert(key, (count, thing));

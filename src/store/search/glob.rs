@@ -9,7 +9,7 @@ pub struct SearchGlob(Gitignore);
 
 impl SearchGlob {
     /// True if a path contains glob characters.
-    pub fn is_meant_by(path: &str) -> bool {
+    pub fn is_glob(path: &str) -> bool {
         path.contains(['*', '?', '[', '{'])
     }
 
@@ -17,7 +17,7 @@ impl SearchGlob {
     /// it.
     ///
     /// Errors: `BAD_PATTERN`.
-    pub fn read(text: &str, path: &str) -> Result<SearchGlob, Error> {
+    pub fn parse(text: &str, path: &str) -> Result<SearchGlob, Error> {
         let climbs = text.split('/').any(|name| name == "..");
         read(text).filter(|_| !climbs).ok_or_else(|| {
             Error::new(Code::BadPattern, format!("{path} is not a valid glob"))
@@ -27,7 +27,7 @@ impl SearchGlob {
     }
 
     /// True if the glob matches this path.
-    pub fn finds(&self, path: &str) -> bool {
+    pub fn matches(&self, path: &str) -> bool {
         self.0.matched(path, false).is_ignore()
     }
 

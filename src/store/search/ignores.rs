@@ -81,7 +81,7 @@ impl Ignores {
     }
 
     /// True if an entry of the folder is ignored; its path is absolute.
-    pub(super) fn pass_over(&self, path: &Path, is_folder: bool) -> bool {
+    pub(super) fn is_ignored(&self, path: &Path, is_folder: bool) -> bool {
         let mut excluded = Match::None;
         for level in std::iter::successors(Some(self), |level| level.above.as_deref()) {
             match level.rules.matched(path, is_folder) {

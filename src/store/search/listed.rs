@@ -11,9 +11,9 @@ use rustix::fs::FileType;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hidden {
     /// Hidden files are included.
-    Seen,
+    Included,
     /// Hidden files are left out.
-    LeftOut,
+    Excluded,
 }
 
 /// The entries of a folder that a walk needs.
@@ -40,7 +40,7 @@ impl FolderListing {
             };
             listed.signs.note(name);
             let is_hidden = name.starts_with('.');
-            if is_hidden && (hidden == Hidden::LeftOut || publish::target_of(name).is_some()) {
+            if is_hidden && (hidden == Hidden::Excluded || publish::target_of(name).is_some()) {
                 return Ok(());
             }
             let kind = match kind {

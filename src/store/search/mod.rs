@@ -35,7 +35,7 @@ pub use pattern::{MatchReach, SearchPattern};
 pub use target::{SearchRoots, SearchTarget};
 pub use walk::Skipped;
 
-use super::file_place::FilePlace;
+use super::file_location::FileLocation;
 use super::files::Files;
 use super::fingerprint::FileFingerprint;
 use crate::text::Hints;
@@ -61,35 +61,35 @@ pub struct SearchLimits<'a> {
 pub struct Hits {
     /// The first files with matches, in the order of their paths, each with its number of matches: enough
     /// files for the results to show.
-    pub files: Vec<(FilePlace, usize)>,
+    pub files: Vec<(FileLocation, usize)>,
     /// The number of matches in all files.
     pub total: usize,
     /// The number of searched files.
     pub searched: usize,
     /// The files and folders that could not be searched.
-    pub passed: Skipped,
+    pub skipped: Skipped,
 }
 
 /// The result of listing files.
 #[derive(Debug)]
 pub struct FoundFiles {
     /// The first files, in the order of their paths, each with its size in bytes.
-    pub files: Vec<(FilePlace, u64)>,
+    pub files: Vec<(FileLocation, u64)>,
     /// Set when there are more.
     pub is_cut: bool,
     /// The files and folders that could not be read.
-    pub passed: Skipped,
+    pub skipped: Skipped,
 }
 
 /// A list of files with their fingerprints.
 #[derive(Debug)]
 pub struct FileList {
     /// The files, in the order of their names.
-    pub files: Vec<(FilePlace, FileFingerprint)>,
+    pub files: Vec<(FileLocation, FileFingerprint)>,
     /// Set when there may be more.
     pub is_cut: bool,
     /// The files and folders that could not be read.
-    pub passed: Skipped,
+    pub skipped: Skipped,
 }
 
 impl Files {
@@ -108,32 +108,32 @@ impl Files {
             largest: bounds.largest,
             finder: Finder::new(pattern),
             reader: FileReader::default(),
-            kept: FirstEntries::new(bounds.most),
+            first: FirstEntries::new(bounds.most),
             total: 0,
             searched: 0,
         };
         let (seekers, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
         let (mut kept, mut total, mut searched) = (FirstEntries::new(bounds.most), 0, 0);
         for seeker in seekers {
-            kept.join(seeker.kept);
+            kept.join(seeker.first);
             total += seeker.total;
             searched += seeker.searched;
         }
         let files = kept.into_first().map(|(count, place)| (place, count)).collect();
-        Hits { files, total, searched, passed }
+        Hits { files, total, searched, skipped: passed }
     }
 
     /// Lists the files below some folders.
     pub fn find(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FoundFiles {
-        let hand = || Lister { kept: FirstEntries::new(bounds.most), seen: 0 };
+        let hand = || Lister { first: FirstEntries::new(bounds.most), seen: 0 };
         let (listers, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
         let (mut kept, mut seen) = (FirstEntries::new(bounds.most), 0);
         for lister in listers {
-            kept.join(lister.kept);
+            kept.join(lister.first);
             seen += lister.seen;
         }
-        let files: Vec<(FilePlace, u64)> = kept.into_first().map(|(_, file)| file).collect();
-        FoundFiles { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, passed }
+        let files: Vec<(FileLocation, u64)> = kept.into_first().map(|(_, file)| file).collect();
+        FoundFiles { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, skipped: passed }
     }
 }
 
@@ -145,17 +145,17 @@ impl Files {
         let hand = || Surveyor { left: &left, files: Vec::new(), is_cut: false };
         let (hands, passed) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(hand);
         let is_cut = bounds.clock.is_stopped() || hands.iter().any(|hand| hand.is_cut);
-        let mut files: Vec<(FilePlace, FileFingerprint)> =
+        let mut files: Vec<(FileLocation, FileFingerprint)> =
             hands.into_iter().flat_map(|hand| hand.files).collect();
         files.sort_unstable_by(|(one, _), (other, _)| one.shown().cmp(other.shown()));
-        FileList { files, is_cut, passed }
+        FileList { files, is_cut, skipped: passed }
     }
 }
 
 /// Collects the files of one thread with their fingerprints.
 struct Surveyor<'a> {
     left: &'a AtomicUsize,
-    files: Vec<(FilePlace, FileFingerprint)>,
+    files: Vec<(FileLocation, FileFingerprint)>,
     is_cut: bool,
 }
 
@@ -181,7 +181,7 @@ struct FileSearcher<'a> {
     largest: u64,
     finder: Finder<'a>,
     reader: FileReader,
-    kept: FirstEntries<FilePlace>,
+    first: FirstEntries<FileLocation>,
     total: usize,
     searched: usize,
 }
@@ -200,11 +200,11 @@ impl Visitor for FileSearcher<'_> {
             return;
         }
         self.total += count;
-        let key = (file.station.root, file.station.join(file.name));
-        if self.kept.takes(&key)
+        let key = (file.dir_state.root, file.dir_state.join(file.name));
+        if self.first.would_keep(&key)
             && let Some(place) = file.place()
         {
-            self.kept.put(key, count, place);
+            self.first.put(key, count, place);
         }
     }
 }
@@ -221,7 +221,7 @@ impl FileSearcher<'_> {
         let unreadable = |_| Passed::Unreadable;
         let Some((open, stat)) = file.open().map_err(unreadable)? else { return Ok(None) };
         let hints = || match file.place() {
-            Some(place) if file.station.has_editorconfig => self.files.hints(&place),
+            Some(place) if file.dir_state.has_editorconfig => self.files.hints(&place),
             Some(_) | None => Hints::default(),
         };
         let read = self.reader.read(&open, &stat, self.largest, hints).map_err(unreadable)?;
@@ -247,7 +247,7 @@ impl FileSearcher<'_> {
 
 /// Lists the files of one thread.
 struct Lister {
-    kept: FirstEntries<(FilePlace, u64)>,
+    first: FirstEntries<(FileLocation, u64)>,
     seen: usize,
 }
 
@@ -259,11 +259,11 @@ impl Visitor for Lister {
             Err(_) => return passed.unreadable += 1,
         };
         self.seen += 1;
-        let key = (file.station.root, file.station.join(file.name));
-        if self.kept.takes(&key)
+        let key = (file.dir_state.root, file.dir_state.join(file.name));
+        if self.first.would_keep(&key)
             && let Some(place) = file.place()
         {
-            self.kept.put(key, 1, (place, u64::try_from(stat.st_size).unwrap_or(0)));
+            self.first.put(key, 1, (place, u64::try_from(stat.st_size).unwrap_or(0)));
         }
     }
 }

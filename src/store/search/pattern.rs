@@ -44,7 +44,7 @@ impl SearchPattern {
             return Err(bad(format!("it is longer than {LONGEST} bytes")));
         }
         let mut parser: Parser = ParserBuilder::new().multi_line(true).utf8(false).build();
-        let parsed = parser.parse(pattern).map_err(|error| bad(said(&error, pattern)))?;
+        let parsed = parser.parse(pattern).map_err(|error| bad(describe(&error, pattern)))?;
         if reach == MatchReach::Line && asks_for_a_line_end(&parsed) {
             return Err(bad("it asks for a line end".to_owned())
                 .hint("give multiline: true to find what reaches over lines"));
@@ -77,7 +77,7 @@ pub(super) fn bad(what: String) -> Error {
 }
 
 /// The error in a pattern and its position.
-fn said(error: &regex_syntax::Error, pattern: &str) -> String {
+fn describe(error: &regex_syntax::Error, pattern: &str) -> String {
     let (what, at) = match error {
         regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
         regex_syntax::Error::Translate(error) => (error.kind().to_string(), error.span().start.offset),

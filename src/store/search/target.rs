@@ -5,18 +5,18 @@
 use super::dir_state::{DirState, Signs};
 use super::glob::{SearchGlob, nothing_at};
 use crate::error::Error;
-use crate::store::file_place::{FilePlace, join};
+use crate::store::file_location::{FileLocation, join};
 use crate::store::files::Files;
 use crate::store::root::Root;
 use crate::store::walk::{self, WalkEnd};
-use crate::store::{admit, alias, spelling, state, trouble};
+use crate::store::{admit, alias, spelling, state, system_error};
 use std::sync::Arc;
 
 /// The target of a search.
 #[derive(Debug)]
 pub enum SearchTarget {
     /// One file, even if ignore rules would skip it.
-    File(FilePlace),
+    File(FileLocation),
     /// The files below some folders.
     Below(SearchRoots),
 }
@@ -42,7 +42,7 @@ enum Only {
     All,
     Glob(Box<SearchGlob>),
     /// The files whose path in the root begins with this.
-    Beginning(String),
+    Prefix(String),
 }
 
 impl Files {
@@ -51,17 +51,17 @@ impl Files {
     ///
     /// Errors: `FILE_NOT_FOUND`, `PROTECTED`, `NOT_A_FILE`, `BAD_PATTERN` for a glob, and errors of the path
     /// itself.
-    pub fn within(&self, path: Option<&str>) -> Result<SearchTarget, Error> {
+    pub fn search_target(&self, path: Option<&str>) -> Result<SearchTarget, Error> {
         let Some(path) = path.filter(|path| !path.is_empty()) else {
             return self.everywhere().map(SearchTarget::Below);
         };
-        let (root, rest) = self.asked(path)?;
-        match self.standing(root, &rest, path)? {
+        let (root, rest) = self.split_root(path)?;
+        match self.target_kind(root, &rest, path)? {
             TargetKind::File => self.admit_to_read(path).map(SearchTarget::File),
             TargetKind::Folder(start) => {
                 Ok(SearchTarget::Below(SearchRoots { starts: vec![start], only: Only::All }))
             }
-            TargetKind::Nothing if SearchGlob::is_meant_by(path) => {
+            TargetKind::Nothing if SearchGlob::is_glob(path) => {
                 self.globbed(root, &rest, path).map(SearchTarget::Below)
             }
             TargetKind::Nothing => Err(nothing_at(path)),
@@ -71,19 +71,19 @@ impl Files {
     /// Resolves a folder, or the beginning of paths; an empty path means every root.
     ///
     /// Errors: `PROTECTED`, and errors of the path itself.
-    pub fn beginning(&self, path: &str) -> Result<SearchRoots, Error> {
+    pub fn with_prefix(&self, path: &str) -> Result<SearchRoots, Error> {
         if path.is_empty() {
             return self.everywhere();
         }
-        let (root, rest) = self.asked(path)?;
-        if let TargetKind::Folder(start) = self.standing(root, &rest, path)? {
+        let (root, rest) = self.split_root(path)?;
+        if let TargetKind::Folder(start) = self.target_kind(root, &rest, path)? {
             return Ok(SearchRoots { starts: vec![start], only: Only::All });
         }
-        let normal = spelling::normal(&rest).ok_or_else(|| trouble::outside(path))?;
+        let normal = spelling::normal(&rest).ok_or_else(|| system_error::outside(path))?;
         let (folder, name) = normal.rsplit_once('/').unwrap_or(("", &normal));
-        match self.standing(root, folder, path)? {
+        match self.target_kind(root, folder, path)? {
             TargetKind::Folder(start) => {
-                let only = Only::Beginning(join(&start.path, name));
+                let only = Only::Prefix(join(&start.path, name));
                 Ok(SearchRoots { starts: vec![start], only })
             }
             TargetKind::File | TargetKind::Nothing => Ok(SearchRoots { starts: Vec::new(), only: Only::All }),
@@ -97,7 +97,7 @@ impl Files {
             .map(|root| SearchStart { root, path: String::new(), above: None })
             .collect();
         if let (false, Some(first)) = (self.base().is_empty(), starts.first_mut())
-            && let TargetKind::Folder(base) = self.standing(0, self.base(), ".")?
+            && let TargetKind::Folder(base) = self.target_kind(0, self.base(), ".")?
         {
             *first = base;
         }
@@ -105,7 +105,7 @@ impl Files {
     }
 
     /// The root that a path names, and the rest of it.
-    fn asked(&self, path: &str) -> Result<(usize, String), Error> {
+    fn split_root(&self, path: &str) -> Result<(usize, String), Error> {
         spelling::check(path)?;
         walk::choose(&self.roots, path)
     }
@@ -113,19 +113,19 @@ impl Files {
     /// The folder that a glob begins with, and the glob.
     fn globbed(&self, root: usize, rest: &str, path: &str) -> Result<SearchRoots, Error> {
         let names: Vec<&str> = rest.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-        let fixed = names.iter().take_while(|name| !SearchGlob::is_meant_by(name)).count();
+        let fixed = names.iter().take_while(|name| !SearchGlob::is_glob(name)).count();
         let (folder, open) = names.split_at_checked(fixed).unwrap_or_default();
-        let TargetKind::Folder(start) = self.standing(root, &folder.join("/"), path)? else {
+        let TargetKind::Folder(start) = self.target_kind(root, &folder.join("/"), path)? else {
             return Err(nothing_at(path));
         };
         // A glob without `/` matches in every folder, as in a .gitignore.
-        let only = SearchGlob::read(&join(&SearchGlob::escaped(&start.path), &open.join("/")), path)?;
+        let only = SearchGlob::parse(&join(&SearchGlob::escaped(&start.path), &open.join("/")), path)?;
         Ok(SearchRoots { starts: vec![start], only: Only::Glob(Box::new(only)) })
     }
 
     /// Returns the kind of entry at a path in a root, once it is vetted; `path` is the argument as the caller
     /// gave it.
-    fn standing(&self, root: usize, rest: &str, path: &str) -> Result<TargetKind, Error> {
+    fn target_kind(&self, root: usize, rest: &str, path: &str) -> Result<TargetKind, Error> {
         admit::refuse_protected(&spelling::normal(rest).unwrap_or_else(|| rest.to_owned()), path)?;
         let mut found = walk::walk(&self.roots, root, rest, path)?;
         if found.file.is_some() {
@@ -134,7 +134,7 @@ impl Files {
         if !found.missing.is_empty() {
             return Ok(TargetKind::Nothing);
         }
-        let last = found.folders.pop().ok_or_else(|| trouble::outside(path))?;
+        let last = found.folders.pop().ok_or_else(|| system_error::outside(path))?;
         let in_root = admit::real_path(&found, &last.name);
         if !found.folders.is_empty() {
             admit::refuse_protected(&in_root, path)?;
@@ -143,7 +143,7 @@ impl Files {
         }
         let root = found.root;
         let above =
-            above(&self.roots, found).map_err(|errno| trouble::failed("looking at it", path, errno))?;
+            above(&self.roots, found).map_err(|errno| system_error::failed("looking at it", path, errno))?;
         Ok(TargetKind::Folder(SearchStart { root, path: in_root, above }))
     }
 }
@@ -185,8 +185,8 @@ impl SearchRoots {
     pub(super) fn finds(&self, station: &DirState, name: &str) -> bool {
         match &self.only {
             Only::All => true,
-            Only::Glob(glob) => glob.finds(&station.join(name)),
-            Only::Beginning(path) => station.join(name).starts_with(path.as_str()),
+            Only::Glob(glob) => glob.matches(&station.join(name)),
+            Only::Prefix(path) => station.join(name).starts_with(path.as_str()),
         }
     }
 
@@ -194,7 +194,7 @@ impl SearchRoots {
     pub fn is_narrowed(&self) -> bool {
         match self.only {
             Only::All => false,
-            Only::Glob(_) | Only::Beginning(_) => true,
+            Only::Glob(_) | Only::Prefix(_) => true,
         }
     }
 }

@@ -13,22 +13,22 @@ use std::time::{Duration, Instant};
 struct Nobody;
 
 impl SearchClock for Nobody {
-    fn has_left(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         false
     }
 
-    fn hears(&self, _: usize, _: usize) {}
+    fn report(&self, _: usize, _: usize) {}
 }
 
 /// Somebody who has left before the work began.
 struct Gone;
 
 impl SearchClock for Gone {
-    fn has_left(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         true
     }
 
-    fn hears(&self, _: usize, _: usize) {}
+    fn report(&self, _: usize, _: usize) {}
 }
 
 fn clock(waiting: &dyn SearchClock) -> Clock<'_> {
@@ -59,7 +59,7 @@ impl Scene {
 
     fn found(&self, path: &str, hidden: Hidden) -> Vec<String> {
         let SearchTarget::Below(below) =
-            self.files.within(Some(path).filter(|path| !path.is_empty())).unwrap()
+            self.files.search_target(Some(path).filter(|path| !path.is_empty())).unwrap()
         else {
             panic!("{path} is a file")
         };
@@ -70,18 +70,18 @@ impl Scene {
     }
 
     fn hits(&self, pattern: &str, most: usize) -> Hits {
-        let SearchTarget::Below(below) = self.files.within(None).unwrap() else { panic!() };
+        let SearchTarget::Below(below) = self.files.search_target(None).unwrap() else { panic!() };
         let (pattern, clock) = (SearchPattern::new(pattern, MatchReach::Line).unwrap(), clock(&Nobody));
         self.files.search(
             &below,
             &pattern,
-            Hidden::Seen,
+            Hidden::Included,
             SearchLimits { most, largest: 1 << 20, clock: &clock },
         )
     }
 
     fn refused(&self, path: &str) -> Option<Code> {
-        self.files.within(Some(path)).err().map(|refusal| refusal.code)
+        self.files.search_target(Some(path)).err().map(|refusal| refusal.code)
     }
 }
 
@@ -120,7 +120,7 @@ fn what_is_hidden_ignored_or_protected_is_left_out() {
         (".a.txt.0123456789abcdef.lockgate", ""),
     ]);
     let seen = ["a.txt", "inner/a.log", "keep.log", "sub/build/a.txt"];
-    assert_eq!(scene.found("", Hidden::LeftOut), seen);
+    assert_eq!(scene.found("", Hidden::Excluded), seen);
     let all = [
         ".gitignore",
         ".hidden/a.txt",
@@ -132,11 +132,11 @@ fn what_is_hidden_ignored_or_protected_is_left_out() {
         "sub/.gitignore",
         "sub/build/a.txt",
     ];
-    assert_eq!(scene.found("", Hidden::Seen), all);
-    assert_eq!(scene.found("sub", Hidden::LeftOut), ["sub/build/a.txt"]);
-    assert_eq!(scene.found("build", Hidden::LeftOut), ["build/a.txt"]);
-    assert_eq!(scene.found(".hidden", Hidden::LeftOut), [".hidden/a.txt"]);
-    assert_eq!(scene.found("inner", Hidden::LeftOut), ["inner/a.log"]);
+    assert_eq!(scene.found("", Hidden::Included), all);
+    assert_eq!(scene.found("sub", Hidden::Excluded), ["sub/build/a.txt"]);
+    assert_eq!(scene.found("build", Hidden::Excluded), ["build/a.txt"]);
+    assert_eq!(scene.found(".hidden", Hidden::Excluded), [".hidden/a.txt"]);
+    assert_eq!(scene.found("inner", Hidden::Excluded), ["inner/a.log"]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
         (".github/*.py", &[".github/a.py"]),
         ("*.rs", &[]),
     ] {
-        assert_eq!(scene.found(path, Hidden::LeftOut), wanted, "{path}");
+        assert_eq!(scene.found(path, Hidden::Excluded), wanted, "{path}");
     }
     for (path, code) in [
         ("none", Code::FileNotFound),
@@ -193,7 +193,7 @@ fn a_beginning_of_a_path_is_one() {
         ("s", &["src/main.rs", "src/map.rs"], true),
         ("none/x", &[], false),
     ] {
-        let found = scene.files.find(&scene.files.beginning(path).unwrap(), Hidden::LeftOut, bounds);
+        let found = scene.files.find(&scene.files.with_prefix(path).unwrap(), Hidden::Excluded, bounds);
         let names: Vec<&str> = found.files.iter().map(|(place, _)| place.shown()).collect();
         assert_eq!((names.as_slice(), found.is_cut), (wanted, is_cut), "{path}");
     }
@@ -202,14 +202,14 @@ fn a_beginning_of_a_path_is_one() {
 #[test]
 fn a_search_that_nobody_waits_for_ends() {
     let scene = Scene::new(&[("a", "needle\n")]);
-    let SearchTarget::Below(below) = scene.files.within(None).unwrap() else { panic!() };
+    let SearchTarget::Below(below) = scene.files.search_target(None).unwrap() else { panic!() };
     let pattern = SearchPattern::new("needle", MatchReach::Line).unwrap();
     let late = Clock::new(Instant::now(), &Nobody);
     for clock in [clock(&Gone), late] {
         let bounds = SearchLimits { most: 9, largest: 9, clock: &clock };
-        assert_eq!(scene.files.search(&below, &pattern, Hidden::Seen, bounds).total, 0);
+        assert_eq!(scene.files.search(&below, &pattern, Hidden::Included, bounds).total, 0);
         assert!(clock.is_stopped());
-        assert!(scene.files.find(&below, Hidden::Seen, bounds).is_cut);
+        assert!(scene.files.find(&below, Hidden::Included, bounds).is_cut);
     }
 }
 
@@ -224,7 +224,7 @@ fn what_cannot_be_searched_is_counted() {
     fs::write(root.join(name), "needle\n").unwrap();
     let hits = scene.hits("needle", 100);
     assert_eq!(hits.total, 2);
-    assert_eq!(hits.passed, Skipped { large: 1, unreadable: 0, unnamed: 1, slow: 0 });
+    assert_eq!(hits.skipped, Skipped { large: 1, unreadable: 0, unnamed: 1, slow: 0 });
 }
 
 proptest! {

@@ -13,7 +13,7 @@ use super::listed::{FolderListing, Hidden};
 use super::queue;
 use super::target::SearchRoots;
 use crate::store::admit;
-use crate::store::file_place::FilePlace;
+use crate::store::file_location::FileLocation;
 use crate::store::folder::{Folder, Identity};
 use crate::store::root::Root;
 use crate::store::state;
@@ -79,7 +79,7 @@ pub(super) struct FileWalk<'a> {
 /// A file of the walk; opening it checks that it may be read.
 pub(super) struct File<'a> {
     walk: &'a FileWalk<'a>,
-    pub(super) station: &'a DirState,
+    pub(super) dir_state: &'a DirState,
     folder: &'a Folder,
     pub(super) name: &'a str,
 }
@@ -91,7 +91,7 @@ enum WalkJob {
 
 /// The state of one thread of a walk.
 struct WalkPart<H> {
-    hand: H,
+    visitor: H,
     passed: Skipped,
     space: Vec<u8>,
 }
@@ -129,15 +129,15 @@ impl<'a> FileWalk<'a> {
         };
         let jobs = self.below.starts().map(start).collect();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
-        let part = || WalkPart { hand: hand(), passed: Skipped::default(), space: Vec::new() };
+        let part = || WalkPart { visitor: hand(), passed: Skipped::default(), space: Vec::new() };
         let parts = queue::share(jobs, threads, part, |part, job| self.work(part, job));
         let mut passed = Skipped::default();
         parts.iter().for_each(|part| passed.add(part.passed));
-        (parts.into_iter().map(|part| part.hand).collect(), passed)
+        (parts.into_iter().map(|part| part.visitor).collect(), passed)
     }
 
     fn work<H: Visitor>(&self, part: &mut WalkPart<H>, job: WalkJob) -> Vec<WalkJob> {
-        if !self.clock.goes_on() {
+        if !self.clock.may_continue() {
             return Vec::new();
         }
         match job {
@@ -177,7 +177,7 @@ impl<'a> FileWalk<'a> {
         let entered = DirState::enter((root, at), above, path, (&folder, identity), listed.signs)?;
         let Some(station) = entered.map(Arc::new) else { return Ok(Vec::new()) };
         self.sift(&mut listed, &station, at);
-        self.clock.finds(listed.files.len());
+        self.clock.add_found(listed.files.len());
         let below = |name: String| WalkJob::Folder {
             above: Some(Arc::clone(&station)),
             root,
@@ -205,7 +205,7 @@ impl<'a> FileWalk<'a> {
                 return true;
             }
             path.push(name);
-            let passed = station.passes_over(&path, is_folder);
+            let passed = station.is_ignored(&path, is_folder);
             path.pop();
             !passed
         };
@@ -227,12 +227,12 @@ impl<'a> FileWalk<'a> {
         names: &[String],
     ) {
         for (at, name) in names.iter().enumerate() {
-            if self.clock.is_stopped() || (at % OFTEN == 0 && !self.clock.goes_on()) {
+            if self.clock.is_stopped() || (at % OFTEN == 0 && !self.clock.may_continue()) {
                 return;
             }
-            part.hand.take(&File { walk: self, station, folder, name }, &mut part.passed);
+            part.visitor.take(&File { walk: self, dir_state: station, folder, name }, &mut part.passed);
         }
-        self.clock.does(names.len());
+        self.clock.add_done(names.len());
     }
 }
 
@@ -275,13 +275,13 @@ impl File<'_> {
             return false;
         }
         // The folder is on a file system that stores files; another one may be mounted over a single file.
-        let same = stat.st_dev == self.station.identity.device;
+        let same = stat.st_dev == self.dir_state.identity.device;
         let stored = same || admit::refuse_special(stat, file, self.name).is_ok();
-        stored && !self.station.is_reached(self.name, stat, &self.walk.links, self.walk.roots)
+        stored && !self.dir_state.is_reached(self.name, stat, &self.walk.links, self.walk.roots)
     }
 
     /// The file's path; `None` if its root's own path is not UTF-8.
-    pub(super) fn place(&self) -> Option<FilePlace> {
-        self.station.place(self.walk.roots, self.name)
+    pub(super) fn place(&self) -> Option<FileLocation> {
+        self.dir_state.place(self.walk.roots, self.name)
     }
 }

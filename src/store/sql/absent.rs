@@ -18,7 +18,7 @@ impl Database {
         Err(DatabaseError::Closed("lockgate was built without a journal".to_owned()))
     }
 
-    pub fn give_up(&self, _: &Path, _: &str) -> Result<Option<String>, DatabaseError> {
+    pub fn set_aside_if_corrupt(&self, _: &Path, _: &str) -> Result<Option<String>, DatabaseError> {
         match *self {}
     }
 
@@ -78,15 +78,15 @@ impl Database {
         match *self {}
     }
 
-    pub fn is_begun(&self, _: &str) -> Result<bool, DatabaseError> {
+    pub fn has_unsettled(&self, _: &str) -> Result<bool, DatabaseError> {
         match *self {}
     }
 
-    pub fn begun(&self) -> Result<Vec<UnsettledEdit>, DatabaseError> {
+    pub fn unsettled(&self) -> Result<Vec<UnsettledEdit>, DatabaseError> {
         match *self {}
     }
 
-    pub fn is_open(&self, _: u64) -> Result<bool, DatabaseError> {
+    pub fn is_unsettled(&self, _: u64) -> Result<bool, DatabaseError> {
         match *self {}
     }
 

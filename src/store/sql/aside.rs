@@ -3,7 +3,7 @@
 //! Invariant: no part of it is deleted, and no new database is created while its name is taken.
 
 use super::DatabaseError;
-use super::database::io_failure;
+use super::database::io_error;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,7 +17,7 @@ pub fn set_aside(path: &Path, why: &str) -> Result<String, DatabaseError> {
     let new = free_name(path);
     for part in PARTS {
         match std::fs::rename(with(path, part), with(&new, part)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_failure(&error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_error(&error)),
             Ok(()) | Err(_) => {}
         }
     }

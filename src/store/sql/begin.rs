@@ -107,7 +107,7 @@ fn insert_edit(transaction: &Transaction<'_>, deed: &EditMeta) -> rusqlite::Resu
     };
     let request: &[u8] = deed.request.bytes();
     transaction.prepare_cached(insert)?.insert(params![
-        moment(),
+        next_time(),
         deed.tool,
         deed.author,
         request,
@@ -125,7 +125,7 @@ fn insert_change(
 ) -> rusqlite::Result<()> {
     let insert = "INSERT INTO changes(edit, position, path, staged, before, after, added, removed, mode, folders, kept)
         VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    let stamp = |content: Option<super::Content<'_>>| content.map(|content| *content.stamp.bytes());
+    let stamp = |content: Option<super::Content<'_>>| content.map(|content| *content.version.bytes());
     transaction.prepare_cached(insert)?.execute(params![
         number,
         count(position),
@@ -164,7 +164,7 @@ pub(super) fn now() -> i64 {
 
 /// Returns the time of a new edit. It is later than that of any earlier edit of this process in any
 /// journal, so that edits of several roots have one order.
-fn moment() -> i64 {
+fn next_time() -> i64 {
     static LAST: AtomicI64 = AtomicI64::new(0);
     let now = now();
     let next = |last: i64| now.max(last.saturating_add(1));
@@ -172,6 +172,6 @@ fn moment() -> i64 {
 }
 
 /// Converts a column to a version.
-pub(super) fn stamp(bytes: Option<[u8; 32]>) -> Option<Version> {
+pub(super) fn to_version(bytes: Option<[u8; 32]>) -> Option<Version> {
     bytes.map(Version::from_bytes)
 }

@@ -15,26 +15,26 @@ pub const LOG_KEPT: u64 = 4 << 20;
 /// A commit checkpoints the log only after this many pages without a cleanup.
 const PAGES_WITHOUT_TIDYING: u32 = 16 * 1024;
 /// The time limit of waiting for a lock; no process holds one longer than it takes to write one edit.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_micros(250);
 
 /// Connects to an existing database.
 pub fn connect(path: &Path) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(failure)?;
-    set_up(&connection).map_err(failure)?;
+    let connection = Connection::open_with_flags(path, flags).map_err(map_error)?;
+    set_up(&connection).map_err(map_error)?;
     let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0));
-    match mode.map_err(failure)?.as_str() {
+    match mode.map_err(map_error)?.as_str() {
         "wal" => Ok(connection),
         mode => {
             let why = format!("its file system does not support SQLite's WAL mode, only {mode}");
-            Err(DatabaseError::Closed(why))
+            Err(DatabaseError::Unusable(why))
         }
     }
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_handler(Some(again))?;
+    connection.busy_handler(Some(retry_busy))?;
     // Closing would checkpoint the log and wait for the disk after a command has already responded.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -52,14 +52,14 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Retries a busy database. SQLite's own handler sleeps up to 0.1 s, which keeps a late caller late.
-fn again(times: i32) -> bool {
+fn retry_busy(times: i32) -> bool {
     std::thread::sleep(PAUSE);
-    PAUSE.saturating_mul(u32::try_from(times).unwrap_or(0)) < PATIENCE
+    PAUSE.saturating_mul(u32::try_from(times).unwrap_or(0)) < BUSY_TIMEOUT
 }
 
 /// Maps an error of SQLite.
 #[expect(clippy::needless_pass_by_value, reason = "it is mapped over")]
-pub fn failure(error: Error) -> DatabaseError {
+pub fn map_error(error: Error) -> DatabaseError {
     let why = error.to_string();
     let extended = error.sqlite_error().map(|error| error.extended_code);
     match error.sqlite_error_code() {
@@ -67,18 +67,18 @@ pub fn failure(error: Error) -> DatabaseError {
         // The shared-memory index of the log could not grow; SQLite gives no more detail.
         _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => DatabaseError::Full(why),
         // SQLite does not distinguish a file at its size limit from a disk error.
-        _ if extended == Some(ffi::SQLITE_IOERR_WRITE) && limit_of_files().is_some() => {
-            let limit = limit_of_files().unwrap_or_default();
+        _ if extended == Some(ffi::SQLITE_IOERR_WRITE) && file_size_limit().is_some() => {
+            let limit = file_size_limit().unwrap_or_default();
             DatabaseError::Full(format!(
                 "{why}; files of this process are limited to {limit} bytes (`ulimit -f`)"
             ))
         }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Spoilt(why),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Corrupt(why),
         _ => DatabaseError::Other(why),
     }
 }
 
 /// The maximum file size in bytes of this process, if it is limited.
-fn limit_of_files() -> Option<u64> {
+fn file_size_limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Fsize).current
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: one thread writes at a time, and readers never wait for it.
 
-use super::connection::{connect, failure};
+use super::connection::{connect, map_error};
 use super::{DatabaseError, schema};
 use crate::store::folder::Identity;
 use crate::store::journal::EditId;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The number of edits between two checks of their age.
-const EVERY: u64 = 256;
+const TIDY_INTERVAL: u64 = 256;
 /// The number of connections kept open for reading.
 const READERS: usize = 4;
 
@@ -37,23 +37,23 @@ pub(in crate::store) struct Database {
 impl Database {
     /// Connects to the journal in this existing file.
     pub(super) fn connect(path: &Path) -> Result<Database, DatabaseError> {
-        let identity = identity(path).map_err(|error| io_failure(&error))?;
+        let identity = identity(path).map_err(|error| io_error(&error))?;
         let writer = connect(path)?;
-        let mut said = schema::said(&writer).map_err(failure)?;
+        let mut said = schema::read_state(&writer).map_err(map_error)?;
         if said == schema::SchemaState::New {
-            schema::make(&writer).map_err(failure)?;
-            said = schema::said(&writer).map_err(failure)?;
+            schema::create(&writer).map_err(map_error)?;
+            said = schema::read_state(&writer).map_err(map_error)?;
         }
         let name = match said {
             schema::SchemaState::Ours(name) => name,
-            schema::SchemaState::Newer(version) => return Err(DatabaseError::Closed(newer(version))),
+            schema::SchemaState::Newer(version) => return Err(DatabaseError::Unusable(newer(version))),
             schema::SchemaState::New | schema::SchemaState::Foreign => {
-                return Err(DatabaseError::Spoilt("it is not a lockgate journal".to_owned()));
+                return Err(DatabaseError::Corrupt("it is not a lockgate journal".to_owned()));
             }
         };
-        schema::complete(&writer).map_err(failure)?;
+        schema::add_missing_tables(&writer).map_err(map_error)?;
         let log = File::options().read(true).write(true).open(log_path(path));
-        let log = log.map_err(|error| io_failure(&error))?;
+        let log = log.map_err(|error| io_error(&error))?;
         let (writer, readers) = (Mutex::new(writer), Mutex::default());
         let (path, due) = (path.to_owned(), AtomicBool::new(false));
         Ok(Database { path, identity, name, writer, readers, log, due })
@@ -65,7 +65,7 @@ impl Database {
     pub(super) fn check(&self) -> Result<(), DatabaseError> {
         let said =
             self.read(|reader| reader.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)))?;
-        if said == "ok" { Ok(()) } else { Err(DatabaseError::Spoilt(said)) }
+        if said == "ok" { Ok(()) } else { Err(DatabaseError::Corrupt(said)) }
     }
 
     /// True if the path still leads to this file.
@@ -86,7 +86,7 @@ impl Database {
     /// Flushes all writes to the disk, so that they survive a power failure.
     pub fn sync(&self) -> Result<(), DatabaseError> {
         rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.log))
-            .map_err(|errno| io_failure(&errno.into()))
+            .map_err(|errno| io_error(&errno.into()))
     }
 
     /// The size of the database's file in bytes, without the log.
@@ -101,7 +101,7 @@ impl Database {
 
     /// Counts a recorded edit; every [`TIDY_INTERVAL`]th number makes a cleanup due.
     pub(super) fn count(&self, number: u64) {
-        if number.is_multiple_of(EVERY) {
+        if number.is_multiple_of(TIDY_INTERVAL) {
             self.due.store(true, Ordering::Relaxed);
         }
     }
@@ -112,7 +112,7 @@ impl Database {
     }
 
     /// Marks the check as done.
-    pub(super) fn not_due(&self) {
+    pub(super) fn clear_due(&self) {
         self.due.store(false, Ordering::Relaxed);
     }
 
@@ -123,9 +123,9 @@ impl Database {
     ) -> Result<T, DatabaseError> {
         let mut writer = self.writer();
         let transaction =
-            writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failure)?;
-        let done = work(&transaction).map_err(failure)?;
-        transaction.commit().map_err(failure).map(|()| done)
+            writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map_error)?;
+        let done = work(&transaction).map_err(map_error)?;
+        transaction.commit().map_err(map_error).map(|()| done)
     }
 
     /// Runs `work` on a connection for reading, concurrently with the writer.
@@ -135,7 +135,7 @@ impl Database {
     ) -> Result<T, DatabaseError> {
         let idle = lock(&self.readers).pop();
         let reader = idle.map_or_else(|| connect(&self.path), Ok)?;
-        let seen = work(&reader).map_err(failure)?;
+        let seen = work(&reader).map_err(map_error)?;
         let mut readers = lock(&self.readers);
         if readers.len() < READERS {
             readers.push(reader);
@@ -172,11 +172,11 @@ pub(super) fn log_path(path: &Path) -> PathBuf {
 }
 
 /// Maps an error of the operating system.
-pub(super) fn io_failure(error: &io::Error) -> DatabaseError {
+pub(super) fn io_error(error: &io::Error) -> DatabaseError {
     let why = error.to_string();
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(why),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => DatabaseError::Closed(why),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => DatabaseError::Unusable(why),
         _ => DatabaseError::Other(why),
     }
 }

@@ -12,17 +12,15 @@ mod aside;
 #[cfg(feature = "journal")]
 mod begin;
 #[cfg(feature = "journal")]
-mod begun;
-#[cfg(feature = "journal")]
 mod connection;
 #[cfg(feature = "journal")]
 mod database;
 #[cfg(feature = "journal")]
-mod look;
-#[cfg(feature = "journal")]
 mod open;
 #[cfg(any(feature = "journal", feature = "content"))]
 mod pack;
+#[cfg(feature = "journal")]
+mod queries;
 pub(super) mod rows;
 #[cfg(feature = "journal")]
 mod schema;
@@ -30,6 +28,8 @@ mod schema;
 mod texts;
 #[cfg(feature = "journal")]
 mod tidy;
+#[cfg(feature = "journal")]
+mod unsettled;
 
 #[cfg(not(feature = "journal"))]
 pub(super) use absent::Database;
@@ -81,12 +81,12 @@ pub(super) enum EditFilter {
 pub(super) struct UnsettledEdit {
     pub number: u64,
     /// Its files in the recorded order.
-    pub files: Vec<BegunFile>,
+    pub files: Vec<UnsettledFile>,
 }
 
 /// A file of an unsettled edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct BegunFile {
+pub(super) struct UnsettledFile {
     /// Its path relative to the root.
     pub path: String,
     /// The name of its staged copy.
@@ -107,19 +107,19 @@ pub(super) struct BegunFile {
 pub(super) enum DatabaseError {
     Full(String),
     /// The file is not a database, or it is corrupt.
-    Spoilt(String),
+    Corrupt(String),
     /// An error that may be temporary.
     Other(String),
     /// The journal must not be used; the text is the reason.
-    Closed(String),
+    Unusable(String),
 }
 
 impl DatabaseError {
     /// Returns the error code and the reason.
-    pub fn told(&self) -> (Code, &str) {
+    pub fn code_and_reason(&self) -> (Code, &str) {
         match self {
             DatabaseError::Full(why) => (Code::NoSpace, why),
-            DatabaseError::Spoilt(why) | DatabaseError::Other(why) | DatabaseError::Closed(why) => {
+            DatabaseError::Corrupt(why) | DatabaseError::Other(why) | DatabaseError::Unusable(why) => {
                 (Code::StoreUnavailable, why)
             }
         }

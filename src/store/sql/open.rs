@@ -5,7 +5,7 @@
 
 use super::DatabaseError;
 use super::aside::set_aside;
-use super::database::{Database, io_failure};
+use super::database::{Database, io_error};
 use crate::store::state::doubt;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -18,24 +18,24 @@ use std::time::{Duration, Instant};
 const NAME: &str = "journal.db";
 const LOCK: &str = "journal.lock";
 /// The time limit of another process's open; opening normally takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Database {
     /// Opens or creates the database in a root's state folder; also returns warnings for the user.
     pub fn open(folder: &Path) -> Result<(Database, Vec<String>), DatabaseError> {
         let path = folder.join(NAME);
-        let lock = private(&folder.join(LOCK)).map_err(|error| io_failure(&error))?;
-        only_one(&lock)?;
+        let lock = open_private(&folder.join(LOCK)).map_err(|error| io_error(&error))?;
+        lock_exclusively(&lock)?;
         let mut notes = Vec::new();
-        if let Some(why) = unusable(&path)? {
+        if let Some(why) = unusable_reason(&path)? {
             notes.push(set_aside(&path, &why)?);
         }
-        private(&path).map_err(|error| io_failure(&error))?;
+        open_private(&path).map_err(|error| io_error(&error))?;
         let database = match Database::connect(&path) {
-            Err(DatabaseError::Spoilt(_)) => {
-                if let Some(why) = spoilt(&path)? {
+            Err(DatabaseError::Corrupt(_)) => {
+                if let Some(why) = find_corruption(&path)? {
                     notes.push(set_aside(&path, &why)?);
-                    private(&path).map_err(|error| io_failure(&error))?;
+                    open_private(&path).map_err(|error| io_error(&error))?;
                 }
                 Database::connect(&path)?
             }
@@ -48,11 +48,11 @@ impl Database {
 
     /// Sets this database aside if it is still the root's database and still corrupt. The next process
     /// creates a new one.
-    pub fn give_up(&self, folder: &Path, why: &str) -> Result<Option<String>, DatabaseError> {
-        let lock = private(&folder.join(LOCK)).map_err(|error| io_failure(&error))?;
-        only_one(&lock)?;
+    pub fn set_aside_if_corrupt(&self, folder: &Path, why: &str) -> Result<Option<String>, DatabaseError> {
+        let lock = open_private(&folder.join(LOCK)).map_err(|error| io_error(&error))?;
+        lock_exclusively(&lock)?;
         let path = folder.join(NAME);
-        if !self.is_current() || spoilt(&path)?.is_none() {
+        if !self.is_current() || find_corruption(&path)?.is_none() {
             return Ok(None);
         }
         set_aside(&path, why).map(Some)
@@ -61,17 +61,17 @@ impl Database {
 
 /// Checks a seemingly corrupt database again and completely, and returns the damage. A single failed
 /// read has damaged nothing.
-fn spoilt(path: &Path) -> Result<Option<String>, DatabaseError> {
+fn find_corruption(path: &Path) -> Result<Option<String>, DatabaseError> {
     match Database::connect(path).and_then(|database| database.check()) {
         Ok(()) => Ok(None),
-        Err(DatabaseError::Spoilt(why)) => Ok(Some(why)),
+        Err(DatabaseError::Corrupt(why)) => Ok(Some(why)),
         Err(failure) => Err(failure),
     }
 }
 
 /// Waits until no other process is opening this journal.
-fn only_one(lock: &File) -> Result<(), DatabaseError> {
-    let deadline = Instant::now() + PATIENCE;
+fn lock_exclusively(lock: &File) -> Result<(), DatabaseError> {
+    let deadline = Instant::now() + OPEN_TIMEOUT;
     loop {
         match flock(lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(()),
@@ -83,13 +83,13 @@ fn only_one(lock: &File) -> Result<(), DatabaseError> {
                     "another process has been opening it for too long".to_owned(),
                 ));
             }
-            Err(errno) => return Err(io_failure(&errno.into())),
+            Err(errno) => return Err(io_error(&errno.into())),
         }
     }
 }
 
 /// Opens or creates a file that only this user can access.
-fn private(path: &Path) -> std::io::Result<File> {
+fn open_private(path: &Path) -> std::io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let mut how = OpenOptions::new();
     how.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -97,13 +97,13 @@ fn private(path: &Path) -> std::io::Result<File> {
 }
 
 /// Returns the reason why the file cannot be a database, if any.
-fn unusable(path: &Path) -> Result<Option<String>, DatabaseError> {
+fn unusable_reason(path: &Path) -> Result<Option<String>, DatabaseError> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io_failure(&error)),
+        Err(error) => Err(io_error(&error)),
         Ok(found) if !found.is_file() => Ok(Some("it is not a file".to_owned())),
         Ok(found) => {
-            doubt(&found).map_or(Ok(None), |why| Err(DatabaseError::Closed(format!("its database {why}"))))
+            doubt(&found).map_or(Ok(None), |why| Err(DatabaseError::Unusable(format!("its database {why}"))))
         }
     }
 }

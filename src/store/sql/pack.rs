@@ -10,27 +10,27 @@
 pub const LARGEST: usize = 256 << 20;
 
 /// A middle shorter than this is stored uncompressed.
-const WORTH_SQUEEZING: usize = 128;
+const MIN_COMPRESSED: usize = 128;
 /// Zstd's fastest level: an edit waits for it, so speed matters more than size.
 const LEVEL: i32 = 1;
 
 const PLAIN: u8 = 0;
-const SQUEEZED: u8 = 1;
+const COMPRESSED: u8 = 1;
 /// Compressed with the base's middle as the dictionary.
-const LIKE_BASE: u8 = 2;
+const COMPRESSED_WITH_BASE: u8 = 2;
 
 /// Packs a whole text.
 pub fn whole(text: &[u8]) -> Vec<u8> {
-    over(&[], text)
+    delta(&[], text)
 }
 
 /// Packs a text as a delta against the base.
-pub fn over(base: &[u8], text: &[u8]) -> Vec<u8> {
+pub fn delta(base: &[u8], text: &[u8]) -> Vec<u8> {
     let start = common_start(base, text);
     let (base, text) = (rest(base, start), rest(text, start));
     let end = common_end(base, text);
     let (like, middle) = (without_end(base, end), without_end(text, end));
-    let (kind, body) = squeeze(like, middle);
+    let (kind, body) = compress(like, middle);
     let mut packed = Vec::with_capacity(body.as_deref().unwrap_or(middle).len() + 24);
     packed.push(kind);
     [start, end, middle.len()].iter().for_each(|length| put(&mut packed, *length));
@@ -49,8 +49,8 @@ pub fn unpack(base: &mut Vec<u8>, packed: &[u8]) -> Option<()> {
     let like = base.get(start..stop)?;
     let loosened = match *kind {
         PLAIN => None,
-        SQUEEZED => Some(zstd::bulk::decompress(left, length).ok()?),
-        LIKE_BASE => Some(loosen_like(like, left, length)?),
+        COMPRESSED => Some(zstd::bulk::decompress(left, length).ok()?),
+        COMPRESSED_WITH_BASE => Some(decompress_with_base(like, left, length)?),
         _ => return None,
     };
     let middle = loosened.as_deref().unwrap_or(left);
@@ -72,13 +72,13 @@ fn replace(text: &mut Vec<u8>, start: usize, stop: usize, middle: &[u8]) -> Opti
 }
 
 /// Compresses the middle if that makes it shorter.
-fn squeeze(like: &[u8], middle: &[u8]) -> (u8, Option<Vec<u8>>) {
-    if middle.len() < WORTH_SQUEEZING {
+fn compress(like: &[u8], middle: &[u8]) -> (u8, Option<Vec<u8>>) {
+    if middle.len() < MIN_COMPRESSED {
         return (PLAIN, None);
     }
-    let (kind, squeezed) = match squeeze_like(like, middle) {
-        Some(squeezed) => (LIKE_BASE, Some(squeezed)),
-        None => (SQUEEZED, zstd::bulk::compress(middle, LEVEL).ok()),
+    let (kind, squeezed) = match compress_with_base(like, middle) {
+        Some(squeezed) => (COMPRESSED_WITH_BASE, Some(squeezed)),
+        None => (COMPRESSED, zstd::bulk::compress(middle, LEVEL).ok()),
     };
     match squeezed.filter(|squeezed| squeezed.len() < middle.len()) {
         Some(squeezed) => (kind, Some(squeezed)),
@@ -86,8 +86,8 @@ fn squeeze(like: &[u8], middle: &[u8]) -> (u8, Option<Vec<u8>>) {
     }
 }
 
-fn squeeze_like(like: &[u8], middle: &[u8]) -> Option<Vec<u8>> {
-    if like.len() < WORTH_SQUEEZING {
+fn compress_with_base(like: &[u8], middle: &[u8]) -> Option<Vec<u8>> {
+    if like.len() < MIN_COMPRESSED {
         return None;
     }
     let mut compressor = zstd::bulk::Compressor::new(LEVEL).ok()?;
@@ -95,7 +95,7 @@ fn squeeze_like(like: &[u8], middle: &[u8]) -> Option<Vec<u8>> {
     compressor.compress(middle).ok()
 }
 
-fn loosen_like(like: &[u8], squeezed: &[u8], length: usize) -> Option<Vec<u8>> {
+fn decompress_with_base(like: &[u8], squeezed: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut context = zstd::zstd_safe::DCtx::try_create()?;
     context.ref_prefix(like).ok()?;
     let mut middle = Vec::with_capacity(length);
@@ -169,7 +169,7 @@ mod tests {
         let base = lines(1, 20_000);
         let mut text = base.clone();
         text.splice(200_000..200_005, *b"changed");
-        let packed = over(&base, &text);
+        let packed = delta(&base, &text);
         assert!(packed.len() < 64, "{}", packed.len());
         assert_eq!(back(&base, &packed), Some(text));
     }
@@ -178,7 +178,7 @@ mod tests {
     fn many_small_changes_of_a_text_are_small() {
         let base = include_str!("pack.rs");
         let text = base.replace("base", "ground");
-        let (packed, alone) = (over(base.as_bytes(), text.as_bytes()), whole(text.as_bytes()));
+        let (packed, alone) = (delta(base.as_bytes(), text.as_bytes()), whole(text.as_bytes()));
         assert!(packed.len() * 4 < alone.len(), "{} of {}", packed.len(), alone.len());
         assert_eq!(back(base.as_bytes(), &packed), Some(text.into_bytes()));
     }
@@ -187,13 +187,13 @@ mod tests {
     fn what_looks_like_a_dictionary_s_head_is_no_obstacle() {
         let base = [&[0x37, 0xa4, 0x30, 0xec][..], &lines(3, 50)].concat();
         let text = [b"x", &base[..100], b"y", &base[100..], b"z"].concat();
-        assert_eq!(back(&base, &over(&base, &text)), Some(text));
+        assert_eq!(back(&base, &delta(&base, &text)), Some(text));
     }
 
     #[test]
     fn over_another_base_it_is_another_text_or_none() {
         let base = lines(1, 100);
-        let packed = over(&base, &[&base[..500], b"!", &base[500..]].concat());
+        let packed = delta(&base, &[&base[..500], b"!", &base[500..]].concat());
         assert!(back(&base, &packed).is_some(), "the control");
         assert_eq!(back(&base[..100], &packed), None);
     }
@@ -201,7 +201,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_text_comes_back_over_every_base(base: Vec<u8>, text: Vec<u8>) {
-            prop_assert_eq!(back(&base, &over(&base, &text)), Some(text.clone()));
+            prop_assert_eq!(back(&base, &delta(&base, &text)), Some(text.clone()));
             prop_assert_eq!(back(&[], &whole(&text)), Some(text));
         }
 
@@ -212,13 +212,13 @@ mod tests {
             let base = lines(seed, 400);
             let (from, to) = (from.min(to).min(base.len()), from.max(to).min(base.len()));
             let text = [&base[..from], new.as_bytes(), &base[to..]].concat();
-            prop_assert_eq!(back(&base, &over(&base, &text)), Some(text));
+            prop_assert_eq!(back(&base, &delta(&base, &text)), Some(text));
         }
 
         #[test]
         fn no_bytes_make_it_panic(base: Vec<u8>, packed: Vec<u8>, at in 0_usize..60, to: u8) {
             back(&base, &packed);
-            let mut spoilt = over(&base, &lines(1, 30));
+            let mut spoilt = delta(&base, &lines(1, 30));
             if let Some(byte) = spoilt.get_mut(at) {
                 *byte = to;
             }

@@ -15,7 +15,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 pub const VERSION: i64 = 1;
 
 /// The upper half of the application id.
-const OURS: i64 = 0x4c6b;
+const APPLICATION: i64 = 0x4c6b;
 
 const TABLES: &str = "
 CREATE TABLE edits(
@@ -89,28 +89,28 @@ pub enum SchemaState {
 }
 
 /// Reads the state of the schema.
-pub fn said(connection: &Connection) -> rusqlite::Result<SchemaState> {
+pub fn read_state(connection: &Connection) -> rusqlite::Result<SchemaState> {
     let number = |pragma| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
     let (id, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
     let tables = number("SELECT count(*) FROM sqlite_master")?;
     Ok(match (id >> 16, version) {
         (0, 0) if id == 0 && tables == 0 => SchemaState::New,
-        (OURS, version) if version > VERSION => SchemaState::Newer(version),
-        (OURS, VERSION) => SchemaState::Ours((id & 0xffff) as u16),
+        (APPLICATION, version) if version > VERSION => SchemaState::Newer(version),
+        (APPLICATION, VERSION) => SchemaState::Ours((id & 0xffff) as u16),
         _ => SchemaState::Foreign,
     })
 }
 
 /// Adds the table that journals of an earlier version lack.
-pub fn complete(connection: &Connection) -> rusqlite::Result<()> {
+pub fn add_missing_tables(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(COPIES)
 }
 
 /// Creates the tables and names the journal. A new name keeps a journal from answering to the edit ids
 /// of the one that it replaces.
-pub fn make(connection: &Connection) -> rusqlite::Result<()> {
+pub fn create(connection: &Connection) -> rusqlite::Result<()> {
     let name = RandomState::new().build_hasher().finish() & 0xffff;
-    let id = (OURS << 16) | i64::try_from(name).unwrap_or(0);
+    let id = (APPLICATION << 16) | i64::try_from(name).unwrap_or(0);
     connection.execute_batch(&format!(
         "BEGIN IMMEDIATE; {TABLES} {COPIES} PRAGMA application_id = {id}; PRAGMA user_version = {VERSION}; COMMIT;"
     ))

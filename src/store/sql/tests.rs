@@ -77,7 +77,7 @@ fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
     ];
     let rows = [row("a", Some(b"1"), Some(b"2")), row("b", None, Some(b"3")), row("c", Some(b"4"), None)];
     let begun = |database: &Database| -> Vec<Option<Inodes>> {
-        database.begun().unwrap().iter().flat_map(|edit| &edit.files).map(|file| file.inodes).collect()
+        database.unsettled().unwrap().iter().flat_map(|edit| &edit.files).map(|file| file.inodes).collect()
     };
     for is_settled in [true, false] {
         let number = database.begin(&deed(EntryKind::Edit), &rows).unwrap();
@@ -106,12 +106,12 @@ fn an_edit_is_there_once_it_is_settled_and_is_what_was_written_down() {
         [row("a", Some(b"one"), Some(b"two")), row("b", None, Some(b"new")), row("c", Some(b"old"), None)];
     let number = database.begin(&deed(EntryKind::Edit), &rows).unwrap();
     assert_eq!(database.entry(number).unwrap(), None, "nobody may take back what is still under way");
-    assert!(["a", "b", "c"].iter().all(|path| database.is_begun(path).unwrap()));
-    assert!(!database.is_begun("d").unwrap());
+    assert!(["a", "b", "c"].iter().all(|path| database.has_unsettled(path).unwrap()));
+    assert!(!database.has_unsettled("d").unwrap());
     database.settle(number).unwrap();
-    assert!(!database.is_begun("a").unwrap());
+    assert!(!database.has_unsettled("a").unwrap());
     let entry = database.entry(number).unwrap().unwrap();
-    assert_eq!((entry.deed, entry.undone), (deed(EntryKind::Edit), false));
+    assert_eq!((entry.meta, entry.undone), (deed(EntryKind::Edit), false));
     let seen: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.after)).collect();
     let stamp = |text: &[u8]| Some(Version::hash(text));
     let wanted =
@@ -128,7 +128,7 @@ fn what_is_forgotten_is_gone_and_its_number_is_not_given_again() {
     let (_dir, database) = scene();
     let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     database.forget(number).unwrap();
-    assert!(!database.is_begun("a").unwrap());
+    assert!(!database.has_unsettled("a").unwrap());
     let next = edit(&database, "a", b"1", b"3");
     assert!(next > number);
     database.forget(next).unwrap();
@@ -141,7 +141,7 @@ fn an_edit_that_its_process_left_is_there_for_who_comes_next() {
     let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     drop(database);
     let database = open(dir.path());
-    assert!(database.is_begun("a").unwrap());
+    assert!(database.has_unsettled("a").unwrap());
     assert_eq!(text(&database, b"1"), Some(b"1".to_vec()));
     database.settle(number).unwrap();
     assert_eq!(newest(&database, EditFilter::Settled, Some("a")), Some(number));
@@ -224,11 +224,11 @@ fn a_version_is_named_by_a_beginning_that_only_one_has() {
     for wrong in ["", cut(&hex, 11), &format!("{}g", cut(&hex, 12)), &format!("{hex}0"), "äää012345678"] {
         assert_eq!(database.text(wrong).unwrap(), None, "{wrong}");
     }
-    database.keep(Content { stamp: fake(1), bytes: b"x" }).unwrap();
+    database.keep(Content { version: fake(1), bytes: b"x" }).unwrap();
     assert_eq!(database.text(&fake(1).hex()).unwrap(), None, "a text that has not its stamp is none");
     let mut other = *Version::hash(b"text").bytes();
     other[31] ^= 1;
-    database.keep(Content { stamp: Version::from_bytes(other), bytes: b"y" }).unwrap();
+    database.keep(Content { version: Version::from_bytes(other), bytes: b"y" }).unwrap();
     assert_eq!(database.text(cut(&hex, 12)).unwrap(), None, "two have this beginning");
     assert_eq!(database.text(&hex).unwrap(), Some(b"text".to_vec()), "the control");
 }

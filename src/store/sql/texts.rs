@@ -24,7 +24,7 @@ pub(super) struct Packs {
 
 /// A stored text.
 #[derive(Debug, Clone, Copy)]
-struct There {
+struct StoredText {
     id: i64,
     depth: i64,
 }
@@ -48,13 +48,14 @@ impl Database {
 
     /// Stores a text that was only read, unless it exists.
     pub fn keep(&self, content: Content<'_>) -> Result<(), DatabaseError> {
-        if content.bytes.len() > pack::LARGEST || self.read(|reader| find(reader, content.stamp))?.is_some() {
+        if content.bytes.len() > pack::LARGEST || self.read(|reader| find(reader, content.version))?.is_some()
+        {
             return Ok(());
         }
         let packed = pack::whole(content.bytes);
         self.write(|transaction| {
-            if find(transaction, content.stamp)?.is_none() {
-                add(transaction, content.stamp, &packed, None, 0)?;
+            if find(transaction, content.version)?.is_none() {
+                add(transaction, content.version, &packed, None, 0)?;
             }
             Ok(())
         })
@@ -64,7 +65,7 @@ impl Database {
 /// Packs the texts that are not stored yet, without the write lock.
 pub(super) fn prepare(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Result<Packs> {
     let known =
-        |content: Option<Content<'_>>| content.map_or(Ok(None), |content| find(reader, content.stamp));
+        |content: Option<Content<'_>>| content.map_or(Ok(None), |content| find(reader, content.version));
     let (before, after) = (known(row.before)?, known(row.after)?);
     let mut packs = Packs::default();
     if let (Some(content), None) = (row.before, before) {
@@ -72,7 +73,7 @@ pub(super) fn prepare(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Re
     }
     if let (Some(content), None) = (row.after, after) {
         match row.before.filter(|_| before.is_none_or(|there| there.depth < DEEPEST)) {
-            Some(base) => packs.over = Some(pack::over(base.bytes, content.bytes)),
+            Some(base) => packs.over = Some(pack::delta(base.bytes, content.bytes)),
             None => packs.after = Some(pack::whole(content.bytes)),
         }
     }
@@ -89,30 +90,30 @@ pub(super) fn insert(
     let mut base = None;
     if let Some(content) = row.before {
         let packed = || packs.before.take().unwrap_or_else(|| pack::whole(content.bytes));
-        base = Some((content, named(transaction, number, content.stamp, None, packed)?));
+        base = Some((content, text_id(transaction, number, content.version, None, packed)?));
     }
     let Some(content) = row.after else { return Ok(()) };
     match base.filter(|(_, there)| there.depth < DEEPEST) {
         Some((before, there)) => {
-            let packed = || packs.over.take().unwrap_or_else(|| pack::over(before.bytes, content.bytes));
-            named(transaction, number, content.stamp, Some(there), packed).map(drop)
+            let packed = || packs.over.take().unwrap_or_else(|| pack::delta(before.bytes, content.bytes));
+            text_id(transaction, number, content.version, Some(there), packed).map(drop)
         }
         None => {
             let packed = || packs.after.take().unwrap_or_else(|| pack::whole(content.bytes));
-            named(transaction, number, content.stamp, None, packed).map(drop)
+            text_id(transaction, number, content.version, None, packed).map(drop)
         }
     }
 }
 
 /// Returns the id of the text with this version and marks it as used by the edit. Packs and inserts it
 /// if it is missing.
-fn named(
+fn text_id(
     transaction: &Transaction<'_>,
     number: i64,
     stamp: Version,
-    base: Option<There>,
+    base: Option<StoredText>,
     packed: impl FnOnce() -> Vec<u8>,
-) -> rusqlite::Result<There> {
+) -> rusqlite::Result<StoredText> {
     match find(transaction, stamp)? {
         Some(there) => {
             let again = "UPDATE texts SET last = ? WHERE id = ?";
@@ -123,9 +124,9 @@ fn named(
     }
 }
 
-fn find(connection: &Connection, stamp: Version) -> rusqlite::Result<Option<There>> {
+fn find(connection: &Connection, stamp: Version) -> rusqlite::Result<Option<StoredText>> {
     let find = "SELECT id, depth FROM texts WHERE stamp = ?";
-    let there = |row: &rusqlite::Row<'_>| Ok(There { id: row.get(0)?, depth: row.get(1)? });
+    let there = |row: &rusqlite::Row<'_>| Ok(StoredText { id: row.get(0)?, depth: row.get(1)? });
     connection.prepare_cached(find)?.query_row([stamp.bytes()], there).optional()
 }
 
@@ -133,9 +134,9 @@ fn add(
     transaction: &Transaction<'_>,
     stamp: Version,
     packed: &[u8],
-    base: Option<There>,
+    base: Option<StoredText>,
     last: i64,
-) -> rusqlite::Result<There> {
+) -> rusqlite::Result<StoredText> {
     let text = "INSERT INTO texts(stamp, base, depth, last, at, size) VALUES(?, ?, ?, ?, ?, ?)";
     let depth = base.map_or(0, |base| base.depth + 1);
     let base = base.map(|base| base.id);
@@ -143,7 +144,7 @@ fn add(
     let id = transaction.prepare_cached(text)?.insert(values)?;
     let bytes = "INSERT INTO bytes(text, packed) VALUES(?, ?)";
     transaction.prepare_cached(bytes)?.execute(params![id, packed])?;
-    Ok(There { id, depth })
+    Ok(StoredText { id, depth })
 }
 
 /// Unpacks a text with all of its bases; `None` if one of them is missing or invalid.

@@ -16,28 +16,28 @@ use std::collections::{HashMap, HashSet};
 /// The number of edits, texts or freed pages per transaction.
 const PORTION: i64 = 256;
 /// The share of the size limit that remains after a cleanup, so that the next one is not due at once.
-const LEFT: (u64, u64) = (7, 8);
+const REMAINING: (u64, u64) = (7, 8);
 /// The share of the size limit for texts that were only read.
-const READ: (u64, u64) = (1, 4);
+const READ_SHARE: (u64, u64) = (1, 4);
 
 impl Database {
     /// True if a cleanup may be needed; this check is cheap.
     pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
-        self.is_due() || self.log_length() > LOG_KEPT || self.length() > room(bounds)
+        self.is_due() || self.log_length() > LOG_KEPT || self.length() > size_limit(bounds)
     }
 
     /// Removes what exceeds the age and size limits, and checkpoints the log.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), DatabaseError> {
-        self.not_due();
+        self.clear_due();
         let oldest = now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX));
         self.forget_before(oldest)?;
-        let room = room(bounds);
-        if self.live()? > room {
-            self.forget_down_to(room / LEFT.1 * LEFT.0)?;
+        let room = size_limit(bounds);
+        if self.used_bytes()? > room {
+            self.forget_down_to(room / REMAINING.1 * REMAINING.0)?;
         }
-        self.forget_read(oldest, room / READ.1 * READ.0)?;
-        self.give_back()?;
-        self.move_log()
+        self.forget_read(oldest, room / READ_SHARE.1 * READ_SHARE.0)?;
+        self.release_pages()?;
+        self.checkpoint()
     }
 
     /// Removes the edits begun before this time.
@@ -52,7 +52,7 @@ impl Database {
 
     /// Removes the oldest edits until at most `size` bytes are in use.
     fn forget_down_to(&self, size: u64) -> Result<(), DatabaseError> {
-        while self.live()? > size {
+        while self.used_bytes()? > size {
             let edits = self.read(|reader| one(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
             // A sixteenth of them at a time, because each sweep scans all texts.
             let portion = (edits / 16).max(1);
@@ -86,7 +86,7 @@ impl Database {
 
     /// Removes the texts that are no longer needed.
     fn sweep(&self) -> Result<(), DatabaseError> {
-        self.remove(&self.read(needless)?)
+        self.remove(&self.read(unused_texts)?)
     }
 
     /// Removes texts that were only read: those before this time, and the oldest above `size` bytes.
@@ -124,7 +124,7 @@ impl Database {
     }
 
     /// The number of bytes in use in the database.
-    fn live(&self) -> Result<u64, DatabaseError> {
+    fn used_bytes(&self) -> Result<u64, DatabaseError> {
         self.read(|reader| {
             let pages = one(reader, "PRAGMA page_count")? - one(reader, "PRAGMA freelist_count")?;
             Ok(pages.cast_unsigned() * one(reader, "PRAGMA page_size")?.cast_unsigned())
@@ -132,7 +132,7 @@ impl Database {
     }
 
     /// Returns free pages to the file system if there are many.
-    fn give_back(&self) -> Result<(), DatabaseError> {
+    fn release_pages(&self) -> Result<(), DatabaseError> {
         let free = |reader: &Connection| {
             Ok((one(reader, "PRAGMA freelist_count")?, one(reader, "PRAGMA page_count")?))
         };
@@ -147,34 +147,34 @@ impl Database {
             let writer = self.writer();
             // Each step frees one page.
             let vacuum = format!("PRAGMA incremental_vacuum({PORTION})");
-            let mut vacuum = writer.prepare(&vacuum).map_err(connection::failure)?;
-            let mut rows = vacuum.query([]).map_err(connection::failure)?;
-            while rows.next().map_err(connection::failure)?.is_some() {}
+            let mut vacuum = writer.prepare(&vacuum).map_err(connection::map_error)?;
+            let mut rows = vacuum.query([]).map_err(connection::map_error)?;
+            while rows.next().map_err(connection::map_error)?.is_some() {}
         }
     }
 
     /// Removals are written to the log, too; this keeps the log from growing larger than what they
     /// free.
     fn shorten_log(&self) -> Result<(), DatabaseError> {
-        if self.log_length() > LOG_KEPT { self.move_log() } else { Ok(()) }
+        if self.log_length() > LOG_KEPT { self.checkpoint() } else { Ok(()) }
     }
 
     /// Checkpoints the log into the database, so that it restarts and stays short.
-    fn move_log(&self) -> Result<(), DatabaseError> {
+    fn checkpoint(&self) -> Result<(), DatabaseError> {
         if self.log_length() <= LOG_KEPT / 4 {
             return Ok(());
         }
         // This runs concurrently with writers. The next writer restarts the log unless new pages were
         // added meanwhile.
-        self.move_log_by("PASSIVE")?;
+        self.checkpoint_with("PASSIVE")?;
         if self.log_length() > 2 * LOG_KEPT {
             // Continuous writers leave no gap, so this makes them wait briefly.
-            self.move_log_by("TRUNCATE")?;
+            self.checkpoint_with("TRUNCATE")?;
         }
         Ok(())
     }
 
-    fn move_log_by(&self, mode: &str) -> Result<(), DatabaseError> {
+    fn checkpoint_with(&self, mode: &str) -> Result<(), DatabaseError> {
         let checkpoint = format!("PRAGMA wal_checkpoint({mode})");
         self.read(|reader| reader.query_row(&checkpoint, [], |_| Ok(())))
     }
@@ -182,7 +182,7 @@ impl Database {
 
 /// The database's share of the size limit. The log may grow to twice its usual length, and beyond that
 /// during a checkpoint.
-fn room(bounds: RetentionLimits) -> u64 {
+fn size_limit(bounds: RetentionLimits) -> u64 {
     bounds.size.saturating_sub((3 * LOG_KEPT).min(bounds.size / 2))
 }
 
@@ -192,7 +192,7 @@ fn one(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {
 
 /// Returns the texts that no edit refers to and no needed text is packed against, with their last
 /// edits.
-fn needless(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
+fn unused_texts(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
     // One snapshot for all reads.
     let moment = reader.unchecked_transaction()?;
     // The oldest edits are removed first, so no edit refers to a text whose last edit is older than the
@@ -200,7 +200,7 @@ fn needless(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
     // longer.
     let oldest = "SELECT min(number) FROM edits WHERE settled = 1";
     let oldest: Option<i64> = moment.query_row(oldest, [], |row| row.get(0))?;
-    let begun = named_by_begun(&moment)?;
+    let begun = texts_of_unsettled(&moment)?;
     let mut texts = moment.prepare_cached("SELECT id, base, last FROM texts")?;
     let texts = texts.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
     let texts = texts.collect::<rusqlite::Result<HashMap<i64, (Option<i64>, i64)>>>()?;
@@ -217,7 +217,7 @@ fn needless(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
 }
 
 /// Returns the texts of unsettled edits, which may be older than other, removed edits.
-fn named_by_begun(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
+fn texts_of_unsettled(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
     let named = "SELECT id FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
         CROSS JOIN texts ON stamp IN (before, after) WHERE settled = 0";
     let mut named = reader.prepare_cached(named)?;

@@ -23,19 +23,19 @@ use rustix::fs::OFlags;
 
 use super::{PROOFS, StateFolder, guarded, make, stamp};
 use crate::error::{Code, Error};
-use crate::store::trouble;
+use crate::store::system_error;
 
 /// The extension of the file next to a cache folder.
-const BESIDE: &str = "root";
+const ROOT_FILE: &str = "root";
 /// The name prefix of folders that are being removed.
 const REMOVED: &str = ".removed-";
 /// The file whose modification time is the start of the last pass over the limits.
-const LOOKED: &str = ".looked";
+const LAST_PASS: &str = ".looked";
 /// The time between two passes over the limits.
-const REST: Duration = Duration::from_secs(60 * 60);
+const PASS_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// The same after a pass that failed to meet the limits, because the excess is in use or the system reported
 /// an error.
-const SHORT_REST: Duration = Duration::from_secs(60);
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 /// The time that a call waits for a cache that is being pruned; after that its tools run without a cache.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// The pause between two attempts to take that lock.
@@ -111,7 +111,7 @@ pub struct Part {
 
 /// The reason why a cache was not removed.
 #[derive(Debug)]
-pub enum Kept {
+pub enum ClearError {
     /// A gate uses it.
     InUse,
     /// The system reported an error.
@@ -128,7 +128,7 @@ impl StateFolder {
         let folder = caches.join(stamp(root).hex());
         make(&caches).map_err(|error| format!("{} cannot be made: {error}", caches.display()))?;
         let lock = used(&folder, root)
-            .map_err(|error| format!("{} cannot be locked: {error}", beside(&folder).display()))?;
+            .map_err(|error| format!("{} cannot be locked: {error}", root_file(&folder).display()))?;
         make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
         let found = guarded(&folder).map_err(|why| format!("{} {why}", folder.display()))?;
         if found { Ok(Cache { folder, _lock: lock }) } else { Err(format!("{} is gone", folder.display())) }
@@ -151,7 +151,9 @@ impl StateFolder {
     pub fn cached(&self) -> Result<Vec<Cached>, Error> {
         let caches = self.caches()?;
         let mut all: Vec<Cached> = folders(caches)
-            .map_err(|error| trouble::failed_io("listing the folder", &caches.display().to_string(), &error))?
+            .map_err(|error| {
+                system_error::failed_io("listing the folder", &caches.display().to_string(), &error)
+            })?
             .iter()
             .map(|folder| cached(folder))
             .collect();
@@ -162,10 +164,10 @@ impl StateFolder {
     /// Removes a cache that [`StateFolder::cached`] listed.
     ///
     /// Errors: a gate uses it, or an error of the system.
-    pub fn clear(&self, cached: &Cached) -> Result<(), Kept> {
-        let caches = self.caches().map_err(|error| Kept::Failed(io::Error::other(error.message)))?;
+    pub fn clear(&self, cached: &Cached) -> Result<(), ClearError> {
+        let caches = self.caches().map_err(|error| ClearError::Failed(io::Error::other(error.message)))?;
         if cached.folder.parent() != Some(caches) || !is_cache(&cached.folder) {
-            return Err(Kept::Failed(io::Error::other("it is no cache of lockgate's")));
+            return Err(ClearError::Failed(io::Error::other("it is no cache of lockgate's")));
         }
         remove(&cached.folder)
     }
@@ -186,9 +188,10 @@ impl StateFolder {
     /// Runs `pass`, which returns true if all limits are met.
     fn bound_with(&self, now: bool, pass: impl FnOnce(&Path) -> io::Result<bool>) -> io::Result<()> {
         let Ok(caches) = self.caches() else { return Ok(()) };
-        let looked = caches.join(LOOKED);
+        let looked = caches.join(LAST_PASS);
         let age = |found: Metadata| SystemTime::now().duration_since(found.modified().ok()?).ok();
-        let is_fresh = || fs::symlink_metadata(&looked).ok().and_then(age).is_some_and(|age| age < REST);
+        let is_fresh =
+            || fs::symlink_metadata(&looked).ok().and_then(age).is_some_and(|age| age < PASS_INTERVAL);
         if caches.symlink_metadata().is_err() || (!now && is_fresh()) {
             return Ok(());
         }
@@ -199,7 +202,7 @@ impl StateFolder {
         file.set_modified(SystemTime::now())?;
         let done = pass(caches);
         if !matches!(done, Ok(true)) {
-            file.set_modified(SystemTime::now() - (REST - SHORT_REST))?;
+            file.set_modified(SystemTime::now() - (PASS_INTERVAL - RETRY_INTERVAL))?;
         }
         done.map(drop)
     }
@@ -347,8 +350,8 @@ fn cached(folder: &Path) -> Cached {
     parts.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let newest = parts.iter().map(|part| part.used).max();
     let modified = |path: &Path| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
-    let used = modified(&beside(folder)).or(newest).or_else(|| modified(folder));
-    let in_use = matches!(try_take(folder), Err(Kept::InUse));
+    let used = modified(&root_file(folder)).or(newest).or_else(|| modified(folder));
+    let in_use = matches!(try_take(folder), Err(ClearError::InUse));
     Cached {
         root: root(folder),
         folder: folder.to_owned(),
@@ -381,7 +384,7 @@ fn bytes(found: &Metadata, linked: &mut HashSet<(u64, u64)>) -> u64 {
 
 /// The root to which a cache folder belongs.
 fn root(folder: &Path) -> Option<PathBuf> {
-    let file = OpenOptions::new().read(true).custom_flags(no_follow()).open(beside(folder)).ok()?;
+    let file = OpenOptions::new().read(true).custom_flags(no_follow()).open(root_file(folder)).ok()?;
     let mut path = Vec::new();
     file.take(LONGEST_PATH).read_to_end(&mut path).ok()?;
     let path = PathBuf::from(std::ffi::OsString::from_vec(path));
@@ -389,8 +392,8 @@ fn root(folder: &Path) -> Option<PathBuf> {
     (folder.file_name() == Some(OsStr::new(&stamp(&path).hex()))).then_some(path)
 }
 
-fn beside(folder: &Path) -> PathBuf {
-    folder.with_extension(BESIDE)
+fn root_file(folder: &Path) -> PathBuf {
+    folder.with_extension(ROOT_FILE)
 }
 
 fn no_follow() -> i32 {
@@ -421,26 +424,26 @@ fn used(folder: &Path, root: &Path) -> io::Result<File> {
 }
 
 /// Takes the exclusive lock that prevents the use of a folder; fails at once if it is in use.
-fn taken(folder: &Path) -> Result<File, Kept> {
+fn taken(folder: &Path) -> Result<File, ClearError> {
     let lock = |file: &File| match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
         Err(TryLockError::Error(error)) => Err(error),
     };
     locked(folder, lock).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => Kept::InUse,
-        _ => Kept::Failed(error),
+        io::ErrorKind::WouldBlock => ClearError::InUse,
+        _ => ClearError::Failed(error),
     })
 }
 
 /// Does the same, without creating the file for a folder that has none.
-fn try_take(folder: &Path) -> Result<Option<File>, Kept> {
-    if beside(folder).symlink_metadata().is_ok() { taken(folder).map(Some) } else { Ok(None) }
+fn try_take(folder: &Path) -> Result<Option<File>, ClearError> {
+    if root_file(folder).symlink_metadata().is_ok() { taken(folder).map(Some) } else { Ok(None) }
 }
 
 /// Opens and locks the file next to a folder; if the file was replaced meanwhile, locks the new one instead.
 fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<File> {
-    let path = beside(folder);
+    let path = root_file(folder);
     loop {
         let mut options = OpenOptions::new();
         let file = options
@@ -460,13 +463,13 @@ fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<F
 }
 
 /// Removes the cache of a root and the file next to it.
-fn remove(folder: &Path) -> Result<(), Kept> {
+fn remove(folder: &Path) -> Result<(), ClearError> {
     let lock = taken(folder)?;
-    let removed = set_aside(folder).map_err(Kept::Failed)?;
-    fs::remove_file(beside(folder)).map_err(Kept::Failed)?;
+    let removed = set_aside(folder).map_err(ClearError::Failed)?;
+    fs::remove_file(root_file(folder)).map_err(ClearError::Failed)?;
     // A process that comes now creates a new one.
     drop(lock);
-    delete(&removed).map_err(Kept::Failed)
+    delete(&removed).map_err(ClearError::Failed)
 }
 
 /// Renames a folder, in the same parent, to a name that no reader uses.
@@ -526,7 +529,7 @@ mod tests {
     impl Caches {
         fn new() -> Caches {
             let dir = tempfile::tempdir().unwrap();
-            let state = StateFolder::within(dir.path(), &[]);
+            let state = StateFolder::in_folder(dir.path(), &[]);
             Caches { dir, state }
         }
 
@@ -546,7 +549,7 @@ mod tests {
             }
             drop(cache);
             let oldest = gates.iter().map(|(.., ago)| *ago).min().unwrap_or_default();
-            File::open(beside(&folder)).unwrap().set_modified(hours(oldest)).unwrap();
+            File::open(root_file(&folder)).unwrap().set_modified(hours(oldest)).unwrap();
             folder
         }
 
@@ -596,13 +599,13 @@ mod tests {
         let held = caches.state.cache(Path::new("/p")).unwrap();
         let cached = caches.state.cached().unwrap().remove(0);
         assert!(cached.in_use);
-        assert!(matches!(caches.state.clear(&cached), Err(Kept::InUse)));
+        assert!(matches!(caches.state.clear(&cached), Err(ClearError::InUse)));
         caches.bound(kib(0, 0));
         assert!(folder.join("mypy/project/data").exists());
         drop(held);
         // The control: nobody uses it.
         caches.state.clear(&cached).unwrap();
-        assert!(!folder.exists() && !beside(&folder).exists());
+        assert!(!folder.exists() && !root_file(&folder).exists());
         assert_eq!(fs::read_dir(caches.state.caches().unwrap()).unwrap().count(), 0);
         drop(caches.state.cache(Path::new("/p")).unwrap());
         assert!(folder.exists(), "it is made anew");
@@ -622,7 +625,7 @@ mod tests {
         let made_up = |folder: &Path| Cached { folder: folder.to_owned(), ..cached[0].clone() };
         for folder in [outside.path(), &linked, &caches.dir.path().join("state")] {
             assert!(
-                matches!(caches.state.clear(&made_up(folder)), Err(Kept::Failed(_))),
+                matches!(caches.state.clear(&made_up(folder)), Err(ClearError::Failed(_))),
                 "{}",
                 folder.display()
             );
@@ -658,7 +661,7 @@ mod tests {
         caches.bound(kib(1000, 150));
         assert_eq!(caches.roots(), ["/a", "/c", "/d"], "the oldest goes");
         let time = SystemTime::now() - Duration::from_secs(6 * 3600);
-        File::open(beside(held.folder())).unwrap().set_modified(time).unwrap();
+        File::open(root_file(held.folder())).unwrap().set_modified(time).unwrap();
         caches.bound(kib(1000, 110));
         assert_eq!(caches.roots(), ["/c", "/d"], "the oldest that nobody uses");
     }
@@ -708,8 +711,8 @@ mod tests {
         caches.state.bound_caches(kib(1000, 1000)).unwrap();
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert_eq!(caches.roots(), ["/p"]);
-        let looked = File::open(caches.state.caches().unwrap().join(LOOKED)).unwrap();
-        looked.set_modified(SystemTime::now() - REST).unwrap();
+        let looked = File::open(caches.state.caches().unwrap().join(LAST_PASS)).unwrap();
+        looked.set_modified(SystemTime::now() - PASS_INTERVAL).unwrap();
         let held = caches.state.cache(Path::new("/p")).unwrap();
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert_eq!(caches.roots(), ["/p"], "it is in use");
@@ -717,8 +720,11 @@ mod tests {
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert_eq!(caches.roots(), ["/p"], "not at once");
         let age = looked.metadata().unwrap().modified().unwrap().elapsed().unwrap();
-        assert!((REST - SHORT_REST..REST).contains(&age), "but within a minute: {age:?}");
-        looked.set_modified(SystemTime::now() - REST).unwrap();
+        assert!(
+            (PASS_INTERVAL - RETRY_INTERVAL..PASS_INTERVAL).contains(&age),
+            "but within a minute: {age:?}"
+        );
+        looked.set_modified(SystemTime::now() - PASS_INTERVAL).unwrap();
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert!(caches.roots().is_empty());
     }
@@ -727,7 +733,7 @@ mod tests {
     fn a_pass_that_never_ends_is_not_begun_again_by_each_process() {
         let caches = Caches::new();
         caches.fill("/p", &[("mypy", 40, 1)]);
-        let looked = caches.state.caches().unwrap().join(LOOKED);
+        let looked = caches.state.caches().unwrap().join(LAST_PASS);
         let passes = std::cell::Cell::new(0);
         let pass = |_: &Path| {
             passes.set(passes.get() + 1);
@@ -816,7 +822,7 @@ mod tests {
         assert_eq!(seen.get(), Some(true));
         // The control: a lock that is held is seen.
         let _held = taken(&folder).unwrap();
-        assert!(matches!(try_take(&folder), Err(Kept::InUse)));
+        assert!(matches!(try_take(&folder), Err(ClearError::InUse)));
     }
 
     #[test]
@@ -842,14 +848,17 @@ mod tests {
     fn a_cache_without_the_file_of_its_root_does_not_look_used_after_a_pass() {
         let caches = Caches::new();
         let folder = caches.fill("/p", &[("clippy", 40, 9), ("mypy", 40, 5)]);
-        fs::remove_file(beside(&folder)).unwrap();
+        fs::remove_file(root_file(&folder)).unwrap();
         let age = || {
             let used = cached(&folder).used;
             used.elapsed().unwrap().as_secs() / 3600
         };
         make(&folder.join(".removed-1")).unwrap();
         caches.bound(kib(1000, 1000));
-        assert_eq!((folder.join(".removed-1").exists(), age(), beside(&folder).exists()), (false, 5, false));
+        assert_eq!(
+            (folder.join(".removed-1").exists(), age(), root_file(&folder).exists()),
+            (false, 5, false)
+        );
         caches.bound(kib(70, 1000));
         assert_eq!((folder.join("clippy").exists(), age()), (false, 5));
         // The control: a use shows.

@@ -9,7 +9,7 @@ mod caches;
 mod own;
 mod secret;
 
-use super::trouble;
+use super::system_error;
 use crate::error::{Code, Error};
 use crate::text::Version;
 use rustix::fs::OFlags;
@@ -20,7 +20,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-pub use caches::{Cache, CacheLimits, Cached, Kept};
+pub use caches::{Cache, CacheLimits, Cached, ClearError};
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 
@@ -65,12 +65,12 @@ impl RecordSubject {
 
 impl StateFolder {
     /// Finds the folders of the current user; `roots` are absolute.
-    pub fn beside(roots: &[PathBuf]) -> StateFolder {
+    pub fn for_user(roots: &[PathBuf]) -> StateFolder {
         StateFolder::at(own::state_home(), own::cache_home(), roots)
     }
 
     /// Uses a folder that the caller names; `roots` are absolute.
-    pub fn within(folder: &Path, roots: &[PathBuf]) -> StateFolder {
+    pub fn in_folder(folder: &Path, roots: &[PathBuf]) -> StateFolder {
         StateFolder::at(Ok(folder.join("state")), Ok(folder.join("cache")), roots)
     }
 
@@ -264,7 +264,7 @@ fn stage(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn failed(call: &str, folder: &Path, error: &io::Error) -> Error {
-    trouble::failed_io(call, &folder.display().to_string(), error)
+    system_error::failed_io(call, &folder.display().to_string(), error)
 }
 
 fn refusal(folder: &Path, why: &str) -> Error {

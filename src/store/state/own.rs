@@ -8,7 +8,7 @@
 
 use crate::error::{Code, Error};
 use crate::store::access;
-use crate::store::file_place::join;
+use crate::store::file_location::join;
 use crate::store::folder::Identity;
 use crate::store::spelling;
 use crate::store::walk::WalkEnd;

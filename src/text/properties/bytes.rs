@@ -81,7 +81,7 @@ proptest! {
         let (_, _, after) = edited(&file, &wishes);
         let again = Buffer::read(after.bytes().to_vec(), Hints::default()).unwrap();
         prop_assert_eq!(again.view(), if file.mark == 0 { after.view().strip_prefix('\u{feff}').unwrap_or(after.view()) } else { after.view() });
-        prop_assert_eq!(again.stamp(), after.stamp());
+        prop_assert_eq!(again.version(), after.version());
     }
 
     #[test]
@@ -102,7 +102,7 @@ proptest! {
     fn a_broken_splicing_is_seen(file in file(), wishes in wishes(), at in any::<Index>()) {
         let (before, plan, after) = edited(&file, &wishes);
         prop_assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &plan));
-        let inside: Vec<_> = plan.landings().collect();
+        let inside: Vec<_> = plan.new_spans().collect();
         let outside: Vec<usize> = (0..after.bytes().len()).filter(|byte| !inside.iter().any(|span| span.contains(byte))).collect();
         prop_assume!(!outside.is_empty());
         let byte = outside[at.index(outside.len())];

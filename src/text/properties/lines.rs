@@ -18,8 +18,8 @@ proptest! {
         let lines: Vec<&str> = buffer.view().split_inclusive('\n').collect();
         prop_assert_eq!(buffer.lines().count(), lines.len());
         for (index, line) in lines.iter().enumerate() {
-            prop_assert_eq!(buffer.lines().whole(index + 1), *line);
-            prop_assert_eq!(buffer.lines().at(buffer.lines().span(index + 1).start), index + 1);
+            prop_assert_eq!(buffer.lines().with_line_end(index + 1), *line);
+            prop_assert_eq!(buffer.lines().line_at(buffer.lines().span(index + 1).start), index + 1);
         }
         for (index, line) in raw_lines(&buffer).iter().enumerate() {
             let end = if line.ends_with("\r\n") { Some(LineEnd::CrLf) } else { line.ends_with('\n').then_some(LineEnd::Lf) };
@@ -31,7 +31,7 @@ proptest! {
     fn the_line_map_carries_exactly_the_lines_that_stay(file in file(), wishes in wishes()) {
         let (before, plan, after) = edited(&file, &wishes);
         let map = plan.line_map(&before, &after);
-        let carried: Vec<(usize, usize)> = (1..=before.lines().count()).filter_map(|old| map.carry(old).map(|new| (old, new))).collect();
+        let carried: Vec<(usize, usize)> = (1..=before.lines().count()).filter_map(|old| map.new_line_of(old).map(|new| (old, new))).collect();
         prop_assert!(carried.is_sorted_by(|one, other| one.1 < other.1));
         for &(old, new) in &carried {
             prop_assert_eq!(before.lines().text(old), after.lines().text(new));
@@ -43,9 +43,9 @@ proptest! {
         for line in 1..=before.lines().count() {
             let bytes = before.byte_span(before.lines().span(line));
             let apart = |splice: &Splice| splice.span.end < bytes.start || splice.span.start > bytes.end;
-            prop_assert!(map.carry(line).is_some() || !plan.splices().iter().all(apart), "line {line} was let go");
+            prop_assert!(map.new_line_of(line).is_some() || !plan.splices().iter().all(apart), "line {line} was let go");
         }
-        prop_assert_eq!((map.carry(0), map.touched(0), LineMap::default().carry(7)), (None, false, Some(7)));
+        prop_assert_eq!((map.new_line_of(0), map.touched(0), LineMap::default().new_line_of(7)), (None, false, Some(7)));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Source {
 
 impl Source {
     /// The module that it belongs to; the root of the crate for `lib.rs`.
-    pub fn room(&self) -> &str {
+    pub fn module(&self) -> &str {
         let room = self.path.split('/').next().unwrap_or("");
         room.strip_suffix(".rs").unwrap_or(room)
     }
@@ -154,7 +154,7 @@ pub fn table() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// The places that docs/architecture.md calls pure, as paths under `src` without `.rs`.
-pub fn pure_places() -> Vec<String> {
+pub fn pure_modules() -> Vec<String> {
     let page = page();
     let Some(sentence) = page.split("\n\n").find(|text| text.contains("are **pure**")) else {
         return Vec::new();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::scene::Scene;
+use super::fixture::Fixture;
 
 /// Spellings of what may not be written, for file systems that fold case, width, dots and marks.
 const PROTECTED: &[&str] = &[
@@ -99,7 +99,7 @@ const PROTECTED: &[&str] = &[
 
 #[test]
 fn protected_paths_under_every_spelling() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     assert!(PROTECTED.len() >= 40);
     for path in PROTECTED {
         scene.refuse_path(path, &["PROTECTED"]);
@@ -111,7 +111,7 @@ fn protected_paths_under_every_spelling() {
 /// The control: what only looks like a secret is written by the same calls.
 #[test]
 fn templates_of_environments_are_written_and_read() {
-    let mut scene = Scene::new();
+    let mut scene = Fixture::new();
     for path in [".env.example", "folder/.env.sample", ".env.template", ".ENV.EXAMPLE"] {
         let written = scene.server.call("safe_edit_file", &json!({"path": path, "content": "KEY=\n"}));
         assert_eq!(written.status(), "written", "{path}: {}", written.structured);

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::entry::{CaseEntry, Kind};
 use super::scan::escape;
-use super::thing::{Kind, Thing};
-use super::world::{Entry, State};
+use super::workspace::{Entry, State};
 
 /// Lines shown of each side of a difference.
 const SHOWN: usize = 24;
@@ -67,9 +67,9 @@ fn contains(wanted: &Value, there: &[Value], path: &str, differences: &mut Vec<S
 
 /// Collects where a world is not what the case says: what `after` names is as it says, all else is as it was, to
 /// the byte, the permissions, the inode and the time of change.
-pub fn state(before: &State, after: &[Thing], seen: &State, differences: &mut Vec<String>) {
+pub fn state(before: &State, after: &[CaseEntry], seen: &State, differences: &mut Vec<String>) {
     for thing in after {
-        thing_is_there(thing, before.get(&thing.path), seen.get(&thing.path), differences);
+        entry_exists(thing, before.get(&thing.path), seen.get(&thing.path), differences);
     }
     let named = |path: &String| after.iter().any(|thing| thing.path == *path);
     for (path, entry) in before {
@@ -87,8 +87,8 @@ pub fn state(before: &State, after: &[Thing], seen: &State, differences: &mut Ve
     }
 }
 
-fn thing_is_there(
-    thing: &Thing,
+fn entry_exists(
+    thing: &CaseEntry,
     before: Option<&Entry>,
     seen: Option<&Entry>,
     differences: &mut Vec<String>,

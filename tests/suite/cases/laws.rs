@@ -1,32 +1,32 @@
 //! What holds of every answer to an edit or a look, whatever the case is about.
 
 mod diffs;
-mod lies;
-mod looks;
+mod reads;
+mod response_claims;
 
 use serde_json::Value;
 
+use super::entry::Kind;
 use super::stored;
-use super::thing::Kind;
-use super::world::{State, World, version};
+use super::workspace::{CaseWorkspace, State, version};
 use crate::suite::wire::Answer;
-use diffs::{diff_applies, lines_moved_as_told};
-use looks::hold_look;
+use diffs::{check_moved_lines, diff_applies};
+use reads::check_read;
 
 /// The greatest length of an answer, in bytes of JSON.
 const LONGEST: usize = 8 * 1024;
 
 /// Collects each law that the answer to a call breaks; `before` is what stood there before it.
-pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
+pub fn hold(answer: &Answer, world: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
     match answer.status() {
-        "" if !answer.is_error => hold_look(answer, world, broken),
-        "success" | "failure" => hold_dressed(answer, world, before, broken),
+        "" if !answer.is_error => check_read(answer, world, broken),
+        "success" | "failure" => check_ai_edit_answer(answer, world, before, broken),
         _ => hold_edit(answer, world, before, broken),
     }
 }
 
 /// Collects each law that the answer to an edit breaks.
-fn hold_edit(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
+fn hold_edit(answer: &Answer, world: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
     let seen = &answer.structured;
     let mut law = |holds: bool, words: &str| {
         if !holds {
@@ -72,7 +72,7 @@ fn hold_edit(answer: &Answer, world: &World, before: &State, broken: &mut Vec<St
 
 /// Collects each law that an answer breaks which has the form that callers of `ai_edit_code` know: what it adds, and
 /// those of every edit.
-fn hold_dressed(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
+fn check_ai_edit_answer(answer: &Answer, world: &CaseWorkspace, before: &State, broken: &mut Vec<String>) {
     let seen = &answer.structured;
     let mut law = |holds: bool, words: &str| {
         if !holds {
@@ -102,11 +102,17 @@ fn hold_dressed(answer: &Answer, world: &World, before: &State, broken: &mut Vec
 }
 
 /// The laws of what is said about one file.
-fn hold_file(seen: &Value, whole: &Value, world: &World, before: &State, law: &mut impl FnMut(bool, &str)) {
+fn hold_file(
+    seen: &Value,
+    whole: &Value,
+    world: &CaseWorkspace,
+    before: &State,
+    law: &mut impl FnMut(bool, &str),
+) {
     let (path, status) = (seen["path"].as_str().unwrap_or(""), seen["status"].as_str().unwrap_or(""));
     let (written, refused) = (status == "written", status == "refused");
     law(!written || outside(seen), "bytes outside the edit were compared");
-    let entity = stored::told(seen, whole);
+    let entity = stored::entity_in_answer(seen, whole);
     let on_disk = world.text(entity.as_deref().unwrap_or(path));
     let there = on_disk.as_deref().map(version);
     law(refused || seen["version"].as_str() == there.as_deref(), "version is what is on disk after the call");
@@ -131,7 +137,7 @@ fn hold_file(seen: &Value, whole: &Value, world: &World, before: &State, law: &m
     }
     // The lines of an older version, of which the call spoke, have moved further than those of the last one.
     let carried = seen["notes"].to_string().contains("carried over from version");
-    if let Err(why) = lines_moved_as_told(seen, old, new)
+    if let Err(why) = check_moved_lines(seen, old, new)
         && !carried
     {
         law(false, &format!("line_map and edits say where the lines are ({why})"));
@@ -148,7 +154,7 @@ fn is_in(answer: &Answer, told: &Value) -> bool {
 }
 
 /// The laws of a list of files with their versions.
-fn hold_versions(answer: &Answer, world: &World, law: &mut impl FnMut(bool, &str)) {
+fn hold_versions(answer: &Answer, world: &CaseWorkspace, law: &mut impl FnMut(bool, &str)) {
     for (path, told) in answer.structured["versions"].as_object().into_iter().flatten() {
         let there = world.text(path).as_deref().map(version);
         law(told.as_str() == there.as_deref(), "version is what is on disk");

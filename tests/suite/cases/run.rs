@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::compare;
+use super::entry::CaseEntry;
 use super::laws;
 use super::scan::{Case, Fence, Role};
-use super::thing::Thing;
 use super::update::{self, Rewrite};
-use super::world::{State, World};
+use super::workspace::{CaseWorkspace, State};
 use crate::suite::wire::{self, Answer, Server};
 
 /// What a case showed.
@@ -23,7 +23,7 @@ pub struct Findings {
 struct Group<'a> {
     call: &'a Fence,
     answer: Option<&'a Fence>,
-    after: Vec<(&'a Fence, Thing)>,
+    after: Vec<(&'a Fence, CaseEntry)>,
 }
 
 /// A call, read from its block.
@@ -35,7 +35,7 @@ enum Call {
 
 /// The surroundings of a case while it runs.
 struct Stage {
-    world: World,
+    world: CaseWorkspace,
     serve: Vec<String>,
     server: Option<Server>,
     /// What was seen of each call so far.
@@ -46,7 +46,7 @@ struct Stage {
 /// Runs a case from its first block to its last.
 pub fn case(case: &Case) -> Findings {
     let mut stage = Stage {
-        world: World::new(),
+        world: CaseWorkspace::new(),
         serve: Vec::new(),
         server: None,
         answers: Vec::new(),
@@ -71,7 +71,7 @@ impl Stage {
         match fence.role {
             Role::Serve => self.serve = self.strings(&yaml(&fence.text)?)?,
             Role::Before => {
-                let thing = Thing::read(fence)?;
+                let thing = CaseEntry::read(fence)?;
                 self.world.put(&thing).map_err(|error| format!("{}: {error}", thing.path))?;
             }
             Role::Answer | Role::After => return Err("this block follows no call".to_owned()),
@@ -87,14 +87,14 @@ impl Stage {
 
     fn act(&mut self, group: &Group) -> Result<(), String> {
         let call = self.read_call(&group.call.text)?;
-        let before = self.look()?;
+        let before = self.read_state()?;
         let seen = match &call {
             Call::Tool { name, arguments } => {
                 let answer = self.call(name, arguments)?;
                 let mut broken = Vec::new();
                 laws::hold(&answer, &self.world, &before, &mut broken);
                 self.fail(group.call.line, broken);
-                seen(&answer)
+                response_json(&answer)
             }
             Call::CommandLine { arguments, input } => self.command(arguments, input),
         };
@@ -152,8 +152,8 @@ impl Stage {
     }
 
     fn judge_state(&mut self, group: &Group, before: &State) -> Result<(), String> {
-        let after: Vec<Thing> = group.after.iter().map(|(_, thing)| thing.clone()).collect();
-        let now = self.look()?;
+        let after: Vec<CaseEntry> = group.after.iter().map(|(_, thing)| thing.clone()).collect();
+        let now = self.read_state()?;
         let mut differences = Vec::new();
         compare::state(before, &after, &now, &mut differences);
         if !differences.is_empty() {
@@ -171,8 +171,8 @@ impl Stage {
         self.found.failures.extend(differences.into_iter().map(|why| (line, why)));
     }
 
-    fn look(&self) -> Result<State, String> {
-        self.world.look().map_err(|error| format!("the root cannot be looked at: {error}"))
+    fn read_state(&self) -> Result<State, String> {
+        self.world.read_state().map_err(|error| format!("the root cannot be looked at: {error}"))
     }
 
     fn read_call(&self, text: &str) -> Result<Call, String> {
@@ -239,7 +239,7 @@ impl<'a> Group<'a> {
             match fence.role {
                 Role::Answer if group.answer.is_none() => group.answer = Some(fence),
                 Role::Answer => return Err("a second answer to one call".to_owned()),
-                Role::After => group.after.push((fence, Thing::read(fence)?)),
+                Role::After => group.after.push((fence, CaseEntry::read(fence)?)),
                 Role::Serve | Role::Before | Role::Call => break,
             }
         }
@@ -261,7 +261,7 @@ fn unnamed_refusal(wanted: &Map<String, Value>, seen: &Value) -> Option<String> 
         .then(|| format!("ended with {}, and the case does not say so: {}", seen["exit"], seen["stderr"]))
 }
 
-fn seen(answer: &Answer) -> Value {
+fn response_json(answer: &Answer) -> Value {
     let mut seen = answer.structured.clone();
     if let Some(fields) = seen.as_object_mut() {
         fields.insert("text".to_owned(), json!(answer.text));

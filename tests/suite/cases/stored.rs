@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::Value;
 
-use super::thing::Kind;
-use super::world::{Entry, State};
+use super::entry::Kind;
+use super::workspace::{Entry, State};
 
 /// Puts every entity of this user into a state.
-pub fn look(user: &Path, state: &mut State) {
+pub fn read_entities(user: &Path, state: &mut State) {
     let Some(file) = database(&user.join("state")) else { return };
     let database = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
     let asked =
@@ -28,7 +28,7 @@ pub fn look(user: &Path, state: &mut State) {
 }
 
 /// The name of the entity in an answer, if any; `whole` is the complete answer that contains `told`.
-pub fn told(told: &Value, whole: &Value) -> Option<String> {
+pub fn entity_in_answer(told: &Value, whole: &Value) -> Option<String> {
     let field = |name: &str| [told, whole].into_iter().find_map(|answer| answer[name].as_str());
     let kind = field("entity_type").filter(|kind| *kind != "file")?;
     let id = field("app_id").or(field("organization_id")).unwrap_or_default();

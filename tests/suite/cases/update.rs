@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::compare;
+use super::entry::Kind;
 use super::scan::{Fence, escape};
-use super::thing::Kind;
-use super::world::{Entry, State};
+use super::workspace::{Entry, State};
 
 /// Lines of a file, as indices from 0, and what is to stand in their place.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use super::super::trust::scene::Scene;
-use super::{BAD, GOOD, check, commit, found, git, json, judged, project, write};
+use super::super::trust::fixture::Fixture;
+use super::{BAD, GOOD, check, commit, finding_texts, git, json, judged, project, write};
 
 /// Three commits on main, of which the second breaks `b.py` and the third `c.py`; `a.py` is broken since, and from the
 /// first a branch `side` parts, on which `s.py` is broken.
-fn history() -> Scene {
+fn history() -> Fixture {
     let scene = project();
     commit(&scene, &[("a.py", GOOD), ("b.py", GOOD), ("c.py", GOOD)]);
     git(&scene, "root", &["branch", "side"]);
@@ -41,7 +41,7 @@ fn a_revision_is_named_as_for_git() {
         ("side...main", &["a.py", "b.py", "c.py"]),
     ] {
         let answer = json(&scene, &["--base", base], 1);
-        assert_eq!(found(&answer), expected, "{base}");
+        assert_eq!(finding_texts(&answer), expected, "{base}");
         assert_eq!(answer["bases"][0]["revision"], base);
     }
 }
@@ -53,7 +53,7 @@ fn where_two_histories_parted_is_the_base_of_both() {
     git(&scene, "root", &["checkout", "-q", "side"]);
     commit(&scene, &[("s.py", BAD)]);
     // Against main itself, a later fault of main counts as fixed, and a.py is as it was in both.
-    assert_eq!(found(&json(&scene, &["--base", "main..."], 1)), ["s.py"]);
+    assert_eq!(finding_texts(&json(&scene, &["--base", "main..."], 1)), ["s.py"]);
     assert_eq!(judged(&json(&scene, &["--base", "main..."], 1)), ["s.py"]);
     assert_eq!(judged(&json(&scene, &["--base", "main"], 1)), ["b.py", "c.py", "s.py"]);
 }
@@ -84,11 +84,11 @@ fn a_revision_that_is_not_there_is_refused_with_what_was_seen() {
 
 #[test]
 fn without_a_repository_every_finding_counts() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.write("root/a.py", BAD);
     let done = check(&scene, &[], 1);
     assert!(done.stdout.contains("lies in no git repository, so every finding counts"), "{}", done.stdout);
-    assert_eq!(found(&json(&scene, &[], 1)), ["a.py"]);
+    assert_eq!(finding_texts(&json(&scene, &[], 1)), ["a.py"]);
     assert_eq!(judged(&json(&scene, &["app.py"], 0)), ["app.py"]);
     assert!(check(&scene, &["--base", "HEAD"], 2).stderr.contains("no git repository"));
     let scene = project();
@@ -111,7 +111,7 @@ fn a_history_that_is_cut_off_is_named_as_the_reason() {
         assert!(done.stderr.contains("`fetch-depth: 2`"), "{}", done.stderr);
     }
     git(&scene, "outside/clone", &["fetch", "-q", "--deepen=1"]);
-    assert_eq!(found(&json(&scene, &[&arguments[..], &["--base", "HEAD~1"]].concat(), 1)), ["a.py"]);
+    assert_eq!(finding_texts(&json(&scene, &[&arguments[..], &["--base", "HEAD~1"]].concat(), 1)), ["a.py"]);
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn a_root_may_be_a_folder_of_a_repository() {
     write(&scene, &[("d/a.py", BAD), ("d/e/b.py", BAD), ("c.py", BAD)]);
     let root = scene.at("root/d");
     let arguments = ["--root", root.to_str().unwrap()];
-    assert_eq!(found(&json(&scene, &arguments, 1)), ["a.py", "e/b.py"]);
-    assert_eq!(found(&json(&scene, &[&arguments[..], &["e"]].concat(), 1)), ["e/b.py"]);
+    assert_eq!(finding_texts(&json(&scene, &arguments, 1)), ["a.py", "e/b.py"]);
+    assert_eq!(finding_texts(&json(&scene, &[&arguments[..], &["e"]].concat(), 1)), ["e/b.py"]);
     let told = check(&scene, &[&arguments[..], &["--format", "github"]].concat(), 1).stdout;
     assert!(told.starts_with("::error file=d/a.py,line=2,"), "relative to the top of the repository: {told}");
 }
@@ -131,13 +131,13 @@ fn a_root_may_be_a_folder_of_a_repository() {
 fn packs_worktrees_and_detached_heads_are_read() {
     let scene = history();
     git(&scene, "root", &["gc", "-q", "--aggressive", "--prune=now"]);
-    assert_eq!(found(&json(&scene, &["--base", "HEAD~1"], 1)), ["a.py", "c.py"]);
+    assert_eq!(finding_texts(&json(&scene, &["--base", "HEAD~1"], 1)), ["a.py", "c.py"]);
     git(&scene, "root", &["worktree", "add", "-q", "--detach", "../outside/tree", "v1"]);
     scene.write("outside/tree/a.py", BAD);
     let root = scene.at("outside/tree");
     let arguments = ["--root", root.to_str().unwrap()];
-    assert_eq!(found(&json(&scene, &arguments, 1)), ["a.py"], "its own HEAD, not that of the other folder");
-    assert_eq!(found(&json(&scene, &[&arguments[..], &["--base", "main~2"]].concat(), 1)), ["a.py", "b.py"]);
+    assert_eq!(finding_texts(&json(&scene, &arguments, 1)), ["a.py"], "its own HEAD, not that of the other folder");
+    assert_eq!(finding_texts(&json(&scene, &[&arguments[..], &["--base", "main~2"]].concat(), 1)), ["a.py", "b.py"]);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn submodules_and_other_repositories_are_left_to_themselves() {
     assert_eq!(judged(&answer), ["a.py"]);
     assert_eq!(answer["passed_over"][0]["path"], "lib");
     let root = scene.at("root/lib");
-    assert_eq!(found(&json(&scene, &["--root", root.to_str().unwrap()], 1)), ["l.py"], "by itself it is one");
+    assert_eq!(finding_texts(&json(&scene, &["--root", root.to_str().unwrap()], 1)), ["l.py"], "by itself it is one");
 }
 
 #[test]

@@ -7,11 +7,11 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use super::super::mcp::{installed, tool};
-use super::super::trust::scene::Scene;
+use super::super::trust::fixture::Fixture;
 use super::{BAD, GOOD, check, commit, project, write};
 
 /// A project with findings of every sort: two that block on one line beyond the basic plane, and a warning.
-fn scene() -> Scene {
+fn fixture() -> Fixture {
     let scene = project();
     let policy = "quality_gates: { '*': [{ tool: no-todo }, { tool: no-maybe, level: warn }, { tool: syntax }] }\ndefine:\n  \
                   no-todo: { about: X., kind: pattern, languages: ['*'], must_not_match: TODO, message: 'a TODO, 100%: ::x' }\n  \
@@ -23,7 +23,7 @@ fn scene() -> Scene {
 
 #[test]
 fn annotations_are_those_of_the_runner() {
-    let told = check(&scene(), &["--format", "github"], 1).stdout;
+    let told = check(&fixture(), &["--format", "github"], 1).stdout;
     let mut lines = told.lines();
     assert_eq!(lines.next(), Some("::error file=a.txt,line=2,col=4,title=no-todo::a TODO, 100%25: ::x"));
     assert!(told.contains("\n::error file=d/b c.py,line=2,col=1,title=syntax::"), "{told}");
@@ -33,7 +33,7 @@ fn annotations_are_those_of_the_runner() {
 
 #[test]
 fn only_the_gravest_are_annotated_where_they_are_many() {
-    let scene = scene();
+    let scene = fixture();
     write(&scene, &[("a.txt", &("maybe\n".repeat(15) + &"TODO x\n".repeat(12)))]);
     let told = check(&scene, &["--format", "github"], 1).stdout;
     let count = |start: &str| told.lines().filter(|line| line.starts_with(start)).count();
@@ -43,7 +43,7 @@ fn only_the_gravest_are_annotated_where_they_are_many() {
 
 #[test]
 fn a_log_has_what_code_scanning_reads() {
-    let scene = scene();
+    let scene = fixture();
     let file = scene.at("outside/out.sarif");
     let log = check(&scene, &["--format", "sarif", "--sarif", file.to_str().unwrap()], 1).stdout;
     assert_eq!(fs::read_to_string(&file).unwrap(), log, "the file is what is printed");
@@ -81,8 +81,8 @@ fn logs_are_valid_by_the_schema() {
     let Some(schema) = installed("LOCKGATE_TEST_NODE", "node", &format!("{package}/sarif-2.1.0.json")) else {
         return;
     };
-    let scene = scene();
-    let nothing = Scene::new();
+    let scene = fixture();
+    let nothing = Fixture::new();
     let logs = [
         ("found", check(&scene, &["--format", "sarif"], 1)),
         ("clean", check(&nothing, &["--format", "sarif"], 0)),
@@ -103,7 +103,7 @@ fn logs_are_valid_by_the_schema() {
 
 #[test]
 fn a_reader_that_goes_away_changes_no_exit_code() {
-    let scene = scene();
+    let scene = fixture();
     write(&scene, &[("many.txt", &"TODO x\n".repeat(900))]);
     for format in ["text", "json", "sarif", "github"] {
         let mut command = scene.command();
@@ -119,7 +119,7 @@ fn a_reader_that_goes_away_changes_no_exit_code() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_a_failure() {
-    let scene = scene();
+    let scene = fixture();
     let done = check(&scene, &["--sarif", "/nowhere/at/all.sarif"], 70);
     assert!(done.stderr.contains("IO_FAILED"), "{}", done.stderr);
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::super::trust::scene::{Scene, policy};
+use super::super::trust::fixture::{Fixture, policy};
 use super::{BAD, GOOD, check, commit, git, json, project, write};
 
 /// A program that finds each line with `bad` in it.
@@ -21,7 +21,7 @@ fn finds(options: &str) -> String {
 }
 
 /// A project with one such gate, an old finding of it, and a new one.
-fn scene(options: &str, program: Option<&str>) -> Scene {
+fn fixture(options: &str, program: Option<&str>) -> Fixture {
     let mut scene = project();
     scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
     if let Some(program) = program {
@@ -33,13 +33,13 @@ fn scene(options: &str, program: Option<&str>) -> Scene {
     scene
 }
 
-fn sarif(scene: &Scene, arguments: &[&str], exit: i32) -> Value {
+fn sarif(scene: &Fixture, arguments: &[&str], exit: i32) -> Value {
     serde_json::from_str(&check(scene, &[arguments, &["--format", "sarif"]].concat(), exit).stdout).unwrap()
 }
 
 #[test]
 fn a_program_runs_only_when_it_is_trusted() {
-    let scene = scene("", Some(FINDS));
+    let scene = fixture("", Some(FINDS));
     let text = check(&scene, &[], 0).stdout;
     assert!(text.contains("gate      it not asked for 1 file: nobody has trusted"), "{text}");
     assert!(scene.ran().is_empty());
@@ -66,14 +66,14 @@ fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
         (Some(fails), "", "broken"),
         (Some(hangs), ", timeout: 200ms", "timed_out"),
     ] {
-        let lax = scene(options, program);
+        let lax = fixture(options, program);
         let answer = json(&lax, &["--trust"], 0);
         assert_eq!(answer["gates"][0]["outcomes"][outcome], 1, "{answer:#}");
         let log = sarif(&lax, &["--trust"], 0);
         let invocation = &log["runs"][0]["invocations"][0];
         assert_eq!(invocation["executionSuccessful"], true);
         assert_eq!(invocation["toolExecutionNotifications"][0]["level"], "warning");
-        let strict = scene(&format!("{options}, required: true"), program);
+        let strict = fixture(&format!("{options}, required: true"), program);
         let answer = json(&strict, &["--trust"], 1);
         assert_eq!((&answer["success"], &answer["gates"][0]["blocking"]), (&false.into(), &true.into()));
         let log = sarif(&strict, &["--trust"], 1);
@@ -88,7 +88,7 @@ fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
 
 #[test]
 fn a_warning_is_told_and_fails_nothing() {
-    let scene = scene(", level: warn", Some(FINDS));
+    let scene = fixture(", level: warn", Some(FINDS));
     let text = check(&scene, &["--trust"], 0).stdout;
     assert!(text.contains("warning: # bad two") && text.contains("1 finding that blocks nothing"), "{text}");
     let told = check(&scene, &["--trust", "--format", "github"], 0).stdout;

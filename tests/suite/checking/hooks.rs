@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::super::mcp::installed;
-use super::super::trust::scene::{Scene, outcome};
+use super::super::trust::fixture::{Fixture, outcome};
 use super::super::wire::Outcome;
 use super::{BAD, GOOD, commit, git, git_command, project, write};
 
@@ -13,7 +13,7 @@ fn ours(path: &str) -> PathBuf {
 }
 
 /// Runs the action's script in the root, with these variables.
-fn action(scene: &Scene, variables: &[(&str, &str)]) -> Outcome {
+fn action(scene: &Fixture, variables: &[(&str, &str)]) -> Outcome {
     let mut script = Command::new("bash");
     script.arg(ours("action/check.sh")).current_dir(scene.root());
     for (name, folder) in [("HOME", "user"), ("XDG_STATE_HOME", "user"), ("XDG_CACHE_HOME", "user")] {

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::Value;
 
-use super::super::trust::scene::outcome;
-use super::{BAD, GOOD, check, commit, found, git_command, json, project, write};
+use super::super::trust::fixture::outcome;
+use super::{BAD, GOOD, check, commit, finding_texts, git_command, json, project, write};
 
 /// A program of the repository's that writes down that it ran.
 const SPY: &str = "#!/bin/sh\necho \"$0\" >> '{SCENE}/outside/ran'\ncat 2>/dev/null\n";
@@ -40,7 +40,7 @@ fn nothing_that_a_repository_configures_is_run() {
     write(&scene, &[("a.py", BAD)]);
     for base in [&[][..], &["--base", "HEAD"], &["--base", "HEAD..."]] {
         let answer = json(&scene, &[base, &["a.py"]].concat(), 1);
-        assert_eq!(found(&answer), ["a.py"]);
+        assert_eq!(finding_texts(&answer), ["a.py"]);
     }
     check(&scene, &[], 1);
     assert_eq!(scene.ran(), Vec::<String>::new(), "nothing of the repository runs");
@@ -63,7 +63,7 @@ fn the_environment_does_not_say_which_repository_it_is() {
     command.args(["check", "--format", "json"]).env("GIT_DIR", scene.at("outside/other/.git"));
     command.env("GIT_OBJECT_DIRECTORY", scene.at("outside/other/.git/objects"));
     let done = outcome(&command.output().unwrap());
-    assert_eq!(found(&serde_json::from_str(&done.stdout).unwrap()), ["a.py"], "{}", done.stderr);
+    assert_eq!(finding_texts(&serde_json::from_str(&done.stdout).unwrap()), ["a.py"], "{}", done.stderr);
 }
 
 /// Names that mean something to a terminal, a runner, or a URI.
@@ -89,7 +89,7 @@ fn names_break_no_format() {
     let answer = json(&scene, &[], 1);
     let mut names = NAMES.to_vec();
     names.sort_unstable();
-    assert_eq!(found(&answer), names);
+    assert_eq!(finding_texts(&answer), names);
     assert_eq!(answer["passed_over"][0]["why"], "its name is not UTF-8");
 
     let log: Value = serde_json::from_str(&check(&scene, &["--format", "sarif"], 1).stdout).unwrap();

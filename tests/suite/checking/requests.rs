@@ -6,27 +6,27 @@ use std::process::Stdio;
 
 use serde_json::{Value, json as value};
 
-use super::super::trust::scene::{Scene, outcome};
-use super::{BAD, GOOD, check, found, json};
+use super::super::trust::fixture::{Fixture, outcome};
+use super::{BAD, GOOD, check, finding_texts, json};
 
-fn scene() -> Scene {
-    let scene = Scene::new();
+fn fixture() -> Fixture {
+    let scene = Fixture::new();
     scene.write("root/app.py", GOOD);
     scene
 }
 
-fn request(scene: &Scene, name: &str, request: &Value) -> String {
+fn request(scene: &Fixture, name: &str, request: &Value) -> String {
     scene.write(name, &request.to_string());
     scene.at(name).to_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_request_is_judged_and_never_carried_out() {
-    let scene = scene();
+    let scene = fixture();
     let bad = request(&scene, "bad.json", &value!({"path": "app.py", "content": BAD, "mode": "strict"}));
     let good = request(&scene, "good.json", &value!({"path": "new.py", "content": GOOD}));
     let answer = json(&scene, &["--request", &bad, "--request", &good], 1);
-    assert_eq!(found(&answer), ["app.py"]);
+    assert_eq!(finding_texts(&answer), ["app.py"]);
     assert_eq!(
         (&answer["files"][0]["change"], &answer["files"][1]["change"]),
         (&"modified".into(), &"added".into())
@@ -43,10 +43,10 @@ fn a_request_is_judged_and_never_carried_out() {
 
 #[test]
 fn several_edits_and_standard_input_are_read_as_by_edit() {
-    let scene = scene();
+    let scene = fixture();
     let edits = value!({"edits": [{"path": "app.py", "content": GOOD}, {"path": "b.py", "content": BAD}]});
     let edits = request(&scene, "edits.json", &edits);
-    assert_eq!(found(&json(&scene, &["--request", &edits], 1)), ["b.py"]);
+    assert_eq!(finding_texts(&json(&scene, &["--request", &edits], 1)), ["b.py"]);
     let mut command = scene.command();
     command.args(["check", "--request", "-", "--format", "github"]).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -59,7 +59,7 @@ fn several_edits_and_standard_input_are_read_as_by_edit() {
 
 #[test]
 fn a_request_that_cannot_be_judged_is_refused_as_by_edit() {
-    let scene = scene();
+    let scene = fixture();
     for (asked, exit, code) in [
         (value!({"path": "app.py", "search": "nowhere", "replace": "x"}), 5, "NO_MATCH"),
         (value!({"path": "../app.py", "content": "x"}), 4, "PATH_OUTSIDE_ROOT"),

@@ -11,14 +11,14 @@ use tempfile::TempDir;
 use crate::suite::wire::{Outcome, Server, run_for};
 
 /// A user with a database of their own, and a folder to work in.
-struct Scene {
+struct Fixture {
     home: TempDir,
     folder: TempDir,
 }
 
-impl Scene {
-    fn new() -> Scene {
-        Scene { home: tempfile::tempdir().unwrap(), folder: tempfile::tempdir().unwrap() }
+impl Fixture {
+    fn new() -> Fixture {
+        Fixture { home: tempfile::tempdir().unwrap(), folder: tempfile::tempdir().unwrap() }
     }
 
     #[track_caller]
@@ -66,7 +66,7 @@ const FLOW: &str = "@workflow\nasync def sync():\n    ...\n";
 
 #[test]
 fn what_was_exported_is_imported_byte_for_byte() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let files: &[(&str, &[u8])] = &[
         ("app_file/7/src/index.txt", b"one\r\ntwo\n"),
         ("app_file/7/src%", b"a file beside a folder of its name\n"),
@@ -94,7 +94,7 @@ fn what_was_exported_is_imported_byte_for_byte() {
     assert_eq!(was.keys().collect::<Vec<_>>(), is.keys().collect::<Vec<_>>());
     assert_eq!(was, is);
     // Into another database, and out of it again.
-    let other = Scene { home: tempfile::tempdir().unwrap(), folder: scene.folder };
+    let other = Fixture { home: tempfile::tempdir().unwrap(), folder: scene.folder };
     assert_eq!(other.json(&["store", "import", "out"], 0)["created"], json!(files.len()));
     other.run(&["store", "export", "again"], 0);
     assert_eq!(other.files("again"), is);
@@ -103,7 +103,7 @@ fn what_was_exported_is_imported_byte_for_byte() {
 
 #[test]
 fn what_is_there_with_another_text_stays_unless_it_is_to_go() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.write("in/module/_global/a.py", "x = 1\n");
     scene.write("in/module/_global/b.py", "x = 1\n");
     assert_eq!(scene.json(&["store", "import", "in"], 0), counts(2, 0, 0));
@@ -134,7 +134,7 @@ fn what_is_there_with_another_text_stays_unless_it_is_to_go() {
 
 #[test]
 fn one_file_that_is_refused_stops_no_other() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.write("in/module/_global/good.py", "x = 1\n");
     scene.write("in/module/_global/broken.py", "def (:\n");
     scene.write("in/module/_global/flow.py", FLOW);
@@ -180,7 +180,7 @@ fn one_file_that_is_refused_stops_no_other() {
 
 #[test]
 fn an_export_writes_into_a_new_folder_only() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.write("there/file", "x");
     let refused = scene.run(&["store", "export", "there"], 3);
     assert!(refused.stderr.contains("there is not empty"), "{}", refused.stderr);
@@ -198,7 +198,7 @@ fn an_export_writes_into_a_new_folder_only() {
 
 #[test]
 fn apps_and_tables_are_told_of() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let made = scene.json(&["store", "migrate"], 0);
     assert_eq!((&made["from"], &made["to"]), (&json!(0), &scene.json(&["store", "migrate"], 0)["from"]));
     assert_eq!(scene.json(&["store", "app", "list"], 0), json!({"apps": []}));
@@ -222,7 +222,7 @@ fn apps_and_tables_are_told_of() {
 
 #[test]
 fn commands_and_servers_reach_what_the_organisation_has() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let request = json!({"entity_type": "workflow", "path": "a.py", "content": FLOW});
     scene.write("replace.json", request.to_string());
     let patch = json!({"entity_type": "workflow", "path": "a.py", "old_string": "...", "new_string": "pass"});

@@ -11,11 +11,11 @@ pub struct Case {
     /// The arguments of the edit, but for the path.
     pub edit: Value,
     /// What becomes of it.
-    pub ends: Ends,
+    pub ends: Expected,
 }
 
 /// What becomes of an edit: each finding by its line and code.
-pub enum Ends {
+pub enum Expected {
     /// It is written; these are new and tolerated.
     Written(Vec<(u64, &'static str)>),
     /// It is refused for these, and for no others.
@@ -78,11 +78,11 @@ fn content(text: &str) -> Value {
 }
 
 fn written(name: &'static str, edit: Value) -> Case {
-    Case { name, before: OLD.to_owned(), edit, ends: Ends::Written(Vec::new()) }
+    Case { name, before: OLD.to_owned(), edit, ends: Expected::Written(Vec::new()) }
 }
 
 fn refused(name: &'static str, edit: Value, new: &[(u64, &'static str)]) -> Case {
-    Case { name, before: OLD.to_owned(), edit, ends: Ends::Refused(new.to_vec()) }
+    Case { name, before: OLD.to_owned(), edit, ends: Expected::Refused(new.to_vec()) }
 }
 
 /// The lines of the old file from the first to the last.
@@ -244,7 +244,7 @@ fn trading() -> Vec<Case> {
 
 fn elsewhere() -> Vec<Case> {
     let tolerated = |name, edit, new: &[(u64, &'static str)]| Case {
-        ends: Ends::Written(new.to_vec()),
+        ends: Expected::Written(new.to_vec()),
         ..written(name, edit)
     };
     let broken = OLD.replace("return 1\n", "return (1\n");

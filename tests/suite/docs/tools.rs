@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use lockgate::front::tools::{Again, Effect, TOOLS, Tool};
+use lockgate::front::tools::{RepeatEffect, Effect, TOOLS, Tool};
 use lockgate::front::toolset::{Selection, Toolset};
 use serde_json::{Map, Value, json};
 
@@ -137,9 +137,9 @@ fn section(tool: &Tool) -> String {
     let schema = Value::Object((tool.schema)());
     let mut text = format!("\n## {}\n\n", tool.name);
     let hints = [
-        ("readOnlyHint", tool.effect == Effect::Looks),
+        ("readOnlyHint", tool.effect == Effect::Reads),
         ("destructiveHint", tool.effect == Effect::Changes),
-        ("idempotentHint", tool.again == Again::Nothing),
+        ("idempotentHint", tool.repeat_effect == RepeatEffect::NoChange),
     ];
     let hints: Vec<String> = hints.into_iter().map(|(name, holds)| format!("`{name}: {holds}`")).collect();
     writeln!(text, "{}. Toolset `{}`; {}.\n", tool.title, tool.toolset.name(), hints.join(", ")).unwrap();

@@ -12,13 +12,13 @@ use crate::suite::wire::{Server, lockgate};
 
 /// What became of one gate.
 #[derive(Debug, PartialEq, Eq)]
-struct Judged {
+struct CanaryResult {
     outcome: String,
     why: String,
 }
 
 /// Writes a new file into a project that has these others and this policy, and gives what became of the one gate.
-fn judged(policy: &str, files: &[(&str, &str)], path_of_draft: &str, draft: &str) -> Judged {
+fn judged(policy: &str, files: &[(&str, &str)], path_of_draft: &str, draft: &str) -> CanaryResult {
     let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (path, text) in files.iter().chain(&[("quality.yaml", policy)]) {
         let place = root.path().join(path);
@@ -32,7 +32,7 @@ fn judged(policy: &str, files: &[(&str, &str)], path_of_draft: &str, draft: &str
     let gate = &answer.structured["gates"][0];
     let text = |name: &str| gate[name].as_str().unwrap_or_default().to_owned();
     assert!(gate.is_object(), "no gate: {}", answer.text);
-    Judged { outcome: text("outcome"), why: text("why") }
+    CanaryResult { outcome: text("outcome"), why: text("why") }
 }
 
 /// The language of a path as a policy names it.

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, gates, json, scene};
+use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, gates, json, fixture};
 
 #[test]
 fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
-    let scene = scene(FINDS);
+    let scene = fixture(FINDS);
     let told = json(&scene, &["doctor"], ILL);
     let it = entry(&told, "it");
     assert_eq!(
@@ -43,7 +43,7 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
 
 #[test]
 fn the_doctor_tells_what_works_from_what_does_not() {
-    let scene = scene(FINDS);
+    let scene = fixture(FINDS);
     scene.trust(".");
     let told = json(&scene, &["doctor"], 0);
     let it = entry(&told, "it");
@@ -82,7 +82,7 @@ fn the_doctor_tells_what_works_from_what_does_not() {
 
 #[test]
 fn a_gate_that_skips_its_canary_needs_a_configuration() {
-    let scene = scene(FINDS);
+    let scene = fixture(FINDS);
     scene.write(
         "root/quality.yaml",
         &DEFINED.replace("probe:", "config: [it.cfg]\n    unconfigured: skip\n    probe:"),
@@ -110,7 +110,7 @@ fn the_doctor_the_samples_and_an_edit_agree() {
         ("no sandbox", Some(FINDS), isolated.as_str(), ["unavailable", "unavailable", "unavailable"]),
     ];
     for (what, program, policy, due) in setups {
-        let scene = scene(FINDS);
+        let scene = fixture(FINDS);
         scene.write("root/quality.yaml", policy);
         match program {
             Some(program) => executable(&scene, "bin/it", program),
@@ -151,7 +151,7 @@ fn the_doctor_tries_every_text_of_a_canary() {
         ),
         ("append: \"x\\n\", finds: bad, text: \"y\\n\"", "broken", "tried: a mistake behind a draft"),
     ] {
-        let scene = scene(FINDS);
+        let scene = fixture(FINDS);
         let policy = canary(more);
         assert_ne!(policy, DEFINED);
         scene.write("root/quality.yaml", &policy);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{ILL, entry};
 use crate::suite::gates::live_gates;
 use crate::suite::store::not_run;
-use crate::suite::trust::scene::{Scene, outcome};
+use crate::suite::trust::fixture::{Fixture, outcome};
 use crate::suite::wire::tools_path;
 
 /// The search path with the suite's tools, and rustfmt itself before the one that asks rustup.
@@ -24,12 +24,12 @@ pub(super) fn path() -> OsString {
 }
 
 /// Runs `lockgate gates` with the real tools; what they compile is kept from one run of the tests to the next.
-fn call(scene: &Scene, arguments: &[&str]) -> (i32, Value) {
-    call_within(scene, None, arguments)
+fn call(scene: &Fixture, arguments: &[&str]) -> (i32, Value) {
+    call_isolated(scene, None, arguments)
 }
 
 /// The same with a ceiling of isolation, if there is one.
-fn call_within(scene: &Scene, level: Option<&str>, arguments: &[&str]) -> (i32, Value) {
+fn call_isolated(scene: &Fixture, level: Option<&str>, arguments: &[&str]) -> (i32, Value) {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
     fs::create_dir_all(&cache).unwrap();
     let mut command = scene.command();
@@ -50,7 +50,7 @@ pub(super) fn installed() -> bool {
 
 /// The gates that must run on this machine, and those that need no program; reports each missing one as not run.
 /// Other programs on the machine may be of another version, or a name without a program.
-fn here<'a>(answer: &'a Value, state: &str) -> Vec<&'a Value> {
+fn required_gates<'a>(answer: &'a Value, state: &str) -> Vec<&'a Value> {
     let promised = live_gates();
     let catalogue = Catalogue::embedded();
     let is_asked = |gate: &&Value| {
@@ -70,9 +70,9 @@ fn every_tool_finds_its_bad_samples_and_passes_its_good_ones() {
     if !installed() {
         return;
     }
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let (exit, answer) = call(&scene, &["test", "--require-all"]);
-    let here = here(&answer, "outcome");
+    let here = required_gates(&answer, "outcome");
     for gate in &here {
         assert_eq!(gate["outcome"], "passed", "{gate:#}");
         let samples = gate["samples"].as_array().unwrap();
@@ -93,10 +93,10 @@ fn every_tool_finds_the_same_at_every_level_of_isolation() {
     if !installed() {
         return;
     }
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let found = |level: &str| {
-        let (_, answer) = call_within(&scene, Some(level), &["test"]);
-        let gates = here(&answer, "outcome").into_iter().map(|gate| {
+        let (_, answer) = call_isolated(&scene, Some(level), &["test"]);
+        let gates = required_gates(&answer, "outcome").into_iter().map(|gate| {
             let samples = gate["samples"].as_array().unwrap().iter();
             let samples: Vec<String> = samples
                 .map(|sample| format!("{} {} {}", sample["finds"], sample["missing"], sample["unexpected"]))
@@ -117,11 +117,11 @@ fn every_tool_finds_its_canary() {
     if !installed() {
         return;
     }
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let commands = Catalogue::embedded().gates().iter().filter(|gate| gate.command().is_some());
     let names: Vec<&str> = commands.map(|gate| gate.name.as_str()).collect();
     let (_, answer) = call(&scene, &[&["doctor"], names.as_slice()].concat());
-    for gate in here(&answer, "state") {
+    for gate in required_gates(&answer, "state") {
         assert_eq!(gate["state"], "works", "{gate:#}");
     }
 }
@@ -132,7 +132,7 @@ fn a_sample_that_is_spoilt_is_noticed() {
     if !installed() {
         return;
     }
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let text = include_str!("../../../gates/ruff.yaml");
     let define = |text: &str| {
         let lines: String = text.lines().map(|line| format!("    {line}\n")).collect();
@@ -141,7 +141,7 @@ fn a_sample_that_is_spoilt_is_noticed() {
         call(&scene, &["test", "copy", "--trust", "--require-all"])
     };
     let (exit, answer) = define(text);
-    if here(&answer, "outcome").is_empty() {
+    if required_gates(&answer, "outcome").is_empty() {
         return;
     }
     assert_eq!(exit, 0, "{answer:#}");
@@ -224,7 +224,7 @@ fn notes_of_real_tools_neither_hide_nor_make_a_finding() {
         return;
     }
     for (name, path, file, config, [good, bad], finds) in NOISY {
-        let scene = Scene::new();
+        let scene = Fixture::new();
         let text =
             fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("gates/{name}.yaml")))
                 .unwrap();
@@ -258,7 +258,7 @@ fn an_unused_key_of_a_manifest_hides_no_finding() {
     let text = include_str!("../../../gates/cargo-check.yaml");
     let noisy = text.replace("[package]\\nname", "[package]\\nnonsense = 1\\nname");
     assert_ne!(noisy, text);
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let lines: String = noisy.lines().map(|line| format!("    {line}\n")).collect();
     scene.write(
         "root/quality.yaml",

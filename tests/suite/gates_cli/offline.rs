@@ -70,7 +70,7 @@ pub(super) fn answered(
 }
 
 /// Judges an edit by the gate, and as the control by the same gate without `missing`.
-fn told(tool: &str, files: &[(&str, &str)], language: &str, edit: &serde_json::Value, fetch: &str) {
+fn check_missing_packages(tool: &str, files: &[(&str, &str)], language: &str, edit: &serde_json::Value, fetch: &str) {
     let (outcome, why) = judged(tool, "", files, language, edit);
     assert_eq!(outcome, "unavailable", "{tool}: {why}");
     assert!(why.starts_with("dependencies are not on this machine ("), "{tool}: {why}");
@@ -80,7 +80,7 @@ fn told(tool: &str, files: &[(&str, &str)], language: &str, edit: &serde_json::V
     assert!(!why.contains(fetch), "{tool}: {why}");
 }
 
-fn is_here(program: &str, word: &str) -> bool {
+fn is_installed(program: &str, word: &str) -> bool {
     let is_here = Command::new(program).arg(word).env("PATH", path()).output().is_ok();
     if !is_here {
         not_run(&format!("dependencies that are missing: there is no {program}"));
@@ -90,18 +90,18 @@ fn is_here(program: &str, word: &str) -> bool {
 
 #[test]
 fn cargo_without_its_dependencies_is_unavailable() {
-    if !is_here("cargo", "--version") {
+    if !is_installed("cargo", "--version") {
         return;
     }
     let files =
         [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), ("src/lib.rs", "pub fn f() -> u8 {\n    1\n}\n")];
     let edit = json!({"path": "src/lib.rs", "search": "    1", "replace": "    2"});
-    told("cargo-check", &files, "rust", &edit, "cargo fetch");
+    check_missing_packages("cargo-check", &files, "rust", &edit, "cargo fetch");
 }
 
 #[test]
 fn go_without_its_modules_is_unavailable() {
-    if !is_here("go", "version") {
+    if !is_installed("go", "version") {
         return;
     }
     let files = [
@@ -109,5 +109,5 @@ fn go_without_its_modules_is_unavailable() {
         ("a.go", "package m\n\nimport \"example.org/lockgate/none\"\n\nvar A = none.F(1)\n"),
     ];
     let edit = json!({"path": "a.go", "search": "F(1)", "replace": "F(2)"});
-    told("go-build", &files, "go", &edit, "go mod tidy");
+    check_missing_packages("go-build", &files, "go", &edit, "go mod tidy");
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{DEFINED, FAILS, FINDS, ILL, entry, executable, gates, json, scene};
+use super::{DEFINED, FAILS, FINDS, ILL, entry, executable, gates, json, fixture};
 use crate::suite::wire::PATIENCE;
 
 #[test]
 fn samples_are_judged_here_and_now() {
-    let scene = scene(FINDS);
+    let scene = fixture(FINDS);
     let held = json(&scene, &["test", "it"], 0);
     assert_eq!((&entry(&held, "it")["outcome"], scene.ran()), (&"needs_trust".into(), Vec::new()));
     gates(&scene, &["test", "it", "--require-all"], ILL);
@@ -41,7 +41,7 @@ fn samples_are_judged_here_and_now() {
 
 #[test]
 fn a_signal_ends_the_programs_and_leaves_nothing() {
-    let scene = scene("#!/bin/sh\necho $$ > '{SCENE}/outside/started'\nexec sleep 600\n");
+    let scene = fixture("#!/bin/sh\necho $$ > '{SCENE}/outside/started'\nexec sleep 600\n");
     fs::create_dir(scene.at("tmp")).unwrap();
     let mut test = scene.command();
     test.args(["gates", "test", "it", "--trust"]).env("TMPDIR", scene.at("tmp"));

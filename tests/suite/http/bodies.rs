@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use super::matrix::files;
-use super::raw::{ERAS, Era, head};
-use super::served::{Served, TOKEN};
+use super::raw::{ERAS, ProtocolEra, head};
+use super::served::{ServerProcess, TOKEN};
 
 /// What is not in the matrix: a limit that is not told beforehand, the default limit, and other paths.
 #[test]
 fn a_body_is_as_large_as_it_is_whatever_it_says() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
-    let client = served.client(TOKEN, Era::New);
+    let served = ServerProcess::start(root.path(), &[]);
+    let client = served.client(TOKEN, ProtocolEra::New);
     let headers = client.headers("tools/call", "safe_edit_file");
     let mut headers: Vec<(&str, &str)> =
         headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -39,7 +39,7 @@ fn a_body_is_as_large_as_it_is_whatever_it_says() {
 #[test]
 fn bodies_that_are_no_messages_are_told_what_they_are() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
+    let served = ServerProcess::start(root.path(), &[]);
     for era in ERAS {
         let client = served.client(TOKEN, era);
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -71,7 +71,7 @@ fn bodies_that_are_no_messages_are_told_what_they_are() {
 #[test]
 fn a_body_that_is_encoded_is_refused_before_it_is_read() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
+    let served = ServerProcess::start(root.path(), &[]);
     for era in ERAS {
         let client = served.client(TOKEN, era);
         for (number, (coding, status)) in [

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::raw::{Client, ERAS, Era, page};
-use super::served::{OTHER, Served, TOKEN, entry, written};
+use super::raw::{Client, ERAS, ProtocolEra, page};
+use super::served::{OTHER, ServerProcess, TOKEN, entry, written};
 use crate::suite::wire::{lockgate, run_for};
 
 /// A third token.
@@ -15,14 +15,14 @@ const THIRD: &str = "the-token-of-carol-0123456789";
 const FLOW: &str = "@workflow\nasync def sync():\n    return 'SECRET'\n";
 
 /// A user's folders, and a configuration in them.
-struct Scene {
+struct Fixture {
     home: TempDir,
     folder: TempDir,
 }
 
-impl Scene {
-    fn new() -> Scene {
-        Scene { home: tempfile::tempdir().unwrap(), folder: tempfile::tempdir().unwrap() }
+impl Fixture {
+    fn new() -> Fixture {
+        Fixture { home: tempfile::tempdir().unwrap(), folder: tempfile::tempdir().unwrap() }
     }
 
     fn at(&self, name: &str) -> String {
@@ -30,12 +30,12 @@ impl Scene {
     }
 
     /// A server with this configuration.
-    fn served(&self, text: &str) -> Served {
+    fn served(&self, text: &str) -> ServerProcess {
         let home = tempfile::tempdir().unwrap();
         let file = written(home.path(), &format!("listen: '127.0.0.1:0'\n{text}"));
         let mut command = lockgate(self.home.path());
         command.args(["serve", "--config"]).arg(file);
-        Served::by(command, home)
+        ServerProcess::by(command, home)
     }
 
     /// Why a configuration is refused.
@@ -76,7 +76,7 @@ fn code(answer: &Value) -> &str {
 #[test]
 fn tokens_of_one_organisation_share_what_is_stored_and_others_see_nothing() {
     for era in ERAS {
-        let scene = Scene::new();
+        let scene = Fixture::new();
         let tokens = entry("alice", TOKEN, "organization: acme, tools: [all]")
             + &entry("bob", OTHER, "organization: beta, tools: [all]")
             + &entry("carol", THIRD, "organization: acme, tools: [all], read_only: true");
@@ -106,10 +106,10 @@ fn tokens_of_one_organisation_share_what_is_stored_and_others_see_nothing() {
 
 #[test]
 fn a_token_without_roots_reaches_no_file() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let tokens = entry("alice", TOKEN, "organization: acme");
     let served = scene.served(&format!("tokens:\n{tokens}"));
-    let mut alice = served.client(TOKEN, Era::New);
+    let mut alice = served.client(TOKEN, ProtocolEra::New);
     let offered = names(&mut alice);
     for tool in ["safe_edit_file", "search_content", "replace_content", "list_content"] {
         assert!(offered.contains(tool), "{tool}: {offered:?}");
@@ -149,7 +149,7 @@ fn a_token_without_roots_reaches_no_file() {
 
 #[test]
 fn the_toolsets_of_a_token_follow_from_what_it_reaches() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     std::fs::create_dir(scene.at("plain")).unwrap();
     std::fs::create_dir(scene.at("ruled")).unwrap();
     std::fs::write(scene.folder.path().join("ruled/quality.yaml"), "server: { tools: [history] }\n").unwrap();
@@ -158,7 +158,7 @@ fn the_toolsets_of_a_token_follow_from_what_it_reaches() {
         + &entry("bob", OTHER, &format!("roots: [{plain}], organization: acme"))
         + &entry("carol", THIRD, &format!("roots: [{ruled}], organization: acme"));
     let served = scene.served(&format!("tokens:\n{tokens}"));
-    let [alice, bob, carol] = [TOKEN, OTHER, THIRD].map(|token| names(&mut served.client(token, Era::New)));
+    let [alice, bob, carol] = [TOKEN, OTHER, THIRD].map(|token| names(&mut served.client(token, ProtocolEra::New)));
     assert!(!alice.contains("replace_content") && alice.contains("safe_edit_file"), "{alice:?}");
     assert!(bob.contains("replace_content") && bob.contains("safe_edit_file"), "{bob:?}");
     assert!(
@@ -169,12 +169,12 @@ fn the_toolsets_of_a_token_follow_from_what_it_reaches() {
 
 #[test]
 fn one_root_and_two_organisations_are_two_workspaces_over_the_same_files() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let root = tempfile::tempdir().unwrap();
     let of = |organization: &str| format!("roots: [{}], organization: {organization}", root.path().display());
     let tokens = entry("alice", TOKEN, &of("acme")) + &entry("bob", OTHER, &of("beta"));
     let served = scene.served(&format!("tokens:\n{tokens}"));
-    let [mut alice, mut bob] = [TOKEN, OTHER].map(|token| served.client(token, Era::New));
+    let [mut alice, mut bob] = [TOKEN, OTHER].map(|token| served.client(token, ProtocolEra::New));
     let made = alice.call("safe_edit_file", &json!({"path": "a.txt", "content": "a\n"}));
     assert_eq!(made["isError"], json!(false));
     let edit = json!({"path": "a.txt", "search": "a\n", "replace": "b\n"});
@@ -194,7 +194,7 @@ fn one_root_and_two_organisations_are_two_workspaces_over_the_same_files() {
 
 #[test]
 fn a_database_that_no_server_should_use_is_refused() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let root = tempfile::tempdir().unwrap();
     let inside = root.path().join("content.db").display().to_string();
     let tokens =
@@ -223,12 +223,12 @@ fn a_database_that_no_server_should_use_is_refused() {
 
 #[test]
 fn what_the_database_was_asked_is_counted() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let tokens = entry("alice", TOKEN, "organization: acme, metrics: true")
         + &entry("bob", OTHER, "organization: beta, metrics: true");
     let served = scene.served(&format!("tokens:\n{tokens}"));
     for token in [TOKEN, OTHER] {
-        let mut client = served.client(token, Era::New);
+        let mut client = served.client(token, ProtocolEra::New);
         let written = client.call("replace_content", &with(workflow("sync.py"), json!({"content": FLOW})));
         assert_eq!(written["isError"], json!(false), "{written}");
         client.call("get_content", &workflow("sync.py"));

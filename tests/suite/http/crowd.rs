@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use super::raw::{Client, ERAS, Era, Raw, head, page};
-use super::served::{OTHER, Served, TOKEN, entry};
+use super::raw::{Client, ERAS, ProtocolEra, Raw, head, page};
+use super::served::{OTHER, ServerProcess, TOKEN, entry};
 use crate::suite::wire::PATIENCE;
 
 /// How much longer a client may wait beside a crowd, in times of an undisturbed run; the best of some runs counts.
 const RATIO: f64 = 3.0;
 const RUNS: usize = 5;
 
-fn served(root: &Path, limits: &str) -> Served {
+fn served(root: &Path, limits: &str) -> ServerProcess {
     let shared = format!("roots: [{}], tools: [all]", root.display());
-    Served::configured(&format!("limits: {{ {limits} }}\ntokens:\n{}", entry("alice", TOKEN, &shared)))
+    ServerProcess::configured(&format!("limits: {{ {limits} }}\ntokens:\n{}", entry("alice", TOKEN, &shared)))
 }
 
 /// How long a client takes for some calls, at best.
-fn pace(served: &Served) -> Duration {
+fn pace(served: &ServerProcess) -> Duration {
     let run = |_| {
         let begun = Instant::now();
         for era in ERAS {
@@ -35,7 +35,7 @@ fn pace(served: &Served) -> Duration {
 }
 
 #[track_caller]
-fn holds_up_nobody(what: &str, served: &Served, alone: Duration) {
+fn holds_up_nobody(what: &str, served: &ServerProcess, alone: Duration) {
     let beside = pace(served);
     let ratio = beside.as_secs_f64() / alone.as_secs_f64();
     println!("{what}: {beside:?} beside {alone:?} alone, {ratio:.2} times");
@@ -55,7 +55,7 @@ fn slow_reader(client: &mut Client) {
 }
 
 /// Waits until a server has done all that it can: until then it is its work that holds up others.
-fn quiet(served: &Served) {
+fn quiet(served: &ServerProcess) {
     let spent = || {
         let line = std::fs::read_to_string(format!("/proc/{}/stat", served.process.id())).unwrap();
         let fields: Vec<String> = line.rsplit(')').next().unwrap().split(' ').map(str::to_owned).collect();
@@ -119,8 +119,8 @@ fn half_a_request_holds_up_nobody_and_has_an_end() {
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let patient = served(root.path(), "requests: 200");
     let alone = pace(&patient);
-    let halves = |served: &Served| -> Vec<Raw> {
-        let client = served.client(TOKEN, Era::New);
+    let halves = |served: &ServerProcess| -> Vec<Raw> {
+        let client = served.client(TOKEN, ProtocolEra::New);
         let message = client.message(
             1,
             "tools/call",
@@ -166,10 +166,10 @@ fn where_all_places_are_taken_who_was_idle_longest_makes_room() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let served = served(root.path(), "connections: 16");
-    let mut first = served.client(TOKEN, Era::New);
+    let mut first = served.client(TOKEN, ProtocolEra::New);
     first.call("read_content_lines", &json!({"path": "a.txt"}));
     let idle: Vec<Raw> = (0..40).map(|_| served.connect()).collect();
-    let mut last = served.client(TOKEN, Era::New);
+    let mut last = served.client(TOKEN, ProtocolEra::New);
     last.call("read_content_lines", &json!({"path": "a.txt"}));
     assert_eq!(first.raw.rest(), "", "the first has made room");
     for mut gone in idle.into_iter().take(20) {
@@ -183,7 +183,7 @@ fn idle_connections_end_and_those_with_a_request_do_not() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let served = served(root.path(), "idle: 300ms");
-    let mut listener = served.client(TOKEN, Era::Old);
+    let mut listener = served.client(TOKEN, ProtocolEra::Old);
     let headers = listener.headers("", "");
     let mut headers: Vec<(&str, &str)> =
         headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -203,8 +203,8 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let shared = format!("roots: [{}]", root.path().display());
     let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
-    let served = Served::configured(&format!("limits: {{ requests: 2, sessions: 2 }}\ntokens:\n{tokens}"));
-    let client = served.client(TOKEN, Era::New);
+    let served = ServerProcess::configured(&format!("limits: {{ requests: 2, sessions: 2 }}\ntokens:\n{tokens}"));
+    let client = served.client(TOKEN, ProtocolEra::New);
     let message = client.message(
         1,
         "tools/call",
@@ -218,26 +218,26 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     let mut half: Vec<Raw> = (0..2).map(|_| served.connect()).collect();
     for raw in &mut half {
         raw.send(asking);
-        raw.asked_for_the_body();
+        raw.expect_continue();
     }
     let mut third = served.connect();
     third.send(&whole);
     let refused = third.response().unwrap();
     assert_eq!((refused.status, refused.header("retry-after")), (429, "1"));
-    let mut bob = served.client(OTHER, Era::New);
+    let mut bob = served.client(OTHER, ProtocolEra::New);
     assert_eq!(bob.call("read_content_lines", &json!({"path": "a.txt"}))["isError"], json!(false));
     half.iter_mut().for_each(|raw| raw.send(body));
     for raw in &mut half {
         assert_eq!(raw.response().unwrap().status, 200);
     }
-    let sessions: Vec<Client> = (0..2).map(|_| served.client(TOKEN, Era::Old)).collect();
+    let sessions: Vec<Client> = (0..2).map(|_| served.client(TOKEN, ProtocolEra::Old)).collect();
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}});
-    let mut more = served.client(TOKEN, Era::New);
-    more.era = Era::Old;
+    let mut more = served.client(TOKEN, ProtocolEra::New);
+    more.era = ProtocolEra::Old;
     let hello = more.message(0, "initialize", hello);
     more.raw.send(more.request(&hello));
     assert_eq!(more.raw.response().unwrap().status, 503);
-    drop(served.client(OTHER, Era::Old));
+    drop(served.client(OTHER, ProtocolEra::Old));
     assert_eq!(sessions.len(), 2);
     assert_eq!(page(served.address, "/healthz", None).status, 200);
 }

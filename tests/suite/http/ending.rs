@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::raw::{ERAS, Era, head, page};
-use super::served::{Served, TOKEN};
+use super::raw::{ERAS, ProtocolEra, head, page};
+use super::served::{ServerProcess, TOKEN};
 use crate::suite::cli::stopped::{hanging, runs, wait_until};
 
 fn tag(what: &str) -> String {
     format!("http-{what}-{}", std::process::id())
 }
 
-fn scene(what: &str) -> (String, TempDir, Served) {
+fn fixture(what: &str) -> (String, TempDir, ServerProcess) {
     let tag = tag(what);
     let root = hanging(&tag);
-    let served = Served::start(root.path(), &["--trust"]);
+    let served = ServerProcess::start(root.path(), &["--trust"]);
     (tag, root, served)
 }
 
@@ -29,7 +29,7 @@ fn text(root: &Path) -> String {
 #[test]
 fn a_signal_ends_a_running_edit_and_answers_it() {
     for era in ERAS {
-        let (tag, root, mut served) = scene(&format!("signal-{era:?}"));
+        let (tag, root, mut served) = fixture(&format!("signal-{era:?}"));
         let mut client = served.client(TOKEN, era);
         client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
         wait_until("the gate runs", || runs(&tag));
@@ -43,7 +43,7 @@ fn a_signal_ends_a_running_edit_and_answers_it() {
             answer["result"]["isError"] == json!(true) && told.contains("nothing was written"),
             "{answer}"
         );
-        assert_eq!(served.wait(), Some(0), "{}", served.said());
+        assert_eq!(served.wait(), Some(0), "{}", served.log_text());
         assert!(!runs(&tag), "the program is left");
         assert_eq!(text(root.path()), "a\n");
     }
@@ -51,9 +51,9 @@ fn a_signal_ends_a_running_edit_and_answers_it() {
 
 #[test]
 fn while_the_last_calls_end_the_server_says_that_it_takes_no_more() {
-    let (tag, _root, mut served) = scene("draining");
-    let mut client = served.client(TOKEN, Era::New);
-    let (address, mut late) = (served.address, served.client(TOKEN, Era::New));
+    let (tag, _root, mut served) = fixture("draining");
+    let mut client = served.client(TOKEN, ProtocolEra::New);
+    let (address, mut late) = (served.address, served.client(TOKEN, ProtocolEra::New));
     client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
     wait_until("the gate runs", || runs(&tag));
     assert_eq!(page(address, "/readyz", None).status, 200);
@@ -63,7 +63,7 @@ fn while_the_last_calls_end_the_server_says_that_it_takes_no_more() {
     late.post_call("read_content_lines", &json!({"path": "a.txt"}));
     assert_eq!(late.raw.response().unwrap().status, 503);
     assert_eq!(client.raw.response().unwrap().status, 200);
-    assert_eq!(served.wait(), Some(0), "{}", served.said());
+    assert_eq!(served.wait(), Some(0), "{}", served.log_text());
 }
 
 /// A file whose syntax takes a debug build a while to check.
@@ -75,9 +75,9 @@ fn large() -> String {
 fn an_edit_that_is_nearly_done_is_done_although_a_signal_comes() {
     for era in ERAS {
         let root = tempfile::tempdir().unwrap();
-        let mut served = Served::start(root.path(), &[]);
+        let mut served = ServerProcess::start(root.path(), &[]);
         let mut client = served.client(TOKEN, era);
-        let mut watcher = served.client(TOKEN, Era::New);
+        let mut watcher = served.client(TOKEN, ProtocolEra::New);
         client.post_call("safe_edit_file", &json!({"path": "a.py", "content": large(), "show_diff": false}));
         // Whoever is answered after it was sent shows that it has come.
         watcher.call("read_content_lines", &json!({"path": "none.txt"}));
@@ -93,8 +93,8 @@ fn an_edit_that_is_nearly_done_is_done_although_a_signal_comes() {
 #[test]
 fn an_idle_server_with_sessions_and_streams_ends_at_once() {
     let root = tempfile::tempdir().unwrap();
-    let mut served = Served::start(root.path(), &[]);
-    let mut clients: Vec<_> = (0..5).map(|_| served.client(TOKEN, Era::Old)).collect();
+    let mut served = ServerProcess::start(root.path(), &[]);
+    let mut clients: Vec<_> = (0..5).map(|_| served.client(TOKEN, ProtocolEra::Old)).collect();
     for client in &mut clients {
         let headers = client.headers("", "");
         let mut headers: Vec<(&str, &str)> =
@@ -112,8 +112,8 @@ fn an_idle_server_with_sessions_and_streams_ends_at_once() {
 
 #[test]
 fn a_client_that_hangs_up_ends_the_programs_of_its_edit() {
-    let (tag, root, served) = scene("gone");
-    let mut client = served.client(TOKEN, Era::New);
+    let (tag, root, served) = fixture("gone");
+    let mut client = served.client(TOKEN, ProtocolEra::New);
     client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
     wait_until("the gate runs", || runs(&tag));
     drop(client);
@@ -124,12 +124,12 @@ fn a_client_that_hangs_up_ends_the_programs_of_its_edit() {
 /// Until 2025-11-25 a connection may break without an end of the call, so only a message ends it.
 #[test]
 fn a_cancellation_ends_the_programs_of_an_edit_of_a_session() {
-    let (tag, root, served) = scene("cancelled");
-    let mut client = served.client(TOKEN, Era::Old);
+    let (tag, root, served) = fixture("cancelled");
+    let mut client = served.client(TOKEN, ProtocolEra::Old);
     let id = client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
     wait_until("the gate runs", || runs(&tag));
-    let mut other = served.client(TOKEN, Era::New);
-    (other.era, other.session) = (Era::Old, client.session.clone());
+    let mut other = served.client(TOKEN, ProtocolEra::New);
+    (other.era, other.session) = (ProtocolEra::Old, client.session.clone());
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     other.raw.send(other.request(&cancel));
     assert_eq!(other.raw.response().unwrap().status, 202);

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::matrix::files;
-use super::raw::{Client, Era, Raw};
-use super::served::{Served, TOKEN};
+use super::raw::{Client, ProtocolEra, Raw};
+use super::served::{ServerProcess, TOKEN};
 
 /// A request that makes a file of that name.
 fn making(client: &Client, name: &str) -> Vec<u8> {
@@ -25,8 +25,8 @@ fn with_ends(request: &[u8], ends: impl Fn(usize) -> &'static str) -> Vec<u8> {
 #[test]
 fn a_bare_line_feed_is_refused_wherever_it_stands() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
-    let client = served.client(TOKEN, Era::New);
+    let served = ServerProcess::start(root.path(), &[]);
+    let client = served.client(TOKEN, ProtocolEra::New);
     let request = making(&client, "a.txt");
     let lines = String::from_utf8_lossy(&request).split("\r\n\r\n").next().unwrap().split("\r\n").count();
     for bare in 0..=lines {
@@ -48,8 +48,8 @@ fn a_bare_line_feed_is_refused_wherever_it_stands() {
 #[test]
 fn requests_that_come_together_or_in_pieces_are_each_looked_at() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
-    let client = served.client(TOKEN, Era::New);
+    let served = ServerProcess::start(root.path(), &[]);
+    let client = served.client(TOKEN, ProtocolEra::New);
     let bare = with_ends(&making(&client, "bare.txt"), |_| "\n");
     let all =
         [making(&client, "a.txt"), making(&client, "b.txt"), bare, making(&client, "after.txt")].concat();
@@ -75,8 +75,8 @@ fn requests_that_come_together_or_in_pieces_are_each_looked_at() {
 #[test]
 fn after_a_body_in_chunks_the_connection_ends() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
-    let client = served.client(TOKEN, Era::New);
+    let served = ServerProcess::start(root.path(), &[]);
+    let client = served.client(TOKEN, ProtocolEra::New);
     let text = String::from_utf8(making(&client, "a.txt")).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     let chunks = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
@@ -104,8 +104,8 @@ fn after_a_body_in_chunks_the_connection_ends() {
 #[test]
 fn lengths_and_lines_that_contradict_each_other_are_refused() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
-    let client = served.client(TOKEN, Era::New);
+    let served = ServerProcess::start(root.path(), &[]);
+    let client = served.client(TOKEN, ProtocolEra::New);
     let good = String::from_utf8(making(&client, "a.txt")).unwrap();
     for more in [
         "Content-Length: 1",

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::raw::{Client, ERAS, Era, Raw, head};
-use super::served::{OTHER, Served, TOKEN, entry};
+use super::raw::{Client, ERAS, ProtocolEra, Raw, head};
+use super::served::{OTHER, ServerProcess, TOKEN, entry};
 
 /// The largest body that this server takes.
 pub const BODY: usize = 64 * 1024;
@@ -52,16 +52,16 @@ fn tokens() -> Vec<(Vec<String>, u16)> {
     ]
 }
 
-struct Knock<'a> {
+struct RequestCase<'a> {
     host: (&'a [&'a str], u16),
     origin: (&'a [&'a str], u16),
     token: (&'a [String], u16),
     method: &'a str,
     size: Size,
-    era: Era,
+    era: ProtocolEra,
 }
 
-impl Knock<'_> {
+impl RequestCase<'_> {
     /// What is to come of it, and whether its head alone decides that.
     fn wanted(&self) -> (u16, bool) {
         for (_, status) in [self.host, self.origin] {
@@ -75,15 +75,15 @@ impl Knock<'_> {
         match (self.token.1, self.method, self.era, self.size) {
             (200, "POST", _, Size::Over) => (413, true),
             (200, "POST", _, Size::Small | Size::Full) => (200, false),
-            (200, "GET", Era::Old, _) => (200, true),
-            (200, "DELETE", Era::Old, _) => (204, true),
+            (200, "GET", ProtocolEra::Old, _) => (200, true),
+            (200, "DELETE", ProtocolEra::Old, _) => (204, true),
             (200, _, _, _) => (405, true),
             (refused, ..) => (refused, true),
         }
     }
 
-    fn told(&self) -> String {
-        let Knock { host, origin, token, method, size, era } = self;
+    fn describe(&self) -> String {
+        let RequestCase { host, origin, token, method, size, era } = self;
         format!("{method} of {size:?} in the {era:?} era, Host {host:?}, Origin {origin:?}, token {token:?}")
     }
 }
@@ -110,8 +110,8 @@ pub fn files(root: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-fn knock(served: &Served, client: &Client, knock: &Knock<'_>, name: &str) {
-    let told = knock.told();
+fn send_request(served: &ServerProcess, client: &Client, knock: &RequestCase<'_>, name: &str) {
+    let told = knock.describe();
     let (status, by_head) = knock.wanted();
     let body = body(client, name, knock.size);
     let mut headers: Vec<(String, String)> = client.headers("tools/call", "safe_edit_file");
@@ -161,7 +161,7 @@ fn knock(served: &Served, client: &Client, knock: &Knock<'_>, name: &str) {
 fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
     let root = tempfile::tempdir().unwrap();
     let shared = format!("roots: [{}], tools: [all]", root.path().display());
-    let served = Served::configured(&format!(
+    let served = ServerProcess::configured(&format!(
         "allowed_hosts: [edits.example, localhost]\nallowed_origins: ['{PAGE}']\nlimits: {{ body: {BODY}B }}\n\
          tokens:\n{}",
         entry("alice", TOKEN, &shared)
@@ -182,8 +182,8 @@ fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
                         for &size in sizes {
                             knocks += 1;
                             let name = format!("{knocks}.txt");
-                            let one = Knock { host, origin, token: (shown, *status), method, size, era };
-                            knock(&served, client, &one, &name);
+                            let one = RequestCase { host, origin, token: (shown, *status), method, size, era };
+                            send_request(&served, client, &one, &name);
                             if method == "POST" && one.wanted().0 == 200 {
                                 wanted.insert(name);
                             }
@@ -202,7 +202,7 @@ fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
 #[test]
 fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
+    let served = ServerProcess::start(root.path(), &[]);
     let shown = format!("Bearer {TOKEN}");
     for (host, origin, status) in [
         ("localhost", "http://localhost:3000", 200),
@@ -223,7 +223,7 @@ fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
 #[test]
 fn other_paths_lead_nowhere_and_health_is_told_to_everybody() {
     let root = tempfile::tempdir().unwrap();
-    let served = Served::start(root.path(), &[]);
+    let served = ServerProcess::start(root.path(), &[]);
     let ask = |request: String| {
         let mut raw = Raw::to(served.address);
         raw.send(request);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::raw::{Client, Era};
-use super::served::{OTHER, Served, TOKEN, entry};
+use super::raw::{Client, ProtocolEra};
+use super::served::{OTHER, ServerProcess, TOKEN, entry};
 
 /// Pairs of requests with one id, over all pairings; and connections that a client has at a time.
 const PAIRS: u64 = 10_000;
@@ -32,9 +32,9 @@ fn asks(mut client: Client, who: &str, ids: impl Iterator<Item = u64>) -> Vec<St
 }
 
 fn pair(
-    served: &Arc<Served>,
-    one: (&'static str, Era),
-    other: (&'static str, Era),
+    served: &Arc<ServerProcess>,
+    one: (&'static str, ProtocolEra),
+    other: (&'static str, ProtocolEra),
     pairs: u64,
 ) -> Vec<String> {
     let mut threads = Vec::new();
@@ -45,7 +45,7 @@ fn pair(
             let session = first.session.clone();
             threads.push(std::thread::spawn(move || {
                 // All connections of a client have its session.
-                let mut client = served.client(token, Era::New);
+                let mut client = served.client(token, ProtocolEra::New);
                 (client.era, client.session) = (era, session);
                 asks(client, who, (0..pairs).filter(|id| id % CONNECTIONS == at))
             }));
@@ -62,12 +62,12 @@ fn shared(root: &Path) -> String {
 fn equal_ids_of_two_clients_are_never_mixed_up() {
     let root = tempfile::tempdir().unwrap();
     let tokens = entry("alice", TOKEN, &shared(root.path())) + &entry("bob", OTHER, &shared(root.path()));
-    let served = Arc::new(Served::configured(&format!("tokens:\n{tokens}")));
+    let served = Arc::new(ServerProcess::configured(&format!("tokens:\n{tokens}")));
     let pairings = [
-        ((TOKEN, Era::Old), (TOKEN, Era::Old)),
-        ((TOKEN, Era::Old), (OTHER, Era::Old)),
-        ((TOKEN, Era::New), (TOKEN, Era::New)),
-        ((TOKEN, Era::Old), (OTHER, Era::New)),
+        ((TOKEN, ProtocolEra::Old), (TOKEN, ProtocolEra::Old)),
+        ((TOKEN, ProtocolEra::Old), (OTHER, ProtocolEra::Old)),
+        ((TOKEN, ProtocolEra::New), (TOKEN, ProtocolEra::New)),
+        ((TOKEN, ProtocolEra::Old), (OTHER, ProtocolEra::New)),
     ];
     for (one, other) in pairings {
         let wrong = pair(&served, one, other, PAIRS / pairings.len() as u64);

@@ -11,12 +11,12 @@ use crate::suite::wire::PATIENCE;
 
 /// The protocol's two forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub enum ProtocolEra {
     Old,
     New,
 }
 
-pub const ERAS: [Era; 2] = [Era::Old, Era::New];
+pub const ERAS: [ProtocolEra; 2] = [ProtocolEra::Old, ProtocolEra::New];
 
 /// A connection.
 pub struct Raw {
@@ -99,7 +99,7 @@ impl Raw {
     }
 
     /// Waits until the server asks for the body of a request that said that it would wait.
-    pub fn asked_for_the_body(&mut self) {
+    pub fn expect_continue(&mut self) {
         let mut line = String::new();
         self.reader.read_line(&mut line).unwrap();
         assert_eq!(line, "HTTP/1.1 100 Continue\r\n");
@@ -152,7 +152,7 @@ pub fn head(method: &str, path: &str, headers: &[(&str, &str)]) -> String {
 pub struct Client {
     pub raw: Raw,
     pub token: String,
-    pub era: Era,
+    pub era: ProtocolEra,
     pub session: Option<String>,
     next: u64,
 }
@@ -168,9 +168,9 @@ pub fn meta() -> Value {
 
 impl Client {
     /// A client on this connection that has said hello, if its era has it do so.
-    pub fn new(raw: Raw, token: &str, era: Era) -> Client {
+    pub fn new(raw: Raw, token: &str, era: ProtocolEra) -> Client {
         let mut client = Client { raw, token: token.to_owned(), era, session: None, next: 0 };
-        if era == Era::Old {
+        if era == ProtocolEra::Old {
             client.greet();
         }
         client
@@ -184,13 +184,13 @@ impl Client {
             ("Content-Type".to_owned(), "application/json".to_owned()),
         ];
         match self.era {
-            Era::Old => {
+            ProtocolEra::Old => {
                 headers.extend(self.session.iter().map(|id| ("Mcp-Session-Id".to_owned(), id.clone())));
                 if self.session.is_some() {
                     headers.push(("MCP-Protocol-Version".to_owned(), "2025-11-25".to_owned()));
                 }
             }
-            Era::New => {
+            ProtocolEra::New => {
                 headers.push(("MCP-Protocol-Version".to_owned(), "2026-07-28".to_owned()));
                 headers.push(("Mcp-Method".to_owned(), method.to_owned()));
                 if !name.is_empty() {
@@ -203,7 +203,7 @@ impl Client {
 
     /// A message as this era has it.
     pub fn message(&self, id: u64, method: &str, mut params: Value) -> Value {
-        if self.era == Era::New {
+        if self.era == ProtocolEra::New {
             params["_meta"] = meta();
         }
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})

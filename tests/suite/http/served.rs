@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::raw::{Client, Era, Raw};
+use super::raw::{Client, ProtocolEra, Raw};
 use crate::suite::wire::{PATIENCE, lockgate};
 
 /// The token of the one who may call where nothing else is said.
@@ -20,7 +20,7 @@ pub const TOKEN: &str = "the-token-of-alice-0123456789";
 pub const OTHER: &str = "the-token-of-bob-01234567890";
 
 /// A running server.
-pub struct Served {
+pub struct ServerProcess {
     pub address: SocketAddr,
     pub process: Child,
     said: Arc<Mutex<String>>,
@@ -40,30 +40,30 @@ pub fn written(home: &Path, text: &str) -> PathBuf {
     file
 }
 
-impl Served {
+impl ServerProcess {
     /// A server of one root for one token, [`TOKEN`].
-    pub fn start(root: &Path, more: &[&str]) -> Served {
+    pub fn start(root: &Path, more: &[&str]) -> ServerProcess {
         let home = tempfile::tempdir().unwrap();
         let mut command = lockgate(home.path());
         command.args(["serve", "--http", "127.0.0.1:0", "--tools", "all", "--root"]).arg(root).args(more);
         command.env("LOCKGATE_TOKEN", TOKEN);
-        Served::by(command, home)
+        ServerProcess::by(command, home)
     }
 
     /// A server with a configuration, on a free port.
-    pub fn configured(text: &str) -> Served {
-        Served::configured_with(text, &[])
+    pub fn configured(text: &str) -> ServerProcess {
+        ServerProcess::configured_with(text, &[])
     }
 
-    pub fn configured_with(text: &str, more: &[&str]) -> Served {
+    pub fn configured_with(text: &str, more: &[&str]) -> ServerProcess {
         let home = tempfile::tempdir().unwrap();
         let file = written(home.path(), &format!("listen: '127.0.0.1:0'\n{text}"));
         let mut command = lockgate(home.path());
         command.args(["serve", "--config"]).arg(file).args(more);
-        Served::by(command, home)
+        ServerProcess::by(command, home)
     }
 
-    pub fn by(mut command: Command, home: TempDir) -> Served {
+    pub fn by(mut command: Command, home: TempDir) -> ServerProcess {
         let mut process =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));
@@ -89,11 +89,11 @@ impl Served {
             );
             std::thread::sleep(Duration::from_millis(5));
         };
-        Served { address, process, said, _home: home }
+        ServerProcess { address, process, said, _home: home }
     }
 
     /// What the server wrote to standard error so far.
-    pub fn said(&self) -> String {
+    pub fn log_text(&self) -> String {
         self.said.lock().unwrap().clone()
     }
 
@@ -102,7 +102,7 @@ impl Served {
     }
 
     /// A client that has said hello, if its era has it do so.
-    pub fn client(&self, token: &str, era: Era) -> Client {
+    pub fn client(&self, token: &str, era: ProtocolEra) -> Client {
         Client::new(self.connect(), token, era)
     }
 
@@ -118,13 +118,13 @@ impl Served {
             if let Some(status) = self.process.try_wait().unwrap() {
                 return status.code();
             }
-            assert!(begun.elapsed() < PATIENCE, "the server does not end: {}", self.said());
+            assert!(begun.elapsed() < PATIENCE, "the server does not end: {}", self.log_text());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 }
 
-impl Drop for Served {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.process.kill().ok();
         self.process.wait().ok();

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::raw::{ERAS, Era, Raw, head, page};
-use super::served::{Served, TOKEN, entry, written};
+use super::raw::{ERAS, ProtocolEra, Raw, head, page};
+use super::served::{ServerProcess, TOKEN, entry, written};
 use crate::suite::wire::{lockgate, run_for};
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -24,11 +24,11 @@ fn a_token_is_made_for_the_user_alone_and_kept() {
             .args(["serve", "--http", "127.0.0.1:0", "--root"])
             .arg(root.path())
             .env_remove("LOCKGATE_TOKEN");
-        let served = Served::by(command, tempfile::tempdir().unwrap());
+        let served = ServerProcess::by(command, tempfile::tempdir().unwrap());
         let token = std::fs::read_to_string(&file).unwrap().trim_end().to_owned();
         assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o600);
-        assert!(served.said().contains(file.to_str().unwrap()), "{}", served.said());
-        assert!(!served.said().contains(&token), "the token itself is told");
+        assert!(served.log_text().contains(file.to_str().unwrap()), "{}", served.log_text());
+        assert!(!served.log_text().contains(&token), "the token itself is told");
         assert_eq!(page(served.address, "/metrics", Some(&token)).status, 200);
         assert_eq!(page(served.address, "/metrics", Some(TOKEN)).status, 401);
         tokens.push(token);
@@ -126,8 +126,8 @@ fn a_token_is_made_with_what_the_configuration_is_told_of_it() {
     assert_eq!(token.len(), "lockgate_".len() + 64);
     assert!(!told.stdout.contains(&token), "{}", told.stdout);
     let entry = told.stdout.replace("/path/to/a/project", root.path().to_str().unwrap());
-    let served = Served::configured(&format!("tokens:\n{entry}"));
-    let mut client = served.client(&token, Era::New);
+    let served = ServerProcess::configured(&format!("tokens:\n{entry}"));
+    let mut client = served.client(&token, ProtocolEra::New);
     assert_eq!(
         client.call("safe_edit_file", &json!({"path": "a.txt", "content": "a\n"}))["isError"],
         json!(false)
@@ -151,7 +151,7 @@ fn no_log_line_holds_a_token() {
     let mut command = lockgate(home.path());
     command.args(["serve", "--http", "127.0.0.1:0", "--tools", "all", "--root"]).arg(root.path());
     command.env("LOCKGATE_TOKEN", TOKEN).env("LOCKGATE_LOG", "trace");
-    let mut served = Served::by(command, home);
+    let mut served = ServerProcess::by(command, home);
     for era in ERAS {
         let mut client = served.client(TOKEN, era);
         client.call("safe_edit_file", &json!({"path": format!("{era:?}.txt"), "content": "a\n"}));
@@ -171,7 +171,7 @@ fn no_log_line_holds_a_token() {
     }
     served.signal("TERM");
     assert_eq!(served.wait(), Some(0));
-    let said = served.said();
+    let said = served.log_text();
     assert!(
         said.contains("a request was refused") && said.contains("TRACE"),
         "the control: it says what it does: {said:.300}"
@@ -187,8 +187,8 @@ fn metrics_count_what_was_done_for_whoever_may_read_them() {
     let shared = format!("roots: [{}]", root.path().display());
     let tokens =
         entry("alice", TOKEN, &shared) + &entry("prometheus", "the-token-of-a-scraper-01", "metrics: true");
-    let served = Served::configured(&format!("tokens:\n{tokens}"));
-    let mut client = served.client(TOKEN, Era::Old);
+    let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
+    let mut client = served.client(TOKEN, ProtocolEra::Old);
     let scraper = "the-token-of-a-scraper-01";
     client.call("safe_edit_file", &json!({"path": "a.py", "content": "x = 1\n"}));
     client.call("safe_edit_file", &json!({"path": "a.py", "search": "x = 1", "replace": "x = 2"}));
@@ -219,6 +219,6 @@ fn metrics_count_what_was_done_for_whoever_may_read_them() {
     let shown = format!("Bearer {}", scraper);
     raw.send(head("GET", "/mcp", &[("Host", "localhost"), ("Authorization", &shown)]));
     assert_eq!(raw.response().unwrap().status, 403, "who reads the metrics has no tools");
-    let open = Served::configured(&format!("metrics: open\ntokens:\n{tokens}"));
+    let open = ServerProcess::configured(&format!("metrics: open\ntokens:\n{tokens}"));
     assert_eq!(page(open.address, "/metrics", None).status, 200);
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::raw::{Client, Era};
-use super::served::{OTHER, Served, TOKEN, entry, written};
+use super::raw::{Client, ProtocolEra};
+use super::served::{OTHER, ServerProcess, TOKEN, entry, written};
 use crate::suite::rows::postgres::Postgres;
 use crate::suite::wire::lockgate;
 
@@ -11,7 +11,7 @@ use crate::suite::wire::lockgate;
 const SEAL: &str = "the-seal-of-all-servers-0123456789";
 
 /// A server with this configuration, and what it has in common with others.
-fn served(tokens: &str, seal: Option<&str>) -> Served {
+fn served(tokens: &str, seal: Option<&str>) -> ServerProcess {
     let home = tempfile::tempdir().unwrap();
     let file = written(home.path(), &format!("listen: '127.0.0.1:0'\ntokens:\n{tokens}"));
     let mut command = lockgate(home.path());
@@ -19,7 +19,7 @@ fn served(tokens: &str, seal: Option<&str>) -> Served {
     if let Some(seal) = seal {
         command.env("LOCKGATE_SEAL", seal);
     }
-    Served::by(command, home)
+    ServerProcess::by(command, home)
 }
 
 /// A call that a person is asked about, perhaps with what came of it.
@@ -41,20 +41,20 @@ fn a_question_of_one_server_is_answered_at_another_that_has_the_same_seal() {
     let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
     let servers = [Some(SEAL), Some(SEAL), Some("another-seal-that-is-not-shared"), None];
     let servers = servers.map(|seal| served(&tokens, seal));
-    let asked = ask(&mut servers[0].client(TOKEN, Era::New), &json!({}));
+    let asked = ask(&mut servers[0].client(TOKEN, ProtocolEra::New), &json!({}));
     let state = asked["requestState"].as_str().unwrap_or_else(|| panic!("{asked}"));
     let agreed =
         json!({"requestState": state, "inputResponses": {"write": {"action": "accept", "content": {}}}});
     for (at, token) in [(1, OTHER), (2, TOKEN), (3, TOKEN)] {
-        let refused = ask(&mut servers[at].client(token, Era::New), &agreed);
+        let refused = ask(&mut servers[at].client(token, ProtocolEra::New), &agreed);
         assert_eq!(refused["structuredContent"]["code"], "NOT_CONFIRMED", "server {at}: {refused}");
         assert!(!root.path().join("a.txt").exists());
     }
-    let done = ask(&mut servers[1].client(TOKEN, Era::New), &agreed);
+    let done = ask(&mut servers[1].client(TOKEN, ProtocolEra::New), &agreed);
     assert_eq!(done["structuredContent"]["status"], "written", "{done}");
     for served in &servers {
         assert!(
-            !served.said().contains("seal-of") && !served.said().contains("another-seal"),
+            !served.log_text().contains("seal-of") && !served.log_text().contains("another-seal"),
             "it is logged"
         );
     }
@@ -65,7 +65,7 @@ fn a_session_is_known_to_the_server_alone_that_began_it() {
     let root = tempfile::tempdir().unwrap();
     let tokens = entry("alice", TOKEN, &format!("roots: [{}]", root.path().display()));
     let (one, other) = (served(&tokens, Some(SEAL)), served(&tokens, Some(SEAL)));
-    let mut client = one.client(TOKEN, Era::Old);
+    let mut client = one.client(TOKEN, ProtocolEra::Old);
     client.raw = other.connect();
     client.post_call("search_content", &json!({"pattern": "x"}));
     assert_eq!(client.raw.response().unwrap().status, 404);
@@ -105,10 +105,10 @@ fn servers_on_one_database_know_what_each_other_did() {
             let file = written(home.path(), &format!("listen: '127.0.0.1:0'\ntokens:\n{tokens}"));
             let mut command = lockgate(home.path());
             command.args(["serve", "--config"]).arg(file).env("LOCKGATE_STORE", &store);
-            Served::by(command, home)
+            ServerProcess::by(command, home)
         };
         let (one, other) = (serve(), serve());
-        let [mut here, mut there] = [&one, &other].map(|served| served.client(TOKEN, Era::New));
+        let [mut here, mut there] = [&one, &other].map(|served| served.client(TOKEN, ProtocolEra::New));
         let at = |more: Value| {
             let mut call = json!({"entity_type": "workflow", "path": "sync.py"});
             call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -126,7 +126,7 @@ fn servers_on_one_database_know_what_each_other_did() {
         drop(other);
         let undone = here.call("undo_edit", &json!({"edit_id": edited["structuredContent"]["edit_id"]}));
         assert_eq!(undone["isError"], json!(false), "what a server wrote that is gone: {undone}");
-        let seen = one.client(OTHER, Era::New).call("get_content", &at(json!({})));
+        let seen = one.client(OTHER, ProtocolEra::New).call("get_content", &at(json!({})));
         assert_eq!(seen["structuredContent"]["code"], "FILE_NOT_FOUND", "{seen}");
     }
 }

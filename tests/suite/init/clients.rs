@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::scene::Scene;
+use super::fixture::Fixture;
 use crate::suite::wire::lockgate;
 
 #[test]
@@ -22,7 +22,7 @@ fn a_configuration_behind_a_link_is_left_alone() {
         (".cursor", beside.path().to_owned()),
         (".cursor", PathBuf::from("folder")),
     ] {
-        let scene = Scene::new(&[("other.json", "{}"), ("folder/mcp.json", "{}")]);
+        let scene = Fixture::new(&[("other.json", "{}"), ("folder/mcp.json", "{}")]);
         symlink(&target, scene.root().join(link)).unwrap();
         let client = if link == ".cursor" { "cursor" } else { "claude" };
         let code = if target.is_absolute() {
@@ -36,18 +36,18 @@ fn a_configuration_behind_a_link_is_left_alone() {
     }
     assert_eq!(fs::read_to_string(beside.path().join("mcp.json")).unwrap(), "{}");
     // A second name of a file is no link that could be told from the first.
-    let scene = Scene::new(&[("other.json", "{}")]);
+    let scene = Fixture::new(&[("other.json", "{}")]);
     fs::hard_link(scene.root().join("other.json"), scene.root().join(".mcp.json")).unwrap();
     scene.refuses(&["--client", "claude"], "PERMISSION_DENIED");
 }
 
 #[test]
 fn what_is_no_configuration_is_refused_at_once() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     assert!(Command::new("mkfifo").arg(scene.root().join(".mcp.json")).status().unwrap().success());
     scene.refuses(&["--client", "claude"], "NOT_A_FILE");
-    Scene::new(&[(".mcp.json/x", "")]).refuses(&["--client", "claude"], "NOT_A_FILE");
-    let scene = Scene::new(&[]);
+    Fixture::new(&[(".mcp.json/x", "")]).refuses(&["--client", "claude"], "NOT_A_FILE");
+    let scene = Fixture::new(&[]);
     fs::File::create(scene.root().join(".mcp.json")).unwrap().set_len(50_000_000).unwrap();
     scene.refuses(&["--client", "claude"], "TOO_LARGE");
     for (text, code, said) in [
@@ -62,18 +62,18 @@ fn what_is_no_configuration_is_refused_at_once() {
         (b"[]", "INVALID_INPUT", "is not an object"),
         (b"{\"a\": 1} x", "INVALID_INPUT", ".mcp.json:1:10: "),
     ] {
-        let scene = Scene::new(&[]);
+        let scene = Fixture::new(&[]);
         scene.write(".mcp.json", text);
         let message = scene.refuses(&["--client", "claude"], code);
         assert!(message.contains(said), "{message}");
     }
     for open in ["[", "{\"a\":"] {
-        let scene = Scene::new(&[]);
+        let scene = Fixture::new(&[]);
         scene.write(".mcp.json", open.repeat(200_000));
         scene.refuses(&["--client", "claude"], "INVALID_INPUT");
     }
     // The control: a large one that is right is written, with its own permissions.
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     scene.write(".mcp.json", format!("{{\"x\": [{}0]}}", "{},\n".repeat(100_000)));
     fs::set_permissions(scene.root().join(".mcp.json"), fs::Permissions::from_mode(0o640)).unwrap();
     assert_eq!(scene.init(&["--client", "claude"]).json["status"], "written");
@@ -83,7 +83,7 @@ fn what_is_no_configuration_is_refused_at_once() {
 #[test]
 fn every_client_s_file_says_the_same_after_a_second_time() {
     for client in ["claude", "vscode", "cursor", "zed", "gemini"] {
-        let scene = Scene::new(&[]);
+        let scene = Fixture::new(&[]);
         assert_eq!(scene.init(&["--client", client, "--print"]).json["status"], "proposed");
         assert!(scene.tree().is_empty());
         let first = scene.init(&["--client", client]);

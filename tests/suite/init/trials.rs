@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
-use super::scene::{Scene, gates};
+use super::fixture::{Fixture, gates};
 use lockgate::policy::Policy;
 
 /// Finds the canary as yamllint does, and nothing else.
@@ -18,8 +18,8 @@ const REFUSES_ALL: &str = "while read -r line; do :; done; echo 'stdin:1:1: [err
 const FAILS: &str = "echo 'No module named yamllint' >&2; exit 1";
 
 /// A project that names yamllint, with this program of that name in this folder.
-fn scene(script: Option<&str>, folder: &str) -> Scene {
-    let scene = Scene::new(&[("a.yaml", "a: 1\n"), (".yamllint", "rules: {}\n"), (".gitignore", ".venv\n")]);
+fn fixture(script: Option<&str>, folder: &str) -> Fixture {
+    let scene = Fixture::new(&[("a.yaml", "a: 1\n"), (".yamllint", "rules: {}\n"), (".gitignore", ".venv\n")]);
     if let Some(script) = script {
         let program = scene.folder.path().join(folder).join("yamllint");
         fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -32,7 +32,7 @@ fn scene(script: Option<&str>, folder: &str) -> Scene {
 
 /// The gates for YAML of the policy that is written, and its text.
 #[track_caller]
-fn proposed(scene: &Scene, words: &[&str]) -> (Vec<String>, String) {
+fn proposed(scene: &Fixture, words: &[&str]) -> (Vec<String>, String) {
     let shown = scene.command(&[words, &["--print"]].concat()).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(!scene.root().join("quality.yaml").exists(), "--print writes nothing");
@@ -61,7 +61,7 @@ fn only_a_tool_that_passes_its_trial_is_proposed() {
         ),
         (None, Some("not on this machine, though .yamllint is there; next: pip install yamllint")),
     ] {
-        let (gates, text) = proposed(&scene(script, "bin"), &[]);
+        let (gates, text) = proposed(&fixture(script, "bin"), &[]);
         match reason {
             None => {
                 assert_eq!(gates, ["yamllint"], "{text}");
@@ -75,7 +75,7 @@ fn only_a_tool_that_passes_its_trial_is_proposed() {
         }
         // The control: what is not tried is proposed wherever it is found.
         if script.is_some() {
-            let scene = scene(script, "bin");
+            let scene = fixture(script, "bin");
             let (gates, text) = proposed(&scene, &["--no-trial"]);
             assert_eq!(gates, ["yamllint"]);
             assert!(!scene.mark().exists() && text.contains("not tried"), "{text}");
@@ -85,19 +85,19 @@ fn only_a_tool_that_passes_its_trial_is_proposed() {
 
 #[test]
 fn programs_are_told_why_a_tool_is_not_proposed() {
-    let seen = scene(Some(PASSES_ALL), "bin").init(&["--print"]);
+    let seen = fixture(Some(PASSES_ALL), "bin").init(&["--print"]);
     let gate = &seen.json["gates"][0];
     assert_eq!((&gate["gate"], &gate["state"]), (&"yamllint".into(), &"failed".into()), "{:#}", seen.json);
     assert!(gate["failure"].as_str().unwrap().contains("finds nothing in its canary"), "{gate}");
     assert!(gate["next"].as_str().unwrap().contains("lockgate gates test yamllint"), "{gate}");
-    let seen = scene(Some(WORKS), "bin").init(&["--print"]);
+    let seen = fixture(Some(WORKS), "bin").init(&["--print"]);
     let gate = &seen.json["gates"][0];
     assert_eq!((&gate["state"], &gate["failure"]), (&"proposed".into(), &Value::Null), "{:#}", seen.json);
 }
 
 #[test]
 fn a_program_of_the_project_is_run_only_where_a_person_says_so() {
-    let scene_of = || scene(Some(WORKS), "root/.venv/bin");
+    let scene_of = || fixture(Some(WORKS), "root/.venv/bin");
     let scene = scene_of();
     let (gates, text) = proposed(&scene, &[]);
     assert_eq!(gates, [""; 0], "{text}");

@@ -1,13 +1,13 @@
 //! Choices made by bytes, so that proptest and the fuzzer drive one generator; no bytes left are the simplest choices.
 
-pub struct Dice<'a> {
+pub struct Random<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Dice<'_> {
-    pub fn new(bytes: &[u8]) -> Dice<'_> {
-        Dice { bytes, at: 0 }
+impl Random<'_> {
+    pub fn new(bytes: &[u8]) -> Random<'_> {
+        Random { bytes, at: 0 }
     }
 
     pub fn below(&mut self, sides: usize) -> usize {

@@ -1,20 +1,20 @@
 //! A quote that is being made: how each layer changes its lines.
 
-use super::dice::Dice;
-use super::drift::Layer::*;
-use super::drift::{GUTTERS, Layer, Quote, Side};
-use super::world::{From, World, blank, indent_of};
+use super::dice::Random;
+use super::drift::Drift::*;
+use super::drift::{GUTTERS, Drift, Quote, Side};
+use super::fixture::{LineOrigin, TextFixture, blank, indent_of};
 
 pub struct Draft {
     search: Side,
     replace: Side,
-    pub layers: Vec<Layer>,
+    pub layers: Vec<Drift>,
 }
 
 impl Draft {
-    pub fn new(world: &World) -> Draft {
+    pub fn new(world: &TextFixture) -> Draft {
         let search =
-            world.block.clone().map(|index| (world.lines[index].text.clone(), From::Kept(index))).collect();
+            world.block.clone().map(|index| (world.lines[index].text.clone(), LineOrigin::Kept(index))).collect();
         let replace = world.rows.iter().map(|row| (row.text.clone(), row.from)).collect();
         Draft { search, replace, layers: Vec::new() }
     }
@@ -32,7 +32,7 @@ impl Draft {
         }
     }
 
-    fn each(&mut self, change: impl Fn(&str, From) -> String) -> bool {
+    fn each(&mut self, change: impl Fn(&str, LineOrigin) -> String) -> bool {
         let before = (self.search.clone(), self.replace.clone());
         for (text, from) in self.search.iter_mut().chain(&mut self.replace) {
             if !blank(text) {
@@ -43,7 +43,7 @@ impl Draft {
     }
 
     /// Marks drift in both, or, where the search has none, in neither: those of the replacement alone are meant so.
-    fn marked(&mut self, change: impl Fn(&str, From) -> String) -> bool {
+    fn marked(&mut self, change: impl Fn(&str, LineOrigin) -> String) -> bool {
         let before = (self.search.clone(), self.replace.clone());
         self.each(change);
         if self.search != before.0 {
@@ -61,13 +61,13 @@ impl Draft {
         self.each(|text, _| change(indent_of(text)).unwrap() + text.trim_start())
     }
 
-    pub fn drift(&mut self, layer: Layer, world: &World, dice: &mut Dice<'_>) -> bool {
+    pub fn drift(&mut self, layer: Drift, world: &TextFixture, dice: &mut Random<'_>) -> bool {
         let blanks = |indent: &str| indent.bytes().all(|byte| byte == b' ').then_some(indent.len());
         let salt = dice.below(3);
         match layer {
             Trail if salt == 0 => self.each(|text, _| text.trim_end().to_owned()),
             Trail => self.each(|text, from| match from {
-                From::Kept(index) | From::Changed(index) if index % 2 == salt - 1 => format!("{text}  "),
+                LineOrigin::Kept(index) | LineOrigin::Changed(index) if index % 2 == salt - 1 => format!("{text}  "),
                 _ => text.to_owned(),
             }),
             Dedent => {
@@ -111,8 +111,8 @@ impl Draft {
             }
             Double => {
                 for side in [&mut self.search, &mut self.replace] {
-                    let doubled = |line: (String, From)| match line.1 {
-                        From::Kept(index) if index % 3 == salt => vec![line, (String::new(), From::Added)],
+                    let doubled = |line: (String, LineOrigin)| match line.1 {
+                        LineOrigin::Kept(index) if index % 3 == salt => vec![line, (String::new(), LineOrigin::Added)],
                         _ => vec![line],
                     };
                     *side = std::mem::take(side).into_iter().flat_map(doubled).collect();
@@ -136,14 +136,14 @@ impl Draft {
                 let trail = &text[text.trim_end().len()..];
                 indent_of(text).to_owned() + &text.trim().replace(' ', blank) + trail
             }),
-            Slip => self.slip(dice),
+            Slip => self.add_typo(dice),
             Elide => self.elide(dice),
             Gutter => self.gutter(world, dice),
             Prefix => {
                 for (sign, side) in [("-", &mut self.search), ("+", &mut self.replace)] {
                     for (text, from) in side {
                         let kept =
-                            world.rows.iter().any(|row| row.from == *from) && matches!(from, From::Kept(_));
+                            world.rows.iter().any(|row| row.from == *from) && matches!(from, LineOrigin::Kept(_));
                         *text = format!("{}{text}", if kept { " " } else { sign });
                     }
                 }
@@ -169,7 +169,7 @@ impl Draft {
     }
 
     /// Two letters of a word are swapped.
-    fn slip(&mut self, dice: &mut Dice<'_>) -> bool {
+    fn add_typo(&mut self, dice: &mut Random<'_>) -> bool {
         let at = dice.below(self.search.len());
         let (text, from) = self.search[at].clone();
         let word = text.split(|letter: char| !letter.is_ascii_lowercase()).find(|word| word.len() >= 5);
@@ -184,15 +184,15 @@ impl Draft {
     }
 
     /// A run of lines that stay, inside of both.
-    fn elide(&mut self, dice: &mut Dice<'_>) -> bool {
+    fn elide(&mut self, dice: &mut Random<'_>) -> bool {
         let mark = dice.pick(&["...", "# ... existing code ...", "// ...", "\u{2026}"]);
         let (count, length) = (self.search.len(), 1 + dice.below(4));
         if count < length + 2 {
             return false;
         }
         let from = 1 + dice.below(count - length - 1);
-        let run: Vec<From> = self.search[from..from + length].iter().map(|line| line.1).collect();
-        if run.contains(&From::Added) {
+        let run: Vec<LineOrigin> = self.search[from..from + length].iter().map(|line| line.1).collect();
+        if run.contains(&LineOrigin::Added) {
             return false;
         }
         let at = |side: &Side| {
@@ -203,12 +203,12 @@ impl Draft {
         };
         let indent = indent_of(&self.search[from].0).to_owned();
         for (side, start) in [(&mut self.search, from), (&mut self.replace, row)] {
-            side.splice(start..start + length, [(format!("{indent}{mark}"), From::Added)]);
+            side.splice(start..start + length, [(format!("{indent}{mark}"), LineOrigin::Added)]);
         }
         true
     }
 
-    fn gutter(&mut self, world: &World, dice: &mut Dice<'_>) -> bool {
+    fn gutter(&mut self, world: &TextFixture, dice: &mut Random<'_>) -> bool {
         let (before, behind) = dice.pick(&GUTTERS);
         // Blanks before each line could be the gutter's.
         let both = !dice.one_in(3) || self.layers.iter().any(|layer| layer.of_indent());
@@ -221,10 +221,10 @@ impl Draft {
     }
 }
 
-fn origin(from: From) -> Option<usize> {
+fn origin(from: LineOrigin) -> Option<usize> {
     match from {
-        From::Kept(index) | From::Changed(index) => Some(index),
-        From::Added => None,
+        LineOrigin::Kept(index) | LineOrigin::Changed(index) => Some(index),
+        LineOrigin::Added => None,
     }
 }
 

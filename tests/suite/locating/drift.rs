@@ -1,13 +1,13 @@
 //! What a caller may get wrong in a quote: search and replacement drift alike.
 
-use super::dice::Dice;
+use super::dice::Random;
 use super::draft::Draft;
 use super::fold::normal;
-use super::world::{From, World};
+use super::fixture::{LineOrigin, TextFixture};
 
 /// One kind of drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layer {
+pub enum Drift {
     /// Blanks at line ends are gone, or there are more.
     Trail,
     /// The common indentation is gone, or there is more of it.
@@ -43,9 +43,9 @@ pub enum Layer {
     Quotes,
 }
 
-use Layer::*;
+use Drift::*;
 
-pub const ALL: [Layer; 22] = [
+pub const ALL: [Drift; 22] = [
     Trail, Dedent, Deeper, Blanks, Tabs, Unit, Head, Off, Drop, Double, Plain, Curly, Entities, Nbsp,
     Invisible, Slip, Elide, Gutter, Fence, Prefix, Escapes, Quotes,
 ];
@@ -53,7 +53,7 @@ pub const ALL: [Layer; 22] = [
 pub const GUTTERS: [(&str, &str); 6] =
     [("", ": "), ("", "| "), ("   ", "\t"), ("L", ":"), ("", "\u{2192}"), ("src/a.py:", ":")];
 
-impl Layer {
+impl Drift {
     pub fn of_marks(self) -> bool {
         matches!(self, Plain | Curly | Entities | Nbsp | Invisible)
     }
@@ -64,21 +64,21 @@ impl Layer {
 }
 
 /// A quoted line and where it comes from.
-pub type Side = Vec<(String, From)>;
+pub type Side = Vec<(String, LineOrigin)>;
 
 /// A quote that drifted.
 #[derive(Debug, Clone)]
 pub struct Quote {
     pub search: String,
     pub replace: String,
-    pub layers: Vec<Layer>,
+    pub layers: Vec<Drift>,
 }
 
 impl Quote {
     /// A quote with some layers of drift; nothing where it would be that of another place.
-    pub fn drifted(world: &World, dice: &mut Dice<'_>) -> Option<Quote> {
+    pub fn drifted(world: &TextFixture, dice: &mut Random<'_>) -> Option<Quote> {
         let mut draft = Draft::new(world);
-        let mut layers: Vec<Layer> = match dice.below(8) {
+        let mut layers: Vec<Drift> = match dice.below(8) {
             0 => vec![],
             1..=5 => vec![dice.pick(&ALL)],
             _ => vec![dice.pick(&ALL), dice.pick(&ALL)],
@@ -111,7 +111,7 @@ impl Quote {
     }
 }
 
-pub fn wrapped(layer: Layer, quote: Quote, dice: &mut Dice<'_>) -> Quote {
+pub fn wrapped(layer: Drift, quote: Quote, dice: &mut Random<'_>) -> Quote {
     let once = dice.one_in(3);
     let change = |text: &str| match layer {
         Escapes => text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('"', "\\\""),

@@ -7,14 +7,14 @@ use lockgate::edit::{LineWindow, Needle, Occurrences, Search};
 use lockgate::error::{Error, NextCall};
 use lockgate::text::{Buffer, Plan};
 
-use super::dice::Dice;
+use super::dice::Random;
 use super::judge::Judge;
-use super::world::World;
-use super::{Applied, Locator, Outcome, case, check, naive, needle, read, real, with_crlf, world};
+use super::fixture::TextFixture;
+use super::{Applied, Locator, Outcome, case, check, naive, needle, read, real, with_crlf, fixture};
 
 /// An applied edit is the edit of the undrifted text.
 fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
-    let Some((world, quote, request)) = case(&mut Dice::new(bytes)) else { return Ok(None) };
+    let Some((world, quote, request)) = case(&mut Random::new(bytes)) else { return Ok(None) };
     let buffer = read(world.bytes());
     let told = |why: String, after: &[u8]| {
         format!(
@@ -24,9 +24,9 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
             needle(&request),
             request.replace,
             request.lines,
-            request.aim,
+            request.occurrences,
             request.tolerance,
-            request.standing,
+            request.on_duplicate,
             world.block,
             world.truth().iter().map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n"),
             String::from_utf8_lossy(after)
@@ -37,7 +37,7 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
     if let Some((why, bytes)) = differing(&outcome, &again) {
         return Err(told(why, bytes));
     }
-    if request.aim == Occurrences::Matches && looked_at(&world, request.lines).contains(needle(&request)) {
+    if request.occurrences == Occurrences::Matches && window_text(&world, request.lines).contains(needle(&request)) {
         // The contract of a plain replacement of strings.
         let literal = buffer.view().replace(needle(&request), &request.replace);
         return match &outcome {
@@ -51,7 +51,7 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
     if let Ok(applied) = &outcome {
         judge.judge(&applied.bytes).map_err(|why| told(why, &applied.bytes))?;
         if let Some(plan) = &applied.plan {
-            within(&world, request.lines, plan).map_err(|why| told(why, &applied.bytes))?;
+            check_in_window(&world, request.lines, plan).map_err(|why| told(why, &applied.bytes))?;
         }
     }
     if let Err(Error { next: Some(next), .. }) = &outcome
@@ -81,7 +81,7 @@ fn differing<'a>(
 }
 
 /// The text of the searched lines.
-fn looked_at(world: &World, lines: Option<LineWindow>) -> String {
+fn window_text(world: &TextFixture, lines: Option<LineWindow>) -> String {
     let LineWindow { start, end } = lines.unwrap_or(LineWindow { start: 1, end: world.lines.len() });
     let text = world.lines[start - 1..end].iter().map(|line| line.text.clone() + line.end);
     text.collect::<String>().replace("\r\n", "\n")
@@ -89,10 +89,10 @@ fn looked_at(world: &World, lines: Option<LineWindow>) -> String {
 
 /// Checks that all splices lie in the searched lines; but at an open end the newline before the last line goes
 /// with that line.
-fn within(world: &World, lines: Option<LineWindow>, plan: &Plan) -> Result<(), String> {
+fn check_in_window(world: &TextFixture, lines: Option<LineWindow>, plan: &Plan) -> Result<(), String> {
     let Some(LineWindow { start, end }) = lines else { return Ok(()) };
     let length =
-        |lines: &[world::Line]| lines.iter().map(|line| line.text.len() + line.end.len()).sum::<usize>();
+        |lines: &[fixture::Line]| lines.iter().map(|line| line.text.len() + line.end.len()).sum::<usize>();
     let mark = if world.mark { 3 } else { 0 };
     let (mut from, to) = (mark + length(&world.lines[..start - 1]), mark + length(&world.lines[..end]));
     if end == world.lines.len() && world.lines[end - 1].end.is_empty() && start > 1 {
@@ -114,7 +114,7 @@ fn proposed(
         let next = Search {
             needle: Needle::Literal(search.to_owned()),
             replace: replace.to_owned(),
-            aim,
+            occurrences: aim,
             ..request.clone()
         };
         locator(&next, buffer).map(|applied| applied.bytes).map_err(|why| format!("{aim:?}: {why}"))

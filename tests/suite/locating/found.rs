@@ -21,9 +21,9 @@ fn edited(
         count: None::<NonZeroUsize>,
         lines: window.map(|(start, end)| LineWindow { start, end }),
         within: None,
-        aim,
-        tolerance: MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, slip: TypoPolicy::Pen },
-        standing: OnDuplicate::Done,
+        occurrences: aim,
+        tolerance: MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: TypoPolicy::Certain },
+        on_duplicate: OnDuplicate::Reject,
     };
     let applied = real(&request, &read(file.as_bytes().to_vec())).map_err(|why| why.code)?;
     Ok(String::from_utf8(applied.bytes).unwrap())

@@ -11,12 +11,12 @@
 //! end, and the blank lines beside it, may be those of the other. Blank lines are all the same: where the edit brings or
 //! takes one, lines that stay may end as it did.
 
-use super::drift::{Layer, Quote};
+use super::drift::{Drift, Quote};
 use super::fold::folded;
-use super::world::{From, Row, World, blank, indent_of};
+use super::fixture::{LineOrigin, Row, TextFixture, blank, indent_of};
 
 /// A line that is not blank, with the blank lines before it.
-struct Spot<'a> {
+struct SplitText<'a> {
     before: Vec<(&'a str, &'a str)>,
     text: &'a str,
     end: &'a str,
@@ -32,7 +32,7 @@ fn lines(text: &str) -> Vec<(&str, &str)> {
 }
 
 pub struct Judge<'a> {
-    pub world: &'a World,
+    pub world: &'a TextFixture,
     pub quote: &'a Quote,
 }
 
@@ -47,7 +47,7 @@ impl Judge<'_> {
             if blank(text) {
                 before.push((*text, *end));
             } else {
-                spots.push(Spot { before: std::mem::take(&mut before), text, end });
+                spots.push(SplitText { before: std::mem::take(&mut before), text, end });
             }
         }
         let open = self.world.lines.last().is_some_and(|line| line.end.is_empty());
@@ -81,7 +81,7 @@ impl Judge<'_> {
             .world
             .rows
             .iter()
-            .filter(|row| blank(&row.text) && matches!(row.from, From::Kept(_)))
+            .filter(|row| blank(&row.text) && matches!(row.from, LineOrigin::Kept(_)))
             .count();
         let all = |texts: &[String]| texts.iter().filter(|text| blank(text)).count();
         let rows: Vec<String> = self.world.rows.iter().map(|row| row.text.clone()).collect();
@@ -89,10 +89,10 @@ impl Judge<'_> {
     }
 
     fn blanks_drifted(&self) -> bool {
-        self.has(|layer| matches!(layer, Layer::Drop | Layer::Double))
+        self.has(|layer| matches!(layer, Drift::Drop | Drift::Double))
     }
 
-    fn has(&self, is: fn(Layer) -> bool) -> bool {
+    fn has(&self, is: fn(Drift) -> bool) -> bool {
         self.quote.layers.iter().any(|layer| is(*layer))
     }
 
@@ -100,14 +100,14 @@ impl Judge<'_> {
     /// nothing shows which of them are meant.
     fn has_twins(&self) -> bool {
         let world = self.world;
-        let touched = world.rows.iter().filter(|row| !matches!(row.from, From::Kept(_))).map(|row| &row.text);
+        let touched = world.rows.iter().filter(|row| !matches!(row.from, LineOrigin::Kept(_))).map(|row| &row.text);
         let all = world.lines[world.block.clone()].iter().map(|line| &line.text).chain(touched);
         let mut all: Vec<String> = all.map(|line| folded(line)).filter(|line| !line.is_empty()).collect();
         all.sort_unstable();
         all.windows(2).any(|two| two[0] == two[1])
     }
 
-    fn stays(&self, index: usize, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
+    fn stays(&self, index: usize, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
         let world = self.world;
         let inside = world.block.contains(&index);
@@ -126,13 +126,13 @@ impl Judge<'_> {
         }
     }
 
-    fn line(&self, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
+    fn line(&self, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
         let world = self.world;
-        if let From::Kept(index) = row.from {
+        if let LineOrigin::Kept(index) = row.from {
             return self.stays(index, row, spot, last);
         }
-        let trails = self.has(|layer| layer == Layer::Trail);
+        let trails = self.has(|layer| layer == Drift::Trail);
         let [mut there, mut asked] = [spot.text, row.text.as_str()];
         if trails {
             [there, asked] = [there.trim_end(), asked.trim_end()];
@@ -143,19 +143,19 @@ impl Judge<'_> {
         if there == asked {
             return self.end(row, spot, last);
         }
-        if !self.has(Layer::of_marks)
+        if !self.has(Drift::of_marks)
             || indent_of(there) != indent_of(asked)
             || folded(there) != folded(asked)
         {
             return wrong("a line of the edit");
         }
         match row.from {
-            From::Changed(index) if !self.has_twins() => {
+            LineOrigin::Changed(index) if !self.has_twins() => {
                 let own = world.lines[index].text.trim();
                 if !alike(own, asked) {
                     return Ok(());
                 }
-                let (head, tail) = kept(own, row.text.trim());
+                let (head, tail) = common_ends(own, row.text.trim());
                 let there = there.trim();
                 if there.starts_with(head) && there.ends_with(tail) {
                     Ok(())
@@ -167,13 +167,13 @@ impl Judge<'_> {
         }
     }
 
-    fn end(&self, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
+    fn end(&self, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
         let world = self.world;
         let paired =
-            world.rows.iter().all(|row| row.from != From::Added) && world.rows.len() == world.block.len();
+            world.rows.iter().all(|row| row.from != LineOrigin::Added) && world.rows.len() == world.block.len();
         let paired = paired && !self.has_twins() && !self.blanks_drifted();
         let own = match row.from {
-            From::Changed(index) if paired && alike(&world.lines[index].text, &row.text) => {
+            LineOrigin::Changed(index) if paired && alike(&world.lines[index].text, &row.text) => {
                 vec![world.lines[index].end]
             }
             _ => {
@@ -190,7 +190,7 @@ impl Judge<'_> {
     fn is_free(&self, row: &Row) -> bool {
         let world = self.world;
         let drifts = self.quote.layers.iter().filter(|layer| layer.of_indent()).count();
-        let head = usize::from(self.has(|layer| layer == Layer::Head));
+        let head = usize::from(self.has(|layer| layer == Drift::Head));
         let mut shown: Vec<&str> = world.lines[world.block.clone()]
             .iter()
             .skip(head)
@@ -200,16 +200,16 @@ impl Judge<'_> {
         shown.sort_unstable();
         shown.dedup();
         let anew = match row.from {
-            From::Changed(index) => {
+            LineOrigin::Changed(index) => {
                 let own = &world.lines[index].text;
                 indent_of(own) != indent_of(&row.text) || drifts > 1 && !alike(own, &row.text)
             }
-            From::Added => true,
+            LineOrigin::Added => true,
             // Of twins one may be a new line.
-            From::Kept(_) => true,
+            LineOrigin::Kept(_) => true,
         };
-        anew && self.has(Layer::of_indent)
-            && (shown.len() < 2 || drifts > 1 || self.has(|layer| layer == Layer::Elide))
+        anew && self.has(Drift::of_indent)
+            && (shown.len() < 2 || drifts > 1 || self.has(|layer| layer == Drift::Elide))
     }
 
     /// The blank lines between two rows; nothing stands for an end of the file.
@@ -223,13 +223,13 @@ impl Judge<'_> {
         let rows = above.map_or(0, |above| above + 1)..below.unwrap_or(truth.len());
         let around = [above, below].map(|row| row.map(|row| truth[row].from));
         let own = match around {
-            [None, Some(From::Kept(below))] => Some(0..below),
-            [Some(From::Kept(above)), Some(From::Kept(below))] => Some(above + 1..below),
-            [Some(From::Kept(above)), None] => Some(above + 1..self.world.lines.len()),
+            [None, Some(LineOrigin::Kept(below))] => Some(0..below),
+            [Some(LineOrigin::Kept(above)), Some(LineOrigin::Kept(below))] => Some(above + 1..below),
+            [Some(LineOrigin::Kept(above)), None] => Some(above + 1..self.world.lines.len()),
             _ => None,
         };
         let own =
-            own.filter(|own| truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(From::Kept)));
+            own.filter(|own| truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(LineOrigin::Kept)));
         if let Some(own) = own {
             let lines = || self.world.lines[own.clone()].iter().map(|line| (line.text.as_str(), line.end));
             let last = below.is_none();
@@ -238,7 +238,7 @@ impl Judge<'_> {
             let inside = around
                 .into_iter()
                 .flatten()
-                .any(|from| matches!(from, From::Kept(index) if self.world.block.contains(&index)));
+                .any(|from| matches!(from, LineOrigin::Kept(index) if self.world.block.contains(&index)));
             let twin = inside && self.has_twins();
             return if same || twin {
                 Ok(())
@@ -260,7 +260,7 @@ fn alike(one: &str, other: &str) -> bool {
 }
 
 /// The head and the tail that two texts share, without the words that the difference touches.
-fn kept<'t>(own: &'t str, asked: &str) -> (&'t str, &'t str) {
+fn common_ends<'t>(own: &'t str, asked: &str) -> (&'t str, &'t str) {
     let common = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
         pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
     };

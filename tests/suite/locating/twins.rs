@@ -2,15 +2,15 @@
 
 use lockgate::edit::{Needle, Occurrences, Search};
 
-use super::dice::Dice;
-use super::world::World;
-use super::{Locator, asked, check, naive, read, real, world};
+use super::dice::Random;
+use super::fixture::TextFixture;
+use super::{Locator, random_search, check, naive, read, real, fixture};
 
 /// A file with two copies of a block, and a quote that is as far from one as from the other.
-fn twins(dice: &mut Dice<'_>) -> Option<(Vec<u8>, Search)> {
-    let mut request = asked("", "", dice);
+fn twins(dice: &mut Random<'_>) -> Option<(Vec<u8>, Search)> {
+    let mut request = random_search("", "", dice);
     let kind = dice.below(3);
-    let world = World::new(dice)?;
+    let world = TextFixture::new(dice)?;
     let block = world.quoted().join("\n");
     let (one, other, quoted) = match kind {
         0 => (block.clone(), block.clone(), block),
@@ -29,19 +29,19 @@ fn twins(dice: &mut Dice<'_>) -> Option<(Vec<u8>, Search)> {
         format!("{quoted}\nmore{ended}")
     };
     // Every match is what a plain replacement of strings is asked for.
-    request.aim =
+    request.occurrences =
         if kind == 0 { Occurrences::Block } else { dice.pick(&[Occurrences::Block, Occurrences::Matches]) };
     Some((file.into_bytes(), request))
 }
 
 fn indented(text: &str, by: &str) -> String {
-    let line = |line: &str| if world::blank(line) { line.to_owned() } else { format!("{by}{line}") };
+    let line = |line: &str| if fixture::blank(line) { line.to_owned() } else { format!("{by}{line}") };
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// A quote that fits two places alike is refused.
 fn refuses_twins(bytes: &[u8], locator: Locator) -> Result<(), String> {
-    let Some((file, request)) = twins(&mut Dice::new(bytes)) else { return Ok(()) };
+    let Some((file, request)) = twins(&mut Random::new(bytes)) else { return Ok(()) };
     let shown = String::from_utf8_lossy(&file).into_owned();
     match locator(&request, &read(file)) {
         Ok(applied) => Err(format!("{request:?}\n{shown:?}\n{:?}", String::from_utf8_lossy(&applied.bytes))),

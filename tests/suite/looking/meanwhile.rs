@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use lockgate::store::Files;
 use serde_json::{Value, json};
 
-use super::{BOUNDED, found, write};
+use super::{BOUNDED, count_matches, write};
 use crate::suite::wire::{Answer, Server};
 
 /// A walk that looks whether a folder is a link, and then goes by its name.
@@ -35,7 +35,7 @@ fn a_folder_that_becomes_a_link_does_not_lead_out() {
     let files = Files::open(std::slice::from_ref(&root)).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let _ends = Ends(&stop);
+        let _ends = StopOnDrop(&stop);
         scope.spawn(|| {
             let (folder, away) = (root.join("folder"), home.path().join("away"));
             // Each state lasts from no time to longer than a search takes: both are met, and so is every moment between.
@@ -51,8 +51,8 @@ fn a_folder_that_becomes_a_link_does_not_lead_out() {
                 std::thread::sleep(rest);
             }
         });
-        assert!(comes(|| found(&files, "ours").0 > 0), "the folder was never there");
-        assert!((0..2000).all(|_| found(&files, "theirs").0 == 0), "a search left the root");
+        assert!(comes(|| count_matches(&files, "ours").0 > 0), "the folder was never there");
+        assert!((0..2000).all(|_| count_matches(&files, "theirs").0 == 0), "a search left the root");
         assert!(comes(|| naive_walk(&root).contains("theirs")), "the control never left it");
     });
 }
@@ -78,20 +78,20 @@ fn state(round: usize) -> String {
 }
 
 /// Ends the writer, also where a look has failed.
-struct Ends<'a>(&'a AtomicBool);
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Ends<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
 /// Looks at a file while it is written; gives the texts that were seen, each of which was that of its version.
-fn seen_while(written: impl Fn(usize) + Sync, root: &Path) -> Vec<String> {
+fn search_while(written: impl Fn(usize) + Sync, root: &Path) -> Vec<String> {
     let (stop, rounds, mut texts) = (AtomicBool::new(false), AtomicUsize::new(0), Vec::new());
     let mut server = Server::start(root, &[]);
     std::thread::scope(|scope| {
-        let _ends = Ends(&stop);
+        let _ends = StopOnDrop(&stop);
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 written(rounds.fetch_add(1, Ordering::Relaxed));
@@ -144,7 +144,7 @@ fn a_file_that_is_replaced_meanwhile_is_seen_in_one_state() {
     let root = tempfile::tempdir().unwrap();
     let (file, staged) = (root.path().join("a"), root.path().join(".staged"));
     fs::write(&file, state(0)).unwrap();
-    let texts = seen_while(
+    let texts = search_while(
         |round| {
             fs::write(&staged, state(round)).unwrap();
             fs::rename(&staged, &file).unwrap();
@@ -162,7 +162,7 @@ fn a_file_that_is_rewritten_in_place_is_told_by_the_version_of_what_is_shown() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("a");
     fs::write(&file, state(0)).unwrap();
-    let texts = seen_while(
+    let texts = search_while(
         |round| {
             fs::write(&file, state(round)).unwrap();
             // So that it can be read between two writes.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// What is searched for.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct SearchQuery {
     /// The pattern.
     pub pattern: String,
     /// Lines around each match.
@@ -15,7 +15,7 @@ pub struct Asked {
 
 /// A match with the lines around it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FileHits {
     path: String,
     line: u64,
     text: String,
@@ -23,9 +23,9 @@ pub struct Found {
     after: Vec<String>,
 }
 
-impl Asked {
+impl SearchQuery {
     /// The first matches in files of these names and bytes, and how many there are.
-    pub fn search(&self, tree: &[(String, Vec<u8>)]) -> (Vec<Found>, usize) {
+    pub fn search(&self, tree: &[(String, Vec<u8>)]) -> (Vec<FileHits>, usize) {
         let pattern = regex::Regex::new(&self.pattern).unwrap();
         let mut found = Vec::new();
         for (path, bytes) in tree {
@@ -40,7 +40,7 @@ impl Asked {
                 .collect();
             let row = |at: usize| format!("{}: {}", at + 1, lines[at]);
             for (at, line) in lines.iter().enumerate().filter(|(_, line)| pattern.is_match(line)) {
-                found.push(Found {
+                found.push(FileHits {
                     path: path.clone(),
                     line: at as u64 + 1,
                     text: (*line).to_owned(),
@@ -55,13 +55,13 @@ impl Asked {
     }
 }
 
-impl Found {
+impl FileHits {
     /// The match that an answer tells.
-    pub fn told(told: &Value) -> Found {
+    pub fn from_json(told: &Value) -> FileHits {
         let rows = |key: &str| {
             told[key].as_array().unwrap().iter().map(|row| row.as_str().unwrap().to_owned()).collect()
         };
-        Found {
+        FileHits {
             path: told["path"].as_str().unwrap().to_owned(),
             line: told["line_number"].as_u64().unwrap(),
             text: told["match"].as_str().unwrap().to_owned(),

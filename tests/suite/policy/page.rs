@@ -81,10 +81,10 @@ fn describe(shape: &ValueShape) -> String {
         ValueShape::Words(words) => quoted(words),
         ValueShape::Flag => quoted(&["true", "false"]),
         ValueShape::Text => "text".to_owned(),
-        ValueShape::Whole(range) => format!("number {}", range.said),
-        ValueShape::Size(range) => format!("size, {}", range.said),
-        ValueShape::Duration(range) => format!("duration, {}", range.said),
-        ValueShape::Age(range) => format!("age, {}", range.said),
+        ValueShape::Whole(range) => format!("number {}", range.description),
+        ValueShape::Size(range) => format!("size, {}", range.description),
+        ValueShape::Duration(range) => format!("duration, {}", range.description),
+        ValueShape::Age(range) => format!("age, {}", range.description),
         ValueShape::Regex => "regular expression".to_owned(),
         ValueShape::Glob => "pattern".to_owned(),
         ValueShape::Tool => "gate".to_owned(),
@@ -107,7 +107,7 @@ fn absent(absent: Absent) -> String {
         Absent::Refused => MUST.to_owned(),
         Absent::Is("") => "`\"\"`".to_owned(),
         Absent::Is(default) => format!("`{default}`"),
-        Absent::Says(words) => words.to_owned(),
+        Absent::Described(words) => words.to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Case;
 
 pub(super) fn generate(seed: u64, cases: usize) -> Vec<Case> {
-    let mut dice = Dice { state: seed };
+    let mut dice = Random { state: seed };
     (0..cases).map(|_| Grammar::default().case(&mut dice)).collect()
 }
 
@@ -20,11 +20,11 @@ pub(super) fn sets() -> Vec<Case> {
 }
 
 /// SplitMix64: the same cases from the same seed, everywhere.
-struct Dice {
+struct Random {
     state: u64,
 }
 
-impl Dice {
+impl Random {
     fn roll(&mut self, sides: usize) -> usize {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;
@@ -95,7 +95,7 @@ const BAD_ATOMS: &str = r##"
 "##;
 
 impl Grammar {
-    fn case(mut self, dice: &mut Dice) -> Case {
+    fn case(mut self, dice: &mut Random) -> Case {
         let mut pattern = self.global_flags(dice);
         pattern.push_str(&self.alternatives(dice, 0));
         if dice.one_in(9) {
@@ -110,7 +110,7 @@ impl Grammar {
         Case { pattern, template, flags, text, before, after, count }
     }
 
-    fn global_flags(&mut self, dice: &mut Dice) -> String {
+    fn global_flags(&mut self, dice: &mut Random) -> String {
         if dice.one_in(10) {
             dice.pick(&["(?i)", "(?s)", "(?m)", "(?x)", "(?a)", "(?u)", "(?imsx)"]).to_owned()
         } else {
@@ -118,7 +118,7 @@ impl Grammar {
         }
     }
 
-    fn flags(&mut self, dice: &mut Dice) -> i64 {
+    fn flags(&mut self, dice: &mut Random) -> i64 {
         let mut flags = 0;
         for (bit, rarity) in [(2, 3), (8, 5), (16, 6), (64, 12), (256, 7), (32, 40), (4, 150)] {
             if dice.one_in(rarity) {
@@ -128,17 +128,17 @@ impl Grammar {
         flags
     }
 
-    fn alternatives(&mut self, dice: &mut Dice, depth: usize) -> String {
+    fn alternatives(&mut self, dice: &mut Random, depth: usize) -> String {
         let rows = if dice.one_in(4) { 2 + dice.roll(2) } else { 1 };
         (0..rows).map(|_| self.row(dice, depth)).collect::<Vec<_>>().join("|")
     }
 
-    fn row(&mut self, dice: &mut Dice, depth: usize) -> String {
+    fn row(&mut self, dice: &mut Random, depth: usize) -> String {
         let pieces = dice.roll(if depth == 0 { 4 } else { 3 }) + usize::from(!dice.one_in(8));
         (0..pieces).map(|_| self.piece(dice, depth)).collect()
     }
 
-    fn piece(&mut self, dice: &mut Dice, depth: usize) -> String {
+    fn piece(&mut self, dice: &mut Random, depth: usize) -> String {
         if dice.one_in(120) {
             return dice.word(BAD_ATOMS);
         }
@@ -161,7 +161,7 @@ impl Grammar {
         atom
     }
 
-    fn reference(&mut self, dice: &mut Dice) -> String {
+    fn reference(&mut self, dice: &mut Random) -> String {
         if !self.names.is_empty() && dice.one_in(3) {
             let name = &self.names[dice.roll(self.names.len())];
             return format!("(?P={name})");
@@ -172,7 +172,7 @@ impl Grammar {
         format!("\\{}", self.closed[dice.roll(self.closed.len())])
     }
 
-    fn group(&mut self, dice: &mut Dice, depth: usize) -> String {
+    fn group(&mut self, dice: &mut Random, depth: usize) -> String {
         let open = match dice.roll(18) {
             0..=5 => return self.capture(dice, depth, None),
             6 => {
@@ -191,7 +191,7 @@ impl Grammar {
         format!("{open}{})", self.alternatives(dice, depth + 1))
     }
 
-    fn condition(&mut self, dice: &mut Dice, depth: usize) -> String {
+    fn condition(&mut self, dice: &mut Random, depth: usize) -> String {
         let open = match !self.names.is_empty() && dice.one_in(2) {
             true => format!("(?({})", self.names[dice.roll(self.names.len())]),
             false => {
@@ -204,7 +204,7 @@ impl Grammar {
         format!("{open}{yes}{no})")
     }
 
-    fn capture(&mut self, dice: &mut Dice, depth: usize, name: Option<&str>) -> String {
+    fn capture(&mut self, dice: &mut Random, depth: usize, name: Option<&str>) -> String {
         self.groups += 1;
         let group = self.groups;
         let name = name.filter(|name| dice.one_in(40) || !self.taken.iter().any(|known| known == name));
@@ -216,7 +216,7 @@ impl Grammar {
         format!("{open}{body})")
     }
 
-    fn look_behind(&mut self, dice: &mut Dice) -> String {
+    fn look_behind(&mut self, dice: &mut Random) -> String {
         let open = dice.pick(&["(?<=", "(?<!"]);
         let body = match dice.roll(6) {
             0 if dice.one_in(4) => self.alternatives(dice, 3),
@@ -232,7 +232,7 @@ impl Grammar {
         format!("{open}{body})")
     }
 
-    fn template(&mut self, dice: &mut Dice) -> String {
+    fn template(&mut self, dice: &mut Random) -> String {
         let mut out = String::new();
         for _ in 0..dice.roll(4) {
             let group = if dice.one_in(40) { self.groups + 1 } else { dice.roll(self.groups + 1) };
@@ -259,7 +259,7 @@ impl Grammar {
     }
 }
 
-fn text(dice: &mut Dice) -> String {
+fn text(dice: &mut Random) -> String {
     let length = dice.roll(18);
     let mut text = text_of(dice, length);
     if dice.one_in(5) {
@@ -268,12 +268,12 @@ fn text(dice: &mut Dice) -> String {
     text
 }
 
-fn text_of(dice: &mut Dice, length: usize) -> String {
+fn text_of(dice: &mut Random, length: usize) -> String {
     (0..length).map(|_| if dice.one_in(7) { dice.word(ODD) } else { dice.word(LETTERS) }).collect()
 }
 
 /// The pattern with a character lost, doubled, or put in.
-fn mutilated(pattern: &str, dice: &mut Dice) -> String {
+fn mutilated(pattern: &str, dice: &mut Random) -> String {
     let mut chars: Vec<char> = pattern.chars().collect();
     for _ in 0..1 + dice.roll(2) {
         let at = dice.roll(chars.len() + 1);

@@ -122,7 +122,7 @@ fn a_role_that_may_make_no_tables_serves() {
     let server = format!("{}_serve", database.name);
     database.boss(&format!("CREATE ROLE {server} LOGIN PASSWORD '{PASSWORD}'"));
     let grant = format!("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {server}");
-    database.keeper(&grant);
+    database.query_as_server(&grant);
     let folder = postgres.folder().display().to_string().replace('/', "%2F");
     let store = format!("postgres://{server}:{PASSWORD_IN_URL}@localhost/{}?host={folder}", database.name);
     let first = person.write(&store, "1");

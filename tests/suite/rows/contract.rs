@@ -7,7 +7,7 @@ mod past;
 mod texts;
 mod together;
 
-use super::world::{Kept, World};
+use super::fixture::{Storage, EntityFixture};
 
 /// A test for each of these: the same answers from each store.
 macro_rules! alike {
@@ -46,9 +46,9 @@ alike! {
 }
 
 /// Does the same in each world, and compares what was answered with what was answered over files.
-fn answers_are_alike(scene: fn(&World)) {
-    let files = answers(scene, Kept::Files).expect("files can always be kept");
-    for kept in [Kept::Sqlite, Kept::Postgres] {
+fn answers_are_alike(scene: fn(&EntityFixture)) {
+    let files = answers(scene, Storage::Files).expect("files can always be kept");
+    for kept in [Storage::Sqlite, Storage::Postgres] {
         let Some(answers) = answers(scene, kept) else { continue };
         for (number, (answer, of_files)) in answers.iter().zip(&files).enumerate() {
             assert_eq!(answer, of_files, "{kept:?}, answer {number}, beside that of files");
@@ -58,8 +58,8 @@ fn answers_are_alike(scene: fn(&World)) {
 }
 
 /// The answers of one store; `None` where it cannot be had here.
-fn answers(scene: fn(&World), kept: Kept) -> Option<Vec<String>> {
-    let world = World::new(kept)?;
+fn answers(scene: fn(&EntityFixture), kept: Storage) -> Option<Vec<String>> {
+    let world = EntityFixture::new(kept)?;
     scene(&world);
-    Some(world.told())
+    Some(world.into_answers())
 }

@@ -17,13 +17,13 @@ use lockgate::engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Work
 use lockgate::error::{Code, Disk, Error};
 use lockgate::gate::Watch;
 use lockgate::request::{
-    Author, Direction, Entity, Expect, GateOptions, History, Mode, ReadRequest, Request, Revert, Target,
+    Author, Direction, Entity, Expect, GateOptions, HistoryRequest, Mode, ReadRequest, Request, UndoRequest, Target,
 };
 use lockgate::text::Version;
 use tokio::runtime::Runtime;
 
 use super::postgres::PASSWORD;
-use super::world::{APP, OWNER, kind};
+use super::fixture::{APP, OWNER, kind};
 
 /// A server of this process, with records of its own.
 #[derive(Clone)]
@@ -34,10 +34,10 @@ pub struct Client {
 
 impl Client {
     pub fn new(url: &str, own: &Path) -> Client {
-        let depot = Arc::new(EntityDatabase::at(url).unwrap());
+        let depot = Arc::new(EntityDatabase::from_url(url).unwrap());
         let tenant = Tenant::Organization(OWNER.to_owned());
         let workspace =
-            Workspace::without_roots().keeping(own).storing(depot).reaching(tenant).open().unwrap();
+            Workspace::without_roots().with_state_dir(own).with_database(depot).with_tenant(tenant).open().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         Client { workspace, runtime: Arc::new(runtime.unwrap()) }
     }
@@ -62,13 +62,13 @@ impl Client {
 
     pub fn undo(&self, edit_id: &str) -> Result<Vec<Report>, Error> {
         let edit_id = Some(edit_id.to_owned());
-        let revert = Revert { direction: Direction::Undo, edit_id, of: None, author: Author::default() };
-        self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
+        let revert = UndoRequest { direction: Direction::Undo, edit_id, target: None, author: Author::default() };
+        self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
     /// What stands there; `None` where nothing does.
     pub fn try_text(&self, path: &str) -> Result<Option<String>, Error> {
-        match self.runtime.block_on(self.workspace.look(ReadRequest::Whole(target(path)), Watch::idle())) {
+        match self.runtime.block_on(self.workspace.run_read(ReadRequest::Whole(target(path)), Watch::idle())) {
             Ok(ReadResponse::Whole(reading)) => Ok(Some(reading.text.view().to_owned())),
             Err(refusal) if refusal.code == Code::FileNotFound => Ok(None),
             Ok(other) => panic!("{other:?}"),
@@ -83,7 +83,7 @@ impl Client {
 
     #[track_caller]
     pub fn history(&self, path: &str) -> Vec<Entry> {
-        let history = History { of: Some(target(path)), most: 1000 };
+        let history = HistoryRequest { target: Some(target(path)), max_entries: 1000 };
         self.runtime.block_on(self.workspace.history(history)).unwrap()
     }
 
@@ -91,7 +91,7 @@ impl Client {
     #[track_caller]
     pub fn remembers(&self, entries: &[Entry]) {
         for entry in entries {
-            let remembered = self.runtime.block_on(self.workspace.remembered(entry.id.to_string())).unwrap();
+            let remembered = self.runtime.block_on(self.workspace.entry_diffs(entry.id.to_string())).unwrap();
             assert!(remembered.diffs.iter().all(Option::is_some), "{entry:?}");
         }
     }
@@ -112,7 +112,7 @@ pub fn request(path: &str, edit: Edit, expect: Expect) -> Request {
         edit,
         mode: Mode::Strict,
         expect,
-        scrutiny: GateOptions::default(),
+        gate_options: GateOptions::default(),
         author: Author::default(),
     }
 }
@@ -124,7 +124,7 @@ pub fn the_app() -> String {
 
 /// The outcome of a write, as its answer reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum WriteOutcome {
     There,
     Absent,
     /// It may be there or not.
@@ -133,14 +133,14 @@ pub enum Fate {
 
 /// What an answer says of an edit; a refusal must be one of a store that fails, and must say nothing of how it is reached.
 #[track_caller]
-pub fn fate<T>(answer: &Result<T, Error>) -> Fate {
+pub fn write_outcome<T>(answer: &Result<T, Error>) -> WriteOutcome {
     match answer {
-        Ok(_) => Fate::There,
+        Ok(_) => WriteOutcome::There,
         Err(refusal) => {
             clear(refusal);
             match refusal.disk {
-                Disk::Untouched => Fate::Absent,
-                Disk::Unknown => Fate::Unknown,
+                Disk::Untouched => WriteOutcome::Absent,
+                Disk::Unknown => WriteOutcome::Unknown,
             }
         }
     }
@@ -158,27 +158,27 @@ pub fn clear(refusal: &Error) {
 
 /// The lines that were sent to one text, one by one, and what was answered.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct WriteLog {
     pub path: String,
-    sent: Vec<(String, Fate)>,
+    sent: Vec<(String, WriteOutcome)>,
 }
 
-impl Ledger {
+impl WriteLog {
     /// Begins a text.
     #[track_caller]
-    pub fn begin(client: &Client, path: &str) -> Ledger {
+    pub fn begin(client: &Client, path: &str) -> WriteLog {
         client.put(path, "begin\n").unwrap();
-        Ledger { path: path.to_owned(), sent: Vec::new() }
+        WriteLog { path: path.to_owned(), sent: Vec::new() }
     }
 
     #[track_caller]
-    pub fn note<T>(&mut self, line: &str, answer: &Result<T, Error>) -> Fate {
-        let fate = fate(answer);
+    pub fn note<T>(&mut self, line: &str, answer: &Result<T, Error>) -> WriteOutcome {
+        let fate = write_outcome(answer);
         self.sent(line, fate);
         fate
     }
 
-    pub fn sent(&mut self, line: &str, fate: Fate) {
+    pub fn sent(&mut self, line: &str, fate: WriteOutcome) {
         self.sent.push((line.to_owned(), fate));
     }
 
@@ -190,9 +190,9 @@ impl Ledger {
         for (sent, fate) in &self.sent {
             let count = lines.iter().filter(|line| *line == sent).count();
             let holds = match fate {
-                Fate::There => count == 1,
-                Fate::Absent => count == 0,
-                Fate::Unknown => count <= 1,
+                WriteOutcome::There => count == 1,
+                WriteOutcome::Absent => count == 0,
+                WriteOutcome::Unknown => count <= 1,
             };
             assert!(holds, "{sent} stands there {count} times, and was {fate:?}\n{self:#?}\n{text}");
         }
@@ -216,19 +216,19 @@ fn a_ledger_that_does_not_hold_is_caught() {
     assert_eq!(client.text("src/a.txt"), None);
     let database = rusqlite::Connection::open(&file).unwrap();
     database.execute_batch(&the_app()).unwrap();
-    let holds = |path: &str, change: &dyn Fn(&mut Ledger)| {
-        let mut ledger = Ledger::begin(&client, path);
+    let holds = |path: &str, change: &dyn Fn(&mut WriteLog)| {
+        let mut ledger = WriteLog::begin(&client, path);
         for line in ["one.", "two."] {
             ledger.note(line, &client.append(path, line));
         }
-        ledger.sent("never.", Fate::Absent);
-        ledger.sent("perhaps.", Fate::Unknown);
+        ledger.sent("never.", WriteOutcome::Absent);
+        ledger.sent("perhaps.", WriteOutcome::Unknown);
         change(&mut ledger);
         catch_unwind(AssertUnwindSafe(|| ledger.check(&client))).is_ok()
     };
     assert!(holds("src/a.txt", &|_| ()));
-    assert!(!holds("src/lost.txt", &|ledger| ledger.sent("three.", Fate::There)));
-    assert!(!holds("src/there.txt", &|ledger| ledger.sent[0].1 = Fate::Absent));
+    assert!(!holds("src/lost.txt", &|ledger| ledger.sent("three.", WriteOutcome::There)));
+    assert!(!holds("src/there.txt", &|ledger| ledger.sent[0].1 = WriteOutcome::Absent));
     assert!(!holds("src/twice.txt", &|ledger| drop(client.append(&ledger.path, "one.").unwrap())));
     assert!(!holds("src/nobody.txt", &|ledger| drop(client.append(&ledger.path, "three.").unwrap())));
     for (path, table) in [("src/journal.txt", "changes"), ("src/text.txt", "texts")] {

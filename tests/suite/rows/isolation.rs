@@ -6,17 +6,17 @@
 mod calls;
 mod settled;
 mod trial;
-mod world;
+mod fixture;
 
 use std::path::Path;
 
 use serde_json::json;
 
 use super::postgres::{Database, Postgres};
-use calls::{ACTOR, ACTORS_APP, FOREIGN, Known, text};
+use calls::{ACTOR, ACTORS_APP, FOREIGN, CallState, text};
 use settled::{app_file, make, settle, settle_foreign};
 use trial::Trial;
-use world::{Actor, Caller, Front, OWNED, Store, World};
+use fixture::{Actor, Caller, Front, OWNED, Store, IsolationFixture};
 
 fn sqlite(dir: &Path) -> Store {
     Store::Sqlite(dir.join("content.db"))
@@ -88,10 +88,10 @@ fn a_small_journal_forgets_no_edit_of_another_organisation() {
         if Postgres::shared().is_none() {
             return;
         }
-        let mut world = World::new(Front::Pipes, store);
-        world.found(true);
+        let mut world = IsolationFixture::new(Front::Pipes, store);
+        world.set_up(true);
         let mut foreigner = world.caller(Actor::Organization(FOREIGN));
-        let mut known = Known::default();
+        let mut known = CallState::default();
         settle_foreign(&mut foreigner, &mut known, 0);
         settle(&mut world, Actor::Organization(ACTOR));
         let before = world.store.rows_of(FOREIGN);
@@ -124,7 +124,7 @@ fn a_small_journal_forgets_no_edit_of_another_organisation() {
 fn scoped(database: &Database<'_>, organization: Option<&str>, sql: &str) -> Result<String, String> {
     let scope =
         organization.map_or_else(String::new, |name| format!("SET LOCAL lockgate.organization = '{name}';"));
-    database.try_keeper(&format!("BEGIN; {scope} {sql}; COMMIT;"))
+    database.try_query_as_server(&format!("BEGIN; {scope} {sql}; COMMIT;"))
 }
 
 /// Also a statement that forgot whose rows are meant sees, changes and makes nothing of another organisation.
@@ -133,9 +133,9 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
     if Postgres::shared().is_none() {
         return;
     }
-    let mut world = World::new(Front::Pipes, postgres);
-    world.found(true);
-    let mut known = Known::default();
+    let mut world = IsolationFixture::new(Front::Pipes, postgres);
+    world.set_up(true);
+    let mut known = CallState::default();
     settle_foreign(&mut world.caller(Actor::Organization(FOREIGN)), &mut known, 0);
     settle(&mut world, Actor::Organization(ACTOR));
     let Store::Postgres(database) = &world.store else { unreachable!() };

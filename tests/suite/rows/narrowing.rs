@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use lockgate::edit::Edit;
 use lockgate::engine::ReadResponse;
-use lockgate::request::{Expect, Mode, ReadRequest, SearchLook};
+use lockgate::request::{Expect, Mode, ReadRequest, SearchRequest};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::world::{Kept, World};
+use super::fixture::{Storage, EntityFixture};
 
 /// Texts, how often each is written, and patterns that are looked for in them.
 const TEXTS: usize = 20;
@@ -87,17 +87,17 @@ fn pattern() -> impl Strategy<Value = (String, bool)> {
 }
 
 /// All matches, or the code of the refusal.
-fn found(world: &World, pattern: &str, multiline: bool) -> Result<Vec<(String, usize)>, String> {
-    let look = SearchLook {
+fn search_matches(world: &EntityFixture, pattern: &str, multiline: bool) -> Result<Vec<(String, usize)>, String> {
+    let look = SearchRequest {
         pattern: pattern.to_owned(),
         path: None,
-        realm: world.realm(),
+        entity_scope: world.realm(),
         context: 0,
-        most: 1000,
+        max_matches: 1000,
         hidden: false,
         multiline,
     };
-    match world.look(ReadRequest::Search(look)) {
+    match world.read(ReadRequest::Search(look)) {
         Ok(ReadResponse::Matches(found)) => {
             let mut matches: Vec<(String, usize)> =
                 found.found.iter().map(|one| (one.path.clone(), one.line)).collect();
@@ -110,9 +110,9 @@ fn found(world: &World, pattern: &str, multiline: bool) -> Result<Vec<(String, u
     }
 }
 
-fn loses_no_match(kept: Kept) {
-    let Some(rows) = World::new(kept) else { return };
-    let files = World::new(Kept::Files).unwrap();
+fn loses_no_match(kept: Storage) {
+    let Some(rows) = EntityFixture::new(kept) else { return };
+    let files = EntityFixture::new(Storage::Files).unwrap();
     let mut runner = TestRunner::new(Config::default());
     let mut texts = vec![String::new(); TEXTS];
     for turn in 0..TURNS {
@@ -132,11 +132,11 @@ fn loses_no_match(kept: Kept) {
     let (mut compared, mut matched) = (0, 0);
     for _ in 0..PATTERNS {
         let (pattern, multiline) = pattern().new_tree(&mut runner).unwrap().current();
-        let wanted = found(&files, &pattern, multiline).map(|mut found| {
+        let wanted = search_matches(&files, &pattern, multiline).map(|mut found| {
             found.retain(|(path, _)| path != "quality.yaml");
             found
         });
-        assert_eq!(found(&rows, &pattern, multiline), wanted, "{pattern:?}, multiline: {multiline}");
+        assert_eq!(search_matches(&rows, &pattern, multiline), wanted, "{pattern:?}, multiline: {multiline}");
         compared += usize::from(wanted.is_ok());
         matched += usize::from(wanted.is_ok_and(|found| !found.is_empty()));
     }
@@ -145,25 +145,25 @@ fn loses_no_match(kept: Kept) {
 
 #[test]
 fn in_sqlite_no_match_is_lost() {
-    loses_no_match(Kept::Sqlite);
+    loses_no_match(Storage::Sqlite);
 }
 
 #[test]
 fn in_postgres_no_match_is_lost() {
-    loses_no_match(Kept::Postgres);
+    loses_no_match(Storage::Postgres);
 }
 
 /// How PostgreSQL would look for a text, as a server does.
 #[test]
 fn in_postgres_an_index_is_asked() {
-    let Some(world) = World::new(Kept::Postgres) else { return };
+    let Some(world) = EntityFixture::new(Storage::Postgres) else { return };
     for number in 0..50 {
         world.put(&format!("{number}.txt"), format!("def f_{number}(): ...\n").as_bytes());
     }
     let begun = Instant::now();
-    assert_eq!(found(&world, "def f_17", false), Ok(vec![("17.txt".to_owned(), 1)]));
+    assert_eq!(search_matches(&world, "def f_17", false), Ok(vec![("17.txt".to_owned(), 1)]));
     assert!(begun.elapsed().as_secs() < 60);
-    let plan = world.asked(
+    let plan = world.query_as_server(
         "SET enable_seqscan = off; BEGIN; SET LOCAL cpu_operator_cost = 0.25; SET LOCAL lockgate.organization = 'acme';
          SET LOCAL lockgate.needle = '%f\\_17%';
          EXPLAIN SELECT path FROM lines WHERE organization IN ('', 'acme')",

@@ -22,7 +22,7 @@ use crate::suite::store::not_run;
 use crate::suite::wire::PATIENCE;
 pub use database::Database;
 pub use host::behind;
-use host::{id_of, is_dead, programs, told};
+use host::{id_of, is_dead, programs, output_text};
 pub use running::Ending;
 use running::{GUARD, Running};
 
@@ -233,7 +233,7 @@ impl Postgres {
     /// Runs SQL as the role that nothing holds, and gives its rows, columns parted by `|`.
     #[track_caller]
     pub fn boss(&self, database: &str, sql: &str) -> String {
-        told(self.psql(database, BOSS, sql))
+        output_text(self.psql(database, BOSS, sql))
     }
 
     /// The same for a statement that somebody else may end.

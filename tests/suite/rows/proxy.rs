@@ -16,21 +16,21 @@ use messages::{answers, message, name};
 
 /// The point in the exchange of one client message at which the connection breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
+pub enum FaultPoint {
     /// The message never comes through.
     Before,
     /// Half of the message comes through.
     Within,
     /// The message comes through and is obeyed; nothing of the answer does.
-    Unheard,
+    AnswerLost,
     /// The message comes through and is obeyed; half of the answer does.
-    HalfHeard,
+    AnswerCut,
     /// The client is cut off at once; the message comes through when the client has connected again and asks something.
     Late,
 }
 
-impl At {
-    pub const ALL: [At; 4] = [At::Before, At::Within, At::Unheard, At::HalfHeard];
+impl FaultPoint {
+    pub const ALL: [FaultPoint; 4] = [FaultPoint::Before, FaultPoint::Within, FaultPoint::AnswerLost, FaultPoint::AnswerCut];
 }
 
 /// How much later a late message comes than the question behind it.
@@ -74,7 +74,7 @@ struct State {
     held: bool,
     /// Messages of clients since the wire was last armed, and what they were.
     seen: Vec<String>,
-    armed: Option<(When, At, Then)>,
+    armed: Option<(When, FaultPoint, Then)>,
     /// What the message was at which the wire broke.
     broke_at: Option<String>,
     wires: Vec<(TcpStream, UnixStream)>,
@@ -106,7 +106,7 @@ impl Proxy {
     }
 
     /// Breaks the wire at a message.
-    pub fn arm(&self, message: When, at: At, then: Then) {
+    pub fn arm(&self, message: When, at: FaultPoint, then: Then) {
         let mut state = self.shared.state.lock().unwrap();
         state.seen.clear();
         state.broke_at = None;
@@ -114,7 +114,7 @@ impl Proxy {
     }
 
     /// Lets everything through; gives the messages since the wire was armed, and the one at which it broke.
-    pub fn mend(&self) -> (Vec<String>, Option<String>) {
+    pub fn clear_fault(&self) -> (Vec<String>, Option<String>) {
         let mut state = self.shared.state.lock().unwrap();
         (state.broken, state.held, state.armed) = (false, false, None);
         self.shared.changed.notify_all();
@@ -142,7 +142,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.shared.closing.store(true, Ordering::SeqCst);
-        self.mend();
+        self.clear_fault();
         self.blink();
         TcpStream::connect(self.address).ok();
     }
@@ -160,7 +160,7 @@ impl State {
 /// What is to be done with a message of a client.
 enum Pass {
     Through,
-    Break(At),
+    Break(FaultPoint),
 }
 
 impl Shared {
@@ -175,7 +175,7 @@ impl Shared {
             state.wires.push((client.try_clone().unwrap(), server.try_clone().unwrap()));
             server
         };
-        let swallow: Arc<Mutex<Option<At>>> = Arc::default();
+        let swallow: Arc<Mutex<Option<FaultPoint>>> = Arc::default();
         let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         let swallowing = Arc::clone(&swallow);
         let answers = std::thread::spawn(move || answers(&mut from, &mut to, &swallowing));
@@ -198,19 +198,19 @@ impl Shared {
         &self,
         client: &mut TcpStream,
         server: &mut UnixStream,
-        swallow: &Mutex<Option<At>>,
+        swallow: &Mutex<Option<FaultPoint>>,
     ) -> Option<Vec<u8>> {
         let mut typed = false;
         while let Some(message) = message(client, &mut typed) {
             let passed = match self.pass(&message) {
                 Pass::Through => server.write_all(&message),
-                Pass::Break(At::Before) => return None,
-                Pass::Break(At::Late) => return Some(message),
-                Pass::Break(At::Within) => {
+                Pass::Break(FaultPoint::Before) => return None,
+                Pass::Break(FaultPoint::Late) => return Some(message),
+                Pass::Break(FaultPoint::Within) => {
                     server.write_all(&message[..message.len() / 2]).ok();
                     return None;
                 }
-                Pass::Break(at @ (At::Unheard | At::HalfHeard)) => {
+                Pass::Break(at @ (FaultPoint::AnswerLost | FaultPoint::AnswerCut)) => {
                     *swallow.lock().unwrap() = Some(at);
                     server.write_all(&message).ok();
                     return None;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn a_path_may_be_relative_or_absolute_under_every_name_of_its_root() {
-    let scene = Scene::new(&[("src/a.py", "x"), ("b/c.py", "y")]);
+    let scene = Fixture::new(&[("src/a.py", "x"), ("b/c.py", "y")]);
     std::os::unix::fs::symlink(scene.at(""), scene.outside("link")).unwrap();
     fs::create_dir(scene.outside("other")).unwrap();
     let given = scene.outside("other/../link/./");
@@ -31,7 +31,7 @@ fn a_path_may_be_relative_or_absolute_under_every_name_of_its_root() {
 
 #[test]
 fn what_leads_out_is_refused() {
-    let scene = Scene::new(&[("a.txt", "x"), ("d/b.txt", "y")]);
+    let scene = Fixture::new(&[("a.txt", "x"), ("d/b.txt", "y")]);
     fs::write(scene.outside("secret.txt"), "s").unwrap();
     fs::create_dir(scene.outside("root2")).unwrap();
     fs::write(scene.outside("root2/x.txt"), "s").unwrap();
@@ -66,7 +66,7 @@ fn what_leads_out_is_refused() {
 
 #[test]
 fn links_inside_are_followed_relative_and_absolute() {
-    let scene = Scene::new(&[("real/a.txt", "x")]);
+    let scene = Fixture::new(&[("real/a.txt", "x")]);
     scene.link("real/a.txt", "rel");
     scene.link(scene.at("real/a.txt"), "abs");
     scene.link("real", "dir");
@@ -81,7 +81,7 @@ fn links_inside_are_followed_relative_and_absolute() {
 
 #[test]
 fn links_that_lead_nowhere_are_refused_clearly() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     scene.link("missing.txt", "dangling");
     scene.link("missing", "dir");
     scene.link("loop2", "loop1");
@@ -100,7 +100,7 @@ fn links_that_lead_nowhere_are_refused_clearly() {
 
 #[test]
 fn what_holds_no_text_is_refused_at_once() {
-    let scene = Scene::new(&[("d/a.txt", "x")]);
+    let scene = Fixture::new(&[("d/a.txt", "x")]);
     rustix::fs::mknodat(CWD, scene.at("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(scene.at("socket")).unwrap();
     let start = Instant::now();
@@ -118,7 +118,7 @@ fn what_holds_no_text_is_refused_at_once() {
 
 #[test]
 fn a_slash_after_a_file_s_name_is_said_to_be_the_fault() {
-    let scene = Scene::new(&[("a.txt", "x")]);
+    let scene = Fixture::new(&[("a.txt", "x")]);
     let message = |path: &str| scene.refusal(path).message;
     assert_eq!(message("a.txt/"), "not a file: a.txt/ ends in `/` but names a file");
     assert_eq!(message("new/"), "not a file: new/ ends in `/` but names nothing that is there");
@@ -128,7 +128,7 @@ fn a_slash_after_a_file_s_name_is_said_to_be_the_fault() {
 
 #[test]
 fn a_fifo_that_takes_the_file_s_place_does_not_block_reading() {
-    let scene = Scene::new(&[("a.txt", "x")]);
+    let scene = Fixture::new(&[("a.txt", "x")]);
     let place = scene.files.admit("a.txt").unwrap();
     fs::remove_file(scene.at("a.txt")).unwrap();
     rustix::fs::mknodat(CWD, scene.at("a.txt"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
@@ -139,7 +139,7 @@ fn a_fifo_that_takes_the_file_s_place_does_not_block_reading() {
 
 #[test]
 fn impossible_and_unseemly_names_are_refused_with_their_field() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     let long = format!("d/{}", "x".repeat(256));
     for path in ["", "a\0b", long.as_str(), "new\u{202e}txt.py", "a\nb", "dir\u{7}/x.py"] {
         let error = scene.refusal(path);
@@ -151,7 +151,7 @@ fn impossible_and_unseemly_names_are_refused_with_their_field() {
 
 #[test]
 fn new_files_have_stable_keys_and_make_no_folders_when_admitted() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     let place = scene.files.admit("a/b/new.txt").unwrap();
     assert_eq!(place.key(), scene.files.admit("a/./x/../b/new.txt").unwrap().key());
     assert_ne!(place.key(), scene.files.admit("a/b/other.txt").unwrap().key());

@@ -3,7 +3,7 @@
 use super::*;
 use lockgate::text::{Encoding, LineEnd};
 
-impl Scene {
+impl Fixture {
     fn policy(&self, path: &str) -> Result<Option<(String, String)>, Error> {
         let found = self.files.policy_text(&self.files.admit(path)?)?;
         Ok(found.map(|policy| (policy.name, policy.text)))
@@ -17,7 +17,7 @@ impl Scene {
 
 #[test]
 fn the_nearest_policy_is_found_in_the_order_of_its_names() {
-    let scene = Scene::new(&[
+    let scene = Fixture::new(&[
         ("quality.yaml", "top"),
         ("a/.lockgate/quality.yaml", "a"),
         ("a/b/.st3/quality.yaml", "b"),
@@ -30,12 +30,12 @@ fn the_nearest_policy_is_found_in_the_order_of_its_names() {
     assert_eq!(found("a/x.py"), ("a/.lockgate/quality.yaml".to_owned(), "a".to_owned()));
     assert_eq!(found("a/b/x.py"), ("a/b/.st3/quality.yaml".to_owned(), "b".to_owned()));
     assert_eq!(found("c/new/deep/x.py"), ("c/quality.yaml".to_owned(), "c".to_owned()));
-    assert_eq!(Scene::new(&[]).policy("x.py").unwrap(), None);
+    assert_eq!(Fixture::new(&[]).policy("x.py").unwrap(), None);
 }
 
 #[test]
 fn the_policy_above_is_looked_for_from_the_folder_above() {
-    let scene = Scene::new(&[
+    let scene = Fixture::new(&[
         ("quality.yaml", "top"),
         ("a/quality.yaml", "a"),
         ("a/.lockgate/quality.yaml", "shadowed"),
@@ -52,7 +52,7 @@ fn the_policy_above_is_looked_for_from_the_folder_above() {
     let wanted = [("a/b/c", "c"), ("a", "a"), ("", "top")];
     assert_eq!(found, wanted.map(|(folder, text)| (folder.to_owned(), text.to_owned())));
     assert_eq!(scene.files.policy_at_top().unwrap().unwrap().text, "top");
-    assert_eq!(Scene::new(&[("a/quality.yaml", "a")]).files.policy_at_top().unwrap(), None);
+    assert_eq!(Fixture::new(&[("a/quality.yaml", "a")]).files.policy_at_top().unwrap(), None);
     fs::write(scene.at("a/quality.yaml"), [0xff]).unwrap();
     let policy = scene.files.policy_text(&place).unwrap().unwrap();
     assert_eq!(scene.files.policy_above(&policy).unwrap_err().code, Code::PolicyInvalid);
@@ -60,7 +60,7 @@ fn the_policy_above_is_looked_for_from_the_folder_above() {
 
 #[test]
 fn a_policy_that_is_there_but_cannot_be_read_is_never_passed_over() {
-    type Spoil = fn(&Scene);
+    type Spoil = fn(&Fixture);
     let faults: [(&str, Spoil); 6] = [
         ("not UTF-8", |scene| fs::write(scene.at("d/quality.yaml"), [0xff, 0xfe]).unwrap()),
         ("out of the root", |scene| scene.link("../../secret", "d/quality.yaml")),
@@ -70,7 +70,7 @@ fn a_policy_that_is_there_but_cannot_be_read_is_never_passed_over() {
         ("larger than", |scene| fs::write(scene.at("d/quality.yaml"), vec![b' '; (1 << 20) + 1]).unwrap()),
     ];
     for (seen, spoil) in faults {
-        let scene = Scene::new(&[("quality.yaml", "top"), ("d/x.py", "")]);
+        let scene = Fixture::new(&[("quality.yaml", "top"), ("d/x.py", "")]);
         fs::write(scene.outside("secret"), "quality_gates: {}").unwrap();
         assert_eq!(scene.policy("d/x.py").unwrap().unwrap().1, "top", "the control");
         spoil(&scene);
@@ -82,13 +82,13 @@ fn a_policy_that_is_there_but_cannot_be_read_is_never_passed_over() {
 
 #[test]
 fn a_policy_behind_a_link_rules_when_its_target_cannot_be_edited() {
-    let target = |scene: &Scene, path: &str| scene.code(path) == Code::Protected;
-    let scene = Scene::new(&[("shared/quality.yaml", "shared"), ("d/x.py", "")]);
+    let target = |scene: &Fixture, path: &str| scene.code(path) == Code::Protected;
+    let scene = Fixture::new(&[("shared/quality.yaml", "shared"), ("d/x.py", "")]);
     scene.link("../shared/quality.yaml", "d/quality.yaml");
     assert_eq!(scene.policy("d/x.py").unwrap().unwrap().1, "shared");
     assert!(target(&scene, "shared/quality.yaml"));
     for link in ["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"] {
-        let scene = Scene::new(&[("conf/q.yaml", "shared"), ("d/x.py", "")]);
+        let scene = Fixture::new(&[("conf/q.yaml", "shared"), ("d/x.py", "")]);
         fs::create_dir_all(scene.at(link).parent().unwrap()).unwrap();
         scene.link(scene.at("conf/q.yaml"), link);
         assert!(target(&scene, "conf/q.yaml"), "{link}");
@@ -104,7 +104,7 @@ fn a_policy_behind_a_link_rules_when_its_target_cannot_be_edited() {
 #[test]
 fn a_policy_behind_a_link_to_what_may_be_edited_rules_nothing() {
     for link in ["sub/quality.yaml", "sub/.lockgate/quality.yaml"] {
-        let scene = Scene::new(&[("conf/q.yaml", "weaker"), ("quality.yaml", "top"), ("sub/x.py", "")]);
+        let scene = Fixture::new(&[("conf/q.yaml", "weaker"), ("quality.yaml", "top"), ("sub/x.py", "")]);
         assert_eq!(scene.policy("sub/x.py").unwrap().unwrap().1, "top", "the control");
         fs::create_dir_all(scene.at(link).parent().unwrap()).unwrap();
         scene.link(format!("{}conf/q.yaml", "../".repeat(link.matches('/').count())), link);
@@ -116,7 +116,7 @@ fn a_policy_behind_a_link_to_what_may_be_edited_rules_nothing() {
 
 #[test]
 fn hints_come_from_all_files_up_to_the_root_one_and_nearer_ones_win() {
-    let scene = Scene::new(&[
+    let scene = Fixture::new(&[
         (".editorconfig", "[*]\ncharset = latin1\nend_of_line = crlf\n"),
         ("a/.editorconfig", "[*.py]\nend_of_line = lf\n[/sub/*.txt]\ncharset = utf-16le\n"),
         ("b/.editorconfig", "root = true\n[*.{c,h}]\ncharset = utf-8\n"),
@@ -127,12 +127,12 @@ fn hints_come_from_all_files_up_to_the_root_one_and_nearer_ones_win() {
     assert_eq!(scene.hints("a/sub/x.txt"), (Some(Encoding::Utf16Le), Some(LineEnd::CrLf)));
     assert_eq!(scene.hints("b/x.c"), (Some(Encoding::Utf8), None));
     assert_eq!(scene.hints("b/x.txt"), (None, None));
-    assert_eq!(Scene::new(&[]).hints("x"), (None, None));
+    assert_eq!(Fixture::new(&[]).hints("x"), (None, None));
 }
 
 #[test]
 fn broken_hints_are_no_hints() {
-    let scene = Scene::new(&[("d/x.py", "")]);
+    let scene = Fixture::new(&[("d/x.py", "")]);
     fs::write(scene.at(".editorconfig"), [0xff, 0xfe, 0]).unwrap();
     scene.link("/etc/passwd", "d/.editorconfig");
     assert_eq!(scene.hints("d/x.py"), (None, None));
@@ -140,7 +140,7 @@ fn broken_hints_are_no_hints() {
 
 #[test]
 fn neighbours_are_seen_and_never_those_outside() {
-    let scene = Scene::new(&[("a/b.txt", "x")]);
+    let scene = Fixture::new(&[("a/b.txt", "x")]);
     fs::write(scene.outside("secret"), "s").unwrap();
     scene.link("..", "up");
     let place = scene.files.admit("a/b.txt").unwrap();
@@ -151,7 +151,7 @@ fn neighbours_are_seen_and_never_those_outside() {
 
 #[test]
 fn what_stands_beside_is_asked_in_the_root_that_the_file_lies_in() {
-    let scene = Scene::new(&[("first.txt", "")]);
+    let scene = Fixture::new(&[("first.txt", "")]);
     for path in ["second/pkg/a.py", "second/pkg/neighbour", "second/quality.yaml"] {
         fs::create_dir_all(scene.outside(path).parent().unwrap()).unwrap();
         fs::write(scene.outside(path), "second").unwrap();

@@ -19,13 +19,13 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
         }),
     ];
     for (seen, change) in changes {
-        let scene = Scene::new(&[("a.txt", "first")]);
+        let scene = Fixture::new(&[("a.txt", "first")]);
         let place = scene.files.admit("a.txt").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         change(&scene.at("a.txt"));
         let (tree, content) = (scene.tree(), fs::read(scene.at("a.txt")).ok());
         let error =
-            publish(&scene.files, &place, Some(snapshot.held(Content::new(b"first"))), b"ours").unwrap_err();
+            publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"first"))), b"ours").unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{}", error.message);
         assert!(
             error.message.contains(seen) && error.hint.unwrap().contains(seen),
@@ -38,7 +38,7 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
 
 #[test]
 fn a_same_sized_write_that_hides_its_time_is_still_seen() {
-    let scene = Scene::new(&[("a.txt", "first")]);
+    let scene = Fixture::new(&[("a.txt", "first")]);
     let place = scene.files.admit("a.txt").unwrap();
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     let time = fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap();
@@ -46,7 +46,7 @@ fn a_same_sized_write_that_hides_its_time_is_still_seen() {
     fs::File::options().write(true).open(scene.at("a.txt")).unwrap().set_modified(time).unwrap();
     assert_eq!(fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(), time);
     let error =
-        publish(&scene.files, &place, Some(snapshot.held(Content::new(b"first"))), b"ours").unwrap_err();
+        publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"first"))), b"ours").unwrap_err();
     assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "other"));
     assert_eq!(
         fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(),
@@ -57,7 +57,7 @@ fn a_same_sized_write_that_hides_its_time_is_still_seen() {
 
 #[test]
 fn a_file_that_appeared_is_a_conflict_and_new_folders_go() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     let place = scene.files.admit("a.txt").unwrap();
     fs::write(scene.at("a.txt"), "faster").unwrap();
     let error = publish(&scene.files, &place, None, b"ours").unwrap_err();
@@ -70,12 +70,12 @@ fn a_file_that_appeared_is_a_conflict_and_new_folders_go() {
 
 #[test]
 fn a_folder_that_was_exchanged_is_a_conflict() {
-    let scene = Scene::new(&[("d/a.txt", "1"), ("e/a.txt", "1")]);
+    let scene = Fixture::new(&[("d/a.txt", "1"), ("e/a.txt", "1")]);
     let place = scene.files.admit("d/a.txt").unwrap();
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     fs::rename(scene.at("d"), scene.at("was")).unwrap();
     scene.link("e", "d");
-    let error = publish(&scene.files, &place, Some(snapshot.held(Content::new(b"1"))), b"2").unwrap_err();
+    let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
     assert_eq!((error.code, scene.text("e/a.txt").as_str()), (Code::EditConflict, "1"));
     assert!(error.message.contains("another folder"), "{}", error.message);
     fs::remove_file(scene.at("d")).unwrap();
@@ -89,7 +89,7 @@ fn a_folder_that_was_exchanged_is_a_conflict() {
 
 #[test]
 fn a_folder_that_gave_way_to_something_else_is_a_conflict() {
-    type Replace = fn(&Scene);
+    type Replace = fn(&Fixture);
     let replacements: [(&str, Replace); 4] = [
         ("a file", |scene| fs::write(scene.at("d"), "").unwrap()),
         ("a link out of the root", |scene| scene.link("/etc", "d")),
@@ -97,16 +97,16 @@ fn a_folder_that_gave_way_to_something_else_is_a_conflict() {
         ("a loop", |scene| scene.link("d", "d")),
     ];
     for (what, replace) in replacements {
-        let scene = Scene::new(&[("d/a.txt", "1"), ("e/x", "")]);
+        let scene = Fixture::new(&[("d/a.txt", "1"), ("e/x", "")]);
         let place = scene.files.admit("d/a.txt").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         fs::rename(scene.at("d"), scene.at("was")).unwrap();
         replace(&scene);
-        let error = publish(&scene.files, &place, Some(snapshot.held(Content::new(b"1"))), b"2").unwrap_err();
+        let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{what}: {}", error.message);
         assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict, "{what}");
     }
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     let place = scene.files.admit("new/a.txt").unwrap();
     fs::write(scene.at("new"), "").unwrap();
     assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict);

@@ -20,21 +20,21 @@ const KEPT: Option<Code> = None;
 
 /// What a file carries beside its text.
 #[derive(Debug, PartialEq, Eq)]
-struct Carried {
+struct FileMetadata {
     mode: u32,
     owner: (u32, u32),
     attributes: BTreeMap<String, Vec<u8>>,
     is_link: bool,
 }
 
-fn carried(path: &Path) -> Carried {
+fn read_metadata(path: &Path) -> FileMetadata {
     let found = fs::metadata(path).unwrap();
     let value = |name: &str| {
         let mut space = [0_u8; 256];
         let length = rustix::fs::getxattr(path, name, &mut space[..]).ok()?;
         Some((name.to_owned(), space[..length].to_vec()))
     };
-    Carried {
+    FileMetadata {
         mode: found.mode(),
         owner: (found.uid(), found.gid()),
         attributes: ["user.note", "system.posix_acl_access", "security.capability"]
@@ -58,7 +58,7 @@ fn is_root() -> bool {
 }
 
 /// Gives a file, in a folder `d`, what it is to carry; false where that cannot be had here.
-type Prepare = fn(&Scene) -> bool;
+type Prepare = fn(&Fixture) -> bool;
 
 /// What is carried, and what becomes of replacing and of removing it.
 const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
@@ -161,16 +161,16 @@ const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
 #[test]
 fn what_a_file_carries_is_kept_or_the_edit_is_refused() {
     for (what, prepare, replaced, removed) in FILES {
-        let scene = Scene::new(&[("d/a", "old")]);
+        let scene = Fixture::new(&[("d/a", "old")]);
         if !prepare(&scene) {
             not_run(&format!("{what}: cannot be had here"));
             continue;
         }
-        let (was, tree) = (carried(&scene.at("d/a")), scene.tree());
+        let (was, tree) = (read_metadata(&scene.at("d/a")), scene.tree());
         let done = scene.write("d/a", "new");
         assert_eq!(done.as_ref().err().map(|error| error.code), *replaced, "{what}: {done:?}");
         assert_eq!(scene.text("d/a"), if replaced.is_some() { "old" } else { "new" }, "{what}");
-        assert_eq!((carried(&scene.at("d/a")), scene.tree()), (was, tree), "{what}");
+        assert_eq!((read_metadata(&scene.at("d/a")), scene.tree()), (was, tree), "{what}");
         let done = remove(&scene.files, "d/a");
         assert_eq!(done.as_ref().err().map(|error| error.code), *removed, "{what}: {done:?}");
         let there = fs::metadata(scene.at("d/a")).is_ok();
@@ -182,7 +182,7 @@ fn what_a_file_carries_is_kept_or_the_edit_is_refused() {
 #[test]
 fn a_file_that_is_made_again_has_its_permission_bits() {
     for mode in [0o751, 0o600, 0o444, 0o666, 0o4755] {
-        let scene = Scene::new(&[]);
+        let scene = Fixture::new(&[]);
         let place = scene.files.admit("d/a").unwrap();
         let after = Some(Content::new(b"again"));
         let write = FileWrite {
@@ -191,21 +191,21 @@ fn a_file_that_is_made_again_has_its_permission_bits() {
             after,
             mode: Some(mode),
             folders: 0,
-            told: JournalRecord::default(),
+            record: JournalRecord::default(),
         };
         let done = scene.files.publish(&[write], Publishing::default(), None).unwrap();
         assert!(done.files[0].created);
-        assert_eq!(carried(&scene.at("d/a")).mode & 0o7777, mode & 0o777, "and never a privilege");
+        assert_eq!(read_metadata(&scene.at("d/a")).mode & 0o7777, mode & 0o777, "and never a privilege");
     }
 }
 
 #[test]
 fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
     for (hard_links, other) in [(HardLinks::Split, "old"), (HardLinks::InPlace, "new")] {
-        let scene = Scene::new(&[("a", "old")]);
+        let scene = Fixture::new(&[("a", "old")]);
         chmod(&scene.at("a"), 0o640);
         fs::hard_link(scene.at("a"), scene.at("b")).unwrap();
-        let was = carried(&scene.at("a"));
+        let was = read_metadata(&scene.at("a"));
         let place = scene.files.admit("a").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         let how = Publishing { hard_links, ..Publishing::default() };
@@ -214,7 +214,7 @@ fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
             snapshot.check_names(&place, Publishing::default()).unwrap_err().code,
             Code::PermissionDenied
         );
-        let before = Some(snapshot.held(Content::new(b"old")));
+        let before = Some(snapshot.expected(Content::new(b"old")));
         let after = Some(Content::new(b"new"));
         let write = FileWrite {
             place: &place,
@@ -222,17 +222,17 @@ fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
             after,
             mode: None,
             folders: 0,
-            told: JournalRecord::default(),
+            record: JournalRecord::default(),
         };
         assert!(scene.files.publish(&[write], how, None).is_ok());
         assert_eq!((scene.text("a").as_str(), scene.text("b").as_str()), ("new", other));
-        assert_eq!((carried(&scene.at("a")), carried(&scene.at("b"))), (was, carried(&scene.at("b"))));
+        assert_eq!((read_metadata(&scene.at("a")), read_metadata(&scene.at("b"))), (was, read_metadata(&scene.at("b"))));
     }
 }
 
 #[test]
 fn another_name_of_a_secret_is_refused_whatever_the_policy_says_of_links() {
-    let scene = Scene::new(&[(".env", "SECRET"), ("b", "x")]);
+    let scene = Fixture::new(&[(".env", "SECRET"), ("b", "x")]);
     fs::hard_link(scene.at(".env"), scene.at("a")).unwrap();
     fs::hard_link(scene.at("b"), scene.at("c")).unwrap();
     assert_eq!(scene.code("a"), Code::Protected);
@@ -241,7 +241,7 @@ fn another_name_of_a_secret_is_refused_whatever_the_policy_says_of_links() {
 
 #[test]
 fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_so() {
-    let scene = Scene::new(&[("a", "old"), ("real", "old")]);
+    let scene = Fixture::new(&[("a", "old"), ("real", "old")]);
     let mount = |args: &[&str]| {
         std::process::Command::new("mount").args(args).arg(scene.at("real")).arg(scene.at("a")).status()
     };
@@ -256,14 +256,14 @@ fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_s
         assert_eq!(remove(&scene.files, "a").unwrap_err().code, Code::PermissionDenied);
         let place = scene.files.admit("a").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-        let (before, after) = (Some(snapshot.held(Content::new(b"old"))), Some(Content::new(b"the new one")));
+        let (before, after) = (Some(snapshot.expected(Content::new(b"old"))), Some(Content::new(b"the new one")));
         let write = FileWrite {
             place: &place,
             before,
             after,
             mode: None,
             folders: 0,
-            told: JournalRecord::default(),
+            record: JournalRecord::default(),
         };
         let how = Publishing { hard_links: HardLinks::InPlace, ..Publishing::default() };
         let done = scene.files.publish(&[write], how, None).unwrap();
@@ -284,7 +284,7 @@ fn folders_that_forbid_it_refuse_every_sort_of_edit() {
     if !runs_unprivileged(&format!("{module}::folders_that_forbid_it_refuse_every_sort_of_edit"), None) {
         return;
     }
-    let scene = Scene::new(&[("d/a", "old"), ("s/mine", "old")]);
+    let scene = Fixture::new(&[("d/a", "old"), ("s/mine", "old")]);
     let refusals = || {
         let codes = [scene.write("d/a", "x"), scene.write("d/new", "x"), remove(&scene.files, "d/a")];
         codes.map(|done| done.map_err(|error| error.code).err())

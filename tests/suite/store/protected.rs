@@ -3,8 +3,8 @@
 use super::*;
 
 /// A root with protected files, and with links to and from them.
-fn guarded() -> Scene {
-    let scene = Scene::new(&[
+fn guarded() -> Fixture {
+    let scene = Fixture::new(&[
         (".git/config", "c"),
         (".env", "SECRET"),
         ("notes/x.txt", "n"),
@@ -93,7 +93,7 @@ fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
     ] {
         for above in ["", "pkg/"] {
             let beside = format!("{above}unrelated/x");
-            let scene = Scene::new(&[(&format!("{above}{written}"), "x"), (&beside, "x")]);
+            let scene = Fixture::new(&[(&format!("{above}{written}"), "x"), (&beside, "x")]);
             let at = scene.at(&format!("{above}{link}"));
             fs::create_dir_all(at.parent().unwrap()).unwrap();
             assert!(scene.files.admit(&format!("{above}{written}")).is_ok(), "the control: {link}");
@@ -107,7 +107,7 @@ fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
 
 #[test]
 fn a_link_whose_name_holds_no_secret_protects_nothing() {
-    let scene = Scene::new(&[("conf/local", "x"), ("conf/rsa", "x")]);
+    let scene = Fixture::new(&[("conf/local", "x"), ("conf/rsa", "x")]);
     scene.link("conf/local", ".env.example");
     scene.link("conf/local", "keyboard.txt");
     scene.link("conf/rsa", "id_rsa.txt.md");
@@ -121,7 +121,7 @@ fn a_link_whose_name_holds_no_secret_protects_nothing() {
 #[test]
 fn a_git_folder_under_another_name_is_protected_from_writing() {
     let scene =
-        Scene::new(&[("meta/HEAD", "ref"), ("meta/objects/x", ""), ("meta/refs/x", ""), ("meta/config", "")]);
+        Fixture::new(&[("meta/HEAD", "ref"), ("meta/objects/x", ""), ("meta/refs/x", ""), ("meta/config", "")]);
     assert_eq!(scene.code("meta/config"), Code::Protected);
     assert_eq!(scene.code("meta/hooks/post-checkout"), Code::Protected);
     assert!(scene.files.admit("other/config").is_ok());

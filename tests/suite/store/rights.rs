@@ -48,7 +48,7 @@ fn chmod(path: &Path, mode: u32) {
 
 #[test]
 fn a_file_without_any_write_bit_is_refused_to_root_too() {
-    let scene = Scene::new(&[("a.txt", "old")]);
+    let scene = Fixture::new(&[("a.txt", "old")]);
     chmod(&scene.at("a.txt"), 0o444);
     let time = fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap();
     assert_eq!(scene.code("a.txt"), Code::PermissionDenied);
@@ -59,17 +59,17 @@ fn a_file_without_any_write_bit_is_refused_to_root_too() {
 
 #[test]
 fn rights_withdrawn_after_admission_are_seen_when_publishing() {
-    let scene = Scene::new(&[("a.txt", "old")]);
+    let scene = Fixture::new(&[("a.txt", "old")]);
     let place = scene.files.admit("a.txt").unwrap();
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     chmod(&scene.at("a.txt"), 0o444);
-    let error = publish(&scene.files, &place, Some(snapshot.held(Content::new(b"old"))), b"new").unwrap_err();
+    let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"old"))), b"new").unwrap_err();
     assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::PermissionDenied, "old"));
 }
 
 #[test]
 fn privileged_files_are_refused() {
-    let scene = Scene::new(&[("suid", "x"), ("sgid", "x"), ("caps", "x")]);
+    let scene = Fixture::new(&[("suid", "x"), ("sgid", "x"), ("caps", "x")]);
     chmod(&scene.at("suid"), 0o4755);
     chmod(&scene.at("sgid"), 0o2755);
     assert_eq!((scene.code("suid"), scene.code("sgid")), (Code::PermissionDenied, Code::PermissionDenied));
@@ -88,7 +88,7 @@ fn privileged_files_are_refused() {
 
 #[test]
 fn hard_links_are_refused_with_a_hint() {
-    let scene = Scene::new(&[("a.txt", "x"), ("single.txt", "x")]);
+    let scene = Fixture::new(&[("a.txt", "x"), ("single.txt", "x")]);
     fs::hard_link(scene.at("a.txt"), scene.at("b.txt")).unwrap();
     let error = scene.write("b.txt", "y").unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied);
@@ -96,7 +96,7 @@ fn hard_links_are_refused_with_a_hint() {
     let place = scene.files.admit("single.txt").unwrap();
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     fs::hard_link(scene.at("single.txt"), scene.at("twin.txt")).unwrap();
-    let error = publish(&scene.files, &place, Some(snapshot.held(Content::new(b"x"))), b"y").unwrap_err();
+    let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"x"))), b"y").unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied, "a link made after admission");
 }
 
@@ -127,7 +127,7 @@ fn a_secret_is_found_by_its_other_name_although_some_folders_cannot_be_entered()
     if !is_unprivileged(test, None) {
         return;
     }
-    let scene = Scene::new(&[("a.txt", "x"), ("z/.env", "SECRET"), ("only/.env", "SECRET")]);
+    let scene = Fixture::new(&[("a.txt", "x"), ("z/.env", "SECRET"), ("only/.env", "SECRET")]);
     let locked: Vec<PathBuf> = (0..8).map(|number| scene.at(&format!("locked{number}"))).collect();
     locked.iter().for_each(|folder| fs::create_dir(folder).unwrap());
     fs::hard_link(scene.at("z/.env"), scene.at("notes.txt")).unwrap();
@@ -151,7 +151,7 @@ fn a_marked_folder_that_cannot_be_listed_refuses_what_its_links_may_lead_to() {
     if !is_unprivileged(test, None) {
         return;
     }
-    let scene = Scene::new(&[("a.txt", "x"), (".husky/pre-push", "x")]);
+    let scene = Fixture::new(&[("a.txt", "x"), (".husky/pre-push", "x")]);
     assert!(scene.files.admit("a.txt").is_ok(), "the control");
     chmod(&scene.at(".husky"), 0);
     let code = scene.files.admit("a.txt").map_err(|error| error.code);
@@ -164,7 +164,7 @@ fn the_owner_without_the_write_bit_is_refused() {
     if !is_unprivileged("the_owner_without_the_write_bit_is_refused", None) {
         return;
     }
-    let scene = Scene::new(&[("a.txt", "x"), ("d/b.txt", "x"), ("e/f.txt", "x")]);
+    let scene = Fixture::new(&[("a.txt", "x"), ("d/b.txt", "x"), ("e/f.txt", "x")]);
     chmod(&scene.at("a.txt"), 0o466);
     assert_eq!(scene.code("a.txt"), Code::PermissionDenied);
     chmod(&scene.at("d"), 0o555);
@@ -183,7 +183,7 @@ fn a_folder_that_cannot_be_synced_is_a_note_and_not_a_refusal() {
     if !is_unprivileged("a_folder_that_cannot_be_synced_is_a_note_and_not_a_refusal", None) {
         return;
     }
-    let scene = Scene::new(&[("d/a.txt", "old")]);
+    let scene = Fixture::new(&[("d/a.txt", "old")]);
     chmod(&scene.at("d"), 0o300);
     let published = scene.write("d/a.txt", "new").unwrap();
     chmod(&scene.at("d"), 0o755);
@@ -196,7 +196,7 @@ fn root_keeps_the_owner_of_what_it_edits() {
     if !rustix::process::geteuid().is_root() {
         return not_run("root keeps the owner of what it edits: only root may edit another's file");
     }
-    let scene = Scene::new(&[("a.txt", "old")]);
+    let scene = Fixture::new(&[("a.txt", "old")]);
     chown(scene.at("a.txt"), Some(NOBODY), Some(NOBODY)).unwrap();
     let _ = scene.write("a.txt", "new").unwrap();
     use std::os::unix::fs::MetadataExt;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 
 #[test]
 fn a_path_may_lie_in_any_of_several_roots_and_the_nearest_is_taken() {
-    let scene = Scene::new(&[("a.txt", "1"), ("inner/b.txt", "2")]);
+    let scene = Fixture::new(&[("a.txt", "1"), ("inner/b.txt", "2")]);
     fs::create_dir(scene.outside("second")).unwrap();
     fs::write(scene.outside("second/c.txt"), "3").unwrap();
     let files = Files::open(&[scene.at(""), scene.outside("second"), scene.at("inner")]).unwrap();
@@ -21,7 +21,7 @@ fn a_path_may_lie_in_any_of_several_roots_and_the_nearest_is_taken() {
 
 #[test]
 fn a_link_into_another_root_is_followed_there() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     fs::create_dir(scene.outside("second")).unwrap();
     fs::write(scene.outside("second/c.txt"), "3").unwrap();
     scene.link(scene.outside("second/c.txt"), "c");
@@ -32,8 +32,8 @@ fn a_link_into_another_root_is_followed_there() {
 }
 
 /// A scene, and three roots besides its own with links in and between them; one has no name that is text but by a link.
-fn linked_roots() -> (Scene, Vec<PathBuf>) {
-    let scene = Scene::new(&[("a.txt", "1"), ("inner/b.txt", "2"), ("deep/er/x.txt", "")]);
+fn linked_roots() -> (Fixture, Vec<PathBuf>) {
+    let scene = Fixture::new(&[("a.txt", "1"), ("inner/b.txt", "2"), ("deep/er/x.txt", "")]);
     let unnameable = scene.outside("root").with_file_name(std::ffi::OsString::from_vec(b"r\xff".to_vec()));
     for (root, link) in [(scene.outside("second"), "named second"), (unnameable, "third")] {
         fs::create_dir_all(root.join("real")).unwrap();

@@ -17,7 +17,7 @@ fn umask() -> u32 {
 
 #[test]
 fn a_file_is_replaced_whole_and_nothing_else_changes() {
-    let scene = Scene::new(&[("a.txt", "old"), ("b.txt", "other")]);
+    let scene = Fixture::new(&[("a.txt", "old"), ("b.txt", "other")]);
     let published = scene.write("a.txt", "new text").unwrap();
     assert_eq!((published.created, published.notes.len()), (false, 0));
     assert_eq!((scene.text("a.txt").as_str(), scene.text("b.txt").as_str()), ("new text", "other"));
@@ -26,7 +26,7 @@ fn a_file_is_replaced_whole_and_nothing_else_changes() {
 
 #[test]
 fn a_link_stays_a_link() {
-    let scene = Scene::new(&[("real/a.txt", "old")]);
+    let scene = Fixture::new(&[("real/a.txt", "old")]);
     scene.link("real/a.txt", "l");
     let _ = scene.write("l", "new").unwrap();
     assert!(scene.at("l").is_symlink());
@@ -36,7 +36,7 @@ fn a_link_stays_a_link() {
 
 #[test]
 fn a_new_file_gets_its_folders_and_the_rights_of_the_umask() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     let published = scene.write("a/b/new.txt", "x").unwrap();
     assert!(published.created);
     assert_eq!(scene.tree(), ["a", "a/b", "a/b/new.txt"]);
@@ -47,7 +47,7 @@ fn a_new_file_gets_its_folders_and_the_rights_of_the_umask() {
 
 #[test]
 fn names_of_the_greatest_length_can_be_edited() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     let name = "é".repeat(127);
     let _ = scene.write(&name, "1").unwrap();
     let _ = scene.write(&name, "2").unwrap();
@@ -56,7 +56,7 @@ fn names_of_the_greatest_length_can_be_edited() {
 
 #[test]
 fn mode_owner_attributes_and_acl_are_kept() {
-    let scene = Scene::new(&[("a.sh", "old")]);
+    let scene = Fixture::new(&[("a.sh", "old")]);
     let path = scene.at("a.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
     if rustix::process::geteuid().is_root() {
@@ -85,7 +85,7 @@ fn mode_owner_attributes_and_acl_are_kept() {
 
 #[test]
 fn an_acl_that_the_folder_would_give_is_not_added() {
-    let scene = Scene::new(&[("d/a.txt", "old")]);
+    let scene = Fixture::new(&[("d/a.txt", "old")]);
     let path = scene.at("d/a.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     if let Err(errno) =
@@ -106,7 +106,7 @@ fn an_acl_that_the_folder_would_give_is_not_added() {
 
 #[test]
 fn sizes_are_limited_before_and_while_reading() {
-    let scene = Scene::new(&[("a.txt", "12345")]);
+    let scene = Fixture::new(&[("a.txt", "12345")]);
     let file = fs::File::create(scene.at("huge")).unwrap();
     file.set_len(1 << 40).unwrap();
     let start = std::time::Instant::now();
@@ -121,7 +121,7 @@ fn sizes_are_limited_before_and_while_reading() {
 
 #[test]
 fn a_file_that_grows_and_shrinks_is_read_whole_or_refused() {
-    let scene = Scene::new(&[("a.txt", "")]);
+    let scene = Fixture::new(&[("a.txt", "")]);
     let (path, stop) = (scene.at("a.txt"), std::sync::atomic::AtomicBool::new(false));
     let place = scene.files.admit("a.txt").unwrap();
     std::thread::scope(|scope| {
@@ -158,20 +158,20 @@ fn a_file_that_grows_and_shrinks_is_read_whole_or_refused() {
 
 #[test]
 fn taking_the_bytes_leaves_a_snapshot_to_publish_with() {
-    let scene = Scene::new(&[("a.txt", "old")]);
+    let scene = Fixture::new(&[("a.txt", "old")]);
     let place = scene.files.admit("a.txt").unwrap();
     let mut snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     let bytes = snapshot.take_bytes();
     assert!(snapshot.bytes().is_empty());
     assert!(
-        !publish(&scene.files, &place, Some(snapshot.held(Content::new(&bytes))), b"new").unwrap().created
+        !publish(&scene.files, &place, Some(snapshot.expected(Content::new(&bytes))), b"new").unwrap().created
     );
     assert_eq!(scene.text("a.txt"), "new");
 }
 
 #[test]
 fn a_full_disk_leaves_the_target_and_no_trace() {
-    let scene = Scene::new(&[]);
+    let scene = Fixture::new(&[]);
     let mount = |args: &[&str]| {
         std::process::Command::new("mount").args(args).arg(scene.at("")).status().is_ok_and(|s| s.success())
     };

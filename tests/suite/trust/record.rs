@@ -7,12 +7,12 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::scene::{Scene, outcome};
-use super::{WITHHELD, scene, trusted, withheld};
+use super::fixture::{Fixture, outcome};
+use super::{WITHHELD, fixture, trusted, withheld};
 use crate::suite::wire::Server;
 
 /// The one record that there is.
-fn record(scene: &Scene) -> PathBuf {
+fn record(scene: &Fixture) -> PathBuf {
     let mut records = fs::read_dir(scene.at("user/state/lockgate/trust")).unwrap();
     let only = records.next().unwrap().unwrap().path();
     assert!(records.next().is_none());
@@ -21,7 +21,7 @@ fn record(scene: &Scene) -> PathBuf {
 
 #[test]
 fn a_record_that_says_nothing_counts_as_none() {
-    let scene = scene();
+    let scene = fixture();
     scene.trust(".");
     let record = record(&scene);
     let good = fs::read_to_string(&record).unwrap();
@@ -47,7 +47,7 @@ fn a_record_that_says_nothing_counts_as_none() {
 
 #[test]
 fn a_record_is_of_one_root() {
-    let scene = scene();
+    let scene = fixture();
     scene.trust(".");
     let root = scene.at("outside/root");
     fs::create_dir(&root).unwrap();
@@ -61,7 +61,7 @@ fn a_record_is_of_one_root() {
 
 #[test]
 fn nothing_is_recorded_where_an_edit_could_reach_it() {
-    let scene = scene();
+    let scene = fixture();
     for state in ["root/.state", "root", "root/sub/deep/new"] {
         let mut trust = scene.command();
         trust.args(["trust", "--yes"]).env("XDG_STATE_HOME", scene.at(state)).stdin(Stdio::null());
@@ -74,7 +74,7 @@ fn nothing_is_recorded_where_an_edit_could_reach_it() {
 
 #[test]
 fn lockgate_s_own_folders_cannot_be_edited() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     for made in [false, true] {
         let user = scene.at("root");
         let mut server = Server::start_by(

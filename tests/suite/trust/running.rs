@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::scene::Scene;
-use super::{CHANGED, NEVER, scene, withheld};
+use super::fixture::Fixture;
+use super::{CHANGED, NEVER, fixture, withheld};
 use crate::suite::wire::{Answer, Server};
 
 /// Gives the file another text, and tells whether the gate's program ran.
-fn edited(scene: &Scene, server: &mut Server, path: &str, text: &str) -> (Answer, bool) {
+fn edited(scene: &Fixture, server: &mut Server, path: &str, text: &str) -> (Answer, bool) {
     let answer = server.call("safe_edit_file", &json!({"path": path, "content": text}));
     assert_eq!(answer.status(), "written", "{}", answer.structured);
     (answer, !scene.ran().is_empty())
@@ -24,7 +24,7 @@ fn says_why(answer: &Answer, why: &str) {
 
 #[test]
 fn a_word_that_is_given_or_taken_back_counts_at_once() {
-    let scene = scene();
+    let scene = fixture();
     let mut server = scene.server(&["--tools", "all"]);
     let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 2\n");
     assert!(!ran);
@@ -43,7 +43,7 @@ fn a_word_that_is_given_or_taken_back_counts_at_once() {
 
 #[test]
 fn a_word_for_one_process_is_for_what_was_there() {
-    let scene = scene();
+    let scene = fixture();
     let mut server = scene.server(&["--tools", "all", "--trust"]);
     assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
     withheld(&scene, NEVER);
@@ -64,7 +64,7 @@ fn a_word_for_one_process_is_for_what_was_there() {
 
 #[test]
 fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
-    let scene = scene();
+    let scene = fixture();
     fs::remove_file(scene.at("root/quality.yaml")).unwrap();
     scene.policy("root/elsewhere/quality.yaml", "[it]");
     scene.policy("root/sub/ready.yaml", "[it]");
@@ -82,7 +82,7 @@ fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
 
 #[test]
 fn a_word_for_one_process_is_for_the_programs_that_were_there() {
-    let scene = scene();
+    let scene = fixture();
     let mut server = scene.server(&["--tools", "all", "--trust"]);
     assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
     scene.program("bin/other");
@@ -94,7 +94,7 @@ fn a_word_for_one_process_is_for_the_programs_that_were_there() {
 
 #[test]
 fn an_edit_of_the_command_line_takes_the_word_too() {
-    let scene = scene();
+    let scene = fixture();
     let edit = ["edit", "--json", "--path", "app.py", "--content", "x = 2\n", "--mode", "verify_only"];
     assert_eq!(scene.call(&edit).exit, 0);
     assert_eq!(scene.ran(), [""; 0]);

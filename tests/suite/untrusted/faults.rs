@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::suite::trust::scene::{Scene, policy};
+use crate::suite::trust::fixture::{Fixture, policy};
 
 /// A good policy with one word of it replaced.
-fn spoilt(scene: &Scene, from: &str, to: &str) {
+fn spoilt(scene: &Fixture, from: &str, to: &str) {
     scene.program("bin/it");
     let good = policy("[it]");
     let bad = good.replace(from, to);
@@ -15,11 +15,11 @@ fn spoilt(scene: &Scene, from: &str, to: &str) {
 }
 
 /// A policy that is nothing but this text.
-fn only(scene: &Scene, text: &str) {
+fn only(scene: &Fixture, text: &str) {
     scene.write("root/quality.yaml", text);
 }
 
-type Fault = (&'static str, fn(&Scene));
+type Fault = (&'static str, fn(&Fixture));
 
 pub const FAULTS: &[Fault] = &[
     ("a huge policy", |scene| only(scene, &format!("{}\n# {}\n", policy("[it]"), "x".repeat(1 << 20)))),

@@ -4,31 +4,31 @@ use std::fs;
 
 use super::Then::{NeverFound, Plain, Withheld};
 use super::{Repository, Then};
-use crate::suite::trust::scene::{Scene, policy};
+use crate::suite::trust::fixture::{Fixture, policy};
 
-const fn repository(name: &'static str, then: Then, build: fn(&Scene)) -> Repository {
+const fn repository(name: &'static str, then: Then, build: fn(&Fixture)) -> Repository {
     Repository { name, covers: "app.py", build, then }
 }
 
-const fn below(name: &'static str, then: Then, build: fn(&Scene)) -> Repository {
+const fn below(name: &'static str, then: Then, build: fn(&Fixture)) -> Repository {
     Repository { name, covers: "sub/deep/new.py", build, then }
 }
 
 /// A policy whose program lies outside, and whose definition says this, too.
-fn saying(scene: &Scene, more: &str) {
+fn saying(scene: &Fixture, more: &str) {
     scene.program("bin/it");
     scene.write("root/quality.yaml", &format!("{}    {more}\n", policy("[it]")));
 }
 
 /// A policy that was trusted as it was.
-fn once_trusted(scene: &Scene) {
+fn once_trusted(scene: &Fixture) {
     scene.program("bin/it");
     scene.policy("root/quality.yaml", "[it]");
     scene.trust(".");
 }
 
 /// A policy that names tools of the catalogue, which lie outside, and configuration that they would run.
-fn tools(scene: &Scene, files: &[(&str, &str)]) {
+fn tools(scene: &Fixture, files: &[(&str, &str)]) {
     for tool in ["pylint", "mypy"] {
         scene.program(&format!("bin/{tool}"));
     }
@@ -36,7 +36,7 @@ fn tools(scene: &Scene, files: &[(&str, &str)]) {
     lay(scene, files);
 }
 
-fn lay(scene: &Scene, files: &[(&str, &str)]) {
+fn lay(scene: &Fixture, files: &[(&str, &str)]) {
     for (path, text) in files {
         scene.write(&format!("root/{path}"), text);
     }

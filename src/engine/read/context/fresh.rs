@@ -9,31 +9,31 @@ use std::time::Duration;
 use super::super::super::Workspace;
 use super::super::super::check::cancelled;
 use super::survey::WorkspaceFiles;
-use super::tagging::{Became, ReadFile};
+use super::tagging::{ReadFile, TagResult};
 use crate::context::Index;
 use crate::error::Error;
 use crate::gate::Watch;
-use crate::store::{FileFingerprint, FilePlace};
+use crate::store::{FileFingerprint, FileLocation};
 
 /// The interval at which a caller retries while another call uses the index.
-const PAUSE: Duration = Duration::from_millis(5);
+const REFRESH_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The index of a workspace, with the fingerprints of its files when they were read.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Indexed {
+pub(in crate::engine) struct CodeIndex {
     pub(super) index: Index,
     /// The fingerprint of each indexed file; `None` if it proves nothing.
-    known: HashMap<String, Option<FileFingerprint>>,
+    fingerprints: HashMap<String, Option<FileFingerprint>>,
     /// Set in tests to take every file for unchanged, which shows that fingerprints are needed.
     #[cfg(test)]
-    pub(super) blind: bool,
+    pub(super) is_unreliable: bool,
 }
 
-impl Indexed {
-    fn is_fresh(&self, (place, facts): &(FilePlace, FileFingerprint)) -> bool {
-        let Some(known) = self.known.get(place.shown()) else { return false };
+impl CodeIndex {
+    fn is_fresh(&self, (place, facts): &(FileLocation, FileFingerprint)) -> bool {
+        let Some(known) = self.fingerprints.get(place.shown()) else { return false };
         #[cfg(test)]
-        if self.blind {
+        if self.is_unreliable {
             return true;
         }
         *known == Some(*facts)
@@ -43,9 +43,9 @@ impl Indexed {
     fn forget(&mut self, survey: &WorkspaceFiles) {
         let there: HashSet<&str> = survey.files.iter().map(|(place, _)| place.shown()).collect();
         let gone: Vec<String> =
-            self.known.keys().filter(|path| !there.contains(path.as_str())).cloned().collect();
+            self.fingerprints.keys().filter(|path| !there.contains(path.as_str())).cloned().collect();
         for path in gone {
-            self.known.remove(&path);
+            self.fingerprints.remove(&path);
             self.index.remove(&path);
         }
     }
@@ -55,25 +55,25 @@ impl Workspace {
     /// Locks the index when no other call uses it.
     ///
     /// Errors: `INTERNAL` if the caller has gone.
-    pub(super) fn indexed(&self, watch: &Watch) -> Result<MutexGuard<'_, Indexed>, Error> {
+    pub(super) fn indexed(&self, watch: &Watch) -> Result<MutexGuard<'_, CodeIndex>, Error> {
         loop {
-            match self.indexed.try_lock() {
+            match self.code_index.try_lock() {
                 Ok(indexed) => return Ok(indexed),
                 Err(TryLockError::Poisoned(broken)) => {
                     // A panicking thread may have left a file half-indexed.
                     let mut indexed = PoisonError::into_inner(broken);
-                    *indexed = Indexed::default();
-                    self.indexed.clear_poison();
+                    *indexed = CodeIndex::default();
+                    self.code_index.clear_poison();
                     return Ok(indexed);
                 }
                 Err(TryLockError::WouldBlock) if watch.cancelled() => return Err(cancelled()),
-                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(REFRESH_INTERVAL),
             }
         }
     }
 
     /// Returns the name of the first root's folder.
-    fn home(&self) -> String {
+    fn cache_name(&self) -> String {
         let roots = self.store.files.root_paths();
         let name = roots.first().and_then(|root| root.file_name());
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -84,17 +84,17 @@ impl Workspace {
     /// Errors: `INTERNAL` if the caller has gone; the files read until then stay indexed.
     pub(super) fn refresh(
         &self,
-        indexed: &mut Indexed,
+        indexed: &mut CodeIndex,
         survey: &WorkspaceFiles,
         watch: &Watch,
     ) -> Result<(), Error> {
-        if indexed.known.is_empty() {
-            *indexed = Indexed { index: Index::new(&self.home()), ..Indexed::default() };
+        if indexed.fingerprints.is_empty() {
+            *indexed = CodeIndex { index: Index::new(&self.cache_name()), ..CodeIndex::default() };
         }
-        if !survey.is_cut {
+        if !survey.is_truncated {
             indexed.forget(survey);
         }
-        let stale: Vec<&FilePlace> =
+        let stale: Vec<&FileLocation> =
             survey.files.iter().filter(|file| !indexed.is_fresh(file)).map(|(place, _)| place).collect();
         if stale.is_empty() {
             return Ok(());
@@ -102,13 +102,13 @@ impl Workspace {
         let versions: Vec<_> = stale.iter().map(|place| indexed.index.version(place.shown())).collect();
         let mut done = 0;
         self.tag_all(&stale, &versions, watch, |place, read| {
-            let ReadFile { facts, became } = read;
+            let ReadFile { fingerprint: facts, result: became } = read;
             match became {
-                Became::Same => {}
-                Became::Tags(version, tags) => indexed.index.put(place.shown(), version, &tags),
-                Became::Nothing => indexed.index.remove(place.shown()),
+                TagResult::Same => {}
+                TagResult::Tags(version, tags) => indexed.index.put(place.shown(), version, &tags),
+                TagResult::Nothing => indexed.index.remove(place.shown()),
             }
-            indexed.known.insert(place.shown().to_owned(), facts);
+            indexed.fingerprints.insert(place.shown().to_owned(), facts);
             done += 1;
             watch.report("files read", done, stale.len());
         });

@@ -10,16 +10,16 @@ use super::super::super::Workspace;
 use super::super::super::call::Batch;
 use super::super::super::draft::FileDraft;
 use super::{Index, QuotedTexts};
-use crate::context::{self, Left, Tags, Vanished};
+use crate::context::{self, RemainingFile, Tags, Vanished};
 use crate::edit::Edit;
 use crate::gate::{Lost, LostDefinition};
 use crate::policy::{Accident, Weight};
 use crate::store::{DocumentPath, EntryKind};
 
 /// The most files with uses that are compared with the index.
-const MOST_FILES: usize = 20;
+const MAX_FILES: usize = 20;
 /// The most uses that are reported.
-const MOST_USES: usize = 3;
+const MAX_USES: usize = 3;
 
 impl Workspace {
     /// Returns the definitions that each draft removes; `judged` marks the drafts that the gate `damage`
@@ -41,16 +41,16 @@ impl Workspace {
         let numbered = || drafts.iter().enumerate();
         let rewritten: Vec<usize> = numbered()
             .filter(|(_, draft)| {
-                matches!(draft.request.edit, Edit::Content(_)) && draft.seen.snapshot.is_some()
+                matches!(draft.request.edit, Edit::Content(_)) && draft.current.snapshot.is_some()
             })
             .filter(|(at, draft)| weighs(*at, draft, Accident::DroppedDefinitions))
             .map(|(at, _)| at)
             .collect();
         // Do not wait for another call that uses the index.
-        let indexed = self.indexed.try_lock().ok().filter(|indexed| indexed.index.files() > 0);
+        let indexed = self.code_index.try_lock().ok().filter(|indexed| indexed.index.files() > 0);
         let may_vanish = indexed.as_ref().is_some_and(|indexed| {
             numbered().any(|(at, draft)| {
-                weighs(at, draft, Accident::UsedDefinitions) && takes_away(&indexed.index, draft)
+                weighs(at, draft, Accident::UsedDefinitions) && removes_definitions(&indexed.index, draft)
             })
         });
         if rewritten.is_empty() && !may_vanish {
@@ -63,14 +63,14 @@ impl Workspace {
             };
             let after =
                 drafts.iter().map(|draft| tags(draft, draft.drafted.buffer.view())).collect::<Vec<_>>();
-            let before = rewritten
-                .iter()
-                .filter_map(|at| Some((*at, tags(drafts.get(*at)?, drafts.get(*at)?.seen.buffer.view())?)));
+            let before = rewritten.iter().filter_map(|at| {
+                Some((*at, tags(drafts.get(*at)?, drafts.get(*at)?.current.buffer.view())?))
+            });
             (before.collect::<HashMap<usize, Tags>>(), after)
         });
         let Ok((before, after)) = read else { return lost };
         if let Some(indexed) = indexed.filter(|_| may_vanish) {
-            for vanished in self.vanished(&indexed.index, drafts, &after) {
+            for vanished in self.removed_definitions(&indexed.index, drafts, &after) {
                 let at = vanished.0;
                 let told = drafts.get(at).is_some_and(|draft| weighs(at, draft, Accident::UsedDefinitions));
                 lost.get_mut(at)
@@ -94,21 +94,21 @@ impl Workspace {
     }
 
     /// Returns the removed definitions that other files use, each with the index of its draft.
-    fn vanished(
+    fn removed_definitions(
         &self,
         index: &Index,
         drafts: &[FileDraft<'_>],
         after: &[Option<Tags>],
     ) -> Vec<(usize, LostDefinition)> {
         let numbered = drafts.iter().zip(after).enumerate();
-        let files: Vec<(usize, Left<'_>)> = numbered
+        let files: Vec<(usize, RemainingFile<'_>)> = numbered
             .filter_map(|(at, (draft, tags))| {
                 let path = path_of(draft)?;
-                let is_known = index.version(path) == Some(draft.seen.buffer.stamp());
-                Some((at, Left { path, tags: tags.as_ref(), is_known }))
+                let is_known = index.version(path) == Some(draft.current.buffer.version());
+                Some((at, RemainingFile { path, tags: tags.as_ref(), is_known }))
             })
             .collect();
-        let left: Vec<Left<'_>> = files.iter().map(|(_, left)| *left).collect();
+        let left: Vec<RemainingFile<'_>> = files.iter().map(|(_, left)| *left).collect();
         let mut pages = QuotedTexts { workspace: self, read: HashMap::new(), changed: 0 };
         let mut is_as_it_was = |path: &str| {
             let is_of_call = left.iter().any(|left| left.path == path);
@@ -120,12 +120,12 @@ impl Workspace {
             let mut uses: Vec<(String, usize)> = uses
                 .into_iter()
                 .filter(|(path, _)| {
-                    let is_unread = known.len() >= MOST_FILES;
+                    let is_unread = known.len() >= MAX_FILES;
                     *known.entry(path.clone()).or_insert_with(|| !is_unread && is_as_it_was(path))
                 })
                 .collect();
             let count = uses.len();
-            uses.truncate(MOST_USES);
+            uses.truncate(MAX_USES);
             let at = files.get(file).map(|(at, _)| *at)?;
             (count > 0).then_some((at, LostDefinition { name, line, uses, count }))
         };
@@ -142,11 +142,11 @@ fn path_of<'d>(draft: &'d FileDraft<'_>) -> Option<&'d str> {
 }
 
 /// True if a draft removes or rewrites a line with the name of an indexed definition.
-fn takes_away(index: &Index, draft: &FileDraft<'_>) -> bool {
+fn removes_definitions(index: &Index, draft: &FileDraft<'_>) -> bool {
     let Some(path) = path_of(draft) else { return false };
-    draft.seen.snapshot.is_some()
-        && index.version(path) == Some(draft.seen.buffer.stamp())
+    draft.current.snapshot.is_some()
+        && index.version(path) == Some(draft.current.buffer.version())
         && index.defines_on(path, |line| {
-            draft.request.edit == Edit::Remove || draft.drafted.map.carry(line).is_none()
+            draft.request.edit == Edit::Remove || draft.drafted.map.new_line_of(line).is_none()
         })
 }

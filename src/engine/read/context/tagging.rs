@@ -7,24 +7,24 @@ use super::super::super::Workspace;
 use crate::context::{TagReader, Tags, reading};
 use crate::gate::Watch;
 use crate::policy::language_of;
-use crate::store::{FileFingerprint, FilePlace};
+use crate::store::{FileFingerprint, FileLocation};
 use crate::text::Version;
 
 /// The least and most number of reader threads.
 const READERS: std::ops::RangeInclusive<usize> = 2..=8;
 /// The capacity of the queue between readers and the index.
-const WAITING: usize = 32;
+const QUEUE_LENGTH: usize = 32;
 
 /// The result for one file.
 pub(super) struct ReadFile {
     /// The fingerprint that proves the file unchanged later; `None` if there is none.
-    pub(super) facts: Option<FileFingerprint>,
+    pub(super) fingerprint: Option<FileFingerprint>,
     /// The tags of the file, if they changed.
-    pub(super) became: Became,
+    pub(super) result: TagResult,
 }
 
 /// The tags of a file that was read.
-pub(super) enum Became {
+pub(super) enum TagResult {
     /// The file has the known version.
     Same,
     /// The file has another version, with these tags.
@@ -38,15 +38,15 @@ impl Workspace {
     /// caller has gone.
     pub(super) fn tag_all<'f>(
         &self,
-        files: &[&'f FilePlace],
+        files: &[&'f FileLocation],
         versions: &[Option<Version>],
         watch: &Watch,
-        mut done: impl FnMut(&'f FilePlace, ReadFile),
+        mut done: impl FnMut(&'f FileLocation, ReadFile),
     ) {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let readers = cores.clamp(*READERS.start(), *READERS.end()).min(files.len());
         let next = AtomicUsize::new(0);
-        let (sender, receiver) = sync_channel(WAITING);
+        let (sender, receiver) = sync_channel(QUEUE_LENGTH);
         std::thread::scope(|scope| {
             for _ in 0..readers {
                 let (sender, next) = (sender.clone(), &next);
@@ -75,7 +75,7 @@ impl Workspace {
     fn read_some(
         &self,
         reader: &TagReader<'_>,
-        (files, versions): (&[&FilePlace], &[Option<Version>]),
+        (files, versions): (&[&FileLocation], &[Option<Version>]),
         next: &AtomicUsize,
         watch: &Watch,
         sender: &SyncSender<(usize, ReadFile)>,
@@ -90,19 +90,19 @@ impl Workspace {
         }
     }
 
-    fn read_one(&self, reader: &TagReader<'_>, place: &FilePlace, known: Option<Version>) -> ReadFile {
-        let Ok((text, facts)) = self.text_of(place) else {
-            return ReadFile { facts: None, became: Became::Nothing };
+    fn read_one(&self, reader: &TagReader<'_>, place: &FileLocation, known: Option<Version>) -> ReadFile {
+        let Ok((text, facts)) = self.read_text(place) else {
+            return ReadFile { fingerprint: None, result: TagResult::Nothing };
         };
         let became = match text {
-            Some(text) if known == Some(text.stamp()) => Became::Same,
+            Some(text) if known == Some(text.version()) => TagResult::Same,
             Some(text) => {
                 let language = language_of(place.in_root(), text.view().lines().next());
                 let tags = language.and_then(|it| reader.tags(&it.name, place.in_root(), text.view()));
-                tags.map_or(Became::Nothing, |tags| Became::Tags(text.stamp(), Box::new(tags)))
+                tags.map_or(TagResult::Nothing, |tags| TagResult::Tags(text.version(), Box::new(tags)))
             }
-            None => Became::Nothing,
+            None => TagResult::Nothing,
         };
-        ReadFile { facts, became }
+        ReadFile { fingerprint: facts, result: became }
     }
 }

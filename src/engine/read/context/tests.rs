@@ -19,7 +19,7 @@ impl Scene {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");
         fs::create_dir(&root).unwrap();
-        let workspace = Workspace::keeping(&[root], &dir.path().join("own")).unwrap();
+        let workspace = Workspace::open_with_state_dir(&[root], &dir.path().join("own")).unwrap();
         Scene { dir, workspace }
     }
 
@@ -33,13 +33,13 @@ impl Scene {
         fs::write(path, text).unwrap();
     }
 
-    fn look(&self, look: &ContextLook) -> CodeContext {
+    fn look(&self, look: &ContextRequest) -> CodeContext {
         self.workspace.context(look, &Watch::idle()).unwrap()
     }
 
     /// Where a symbol is defined, and used.
     fn symbol(&self, name: &str) -> (Vec<String>, Vec<String>) {
-        let told = self.look(&ContextLook { symbol: Some(name.to_owned()), ..NOTHING });
+        let told = self.look(&ContextRequest { symbol: Some(name.to_owned()), ..NOTHING });
         let definitions = told.definitions.unwrap();
         let defined = definitions.iter().map(|it| format!("{}:{}", it.file, it.line)).collect();
         (defined, told.references.iter().map(|it| format!("{}:{}", it.file, it.line)).collect())
@@ -50,7 +50,7 @@ impl Scene {
     }
 }
 
-const NOTHING: ContextLook = ContextLook { target: None, query: None, symbol: None, tokens: 4_000 };
+const NOTHING: ContextRequest = ContextRequest { target: None, query: None, symbol: None, tokens: 4_000 };
 
 #[test]
 fn the_next_answer_shows_what_changed() {
@@ -69,7 +69,7 @@ fn the_next_answer_shows_what_changed() {
     assert_eq!(scene.defined("f19"), ["b/d.py:1"]);
     fs::remove_dir_all(scene.root().join("b")).unwrap();
     assert_eq!(scene.defined("f19"), Vec::<String>::new());
-    assert_eq!(scene.workspace.indexed.lock().unwrap().index.files(), 0);
+    assert_eq!(scene.workspace.code_index.lock().unwrap().index.files(), 0);
 }
 
 #[test]
@@ -77,14 +77,14 @@ fn without_the_facts_of_files_an_answer_would_be_stale() {
     let scene = Scene::new();
     scene.write("a.py", "def one(): pass\n");
     assert_eq!(scene.defined("one"), ["a.py:1"]);
-    scene.workspace.indexed.lock().unwrap().blind = true;
+    scene.workspace.code_index.lock().unwrap().is_unreliable = true;
     scene.write("a.py", "def two(): pass\n");
     assert_eq!(
         scene.defined("two"),
         Vec::<String>::new(),
         "the control finds it as well, so it proves nothing"
     );
-    scene.workspace.indexed.lock().unwrap().blind = false;
+    scene.workspace.code_index.lock().unwrap().is_unreliable = false;
     assert_eq!(scene.defined("two"), ["a.py:1"]);
 }
 
@@ -94,7 +94,7 @@ fn reads(scene: &Scene) -> usize {
     let ear = Arc::clone(&heard);
     let progress = move |_: &str, done: usize, _: usize| *ear.lock().unwrap() = done;
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
-    let look = ContextLook { symbol: Some("f".to_owned()), ..NOTHING };
+    let look = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
     scene.workspace.context(&look, &watch).unwrap();
     *heard.lock().unwrap()
 }
@@ -141,9 +141,9 @@ fn a_caller_who_has_gone_is_not_answered_and_what_was_read_is_kept() {
         }
     };
     let watch = Watch::new(token, Some(Box::new(progress)));
-    let look = ContextLook { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING };
+    let look = ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING };
     assert_eq!(scene.workspace.context(&look, &watch).unwrap_err().code, Code::Internal);
-    let kept = scene.workspace.indexed.lock().unwrap().index.files();
+    let kept = scene.workspace.code_index.lock().unwrap().index.files();
     assert!((50..200).contains(&kept), "{kept}");
     assert_eq!(scene.defined("f").len(), 50, "as many as are told of one name");
 }
@@ -169,7 +169,7 @@ fn files_that_cannot_be_understood_harm_nothing() {
     assert_eq!(scene.defined("good"), ["broken.py:3"]);
     assert_eq!(scene.defined("latin"), ["latin.py:2"]);
     assert_eq!(scene.defined("chained"), ["chain.js:1"]);
-    let told = scene.look(&ContextLook { symbol: Some("good".to_owned()), ..NOTHING });
+    let told = scene.look(&ContextRequest { symbol: Some("good".to_owned()), ..NOTHING });
     assert!(
         told.notes.iter().any(|note| note.contains("over 1 MiB are not looked at: 1")),
         "{:?}",
@@ -184,7 +184,7 @@ fn names_that_are_hostile_are_only_names() {
     scene.write(odd, "def f(): pass\n");
     assert_eq!(scene.defined("f"), [format!("{odd}:1")]);
     let target = Some(crate::request::Target::File(odd.to_owned()));
-    assert_eq!(scene.look(&ContextLook { target, ..NOTHING }).target.unwrap().outline.len(), 1);
+    assert_eq!(scene.look(&ContextRequest { target, ..NOTHING }).target.unwrap().outline.len(), 1);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn files_that_change_all_the_time_are_answered_for() {
         }
     });
     for _ in 0..10 {
-        let told = scene.look(&ContextLook { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING });
+        let told = scene.look(&ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING });
         for symbol in told.definitions.unwrap() {
             assert!(symbol.code.as_deref().is_some_and(|code| code.ends_with("def f(): pass")), "{symbol:?}");
             assert!(told.versions.contains_key(&symbol.file));
@@ -228,7 +228,7 @@ fn without_anything_asked_the_project_is_shown() {
     assert_eq!((project.files, project.important), (3, vec!["README.md".to_owned()]));
     assert_eq!(project.folders.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["", "src", "src/b"]);
     assert!(told.versions.contains_key("README.md"));
-    assert_eq!(scene.workspace.indexed.lock().unwrap().index.files(), 0, "nothing had to be indexed");
+    assert_eq!(scene.workspace.code_index.lock().unwrap().index.files(), 0, "nothing had to be indexed");
 }
 
 #[test]
@@ -240,8 +240,9 @@ fn several_roots_are_one_workspace() {
         fs::write(root.join(name), text).unwrap();
     }
     let real = |path: &Path| path.canonicalize().unwrap();
-    let workspace = Workspace::keeping(&[real(&one), real(&two)], &dir.path().join("own")).unwrap();
-    let look = ContextLook { symbol: Some("f".to_owned()), ..NOTHING };
+    let workspace =
+        Workspace::open_with_state_dir(&[real(&one), real(&two)], &dir.path().join("own")).unwrap();
+    let look = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
     let told = workspace.context(&look, &Watch::idle()).unwrap();
     let defined = told.definitions.unwrap();
     assert_eq!(defined[0].file, real(&two).join("b.py").to_str().unwrap());

@@ -1,25 +1,25 @@
 mod proposed;
-mod told;
+mod random;
 
 use proptest::prelude::*;
 use rmcp::model::{CallToolResult, ContentBlock, NumberOrString, ServerJsonRpcMessage, ServerResult};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::listed::ShownEntries;
+use super::shown_entries::ShownEntries;
 use super::*;
 use crate::engine::{Status, Workspace};
 use crate::error::{Best, Code, Difference, Disk, EvidenceLine, NextCall, Score};
 use crate::front::tools::{EditCall, edit_code, edit_file, safe_edit_file};
 use crate::gate::{Finding, GateRun, Outcome, ProgressFn, Severity, Watch};
 use crate::locate::{MatchInfo, MatchLevel};
-use told::*;
+use random::*;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_answer_is_larger_than_its_limit(told in told(), shape in shape()) {
+    fn no_answer_is_larger_than_its_limit(told in random_answer(), shape in options()) {
         let (answer, _) = answered(&told, &shape);
         let size = on_the_wire(&answer, shape.forms);
         prop_assert!(size <= shape.limit, "{size} bytes of {}: {}", shape.limit, answer.json);
@@ -29,7 +29,7 @@ proptest! {
     }
 
     #[test]
-    fn a_note_is_a_whole_sentence(told in told(), shape in shape()) {
+    fn a_note_is_a_whole_sentence(told in random_answer(), shape in options()) {
         let (answer, _) = answered(&told, &shape);
         for note in answer.json["notes"].as_array().into_iter().flatten() {
             let note = note.as_str().unwrap();
@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(told in told(), limit in 1024_usize..40_000) {
+    fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(told in random_answer(), limit in 1024_usize..40_000) {
         let (answer, whole) = answered(&told, &ResponseOptions { limit, ..ResponseOptions::default() });
         let shown = answer.json["diff"].as_str().unwrap_or_default();
         let says_so = answer.json["notes"].to_string().contains("the diff is");
@@ -52,7 +52,7 @@ proptest! {
 #[test]
 fn the_smallest_answer_has_room_for_every_field() {
     let longest = "a".repeat(28);
-    let told = Told {
+    let told = RandomAnswer {
         before: "\n".into(),
         edited: vec![0],
         word: longest.clone(),
@@ -60,7 +60,7 @@ fn the_smallest_answer_has_room_for_every_field() {
         message: longest.clone(),
         notes: vec![longest.repeat(20)],
         refusal: true,
-        ..Told::default()
+        ..RandomAnswer::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
         let shape =
@@ -75,7 +75,7 @@ fn the_smallest_answer_has_room_for_every_field() {
 #[test]
 fn unbounded_facts_would_break_the_limit() {
     let place = EvidenceLine { line: 1, preview: "x".repeat(60), symbol: None };
-    let told = Told {
+    let told = RandomAnswer {
         before: "some line\n".repeat(2000),
         edited: (0..200).map(|line| line * 10).collect(),
         word: "other".into(),
@@ -83,9 +83,9 @@ fn unbounded_facts_would_break_the_limit() {
         message: "m".into(),
         runs: Vec::new(),
         findings: Vec::new(),
-        places: vec![place; 100],
+        locations: vec![place; 100],
         notes: Vec::new(),
-        ..Told::default()
+        ..RandomAnswer::default()
     };
     let (bounded, _) = answered(&told, &ResponseOptions::default());
     assert!(on_the_wire(&bounded, Forms::Both) <= 8192);
@@ -101,7 +101,7 @@ fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
     let error =
         Error::new(Code::AmbiguousMatch, "the text stands in 2 places").field("search").places(vec![place]);
     let answer =
-        refusal(&error, &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() });
+        render_error(&error, &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() });
     assert_eq!(
         answer.json,
         serde_json::json!({
@@ -123,13 +123,13 @@ fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
 #[test]
 fn a_field_that_the_message_lacks_is_added_to_it() {
     let error = Error::new(Code::RangeOutOfBounds, "lines count from 1").field("line_edits[2].end_line");
-    let said = refusal(&error, &ResponseOptions::default()).text;
+    let said = render_error(&error, &ResponseOptions::default()).text;
     assert!(said.starts_with("nothing was written: line_edits[2].end_line: lines count from 1\n"), "{said}");
 }
 
 #[test]
 fn a_one_line_edit_is_answered_briefly() {
-    let told = Told {
+    let told = RandomAnswer {
         before: "    value = compute(1)\n".repeat(100_000),
         edited: vec![50_000],
         word: "    value = compute(2)".into(),
@@ -147,9 +147,9 @@ fn a_one_line_edit_is_answered_briefly() {
             partial: false,
         }],
         findings: Vec::new(),
-        places: Vec::new(),
+        locations: Vec::new(),
         notes: Vec::new(),
-        ..Told::default()
+        ..RandomAnswer::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
         let (answer, _) = answered(&told, &ResponseOptions { forms, ..ResponseOptions::default() });
@@ -161,7 +161,12 @@ fn a_one_line_edit_is_answered_briefly() {
 
 #[test]
 fn beside_the_json_the_text_shows_the_changes_only() {
-    let told = Told { before: "a\nb\nc\n".into(), edited: vec![1], word: "x".into(), ..Told::default() };
+    let told = RandomAnswer {
+        before: "a\nb\nc\n".into(),
+        edited: vec![1],
+        word: "x".into(),
+        ..RandomAnswer::default()
+    };
     let lines = |forms| answered(&told, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
     assert!(lines(Forms::Both).contains("unchanged\n@@ -1,3 +1,3 @@\n-b\n+x"), "{}", lines(Forms::Both));
     assert!(lines(Forms::Text).contains("+++ b/\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c"), "{}", lines(Forms::Text));
@@ -175,21 +180,21 @@ async fn an_edit_says_how_its_text_was_found() {
             .unwrap();
     report.replacements = Some(1);
     let score = Score::from_distance(2, 100);
-    let found = |tier, runner_up| Some(MatchInfo { tier, score, candidates: 1, runner_up, line: 20 });
-    report.receipt = found(MatchLevel::Indent, Some(Score::from_distance(1, 2)));
+    let found = |tier, runner_up| Some(MatchInfo { level: tier, score, candidates: 1, runner_up, line: 20 });
+    report.match_info = found(MatchLevel::Indent, Some(Score::from_distance(1, 2)));
     let report = Ok(report);
-    let told = |voice| answer(&report, &ResponseOptions { voice, ..ResponseOptions::default() });
+    let told = |voice| render(&report, &ResponseOptions { profile: voice, ..ResponseOptions::default() });
     let plain = told(ToolProfile::PLAIN);
     let receipt = json!({"tier": "indent", "score": 0.98, "candidates": 1, "runner_up": 0.5});
     assert_eq!(plain.json["edits"][0]["match"], receipt, "{}", plain.json);
     let line = "\nfound by tier indent, score 98%, candidates 1, the next best place 50%\n";
     assert!(plain.text.contains(line), "{}", plain.text);
     let said = |voice| told(voice).json["message"].clone();
-    assert_eq!(said(edit_file::TOOL.voice), "Successfully replaced 1 occurrence(s) in a.py");
-    assert_eq!(said(edit_code::TOOL.voice), "Replaced block at line 20 (Match Score: 98%)");
+    assert_eq!(said(edit_file::TOOL.profile), "Successfully replaced 1 occurrence(s) in a.py");
+    assert_eq!(said(edit_code::TOOL.profile), "Replaced block at line 20 (Match Score: 98%)");
     let Ok(mut report) = report else { return };
-    report.receipt = found(MatchLevel::Exact, None);
-    let exact = answer(&Ok(report), &ResponseOptions::default());
+    report.match_info = found(MatchLevel::Exact, None);
+    let exact = render(&Ok(report), &ResponseOptions::default());
     assert_eq!(exact.json["edits"][0]["match"], json!({"tier": "exact", "score": 0.98, "candidates": 1}));
     assert!(!exact.text.contains("found by"), "{}", exact.text);
 }
@@ -199,7 +204,7 @@ async fn edited(request: serde_json::Value) -> Result<Report, Error> {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.py"), "x = 1\n").unwrap();
     let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
-    let EditCall { request, .. } = safe_edit_file::asked(request.as_object().cloned().unwrap()).unwrap();
+    let EditCall { request, .. } = safe_edit_file::parse(request.as_object().cloned().unwrap()).unwrap();
     workspace.edit(request, Watch::idle()).await
 }
 
@@ -208,7 +213,7 @@ async fn written(watch: Watch) -> Result<Report, Error> {
     let root = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
     let request = json!({"path": "a.py", "content": "x = 1\n"}).as_object().cloned().unwrap();
-    let EditCall { request, .. } = safe_edit_file::asked(request).unwrap();
+    let EditCall { request, .. } = safe_edit_file::parse(request).unwrap();
     workspace.edit(request, watch).await
 }
 
@@ -217,7 +222,7 @@ async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
     let panics: ProgressFn = Box::new(|_, _, _| panic!("on purpose"));
     let stopped = written(Watch::new(CancellationToken::new(), Some(panics))).await;
     let answer =
-        answer(&stopped, &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() });
+        render(&stopped, &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() });
     assert!(!answer.success);
     let message = answer.json["message"].as_str().unwrap();
     assert!(message.starts_with("it is not known whether the file was written: "), "{message}");
@@ -234,7 +239,7 @@ async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
 async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
     let mut report = written(Watch::idle()).await.unwrap();
     let warned = |report: Report| {
-        let answer = answer(&Ok(report), &ResponseOptions::default());
+        let answer = render(&Ok(report), &ResponseOptions::default());
         (answer.json["validation_warnings"].clone(), answer.text)
     };
     let run = |outcome, why: Option<&str>| GateRun {
@@ -267,16 +272,16 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
 }
 
 /// A finding as gates give them.
-fn seen(line: usize, message: &str) -> Finding {
+fn finding(line: usize, message: &str) -> Finding {
     Finding { gate: "syntax".into(), fresh: true, counts: true, ..Finding::new(line, 1, message) }
 }
 
 #[tokio::test]
 async fn a_warning_is_told_once_whatever_the_findings_say() {
     let mut report = written(Watch::idle()).await.unwrap();
-    report.verdict.findings = vec![seen(1, ""), seen(2, "odd")];
+    report.verdict.findings = vec![finding(1, ""), finding(2, "odd")];
     report.warnings = vec!["the weather is odd".into()];
-    let answer = answer(&Ok(report), &ResponseOptions::default());
+    let answer = render(&Ok(report), &ResponseOptions::default());
     assert_eq!(
         answer.json["validation_warnings"],
         json!(["the weather is odd", "line 1, column 1: syntax: ", "line 2, column 1: syntax: odd"])
@@ -288,9 +293,9 @@ async fn a_warning_is_told_once_whatever_the_findings_say() {
 #[tokio::test]
 async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_the_json() {
     let mut report = written(Watch::idle()).await.unwrap();
-    let old = |line| Finding { fresh: false, counts: false, ..seen(line, "long known") };
-    report.verdict.findings = [vec![seen(1, "odd")], (2..=13).map(old).collect()].concat();
-    let known = answer(&Ok(report), &ResponseOptions::default());
+    let old = |line| Finding { fresh: false, counts: false, ..finding(line, "long known") };
+    report.verdict.findings = [vec![finding(1, "odd")], (2..=13).map(old).collect()].concat();
+    let known = render(&Ok(report), &ResponseOptions::default());
     assert!(known.text.contains("line 1:1 error: odd (syntax, new)"), "{}", known.text);
     assert!(known.text.lines().any(|line| line == "12 findings were there before"), "{}", known.text);
     assert!(!known.text.contains("long known"), "{}", known.text);
@@ -298,8 +303,8 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
     // The control: those that count by the baseline are listed one by one.
     let mut report = written(Watch::idle()).await.unwrap();
     report.verdict.findings =
-        (2..=13).map(|line| Finding { fresh: false, ..seen(line, "long known") }).collect();
-    let counted = answer(&Ok(report), &ResponseOptions::default()).text;
+        (2..=13).map(|line| Finding { fresh: false, ..finding(line, "long known") }).collect();
+    let counted = render(&Ok(report), &ResponseOptions::default()).text;
     assert_eq!(counted.matches("error: long known (syntax").count(), 12, "{counted}");
     assert!(!counted.contains("were there before"), "{counted}");
 }
@@ -307,7 +312,8 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
 #[test]
 fn what_the_message_ends_with_is_said() {
     let warnings = ["not found".to_owned(), "found".to_owned(), String::new()];
-    let left: Vec<&String> = unsaid(&warnings, "a.py is unchanged: not found", std::iter::empty()).collect();
+    let left: Vec<&String> =
+        unreported(&warnings, "a.py is unchanged: not found", std::iter::empty()).collect();
     assert_eq!(left, ["found", ""]);
 }
 
@@ -316,10 +322,10 @@ async fn every_error_that_is_left_out_is_counted() {
     let mut report = written(Watch::idle()).await.unwrap();
     report.status = Status::Refused;
     report.verdict.findings =
-        (1..=25).map(|line| Finding { blocking: true, ..seen(line, &"long ".repeat(20)) }).collect();
+        (1..=25).map(|line| Finding { blocking: true, ..finding(line, &"long ".repeat(20)) }).collect();
     let report = Ok(report);
     for limit in [2000, 8192, 1 << 20] {
-        let answer = answer(&report, &ResponseOptions { limit, ..ResponseOptions::default() });
+        let answer = render(&report, &ResponseOptions { limit, ..ResponseOptions::default() });
         let missing = 25 - answer.json["errors"].as_array().map_or(0, Vec::len);
         let noun = if missing == 1 { "error" } else { "errors" };
         let notes = answer.json["notes"].to_string();

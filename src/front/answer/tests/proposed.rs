@@ -6,7 +6,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_proposed_call_is_whole_or_said_to_be_left_out(told in told(), shape in shape()) {
+    fn a_proposed_call_is_whole_or_said_to_be_left_out(told in random_answer(), shape in options()) {
         let (answer, _) = answered(&told, &shape);
         let left_out = answer.json["notes"].to_string();
         let said = left_out.contains("1 proposed call") || left_out.contains("more is not shown");
@@ -23,7 +23,7 @@ proptest! {
 
 /// Returns the most similar lines, and their first difference.
 fn nearest() -> Best {
-    let difference = Difference { line: 51, column: 19, asked: "string)".into(), found: "[]byte)".into() };
+    let difference = Difference { line: 51, column: 19, expected: "string)".into(), found: "[]byte)".into() };
     Best {
         start_line: 50,
         end_line: 51,
@@ -39,13 +39,13 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
         rmcp::object!({"file_path": "a.go", "search_context": "x", "new_content": "y", "mode": "strict"});
     let shape = ResponseOptions {
         path: Some("a.go".into()),
-        voice: edit_code::TOOL.voice,
-        offers: Offers { again: Some(ToolCall { tool: "edit_code", arguments }), reader: None },
+        profile: edit_code::TOOL.profile,
+        offers: CallOffers { current_call: Some(ToolCall { tool: "edit_code", arguments }), read_tool: None },
         ..ResponseOptions::default()
     };
     let next = NextCall::Edit { search: "found".into(), replace: "new".into() };
-    let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
-    let answer = refusal(&error, &shape);
+    let error = Error::new(Code::MatchNotFound, "m").best(nearest()).with_next(next);
+    let answer = render_error(&error, &shape);
     let wanted = json!({"tool": "edit_code", "arguments": {"file_path": "a.go", "search_context": "found",
         "new_content": "new", "mode": "strict"}});
     assert_eq!(answer.json["next"], wanted);
@@ -73,9 +73,9 @@ fn a_call_that_has_no_room_is_not_shown_in_part() {
     let again = Some(ToolCall { tool: "safe_edit_file", arguments });
     let told = |length: usize| {
         let next = NextCall::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
-        let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
-        let offers = Offers { again: again.clone(), reader: None };
-        let answer = refusal(&error, &ResponseOptions { offers, ..ResponseOptions::default() });
+        let error = Error::new(Code::MatchNotFound, "m").best(nearest()).with_next(next);
+        let offers = CallOffers { current_call: again.clone(), read_tool: None };
+        let answer = render_error(&error, &ResponseOptions { offers, ..ResponseOptions::default() });
         assert!(on_the_wire(&answer, Forms::Both) <= 8192);
         assert_eq!(answer.json["best"]["lines"].as_array().map(Vec::len), Some(2), "{}", answer.json);
         (answer.json.get("next").is_some(), answer.json["notes"].to_string().contains("1 proposed call"))
@@ -87,11 +87,14 @@ fn a_call_that_has_no_room_is_not_shown_in_part() {
 #[test]
 fn a_look_is_proposed_to_whoever_can_look() {
     let read =
-        || Error::new(Code::MatchNotFound, "m").proposing(NextCall::Read { start_line: 40, end_line: 52 });
+        || Error::new(Code::MatchNotFound, "m").with_next(NextCall::Read { start_line: 40, end_line: 52 });
     let told = |error: Error, reader| {
-        let offers = Offers { again: None, reader };
-        refusal(&error, &ResponseOptions { path: Some("a.go".into()), offers, ..ResponseOptions::default() })
-            .json
+        let offers = CallOffers { current_call: None, read_tool: reader };
+        render_error(
+            &error,
+            &ResponseOptions { path: Some("a.go".into()), offers, ..ResponseOptions::default() },
+        )
+        .json
     };
     let offered = told(read(), Some("read_content_lines"));
     assert_eq!(

@@ -11,30 +11,30 @@ use crate::error::Error;
 use crate::front::cli::paint::visible;
 
 /// Maximum number of annotations of one kind that GitHub shows for a step.
-const MOST: usize = 10;
+const MAX_ANNOTATIONS: usize = 10;
 
 /// Renders the annotations, most severe first, then the omitted findings and the summary.
-pub(super) fn told(results: &Results) -> String {
+pub(super) fn render(results: &Results) -> String {
     let (mut annotations, mut rest) = (String::new(), String::new());
-    let (mut errors, mut warnings) = (required(results, &mut annotations), 0);
-    for found in results.counted() {
+    let (mut errors, mut warnings) = (required_gates(results, &mut annotations), 0);
+    for found in results.counting() {
         let (sort, count) = match found.finding.blocking {
             true => ("error", &mut errors),
             false => ("warning", &mut warnings),
         };
-        if *count < MOST {
+        if *count < MAX_ANNOTATIONS {
             *count += 1;
             annotations += &annotation(sort, found);
         } else {
-            rest += &plain(&format!("{sort}: {}", place(found)));
+            rest += &plain(&format!("{sort}: {}", location_line(found)));
         }
     }
     for tally in results.gates.iter().filter(|tally| !tally.blocking) {
-        for (happened, (why, count)) in &tally.troubles {
+        for (happened, (why, count)) in &tally.failures {
             rest += &plain(&format!("gate {} {happened} for {count} files: {why}", tally.gate));
         }
     }
-    for (why, count) in results.passed_over_by_reason() {
+    for (why, count) in results.skipped_by_reason() {
         rest += &plain(&format!("passed over {count} files: {why}"));
     }
     rest += &results.notes.iter().map(|note| plain(&format!("note: {note}"))).collect::<String>();
@@ -42,17 +42,17 @@ pub(super) fn told(results: &Results) -> String {
 }
 
 /// Renders a rejection as an annotation.
-pub(super) fn refusal(refusal: &Error) -> String {
+pub(super) fn render_error(refusal: &Error) -> String {
     let message = format!("{}: {}; {}", refusal.code.name(), refusal.message, refusal.next_step());
     format!("::error title=lockgate::{}\n", data(&message))
 }
 
 /// Adds annotations for required gates that could not run, and returns their number.
-fn required(results: &Results, annotations: &mut String) -> usize {
-    let blocking = results.gates.iter().filter(|tally| tally.blocking).take(MOST);
+fn required_gates(results: &Results, annotations: &mut String) -> usize {
+    let blocking = results.gates.iter().filter(|tally| tally.blocking).take(MAX_ANNOTATIONS);
     blocking
         .map(|tally| {
-            let troubles = tally.troubles.iter().map(|(what, (why, _))| format!("{what}: {why}"));
+            let troubles = tally.failures.iter().map(|(what, (why, _))| format!("{what}: {why}"));
             let why: Vec<String> = troubles.collect();
             let message = format!("{} is required and could not run: {}", tally.gate, why.join("; "));
             *annotations += &format!("::error title={}::{}\n", property(&tally.gate), data(&message));
@@ -65,7 +65,7 @@ fn annotation(sort: &str, found: &LocatedFinding) -> String {
     let name = it.code.as_ref().map_or_else(|| it.gate.clone(), |code| format!("{}: {code}", it.gate));
     format!(
         "::{sort} file={},line={},col={},title={}::{}\n",
-        property(&found.below),
+        property(&found.relative_path),
         it.line,
         it.column,
         property(&name),
@@ -73,10 +73,10 @@ fn annotation(sort: &str, found: &LocatedFinding) -> String {
     )
 }
 
-fn place(found: &LocatedFinding) -> String {
+fn location_line(found: &LocatedFinding) -> String {
     let it = &found.finding;
     let code = it.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
-    format!("{}:{}:{}: {}{code}: {}", found.below, it.line, it.column, it.gate, it.message)
+    format!("{}:{}:{}: {}{code}: {}", found.relative_path, it.line, it.column, it.gate, it.message)
 }
 
 /// Renders a line without runner commands; it begins with lockgate's own text.

@@ -12,19 +12,19 @@ pub(super) fn document(results: &Results) -> String {
     let files: Vec<Value> = results
         .files
         .iter()
-        .map(|file| without_nothing(json!({"path": file.path, "change": file.change, "from": file.from})))
+        .map(|file| without_nulls(json!({"path": file.path, "change": file.change, "from": file.from})))
         .collect();
     let passed: Vec<Value> =
-        results.passed_over.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
+        results.skipped.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
     let document = json!({
-        "success": !results.refuses(),
-        "status": if results.refuses() { "found" } else { "clean" },
+        "success": !results.has_blocking(),
+        "status": if results.has_blocking() { "found" } else { "clean" },
         "bases": results.bases.iter().map(base).collect::<Vec<_>>(),
         "files": files,
         "findings": results.findings.iter().map(finding).collect::<Vec<_>>(),
         "gates": results.gates.iter().map(gate).collect::<Vec<_>>(),
         "counts": {"judged": results.files.len(), "unchanged": results.unchanged, "deleted": results.deleted,
-            "passed_over": results.passed_over.len(), "blocking": blocking, "warnings": counted, "old": old},
+            "passed_over": results.skipped.len(), "blocking": blocking, "warnings": counted, "old": old},
         "passed_over": passed,
         "notes": results.notes,
     });
@@ -32,40 +32,40 @@ pub(super) fn document(results: &Results) -> String {
 }
 
 /// Renders a rejection as a document.
-pub(super) fn refusal(refusal: &Error) -> String {
+pub(super) fn render_error(refusal: &Error) -> String {
     let document = json!({"success": false, "status": "refused", "code": refusal.code.name(),
         "message": refusal.message, "hint": refusal.next_step(), "field": refusal.field});
-    format!("{}\n", without_nothing(document))
+    format!("{}\n", without_nulls(document))
 }
 
 fn base(base: &CheckBase) -> Value {
     match base {
         CheckBase::Revision(asked, id) => json!({"revision": asked, "id": id}),
-        CheckBase::Unborn => json!({"revision": Value::Null, "why": "no commit"}),
-        CheckBase::Nothing => json!({"revision": Value::Null, "why": "no repository"}),
+        CheckBase::NoCommits => json!({"revision": Value::Null, "why": "no commit"}),
+        CheckBase::NoBase => json!({"revision": Value::Null, "why": "no repository"}),
     }
 }
 
 fn finding(found: &LocatedFinding) -> Value {
     let finding = &found.finding;
-    without_nothing(json!({"gate": finding.gate, "severity": finding.severity.name(), "path": found.path,
+    without_nulls(json!({"gate": finding.gate, "severity": finding.severity.name(), "path": found.path,
         "line": finding.line, "column": finding.column, "code": finding.code, "message": finding.message,
         "new": finding.fresh, "counts": finding.counts, "blocking": finding.blocking}))
 }
 
 fn gate(tally: &GateTotals) -> Value {
     let troubles: Map<String, Value> = tally
-        .troubles
+        .failures
         .iter()
         .map(|(what, (why, _))| ((*what).replace(' ', "_"), why.as_str().into()))
         .collect();
     let why = (!troubles.is_empty()).then_some(Value::Object(troubles));
-    without_nothing(json!({"gate": tally.gate, "outcomes": tally.outcomes, "ms": tally.ms, "why": why,
+    without_nulls(json!({"gate": tally.gate, "outcomes": tally.outcomes, "ms": tally.ms, "why": why,
         "blocking": tally.blocking.then_some(true)}))
 }
 
 /// Removes the fields of an object that are null.
-fn without_nothing(value: Value) -> Value {
+fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value,

@@ -3,10 +3,10 @@
 //! Invariant: only the file of `--sarif` is written. In every format, the exit code depends on the findings or on the
 //! family of the error.
 
-mod asked;
 mod github;
 mod json;
 mod progress;
+mod requests;
 mod results;
 mod sarif;
 mod text;
@@ -18,9 +18,9 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use self::results::Results;
+use super::async_work::work;
 use super::paint;
 use super::roots::{Roots, TrustArgs};
-use super::work::work;
 use crate::engine::AuditTarget;
 use crate::error::{Code, Error, ErrorFamily};
 
@@ -34,7 +34,7 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     roots: Roots,
     #[command(flatten)]
-    word: TrustArgs,
+    trust: TrustArgs,
     /// Files and folders, relative to the current folder, with --root to the first one [default: all in that folder]
     #[arg(value_name = "PATHS")]
     paths: Vec<OsString>,
@@ -69,30 +69,30 @@ enum Format {
 
 /// Runs the check and prints the results.
 pub(super) fn run(args: CheckArgs) -> Result<ExitCode, Error> {
-    let CheckArgs { roots, word, paths, base, requests, format, sarif } = args;
+    let CheckArgs { roots, trust: word, paths, base, requests, format, sarif } = args;
     let paths_given = !paths.is_empty();
     // A name that is not UTF-8 cannot be checked.
     let (paths, unreadable) = texts(paths);
     let results = if requests.is_empty() {
         let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
         let progress = progress::CheckProgress::new();
-        let heard = progress.heard();
-        let audit = work(roots.open(word.promise()), |workspace, watch| async move {
+        let heard = progress.callback();
+        let audit = work(roots.open(word.trust_override()), |workspace, watch| async move {
             let watch = match heard {
-                Some(heard) => watch.telling(heard),
+                Some(heard) => watch.with_progress(heard),
                 None => watch,
             };
             workspace.keep_servers();
             workspace.check(subjects, watch).await
         });
-        progress.end();
+        progress.finish();
         audit.map(|audit| Results::of_audit(audit, unreadable))
     } else {
-        asked::judge(&roots, word.promise(), &requests)
+        requests::check(&roots, word.trust_override(), &requests)
     };
     match results {
-        Ok(results) => tell(&results, format, sarif),
-        Err(refusal) => refuse(refusal, format, sarif),
+        Ok(results) => print_results(&results, format, sarif),
+        Err(refusal) => print_error(refusal, format, sarif),
     }
 }
 
@@ -107,29 +107,29 @@ fn texts(paths: Vec<OsString>) -> (Vec<String>, Vec<String>) {
     (texts, unreadable)
 }
 
-fn tell(results: &Results, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
+fn print_results(results: &Results, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
     if let Some(file) = sarif {
         write(&file, &sarif::document(results)?)?;
     }
     match format {
-        Format::Text => paint::say(&text::told(results))?,
-        Format::Json => paint::say_plain(json::document(results).as_bytes())?,
-        Format::Sarif => paint::say_plain(sarif::document(results)?.as_bytes())?,
-        Format::Github => paint::say_plain(github::told(results).as_bytes())?,
+        Format::Text => paint::print(&text::render(results))?,
+        Format::Json => paint::print_bytes(json::document(results).as_bytes())?,
+        Format::Sarif => paint::print_bytes(sarif::document(results)?.as_bytes())?,
+        Format::Github => paint::print_bytes(github::render(results).as_bytes())?,
     }
-    Ok(if results.refuses() { ExitCode::from(ErrorFamily::Gate.exit_code()) } else { ExitCode::SUCCESS })
+    Ok(if results.has_blocking() { ExitCode::from(ErrorFamily::Gate.exit_code()) } else { ExitCode::SUCCESS })
 }
 
 /// Prints a rejection in the selected format; the text format leaves it to standard error.
-fn refuse(refusal: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
+fn print_error(refusal: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
     if let Some(file) = sarif {
-        write(&file, &sarif::refusal(&refusal)?)?;
+        write(&file, &sarif::render_error(&refusal)?)?;
     }
     match format {
         Format::Text => {}
-        Format::Json => paint::say_plain(json::refusal(&refusal).as_bytes())?,
-        Format::Sarif => paint::say_plain(sarif::refusal(&refusal)?.as_bytes())?,
-        Format::Github => paint::say_plain(github::refusal(&refusal).as_bytes())?,
+        Format::Json => paint::print_bytes(json::render_error(&refusal).as_bytes())?,
+        Format::Sarif => paint::print_bytes(sarif::render_error(&refusal)?.as_bytes())?,
+        Format::Github => paint::print_bytes(github::render_error(&refusal).as_bytes())?,
     }
     Err(refusal)
 }

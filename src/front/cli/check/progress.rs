@@ -21,7 +21,7 @@ impl CheckProgress {
     }
 
     /// Returns the progress callback; `None` without a terminal.
-    pub(super) fn heard(&self) -> Option<gate::ProgressFn> {
+    pub(super) fn callback(&self) -> Option<gate::ProgressFn> {
         let bar = self.0.clone()?;
         Some(Box::new(move |path, done, total| {
             bar.set_length(u64::try_from(total).unwrap_or(u64::MAX));
@@ -30,7 +30,7 @@ impl CheckProgress {
         }))
     }
 
-    pub(super) fn end(self) {
+    pub(super) fn finish(self) {
         if let Some(bar) = self.0 {
             bar.finish_and_clear();
         }

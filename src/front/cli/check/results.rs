@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::engine::{Audit, AuditRoot, ChangeKind, CheckBase, Checked, Report};
-use crate::gate::{Finding, GateRun, Outcome, clean};
+use crate::engine::{Audit, AuditRoot, ChangeKind, CheckBase, CheckedFile, Report};
+use crate::gate::{Finding, GateRun, Outcome, sanitize};
 use crate::text::Buffer;
 
 /// The results of a check.
@@ -17,7 +17,7 @@ pub(super) struct Results {
     pub(super) tops: Vec<PathBuf>,
     /// The bases of comparison, one for each root.
     pub(super) bases: Vec<CheckBase>,
-    pub(super) files: Vec<Judged>,
+    pub(super) files: Vec<FileResult>,
     /// The findings, most severe first.
     pub(super) findings: Vec<LocatedFinding>,
     /// The totals of each gate, by name.
@@ -26,12 +26,12 @@ pub(super) struct Results {
     pub(super) unchanged: usize,
     pub(super) deleted: usize,
     /// The files that could not be checked, each with the reason.
-    pub(super) passed_over: Vec<(String, String)>,
+    pub(super) skipped: Vec<(String, String)>,
     pub(super) notes: Vec<String>,
 }
 
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct FileResult {
     /// Path of the file, as a caller would name it.
     pub(super) path: String,
     /// Kind of change, such as `added`.
@@ -47,9 +47,9 @@ pub(super) struct LocatedFinding {
     /// Path of the file, as a caller would name it.
     pub(super) path: String,
     /// Index into [`Results::tops`]; absent for an absolute path.
-    pub(super) top: Option<usize>,
+    pub(super) top_index: Option<usize>,
     /// Path of the file, relative to that folder.
-    pub(super) below: String,
+    pub(super) relative_path: String,
     pub(super) finding: Finding,
     /// Index of the checked file that contains the finding.
     file: Option<usize>,
@@ -64,33 +64,31 @@ pub(super) struct GateTotals {
     /// Duration for all files, in milliseconds.
     pub(super) ms: u64,
     /// Failures by kind, each with the first reason and the number of runs.
-    pub(super) troubles: BTreeMap<&'static str, (String, usize)>,
+    pub(super) failures: BTreeMap<&'static str, (String, usize)>,
     /// Set when the policy requires the gate and it could not run for a file.
     pub(super) blocking: bool,
     /// Set when the gate did not run because its program is not trusted.
-    pub(super) withheld: bool,
+    pub(super) untrusted: bool,
 }
 
 impl Results {
     /// Collects the results of an audit; `unreadable` are paths that are not UTF-8.
     pub(super) fn of_audit(audit: Audit, unreadable: Vec<String>) -> Results {
-        let Audit { grounds, files, unchanged, deleted, passed_over } = audit;
+        let Audit { roots: grounds, files, unchanged, deleted, skipped: passed_over } = audit;
         let mut results = Results { unchanged, deleted, ..Results::default() };
         results.tops = grounds.iter().map(|ground| ground.top.clone()).collect();
         results.bases = grounds.iter().map(|ground| ground.base.clone()).collect();
         results.notes.extend(grounds.iter().filter_map(note));
         for file in files {
-            let Some(ground) = grounds.get(file.ground) else { continue };
-            results.take(file, ground);
+            let Some(ground) = grounds.get(file.root_index) else { continue };
+            results.add_file(file, ground);
         }
-        let over = passed_over
-            .into_iter()
-            .filter_map(|passed| Some((grounds.get(passed.ground)?.told(&passed.path), passed.why)));
-        results.passed_over.extend(over);
-        results
-            .passed_over
-            .extend(unreadable.into_iter().map(|path| (path, "its name is not UTF-8".to_owned())));
-        results.ordered()
+        let over = passed_over.into_iter().filter_map(|passed| {
+            Some((grounds.get(passed.root_index)?.display_path(&passed.path), passed.reason))
+        });
+        results.skipped.extend(over);
+        results.skipped.extend(unreadable.into_iter().map(|path| (path, "its name is not UTF-8".to_owned())));
+        results.sorted()
     }
 
     /// Collects the results of checked requests.
@@ -103,29 +101,35 @@ impl Results {
                 let path = finding.elsewhere.clone().unwrap_or_else(|| path.clone());
                 let file = finding.elsewhere.is_none().then_some(file);
                 let top = (!path.starts_with('/')).then_some(0);
-                results.findings.push(LocatedFinding { below: path.clone(), path, top, finding, file });
+                results.findings.push(LocatedFinding {
+                    relative_path: path.clone(),
+                    path,
+                    top_index: top,
+                    finding,
+                    file,
+                });
             }
-            report.verdict.runs.into_iter().for_each(|run| results.tally(run));
-            results.files.push(Judged { path, change, from: None, text: report.draft });
+            report.verdict.runs.into_iter().for_each(|run| results.add_run(run));
+            results.files.push(FileResult { path, change, from: None, text: report.draft });
         }
-        results.ordered()
+        results.sorted()
     }
 
     /// True if a finding blocks or a required gate could not run.
-    pub(super) fn refuses(&self) -> bool {
+    pub(super) fn has_blocking(&self) -> bool {
         self.findings.iter().any(|found| found.finding.blocking)
             || self.gates.iter().any(|gate| gate.blocking)
     }
 
     /// Returns the findings that count.
-    pub(super) fn counted(&self) -> impl Iterator<Item = &LocatedFinding> {
+    pub(super) fn counting(&self) -> impl Iterator<Item = &LocatedFinding> {
         self.findings.iter().filter(|found| found.finding.counts)
     }
 
     /// Returns the numbers of blocking findings, of other findings that count, and of findings that existed before.
     pub(super) fn numbers(&self) -> (usize, usize, usize) {
         let blocking = self.findings.iter().filter(|found| found.finding.blocking).count();
-        let counted = self.counted().filter(|found| !found.finding.blocking).count();
+        let counted = self.counting().filter(|found| !found.finding.blocking).count();
         (blocking, counted, self.findings.len() - blocking - counted)
     }
 
@@ -135,16 +139,16 @@ impl Results {
     }
 
     /// Returns the number of skipped files for each reason.
-    pub(super) fn passed_over_by_reason(&self) -> BTreeMap<&str, usize> {
+    pub(super) fn skipped_by_reason(&self) -> BTreeMap<&str, usize> {
         let mut reasons = BTreeMap::new();
-        for (_, why) in &self.passed_over {
+        for (_, why) in &self.skipped {
             *reasons.entry(why.as_str()).or_default() += 1;
         }
         reasons
     }
 
-    fn take(&mut self, checked: Checked, ground: &AuditRoot) {
-        let Checked { ground: top, path, change, text, verdict } = checked;
+    fn add_file(&mut self, checked: CheckedFile, ground: &AuditRoot) {
+        let CheckedFile { root_index: top, path, change, text, verdict } = checked;
         let file = self.files.len();
         for finding in verdict.findings {
             let (about, file) = match &finding.elsewhere {
@@ -152,24 +156,24 @@ impl Results {
                 None => (path.clone(), Some(file)),
             };
             let found = LocatedFinding {
-                path: ground.told(&about),
-                top: Some(top),
-                below: ground.below(&about),
+                path: ground.display_path(&about),
+                top_index: Some(top),
+                relative_path: ground.path_from_top(&about),
                 finding,
                 file,
             };
             self.findings.push(found);
         }
-        verdict.runs.into_iter().for_each(|run| self.tally(run));
+        verdict.runs.into_iter().for_each(|run| self.add_run(run));
         let (change, from) = match change {
             ChangeKind::Added => ("added", None),
             ChangeKind::Modified => ("modified", None),
-            ChangeKind::Renamed(from) => ("renamed", Some(ground.told(&from))),
+            ChangeKind::Renamed(from) => ("renamed", Some(ground.display_path(&from))),
         };
-        self.files.push(Judged { path: ground.told(&path), change, from, text });
+        self.files.push(FileResult { path: ground.display_path(&path), change, from, text });
     }
 
-    fn tally(&mut self, run: GateRun) {
+    fn add_run(&mut self, run: GateRun) {
         let known = self.gates.iter().position(|tally| tally.gate == run.gate);
         let at = known.unwrap_or_else(|| {
             self.gates.push(GateTotals { gate: run.gate.clone(), ..GateTotals::default() });
@@ -179,7 +183,7 @@ impl Results {
         *tally.outcomes.entry(run.outcome.name()).or_default() += 1;
         tally.ms += run.ms;
         tally.blocking |= run.blocking;
-        tally.withheld |= run.withheld;
+        tally.untrusted |= run.withheld;
         let happened = match run.outcome {
             Outcome::Passed | Outcome::Found | Outcome::Fixed => return,
             Outcome::Skipped if !run.withheld => return,
@@ -189,13 +193,13 @@ impl Results {
             Outcome::TimedOut => "timed out",
         };
         let why = run.why.unwrap_or_default();
-        tally.troubles.entry(happened).or_insert((why, 0)).1 += 1;
+        tally.failures.entry(happened).or_insert((why, 0)).1 += 1;
     }
 
-    fn ordered(mut self) -> Results {
+    fn sorted(mut self) -> Results {
         self.findings.sort_by(|one, other| one.rank().cmp(&other.rank()));
         self.gates.sort_by(|one, other| one.gate.cmp(&other.gate));
-        self.passed_over.iter_mut().for_each(|(_, why)| *why = clean(why));
+        self.skipped.iter_mut().for_each(|(_, why)| *why = sanitize(why));
         self
     }
 }
@@ -211,8 +215,8 @@ impl LocatedFinding {
 fn note(ground: &AuditRoot) -> Option<String> {
     match ground.base {
         CheckBase::Revision(..) => None,
-        CheckBase::Unborn => Some("there is no commit yet, so every finding counts".to_owned()),
-        CheckBase::Nothing => {
+        CheckBase::NoCommits => Some("there is no commit yet, so every finding counts".to_owned()),
+        CheckBase::NoBase => {
             Some(format!("{} lies in no git repository, so every finding counts", ground.top.display()))
         }
     }

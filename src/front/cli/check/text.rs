@@ -2,31 +2,32 @@
 
 use super::results::{GateTotals, LocatedFinding, Results};
 use crate::engine::CheckBase;
-use crate::front::cli::answer::ToldFinding;
+use crate::front::cli::answer::FindingAnswer;
 use crate::front::cli::excerpt::Excerpt;
-use crate::front::cli::paint::{DONE, LABEL, REFUSED, WARNING, labelled, visible};
+use crate::front::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, visible};
 use crate::front::cli::show;
 
 /// Maximum number of findings shown.
-const MOST: usize = 200;
+const MAX_FINDINGS: usize = 200;
 
 /// Maximum length of a source line shown below a finding, in bytes.
 const LONGEST_LINE: usize = 1000;
 
-pub(super) fn told(results: &Results) -> String {
-    let mut text: String = results.counted().take(MOST).map(|found| finding(results, found)).collect();
-    let more = results.counted().count().saturating_sub(MOST);
+pub(super) fn render(results: &Results) -> String {
+    let mut text: String =
+        results.counting().take(MAX_FINDINGS).map(|found| finding(results, found)).collect();
+    let more = results.counting().count().saturating_sub(MAX_FINDINGS);
     if more > 0 {
         text += &labelled(WARNING, "more", format!("{more} findings are not shown; --format json has all"));
     }
     text += &results.gates.iter().map(gate).collect::<String>();
-    for (why, count) in results.passed_over_by_reason() {
+    for (why, count) in results.skipped_by_reason() {
         text += &labelled(LABEL, "note", format!("passed over {}: {}", files(count), visible(why)));
     }
     for note in &results.notes {
         text += &labelled(LABEL, "note", visible(note));
     }
-    let (style, label) = if results.refuses() { (REFUSED, "found") } else { (DONE, "clean") };
+    let (style, label) = if results.has_blocking() { (REJECTED, "found") } else { (DONE, "clean") };
     text + &labelled(style, label, summary(results))
 }
 
@@ -37,9 +38,9 @@ pub(super) fn summary(results: &Results) -> String {
     let against = if base.is_empty() { String::new() } else { format!(" against {}", base.join(", ")) };
     let new = match (blocking, counted) {
         (0, 0) => "nothing new".to_owned(),
-        (0, warnings) => format!("{} nothing", that_block(warnings)),
-        (blocking, 0) => that_block(blocking),
-        (blocking, warnings) => format!("{}, {warnings} that do not", that_block(blocking)),
+        (0, warnings) => format!("{} nothing", blocking_count(warnings)),
+        (blocking, 0) => blocking_count(blocking),
+        (blocking, warnings) => format!("{}, {warnings} that do not", blocking_count(blocking)),
     };
     let unasked: Vec<&str> =
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
@@ -61,13 +62,13 @@ pub(super) fn summary(results: &Results) -> String {
 fn base(base: &CheckBase) -> Option<String> {
     match base {
         CheckBase::Revision(asked, id) => Some(format!("{asked} ({})", id.get(..10).unwrap_or(id))),
-        CheckBase::Unborn | CheckBase::Nothing => None,
+        CheckBase::NoCommits | CheckBase::NoBase => None,
     }
 }
 
 fn finding(results: &Results, found: &LocatedFinding) -> String {
     let it = &found.finding;
-    let told = ToldFinding {
+    let told = FindingAnswer {
         gate: it.gate.clone(),
         path: None,
         line: it.line,
@@ -77,7 +78,7 @@ fn finding(results: &Results, found: &LocatedFinding) -> String {
         new: it.fresh || it.counts,
         blocking: it.blocking,
     };
-    let line = results.text(found).map(|text| text.lines().whole(it.line).to_owned());
+    let line = results.text(found).map(|text| text.lines().with_line_end(it.line).to_owned());
     let excerpt = line
         .filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
         .map(|text| Excerpt { first_line: it.line, text });
@@ -91,19 +92,19 @@ fn one_line(path: &str) -> String {
 
 /// Renders the failures of a gate that could not run for all files.
 fn gate(tally: &GateTotals) -> String {
-    let style = if tally.blocking { REFUSED } else { WARNING };
+    let style = if tally.blocking { REJECTED } else { WARNING };
     let told = |(happened, (why, count)): (&&str, &(String, usize))| {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
         let hint = if *happened == "not asked" { "; `lockgate trust` or --trust lets it run" } else { "" };
         labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", tally.gate, files(*count)))
     };
-    tally.troubles.iter().map(told).collect()
+    tally.failures.iter().map(told).collect()
 }
 
 fn files(count: usize) -> String {
     format!("{count} {}", if count == 1 { "file" } else { "files" })
 }
 
-fn that_block(count: usize) -> String {
+fn blocking_count(count: usize) -> String {
     if count == 1 { "1 finding that blocks".to_owned() } else { format!("{count} findings that block") }
 }

@@ -1,13 +1,13 @@
 //! Compares the answers of the demo with the bytes on disk.
 
-use super::stops::DemoOutcome;
+use super::steps::DemoOutcome;
 use crate::front::cli::answer::EditAnswer;
 use crate::text::Version;
 
 /// Checks an answer against the expected outcome and the bytes before and after the call.
 ///
 /// Returns a description of the result. Errors: a description of the difference.
-pub(super) fn hold(
+pub(super) fn check_outcome(
     outcome: DemoOutcome,
     told: &EditAnswer,
     before: Option<&[u8]>,
@@ -55,7 +55,7 @@ fn untouched(before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, Stri
 mod tests {
     use super::*;
 
-    fn told(status: &str, code: Option<&str>, version: Option<&[u8]>) -> EditAnswer {
+    fn answer(status: &str, code: Option<&str>, version: Option<&[u8]>) -> EditAnswer {
         EditAnswer {
             status: status.to_owned(),
             code: code.map(str::to_owned),
@@ -69,33 +69,53 @@ mod tests {
     fn what_is_as_told_passes() {
         let new: &[u8] = b"new";
         assert!(
-            hold(DemoOutcome::Written, &told("written", None, Some(new)), Some(b"old"), Some(new)).is_ok()
-        );
-        assert!(hold(DemoOutcome::Written, &told("written", None, Some(new)), None, Some(new)).is_ok());
-        assert!(
-            hold(DemoOutcome::Refused, &told("refused", Some("GATE_REFUSED"), None), Some(new), Some(new))
+            check_outcome(DemoOutcome::Written, &answer("written", None, Some(new)), Some(b"old"), Some(new))
                 .is_ok()
         );
-        assert!(hold(DemoOutcome::Verified, &told("verified", None, None), Some(new), Some(new)).is_ok());
+        assert!(
+            check_outcome(DemoOutcome::Written, &answer("written", None, Some(new)), None, Some(new)).is_ok()
+        );
+        assert!(
+            check_outcome(
+                DemoOutcome::Refused,
+                &answer("refused", Some("GATE_REFUSED"), None),
+                Some(new),
+                Some(new)
+            )
+            .is_ok()
+        );
+        assert!(
+            check_outcome(DemoOutcome::Verified, &answer("verified", None, None), Some(new), Some(new))
+                .is_ok()
+        );
     }
 
     #[test]
     fn whatever_is_not_as_told_is_seen() {
         let (old, new): (&[u8], &[u8]) = (b"old", b"new");
-        let written = told("written", None, Some(new));
+        let written = answer("written", None, Some(new));
         assert!(
-            hold(DemoOutcome::Written, &told("unchanged", None, Some(new)), Some(old), Some(new)).is_err()
-        );
-        assert!(hold(DemoOutcome::Written, &written, Some(new), Some(new)).is_err());
-        assert!(hold(DemoOutcome::Written, &written, Some(old), None).is_err());
-        assert!(hold(DemoOutcome::Written, &written, Some(old), Some(b"other")).is_err());
-        let refused = told("refused", Some("GATE_REFUSED"), None);
-        assert!(hold(DemoOutcome::Refused, &refused, Some(old), Some(new)).is_err());
-        assert!(hold(DemoOutcome::Refused, &refused, Some(old), None).is_err());
-        assert!(
-            hold(DemoOutcome::Refused, &told("refused", Some("NO_MATCH"), None), Some(old), Some(old))
+            check_outcome(DemoOutcome::Written, &answer("unchanged", None, Some(new)), Some(old), Some(new))
                 .is_err()
         );
-        assert!(hold(DemoOutcome::Verified, &told("verified", None, None), Some(old), Some(new)).is_err());
+        assert!(check_outcome(DemoOutcome::Written, &written, Some(new), Some(new)).is_err());
+        assert!(check_outcome(DemoOutcome::Written, &written, Some(old), None).is_err());
+        assert!(check_outcome(DemoOutcome::Written, &written, Some(old), Some(b"other")).is_err());
+        let refused = answer("refused", Some("GATE_REFUSED"), None);
+        assert!(check_outcome(DemoOutcome::Refused, &refused, Some(old), Some(new)).is_err());
+        assert!(check_outcome(DemoOutcome::Refused, &refused, Some(old), None).is_err());
+        assert!(
+            check_outcome(
+                DemoOutcome::Refused,
+                &answer("refused", Some("NO_MATCH"), None),
+                Some(old),
+                Some(old)
+            )
+            .is_err()
+        );
+        assert!(
+            check_outcome(DemoOutcome::Verified, &answer("verified", None, None), Some(old), Some(new))
+                .is_err()
+        );
     }
 }

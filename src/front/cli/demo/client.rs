@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use crate::error::{Code, Error};
 
-const PATIENCE: Duration = Duration::from_secs(180);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(180);
 /// Time for the server to exit after its input is closed.
-const FAREWELL: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Protocol revision of the client.
 const PROTOCOL: &str = "2025-11-25";
 
@@ -44,7 +44,7 @@ impl DemoClient {
             .spawn()
             .map_err(|trouble| failed("start the server", &trouble))?;
         let input = server.stdin.take();
-        let messages = listen(server.stdout.take());
+        let messages = spawn_reader(server.stdout.take());
         let mut client = DemoClient { server, input, messages, last_id: 0 };
         let about = json!({"name": "lockgate demo", "version": env!("CARGO_PKG_VERSION")});
         client.request(
@@ -70,7 +70,7 @@ impl DemoClient {
         self.last_id += 1;
         let id = self.last_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let mut message = self
@@ -99,7 +99,7 @@ impl DemoClient {
 impl Drop for DemoClient {
     fn drop(&mut self) {
         drop(self.input.take());
-        let deadline = Instant::now() + FAREWELL;
+        let deadline = Instant::now() + EXIT_TIMEOUT;
         while Instant::now() < deadline {
             if !matches!(self.server.try_wait(), Ok(None)) {
                 return;
@@ -113,7 +113,7 @@ impl Drop for DemoClient {
 }
 
 /// Reads messages on a separate thread, so that waits can time out. The thread ends with the server's output.
-fn listen(output: Option<ChildStdout>) -> Receiver<Value> {
+fn spawn_reader(output: Option<ChildStdout>) -> Receiver<Value> {
     let (sender, messages) = channel();
     if let Some(output) = output {
         let read = move || {

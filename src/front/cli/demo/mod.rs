@@ -6,7 +6,7 @@
 mod checks;
 mod client;
 mod project;
-mod stops;
+mod steps;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -15,13 +15,13 @@ use serde_json::Value;
 
 use super::answer::EditAnswer;
 use super::excerpt::Excerpt;
-use super::paint::{self, DONE, FAINT, LABEL, REFUSED, TITLE, WARNING, labelled, paint, visible};
+use super::paint::{self, DONE, FAINT, LABEL, REJECTED, TITLE, WARNING, labelled, paint, visible};
 use super::show;
 use crate::error::{Code, Error};
 use crate::front::tools::safe_edit_file;
 use client::DemoClient;
-use project::{Afterwards, DemoProject};
-use stops::{DemoOutcome, DemoStep, stops};
+use project::{Cleanup, DemoProject};
+use steps::{DemoOutcome, DemoStep, steps};
 
 /// The arguments of `lockgate demo`.
 #[derive(Debug, clap::Args)]
@@ -35,31 +35,31 @@ pub(super) struct DemoArgs {
 ///
 /// Errors: `INTERNAL` when a result differs from the answer, `IO_FAILED` when the folder cannot be created.
 pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
-    let afterwards = if args.keep { Afterwards::Keep } else { Afterwards::Remove };
-    let project = DemoProject::lay_out(afterwards)?;
-    paint::say(&opening(&project))?;
-    let own = project.own();
+    let afterwards = if args.keep { Cleanup::Keep } else { Cleanup::Remove };
+    let project = DemoProject::create(afterwards)?;
+    paint::print(&opening(&project))?;
+    let own = project.state_folder();
     let apart = match afterwards {
-        Afterwards::Remove => Some(own.as_path()),
-        Afterwards::Keep => None,
+        Cleanup::Remove => Some(own.as_path()),
+        Cleanup::Keep => None,
     };
     let mut client = DemoClient::start(project.root(), apart)?;
-    let stops = stops();
+    let stops = steps();
     let mut wrong = 0;
     for (index, stop) in stops.iter().enumerate() {
-        paint::say(&heading(stop, index + 1, stops.len()))?;
-        wrong += usize::from(!visit(&mut client, &project, stop)?);
+        paint::print(&heading(stop, index + 1, stops.len()))?;
+        wrong += usize::from(!run_step(&mut client, &project, stop)?);
     }
     drop(client);
     if wrong > 0 {
         return Err(Error::new(Code::Internal, format!("{wrong} of {} steps failed", stops.len())));
     }
-    paint::say(&closing(&project, afterwards))?;
+    paint::print(&closing(&project, afterwards))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Makes the call of a step, prints the answer, and returns true if the disk agrees with it.
-fn visit(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Result<bool, Error> {
+fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Result<bool, Error> {
     let mut paths: Vec<&str> = DemoProject::files().collect();
     paths.push(stop.path());
     let look = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
@@ -67,10 +67,10 @@ fn visit(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Res
         paths.into_iter().filter(|path| !path.is_empty()).map(look).collect::<Result<_, Error>>()?;
     let told = EditAnswer::read(&client.call(stop.tool, &stop.arguments)?)?;
     let excerpts = told.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
-    paint::say(&show::answer(&told, &excerpts))?;
+    paint::print(&show::answer(&told, &excerpts))?;
     let lacking = stop.gate.filter(|gate| told.outcome_of(gate) == Some("unavailable"));
     if let Some(gate) = lacking {
-        paint::say(&labelled(
+        paint::print(&labelled(
             WARNING,
             "unavailable",
             format!("this machine has no {gate}, so it did not check the edit"),
@@ -80,11 +80,11 @@ fn visit(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Res
     let mut right = true;
     for (path, file) in files(told, stop.path()) {
         let old = before.get(&path).and_then(Option::as_deref);
-        let checked = checks::hold(due, &file, old, project.bytes(&path)?.as_deref());
+        let checked = checks::check_outcome(due, &file, old, project.bytes(&path)?.as_deref());
         right &= checked.is_ok();
-        paint::say(&match &checked {
+        paint::print(&match &checked {
             Ok(seen) => labelled(DONE, "on disk", seen),
-            Err(seen) => labelled(REFUSED, "wrong", seen),
+            Err(seen) => labelled(REJECTED, "wrong", seen),
         })?;
     }
     Ok(right)
@@ -153,10 +153,10 @@ fn argument(text: &mut String, name: &str, value: &Value) {
     }
 }
 
-fn closing(project: &DemoProject, afterwards: Afterwards) -> String {
+fn closing(project: &DemoProject, afterwards: Cleanup) -> String {
     let folder = match afterwards {
-        Afterwards::Keep => format!("The project stays in {}", project.root().display()),
-        Afterwards::Remove => "The project's folder is removed (`lockgate demo --keep` leaves it)".to_owned(),
+        Cleanup::Keep => format!("The project stays in {}", project.root().display()),
+        Cleanup::Remove => "The project's folder is removed (`lockgate demo --keep` leaves it)".to_owned(),
     };
     let next = [
         ("lockgate serve --root DIR", "for your MCP client, in its own configuration"),

@@ -24,7 +24,7 @@ const FILES: [(&str, &str); 8] = [
 
 /// Selects whether the folder is removed after the demo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Afterwards {
+pub(super) enum Cleanup {
     Remove,
     Keep,
 }
@@ -34,16 +34,16 @@ pub(super) enum Afterwards {
 #[must_use = "the folder is removed when this is dropped"]
 pub(super) struct DemoProject {
     root: PathBuf,
-    afterwards: Afterwards,
+    cleanup: Cleanup,
 }
 
 impl DemoProject {
     /// Creates the project in a new temporary folder.
     ///
     /// Errors: `IO_FAILED`.
-    pub(super) fn lay_out(afterwards: Afterwards) -> Result<DemoProject, Error> {
+    pub(super) fn create(afterwards: Cleanup) -> Result<DemoProject, Error> {
         let root = new_folder().map_err(|trouble| failed("make a temporary folder", &trouble))?;
-        let project = DemoProject { root, afterwards };
+        let project = DemoProject { root, cleanup: afterwards };
         for (path, text) in FILES {
             project.write(path, text).map_err(|trouble| failed(&format!("write {path}"), &trouble))?;
         }
@@ -82,19 +82,19 @@ impl DemoProject {
 
 impl DemoProject {
     /// Returns the state folder for a project that is removed afterwards.
-    pub(super) fn own(&self) -> PathBuf {
+    pub(super) fn state_folder(&self) -> PathBuf {
         self.root.with_extension("own")
     }
 }
 
 impl Drop for DemoProject {
     fn drop(&mut self) {
-        match self.afterwards {
-            Afterwards::Keep => {}
+        match self.cleanup {
+            Cleanup::Keep => {}
             // Errors cannot be reported here; the folder lies where the system cleans up.
-            Afterwards::Remove => {
+            Cleanup::Remove => {
                 drop(fs::remove_dir_all(&self.root));
-                drop(fs::remove_dir_all(self.own()));
+                drop(fs::remove_dir_all(self.state_folder()));
             }
         }
     }
@@ -121,12 +121,12 @@ mod tests {
 
     #[test]
     fn the_folder_is_gone_afterwards_unless_kept() {
-        let kept = DemoProject::lay_out(Afterwards::Keep).unwrap();
+        let kept = DemoProject::create(Cleanup::Keep).unwrap();
         let root = kept.root().to_owned();
         drop(kept);
         assert!(root.join("README.md").exists());
 
-        drop(DemoProject { root: root.clone(), afterwards: Afterwards::Remove });
+        drop(DemoProject { root: root.clone(), cleanup: Cleanup::Remove });
         assert!(!root.exists());
     }
 }

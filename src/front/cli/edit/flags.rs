@@ -86,11 +86,11 @@ impl EditFlags {
         match (self.new_content, self.lines, self.at_line) {
             (Some(text), Some((start, end)), _) => {
                 let edit = json!({"start_line": start, "end_line": end, "new_content": text});
-                put("line_edits", Some(expecting(edit, self.expect)));
+                put("line_edits", Some(with_expect(edit, self.expect)));
             }
             (Some(text), None, Some(line)) => {
                 let insertion = json!({"at_line": line, "content": text});
-                put("insert_lines", Some(expecting(insertion, self.expect)));
+                put("insert_lines", Some(with_expect(insertion, self.expect)));
             }
             (_, lines, _) => put("lines", lines.map(|(start, end)| json!({"start": start, "end": end}))),
         }
@@ -101,7 +101,7 @@ impl EditFlags {
     }
 }
 
-fn expecting(mut edit: Value, expect: Option<String>) -> Value {
+fn with_expect(mut edit: Value, expect: Option<String>) -> Value {
     if let (Some(object), Some(expect)) = (edit.as_object_mut(), expect) {
         object.insert("expect".to_owned(), expect.into());
     }

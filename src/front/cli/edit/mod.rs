@@ -12,16 +12,16 @@ use serde_json::{Map, Value};
 
 pub(super) use source::parse_request;
 
+use super::async_work::{author, work};
 use super::confirm;
-use super::done::CommandOutcome;
+use super::outcome::CommandOutcome;
 use super::roots::TrustArgs;
-use super::stored::CommandWorkspace;
-use super::work::{author, work};
+use super::store_args::CommandWorkspace;
 use crate::engine::TrustOverride;
 use crate::error::Error;
-use crate::front::answer::{Offers, ResponseOptions, ToolCall};
+use crate::front::answer::{CallOffers, ResponseOptions, ToolCall};
 use crate::front::tools::{
-    AskedAll, EditCall, Tool, ToolRequest, edit_files, patch_content, replace_content, safe_edit_file,
+    BatchCall, EditCall, Tool, ToolRequest, edit_files, patch_content, replace_content, safe_edit_file,
 };
 use crate::request::Author;
 
@@ -32,25 +32,25 @@ use crate::request::Author;
 )]
 pub(super) struct EditArgs {
     #[command(flatten)]
-    place: CommandWorkspace,
+    workspace: CommandWorkspace,
     #[command(flatten)]
-    word: TrustArgs,
+    trust: TrustArgs,
     /// Prints the answer as JSON, just as the MCP tool gives it
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    asked: source::RequestSource,
+    source: source::RequestSource,
 }
 
 /// Applies the request and prints the result.
 pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
-    let (done, shape) = match args.asked.into_object() {
-        Ok(arguments) => {
-            confirm::asking(|agreed| carry(&args.place, args.word.promise(), arguments.clone(), agreed))
-        }
-        Err(refusal) => (CommandOutcome::refused(refusal), ResponseOptions::default()),
+    let (done, shape) = match args.source.into_object() {
+        Ok(arguments) => confirm::with_confirmation(|agreed| {
+            apply(&args.workspace, args.trust.trust_override(), arguments.clone(), agreed)
+        }),
+        Err(refusal) => (CommandOutcome::rejected(refusal), ResponseOptions::default()),
     };
-    done.tell(shape, args.json)
+    done.print(shape, args.json)
 }
 
 /// Returns the tool whose JSON format the request has.
@@ -65,7 +65,7 @@ fn tool_of(arguments: &Map<String, Value>) -> &'static Tool {
 }
 
 /// Applies the request; returns the result and the options of its answer.
-fn carry(
+fn apply(
     place: &CommandWorkspace,
     promise: TrustOverride,
     arguments: Map<String, Value>,
@@ -75,36 +75,38 @@ fn carry(
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
     let again =
         arguments.contains_key("search").then(|| ToolCall { tool: tool.name, arguments: arguments.clone() });
-    let offers = Offers { again, reader: None };
-    match (tool.ask)(arguments).map(|asked| asked.by(&Author { agreed, ..author("edit") })) {
+    let offers = CallOffers { current_call: again, read_tool: None };
+    match (tool.parse)(arguments)
+        .map(|asked| asked.with_author(&Author { confirmation_id: agreed, ..author("edit") }))
+    {
         Ok(ToolRequest::Edit(asked)) => {
-            let EditCall { request, shape } = *asked;
+            let EditCall { request, options: shape } = *asked;
             let edited =
                 work(
                     place.open(promise),
                     |workspace, watch| async move { workspace.edit(request, watch).await },
                 );
-            (CommandOutcome::One(Box::new(edited)), ResponseOptions { path, offers, ..shape })
+            (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, offers, ..shape })
         }
-        Ok(ToolRequest::EditAll(all)) => {
-            let AskedAll { requests, paths, shape } = *all;
+        Ok(ToolRequest::Batch(all)) => {
+            let BatchCall { requests, paths, options: shape } = *all;
             let edited = work(place.open(promise), |workspace, watch| async move {
                 workspace.edit_all(requests, watch).await
             });
-            (CommandOutcome::All(edited, paths), shape)
+            (CommandOutcome::Batch(edited, paths), shape)
         }
         // These tools create only edit requests.
         Ok(
             ToolRequest::Unwritten(_)
             | ToolRequest::Revert(_)
-            | ToolRequest::Look(_)
+            | ToolRequest::Read(_)
             | ToolRequest::History(_),
         ) => {
             let refusal = Error::new(crate::error::Code::Internal, "the tool asks for no edit");
-            (CommandOutcome::refused(refusal), ResponseOptions::default())
+            (CommandOutcome::rejected(refusal), ResponseOptions::default())
         }
         Err(refusal) => {
-            (CommandOutcome::refused(refusal), ResponseOptions { path, ..ResponseOptions::default() })
+            (CommandOutcome::rejected(refusal), ResponseOptions { path, ..ResponseOptions::default() })
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::engine::{Cache, Commands, ProjectRoot, TrustOverride, Workspace};
 use crate::error::{Code, Error};
 use crate::front::cli::roots::current_folder;
-use crate::gate::{Installed, ResolvedProgram, ResolvedPrograms, SearchPath, search_path};
+use crate::gate::{InstalledProgram, ResolvedProgram, ResolvedPrograms, SearchPath, search_path};
 use crate::policy::{Catalogue, Gate, Policy, Rule};
 use crate::text::nearest;
 
@@ -19,29 +19,29 @@ pub(in crate::front::cli) struct GateList {
     /// The gates of the catalogue in order, then those that the policy defines.
     pub(super) gates: Vec<Arc<Gate>>,
     /// The policy of the root, if there is a root.
-    pub(super) ruled: Option<Ruled>,
-    pins: ResolvedPrograms,
+    pub(super) root_policy: Option<RootPolicy>,
+    programs: ResolvedPrograms,
     /// The cache of programs for samples.
     cache: Option<Cache>,
     /// Permission of programs inside the root.
-    inside: Inside,
+    inside_programs: InsidePrograms,
 }
 
 /// Permission of programs inside the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::front::cli) enum Inside {
+pub(in crate::front::cli) enum InsidePrograms {
     /// Allowed if the policy names the gate and a person trusts the policy.
-    Policy,
+    IfTrusted,
     /// Always allowed, by a person and for this command only.
     Allowed,
-    Refused,
+    Denied,
 }
 
-pub(super) struct Ruled {
+pub(super) struct RootPolicy {
     pub(super) policy: Arc<Policy>,
     pub(super) commands: Commands,
     /// Reason why the commands may not run; `None` if they may.
-    pub(super) withheld: Option<String>,
+    pub(super) untrusted_reason: Option<String>,
 }
 
 /// Reason why a gate's program does not run.
@@ -69,11 +69,11 @@ impl GateList {
     /// Errors: those of opening a root, and `POLICY_INVALID`.
     pub(super) fn open(root: Option<PathBuf>, promise: TrustOverride) -> Result<GateList, Error> {
         let workspace = match root {
-            Some(root) => Some(Workspace::at(&[root]).promising(promise).open()?),
-            None => here(promise)?,
+            Some(root) => Some(Workspace::at(&[root]).with_trust_override(promise).open()?),
+            None => current_workspace(promise)?,
         };
         let cache = workspace.as_ref().and_then(|workspace| workspace.sample_cache());
-        let ruled = workspace.map(|workspace| Ruled::new(&workspace)).transpose()?;
+        let ruled = workspace.map(|workspace| RootPolicy::new(&workspace)).transpose()?;
         let defined = ruled.iter().flat_map(|ruled| ruled.policy.defined());
         let gates: Vec<Arc<Gate>> = Catalogue::embedded().gates().iter().chain(defined).cloned().collect();
         let roots: Vec<PathBuf> = ruled.iter().map(|ruled| ruled.commands.root.clone()).collect();
@@ -82,19 +82,28 @@ impl GateList {
             &rules,
             &SearchPath { folders: &roots, roots: &roots, path: &search_path() },
         );
-        Ok(GateList { gates, ruled, pins, cache, inside: Inside::Policy })
+        Ok(GateList {
+            gates,
+            root_policy: ruled,
+            programs: pins,
+            cache,
+            inside_programs: InsidePrograms::IfTrusted,
+        })
     }
 
     /// Returns the gates of the catalogue for a workspace that has no policy yet.
-    pub(in crate::front::cli) fn before_policy(workspace: &Workspace, inside: Inside) -> GateList {
+    pub(in crate::front::cli) fn before_policy(
+        workspace: &Workspace,
+        inside_programs: InsidePrograms,
+    ) -> GateList {
         let gates = Catalogue::embedded().gates().to_vec();
         let roots = [workspace.top()];
         let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
-        let pins = ResolvedPrograms::find(
+        let programs = ResolvedPrograms::find(
             &rules,
             &SearchPath { folders: &roots, roots: &roots, path: &search_path() },
         );
-        GateList { gates, ruled: None, pins, cache: workspace.sample_cache(), inside }
+        GateList { gates, root_policy: None, programs, cache: workspace.sample_cache(), inside_programs }
     }
 
     /// Returns the gate with this name.
@@ -112,43 +121,45 @@ impl GateList {
     /// Returns the gates with these names.
     ///
     /// Errors: those of [`GateList::find`].
-    pub(super) fn all(&self, names: &[String]) -> Result<Vec<&Arc<Gate>>, Error> {
+    pub(super) fn find_all(&self, names: &[String]) -> Result<Vec<&Arc<Gate>>, Error> {
         names.iter().map(|name| self.find(name)).collect()
     }
 
     /// True if the policy enables this gate and it runs a program.
-    pub(super) fn is_named(&self, gate: &Gate) -> bool {
-        self.named_pins(gate).is_some()
+    pub(super) fn is_enabled(&self, gate: &Gate) -> bool {
+        self.trusted_programs(gate).is_some()
     }
 
     /// True if the policy defines the gate itself.
-    pub(super) fn is_own(&self, gate: &Gate) -> bool {
+    pub(super) fn is_defined_by_policy(&self, gate: &Gate) -> bool {
         Catalogue::embedded().find(&gate.name).is_none()
     }
 
     /// Returns the resolved program of the gate.
-    pub(in crate::front::cli) fn pin(&self, gate: &Gate) -> Option<&ResolvedProgram> {
-        self.pins_of(gate).pin(&pinned_as(gate))
+    pub(in crate::front::cli) fn program(&self, gate: &Gate) -> Option<&ResolvedProgram> {
+        self.programs_of(gate).resolved(&program_key(gate))
     }
 
     /// Returns the paths that were skipped in the search for the program.
-    pub(super) fn passed_over(&self, gate: &Gate) -> &[String] {
-        self.pins_of(gate).passed_over(&pinned_as(gate))
+    pub(super) fn skipped_paths(&self, gate: &Gate) -> &[String] {
+        self.programs_of(gate).rejected(&program_key(gate))
     }
 
     /// Returns the gate's program with its isolation, if it exists and may run.
-    pub(super) fn ready(&self, gate: &Gate) -> Result<Installed<'_>, NotRun> {
-        let pins = self.pins_of(gate);
-        let name = pinned_as(gate);
-        let Some(pin) = pins.pin(&name) else {
-            return Err(NotRun::Unavailable(pins.passed_over(&name).join("; ")));
+    pub(super) fn runnable(&self, gate: &Gate) -> Result<InstalledProgram<'_>, NotRun> {
+        let pins = self.programs_of(gate);
+        let name = program_key(gate);
+        let Some(pin) = pins.resolved(&name) else {
+            return Err(NotRun::Unavailable(pins.rejected(&name).join("; ")));
         };
-        if pin.inside || self.is_own(gate) {
-            self.trusted(gate, pin)?;
+        if pin.inside || self.is_defined_by_policy(gate) {
+            self.check_trust(gate, pin)?;
         }
-        let isolation =
-            self.ruled.as_ref().map_or_else(|| Policy::embedded().isolation, |ruled| ruled.policy.isolation);
-        Ok(Installed {
+        let isolation = self
+            .root_policy
+            .as_ref()
+            .map_or_else(|| Policy::embedded().isolation, |ruled| ruled.policy.isolation);
+        Ok(InstalledProgram {
             program: &pin.program,
             search: pins.path(),
             cache: self.cache.as_ref().map(Cache::folder),
@@ -157,60 +168,60 @@ impl GateList {
     }
 
     /// Checks that a person trusts the repository's program or command for a gate.
-    fn trusted(&self, gate: &Gate, pin: &ResolvedProgram) -> Result<(), NotRun> {
-        match self.inside {
-            Inside::Policy => {}
-            Inside::Allowed => return Ok(()),
-            Inside::Refused => {
+    fn check_trust(&self, gate: &Gate, pin: &ResolvedProgram) -> Result<(), NotRun> {
+        match self.inside_programs {
+            InsidePrograms::IfTrusted => {}
+            InsidePrograms::Allowed => return Ok(()),
+            InsidePrograms::Denied => {
                 let program = pin.program.display();
                 return Err(NotRun::Untrusted(format!("{program} lies in the project, so it was not run")));
             }
         }
         let what = if pin.inside { pin.program.display().to_string() } else { "its command".to_owned() };
         let untrusted = |why: &str| Err(NotRun::Untrusted(format!("{what} is the repository's, and {why}")));
-        match self.ruled.as_ref().filter(|_| self.is_named(gate)) {
+        match self.root_policy.as_ref().filter(|_| self.is_enabled(gate)) {
             None => untrusted("trust covers only the gates that the policy names"),
-            Some(Ruled { withheld: Some(why), .. }) => untrusted(why),
-            Some(Ruled { withheld: None, .. }) => Ok(()),
+            Some(RootPolicy { untrusted_reason: Some(why), .. }) => untrusted(why),
+            Some(RootPolicy { untrusted_reason: None, .. }) => Ok(()),
         }
     }
 
     /// Returns the programs that were shown to a person, for a gate that the policy names.
-    fn pins_of(&self, gate: &Gate) -> &ResolvedPrograms {
-        self.named_pins(gate).unwrap_or(&self.pins)
+    fn programs_of(&self, gate: &Gate) -> &ResolvedPrograms {
+        self.trusted_programs(gate).unwrap_or(&self.programs)
     }
 
-    fn named_pins(&self, gate: &Gate) -> Option<&ResolvedPrograms> {
-        let pins = &self.ruled.as_ref()?.commands.pins;
-        let wanted = pinned_as(gate);
+    fn trusted_programs(&self, gate: &Gate) -> Option<&ResolvedPrograms> {
+        let pins = &self.root_policy.as_ref()?.commands.programs;
+        let wanted = program_key(gate);
         pins.iter().any(|(name, _)| name == wanted).then_some(pins)
     }
 }
 
 /// Returns the key of the gate's program: that of its command, or else of its server.
-fn pinned_as(gate: &Gate) -> String {
+fn program_key(gate: &Gate) -> String {
     if gate.command().is_none() && gate.server().is_some() {
-        ResolvedPrograms::of_server(&gate.name)
+        ResolvedPrograms::server_name(&gate.name)
     } else {
         gate.name.clone()
     }
 }
 
-impl Ruled {
-    fn new(workspace: &Workspace) -> Result<Ruled, Error> {
+impl RootPolicy {
+    fn new(workspace: &Workspace) -> Result<RootPolicy, Error> {
         let (policy, commands) = workspace.commands(".")?;
         let withheld =
-            if commands.pins.iter().next().is_none() { None } else { workspace.withheld(&commands) };
-        Ok(Ruled { policy, commands, withheld })
+            if commands.programs.iter().next().is_none() { None } else { workspace.missing_trust(&commands) };
+        Ok(RootPolicy { policy, commands, untrusted_reason: withheld })
     }
 }
 
 /// Returns the workspace of the project around the current folder; `None` if it cannot be a root, such as the home
 /// folder.
-fn here(promise: TrustOverride) -> Result<Option<Arc<Workspace>>, Error> {
+fn current_workspace(promise: TrustOverride) -> Result<Option<Arc<Workspace>>, Error> {
     let Ok(here) = current_folder() else { return Ok(None) };
     let ProjectRoot { root, base } = ProjectRoot::around(&here);
-    match Workspace::at(&[root]).with_base(base).promising(promise).open() {
+    match Workspace::at(&[root]).with_base(base).with_trust_override(promise).open() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(refusal) if refusal.code == Code::InvalidInput => Ok(None),
         Err(refusal) => Err(refusal),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::gate_list::GateList;
 use crate::front::cli::paint::{DONE, FAINT, LABEL, TITLE, WARNING, paint};
-use crate::front::cli::trust::shown::visible;
+use crate::front::cli::trust::render::visible;
 use crate::gate::ResolvedProgram;
 use crate::policy::{Gate, GateKind, Languages, Role, languages};
 
@@ -31,7 +31,7 @@ pub(super) fn text(shelf: &GateList) -> String {
     let mut text = row(&titles, [TITLE; 6], cells);
     for gate in &shelf.gates {
         let (program, style) = program(shelf, gate);
-        let words = [&gate.name, kind(gate), role(gate.role), &judged(gate), program, &gate.about];
+        let words = [&gate.name, kind(gate), role(gate.role), &languages_cell(gate), program, &gate.about];
         let styles = [LABEL, Style::new(), Style::new(), Style::new(), style, Style::new()];
         text += &row(&words.map(visible), styles, cells);
     }
@@ -81,7 +81,7 @@ pub(super) fn language_names(gate: &Gate) -> Vec<&str> {
     }
 }
 
-fn judged(gate: &Gate) -> String {
+fn languages_cell(gate: &Gate) -> String {
     let names = language_names(gate);
     let all = names.join(", ");
     match names.as_slice() {
@@ -93,7 +93,7 @@ fn judged(gate: &Gate) -> String {
 }
 
 fn program(shelf: &GateList, gate: &Gate) -> (&'static str, Style) {
-    match (gate.runs_program(), shelf.pin(gate)) {
+    match (gate.runs_program(), shelf.program(gate)) {
         (false, _) => ("built in", FAINT),
         (true, Some(_)) => ("here", DONE),
         (true, None) => ("missing", WARNING),
@@ -107,24 +107,24 @@ pub(super) fn json(shelf: &GateList) -> Value {
 
 /// Renders one gate as JSON.
 pub(super) fn entry(shelf: &GateList, gate: &Gate) -> Value {
-    let pin = shelf.pin(gate);
+    let pin = shelf.program(gate);
     json!({
         "name": gate.name,
         "about": gate.about,
         "kind": kind(gate),
         "role": role(gate.role),
         "languages": language_names(gate),
-        "from": if shelf.is_own(gate) { "policy" } else { "catalogue" },
+        "from": if shelf.is_defined_by_policy(gate) { "policy" } else { "catalogue" },
         "here": !gate.runs_program() || pin.is_some(),
         "program": pin.map(|pin| pin.program.display().to_string()),
         "real_path": pin.map(|pin| pin.real.display().to_string()),
         "inside_repository": pin.is_some_and(|pin| pin.inside),
-        "passed_over": shelf.passed_over(gate),
+        "passed_over": shelf.skipped_paths(gate),
     })
 }
 
 /// Renders the path of a program as text.
-pub(super) fn place(pin: &ResolvedProgram) -> String {
+pub(super) fn program_path(pin: &ResolvedProgram) -> String {
     let (program, real) = (pin.program.display().to_string(), pin.real.display().to_string());
     let real = if program == real { String::new() } else { format!(", which is {real}") };
     let inside = if pin.inside { ", inside the repository" } else { "" };

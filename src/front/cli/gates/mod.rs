@@ -3,11 +3,11 @@
 //! Invariant: nothing of a repository runs unless a person trusts it. Programs get texts of their own definitions in
 //! temporary folders, never a file of the project.
 
-mod crew;
 mod doctor;
 pub(super) mod gate_list;
 pub(super) mod install;
 mod list;
+mod parallel;
 mod samples;
 mod show;
 pub(super) mod trial;
@@ -18,9 +18,9 @@ use std::process::ExitCode;
 use tokio::runtime::Builder;
 
 use self::gate_list::GateList;
+use super::async_work::runtime;
 use super::paint;
 use super::roots::TrustArgs;
-use super::work::runtime;
 use crate::engine::TrustOverride;
 use crate::error::{Error, ErrorFamily};
 use crate::gate::Watch;
@@ -30,9 +30,9 @@ use crate::gate::Watch;
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct GatesArgs {
     #[command(subcommand)]
-    verb: Option<GatesCommand>,
+    command: Option<GatesCommand>,
     #[command(flatten)]
-    of: GateSelection,
+    selection: GateSelection,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -40,14 +40,14 @@ enum GatesCommand {
     /// Lists the gates that a policy can name, and whether this machine has their programs (the default)
     List {
         #[command(flatten)]
-        of: GateSelection,
+        selection: GateSelection,
     },
     /// Shows a gate's definition, its command and the path of its program
     Show {
         /// Name of the gate
         name: String,
         #[command(flatten)]
-        of: GateSelection,
+        selection: GateSelection,
     },
     /// Tests if each gate is installed and finds a mistake in a sample project of its own
     #[command(after_help = DOCTOR)]
@@ -55,9 +55,9 @@ enum GatesCommand {
         /// Gates to look at [default: those of the policy, and all whose programs are found]
         names: Vec<String>,
         #[command(flatten)]
-        of: GateSelection,
+        selection: GateSelection,
         #[command(flatten)]
-        word: TrustArgs,
+        trust: TrustArgs,
     },
     /// Runs each gate on its own samples and compares the findings
     #[command(after_help = "Exits with 1 if the findings of a sample differ from its definition.")]
@@ -68,9 +68,9 @@ enum GatesCommand {
         #[arg(long)]
         require_all: bool,
         #[command(flatten)]
-        of: GateSelection,
+        selection: GateSelection,
         #[command(flatten)]
-        word: TrustArgs,
+        trust: TrustArgs,
     },
 }
 
@@ -89,46 +89,46 @@ struct GateSelection {
 }
 
 pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
-    match args.verb.unwrap_or(GatesCommand::List { of: args.of }) {
-        GatesCommand::List { of } => {
+    match args.command.unwrap_or(GatesCommand::List { selection: args.selection }) {
+        GatesCommand::List { selection: of } => {
             let shelf = GateList::open(of.root, TrustOverride::Recorded)?;
-            say(of.json, || list::json(&shelf), || list::text(&shelf))
+            print(of.json, || list::json(&shelf), || list::text(&shelf))
         }
-        GatesCommand::Show { name, of } => {
+        GatesCommand::Show { name, selection: of } => {
             let shelf = GateList::open(of.root, TrustOverride::Recorded)?;
             let gate = shelf.find(&name)?;
-            say(of.json, || show::json(&shelf, gate), || show::text(&shelf, gate))
+            print(of.json, || show::json(&shelf, gate), || show::text(&shelf, gate))
         }
-        GatesCommand::Doctor { names, of, word } => {
-            let shelf = GateList::open(of.root, word.promise())?;
-            watched(|watch| doctor::run(&shelf, &names, of.json, watch))
+        GatesCommand::Doctor { names, selection: of, trust: word } => {
+            let shelf = GateList::open(of.root, word.trust_override())?;
+            run_cancellable(|watch| doctor::run(&shelf, &names, of.json, watch))
         }
-        GatesCommand::Test { names, require_all, of, word } => {
-            let shelf = GateList::open(of.root, word.promise())?;
-            watched(|watch| samples::run(&shelf, &names, require_all, of.json, watch))
+        GatesCommand::Test { names, require_all, selection: of, trust: word } => {
+            let shelf = GateList::open(of.root, word.trust_override())?;
+            run_cancellable(|watch| samples::run(&shelf, &names, require_all, of.json, watch))
         }
     }
 }
 
-fn say(
+fn print(
     json: bool,
     for_programs: impl FnOnce() -> serde_json::Value,
     for_people: impl FnOnce() -> String,
 ) -> Result<ExitCode, Error> {
     if json {
-        say_json(&for_programs())?
+        print_json(&for_programs())?
     } else {
-        paint::say(&for_people())?
+        paint::print(&for_people())?
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn say_json(value: &serde_json::Value) -> Result<(), Error> {
-    paint::say_plain(format!("{value:#}\n").as_bytes())
+fn print_json(value: &serde_json::Value) -> Result<(), Error> {
+    paint::print_bytes(format!("{value:#}\n").as_bytes())
 }
 
 /// Runs work that a signal cancels together with its programs. The work returns true on success.
-fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode, Error> {
+fn run_cancellable(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode, Error> {
     // One thread handles signals during the work.
     let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
     let watch = Watch::new(stop, None);

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::gate_list::{GateList, Ruled};
+use super::gate_list::{GateList, RootPolicy};
 use super::install;
 use super::list::{self, kind, language_names, role};
 use crate::front::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint};
-use crate::front::cli::trust::shown::{line, visible, word, words};
+use crate::front::cli::trust::render::{line, visible, word, words};
 use crate::policy::{
     CacheScope, Columns, CommandSpec, FixScope, Gate, Input, Level, OutputForm, Profiles, Rule, ServerSpec,
     Stream, Unconfigured, languages,
@@ -22,27 +22,27 @@ pub(super) fn text(shelf: &GateList, gate: &Arc<Gate>) -> String {
     say("languages", language_names(gate).join(", "));
     say("kind", format!("{}, {}", kind(gate), role(gate.role)));
     if let Some(command) = gate.command() {
-        for (label, told) in told(gate, command) {
+        for (label, told) in command_parts(gate, command) {
             say(label, told);
         }
     }
-    say("timeout", lasting(gate.timeout));
+    say("timeout", format_duration(gate.timeout));
     say("samples", gate.samples.len().to_string());
     if let Some(server) = gate.server() {
-        text += &labelled(LABEL, "server", visible(&served(server)));
+        text += &labelled(LABEL, "server", visible(&server_line(server)));
     }
     if gate.runs_program() {
         text += &canary(gate);
         text += &program(shelf, gate);
     }
-    for settings in shelf.ruled.iter().flat_map(|ruled| settings(ruled, gate)) {
+    for settings in shelf.root_policy.iter().flat_map(|ruled| settings(ruled, gate)) {
         text += &labelled(LABEL, "policy", visible(&settings));
     }
     text
 }
 
 /// Renders the command line of a server and its fallback.
-fn served(server: &ServerSpec) -> String {
+fn server_line(server: &ServerSpec) -> String {
     let words = [&server.program].into_iter().chain(&server.words);
     let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
     let instead = if server.fallback.is_some() { "else the command" } else { "no fallback command" };
@@ -58,11 +58,11 @@ fn canary(gate: &Gate) -> String {
 
 /// Renders the path of the program and the paths that were tried.
 fn program(shelf: &GateList, gate: &Gate) -> String {
-    let mut text = match shelf.pin(gate) {
-        Some(pin) => labelled(DONE, "program", list::place(pin)),
+    let mut text = match shelf.program(gate) {
+        Some(pin) => labelled(DONE, "program", list::program_path(pin)),
         None => labelled(WARNING, "program", "not on this machine"),
     };
-    for tried in shelf.passed_over(gate) {
+    for tried in shelf.skipped_paths(gate) {
         text += &labelled(LABEL, "tried", visible(tried));
     }
     let hints = install::hints(gate.install());
@@ -73,10 +73,10 @@ fn program(shelf: &GateList, gate: &Gate) -> String {
 }
 
 /// Returns the parts of a command, without empty ones.
-fn told(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> {
+fn command_parts(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> {
     let output = format!("{}, from {}, columns in {}", form(command), stream(command), columns(command));
     let mut told = vec![
-        ("runs", line(command, &open(gate))),
+        ("runs", line(command, &placeholder_rule(gate))),
         ("input", input(command).to_owned()),
         ("output", output),
         ("scope", scope(command).to_owned()),
@@ -96,12 +96,12 @@ fn told(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> 
 }
 
 /// Returns a rule that marks the position of the policy's extra arguments.
-fn open(gate: &Arc<Gate>) -> Rule {
+fn placeholder_rule(gate: &Arc<Gate>) -> Rule {
     Rule { args: vec!["{args}".to_owned()], ..Rule::plain(Arc::clone(gate)) }
 }
 
 fn configuration(command: &CommandSpec) -> Vec<String> {
-    let named = command.config.iter().map(|file| match file.holds.as_str() {
+    let named = command.config.iter().map(|file| match file.contains.as_str() {
         "" => file.name.clone(),
         holds => format!("{}#{holds}", file.name),
     });
@@ -153,7 +153,7 @@ fn scope(command: &CommandSpec) -> &'static str {
 }
 
 /// Formats a duration as in a policy.
-fn lasting(time: Duration) -> String {
+fn format_duration(time: Duration) -> String {
     match time.as_millis() {
         whole if whole % 1000 == 0 => format!("{}s", whole / 1000),
         other => format!("{other}ms"),
@@ -161,7 +161,7 @@ fn lasting(time: Duration) -> String {
 }
 
 /// Returns the policy's settings of the gate, one for each group of languages with equal settings.
-fn settings(ruled: &Ruled, gate: &Gate) -> Vec<String> {
+fn settings(ruled: &RootPolicy, gate: &Gate) -> Vec<String> {
     let of = |rules: Vec<&Rule>| rules.into_iter().find(|rule| rule.gate.name == gate.name).map(setting);
     let every = of(ruled.policy.rules_for(None));
     let mut told: Vec<String> = every.iter().map(|setting| format!("*: {setting}")).collect();
@@ -178,7 +178,7 @@ fn settings(ruled: &Ruled, gate: &Gate) -> Vec<String> {
 
 /// Formats an entry as in a policy.
 fn setting(rule: &Rule) -> String {
-    let on = match rule.on {
+    let on = match rule.profiles {
         Profiles { edit: true, check: true } => None,
         Profiles { edit: true, check: false } => Some("on: [edit]".to_owned()),
         Profiles { edit: false, .. } => Some("on: [check]".to_owned()),
@@ -194,7 +194,7 @@ fn setting(rule: &Rule) -> String {
         Some(level),
         on,
         (!rule.args.is_empty()).then(|| format!("args: [{}]", rule.args.join(", "))),
-        (rule.timeout != rule.gate.timeout).then(|| format!("timeout: {}", lasting(rule.timeout))),
+        (rule.timeout != rule.gate.timeout).then(|| format!("timeout: {}", format_duration(rule.timeout))),
         rule.required.then(|| "required: true".to_owned()),
     ];
     said.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -203,14 +203,14 @@ fn setting(rule: &Rule) -> String {
 /// Renders the same content as JSON.
 pub(super) fn json(shelf: &GateList, gate: &Arc<Gate>) -> Value {
     let mut entry = list::entry(shelf, gate);
-    let settings = shelf.ruled.as_ref().map(|ruled| settings(ruled, gate));
+    let settings = shelf.root_policy.as_ref().map(|ruled| settings(ruled, gate));
     let common = json!({
         "timeout_ms": u64::try_from(gate.timeout.as_millis()).unwrap_or(u64::MAX),
         "samples": gate.samples.len(),
         "canary": gate.canary.is_some(),
         "policy": settings.unwrap_or_default(),
     });
-    let command = gate.command().map(|command| parts(gate, command)).unwrap_or_default();
+    let command = gate.command().map(|command| command_json(gate, command)).unwrap_or_default();
     let words = |server: &ServerSpec| [&server.program].into_iter().chain(&server.words).cloned().collect();
     let server = gate.server().map(|server| ("server".to_owned(), words(server)));
     if let (Some(entry), Value::Object(common)) = (entry.as_object_mut(), common) {
@@ -219,10 +219,10 @@ pub(super) fn json(shelf: &GateList, gate: &Arc<Gate>) -> Value {
     entry
 }
 
-fn parts(gate: &Arc<Gate>, command: &CommandSpec) -> Map<String, Value> {
+fn command_json(gate: &Arc<Gate>, command: &CommandSpec) -> Map<String, Value> {
     let env = command.env.iter().map(|(name, value)| (name.clone(), Value::from(word(value)))).collect();
     let parts: [(&str, Value); 11] = [
-        ("command", words(command, &open(gate)).into()),
+        ("command", words(command, &placeholder_rule(gate)).into()),
         ("bin", command.bin.iter().map(word).collect()),
         ("input", input(command).into()),
         ("output", form(command).into()),

@@ -6,11 +6,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::crew::side_by_side;
-use super::doctor::{GateState, examined, standings};
+use super::doctor::{GateState, disk_states, examine};
 use super::gate_list::GateList;
 use super::install;
-use crate::gate::{DiskState, Watch, live, mismatch};
+use super::parallel::parallel;
+use crate::gate::{DiskState, Watch, mismatch, run_sample};
 use crate::policy::Gate;
 
 /// Time limit for all trials of a command together.
@@ -21,7 +21,7 @@ pub(in crate::front::cli) const LIMIT: Duration = Duration::from_secs(60);
 pub(in crate::front::cli) struct Failure {
     pub(in crate::front::cli) why: String,
     /// The next step for a person.
-    pub(in crate::front::cli) next: String,
+    pub(in crate::front::cli) next_step: String,
 }
 
 /// Tries the gates in parallel and returns their results in the same order. A gate fails if its trial has not ended
@@ -33,26 +33,26 @@ pub(in crate::front::cli) fn trials(
     watch: &Watch,
 ) -> Vec<Result<(), Failure>> {
     let end = Instant::now() + limit;
-    let watch = watch.within(end);
+    let watch = watch.with_end(end);
     let mut results = Vec::new();
     let try_one = |gate: &Arc<Gate>| {
         let is_over = || Instant::now() >= end;
         if is_over() {
-            return Err(late(gate, limit));
+            return Err(timed_out(gate, limit));
         }
-        trial(shelf, gate, &watch).map_err(|failure| if is_over() { late(gate, limit) } else { failure })
+        trial(shelf, gate, &watch).map_err(|failure| if is_over() { timed_out(gate, limit) } else { failure })
     };
-    side_by_side(gates, try_one, |_, result| results.push(result));
+    parallel(gates, try_one, |_, result| results.push(result));
     results
 }
 
 fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> {
-    let (version, state) = examined(shelf, gate, watch);
-    let failed = |why: String, next: String| Err(Failure { why, next });
+    let (version, state) = examine(shelf, gate, watch);
+    let failed = |why: String, next: String| Err(Failure { why, next_step: next });
     let why = state.why().unwrap_or_default().to_owned();
     match state {
         GateState::Works | GateState::Unproven => {}
-        GateState::Broken(_) => return failed(why, inspect(gate, version.as_deref())),
+        GateState::Broken(_) => return failed(why, next_step(gate, version.as_deref())),
         GateState::Unavailable(_) => {
             // The program exists, so something else is missing: a sandbox, a language server, or a dependency.
             return failed(why, format!("`lockgate gates show {}` says what it needs", gate.name));
@@ -64,7 +64,7 @@ fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failur
     }
     match passes_good_sample(shelf, gate, watch) {
         Ok(()) => Ok(()),
-        Err(why) => failed(why, inspect(gate, version.as_deref())),
+        Err(why) => failed(why, next_step(gate, version.as_deref())),
     }
 }
 
@@ -73,24 +73,24 @@ fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failur
 /// Errors: the unexpected finding, or the reason why the gate gave no result.
 fn passes_good_sample(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), String> {
     let Some(sample) = gate.samples.iter().find(|sample| sample.finds.is_empty()) else { return Ok(()) };
-    let ready = shelf.ready(gate).map_err(|held| held.why().to_owned())?;
-    let standing = standings(gate).first().copied().unwrap_or(DiskState::Empty);
-    let found = live(gate, sample, &ready, standing, watch).map_err(|silence| silence.why)?;
+    let ready = shelf.runnable(gate).map_err(|held| held.why().to_owned())?;
+    let standing = disk_states(gate).first().copied().unwrap_or(DiskState::Empty);
+    let found = run_sample(gate, sample, &ready, standing, watch).map_err(|silence| silence.why)?;
     match mismatch(sample, &found).and_then(|mismatch| mismatch.unexpected.into_iter().next()) {
         None => Ok(()),
         Some(finding) => Err(format!("reports a finding in its passing sample: {}", finding.message)),
     }
 }
 
-fn late(gate: &Gate, limit: Duration) -> Failure {
+fn timed_out(gate: &Gate, limit: Duration) -> Failure {
     Failure {
         why: format!("its trial had not ended after {} s, the limit of all trials", limit.as_secs_f64()),
-        next: format!("`lockgate gates doctor {}` tries it without this limit", gate.name),
+        next_step: format!("`lockgate gates doctor {}` tries it without this limit", gate.name),
     }
 }
 
 /// Returns the next step: where to find details, and which versions to compare.
-fn inspect(gate: &Gate, version: Option<&str>) -> String {
+fn next_step(gate: &Gate, version: Option<&str>) -> String {
     let name = &gate.name;
     let mut next = format!("`lockgate gates test {name}` shows more");
     let recorded = gate.recorded.as_deref().map(|recorded| format!("; its definition is for {recorded}"));
@@ -107,11 +107,11 @@ mod tests {
 
     use super::*;
     use crate::engine::Workspace;
-    use crate::front::cli::gates::gate_list::Inside;
+    use crate::front::cli::gates::gate_list::InsidePrograms;
     use crate::policy::Catalogue;
 
     /// A project with its own yamllint, a shell script, tried within the limit.
-    fn tried(script: &str, inside: Inside, limit: Duration) -> Result<(), Failure> {
+    fn try_script(script: &str, inside: InsidePrograms, limit: Duration) -> Result<(), Failure> {
         let folder = tempfile::tempdir().unwrap();
         let [root, own] = ["root", "own"].map(|name| folder.path().join(name));
         let bin = root.join(".venv/bin");
@@ -119,7 +119,7 @@ mod tests {
         let program = bin.join("yamllint");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let workspace = Workspace::keeping(&[root], &own).unwrap();
+        let workspace = Workspace::open_with_state_dir(&[root], &own).unwrap();
         let shelf = GateList::before_policy(&workspace, inside);
         let gate = Catalogue::embedded().find("yamllint").unwrap();
         trials(&shelf, &[Arc::clone(gate)], limit, &Watch::idle()).pop().unwrap()
@@ -132,19 +132,19 @@ mod tests {
     fn a_trial_ends_at_the_limit() {
         let limit = Duration::from_millis(1500);
         let begun = Instant::now();
-        let failure = tried("exec /bin/sleep 600", Inside::Allowed, limit).unwrap_err();
+        let failure = try_script("exec /bin/sleep 600", InsidePrograms::Allowed, limit).unwrap_err();
         assert!(failure.why.contains("had not ended after 1.5 s"), "{failure:?}");
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
         // The control: within the same command, one that answers at once passes, given the time that it needs.
-        assert_eq!(tried(WORKS, Inside::Allowed, LIMIT), Ok(()));
+        assert_eq!(try_script(WORKS, InsidePrograms::Allowed, LIMIT), Ok(()));
     }
 
     #[test]
     fn a_program_of_the_project_is_tried_only_where_a_person_allows_it() {
-        let failure = tried(WORKS, Inside::Refused, LIMIT).unwrap_err();
+        let failure = try_script(WORKS, InsidePrograms::Denied, LIMIT).unwrap_err();
         assert!(failure.why.ends_with("lies in the project, so it was not run"), "{failure:?}");
-        assert_eq!(failure.next, "`lockgate init --trust` tries it");
-        assert_eq!(tried(WORKS, Inside::Allowed, LIMIT), Ok(()));
+        assert_eq!(failure.next_step, "`lockgate init --trust` tries it");
+        assert_eq!(try_script(WORKS, InsidePrograms::Allowed, LIMIT), Ok(()));
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
                 Some("reports a finding in its passing sample: x"),
             ),
         ] {
-            let why_not = tried(script, Inside::Allowed, LIMIT).err().map(|failure| failure.why);
+            let why_not = try_script(script, InsidePrograms::Allowed, LIMIT).err().map(|failure| failure.why);
             match (why, &why_not) {
                 (None, None) => {}
                 (Some(why), Some(told)) => assert!(told.contains(why), "{told}"),

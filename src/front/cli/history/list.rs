@@ -9,14 +9,14 @@ use crate::front::cli::show;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct EditList {
-    edits: Vec<ToldEdit>,
+    edits: Vec<HistoryEdit>,
     #[serde(default)]
     truncated: bool,
 }
 
 /// An edit in the journal.
 #[derive(Debug, Deserialize)]
-pub(super) struct ToldEdit {
+pub(super) struct HistoryEdit {
     edit_id: String,
     at: String,
     #[serde(default)]
@@ -29,14 +29,14 @@ pub(super) struct ToldEdit {
     undone: bool,
     #[serde(default)]
     gates: String,
-    files: Vec<ToldFile>,
+    files: Vec<HistoryFile>,
     #[serde(default)]
     more_files: usize,
 }
 
 /// The change of an edit to one file.
 #[derive(Debug, Deserialize)]
-struct ToldFile {
+struct HistoryFile {
     path: String,
     #[serde(default)]
     version: Option<String>,
@@ -68,8 +68,8 @@ impl EditList {
     }
 
     /// Renders the edits, each with its files.
-    pub(super) fn shown(&self) -> String {
-        let mut text: String = self.edits.iter().map(ToldEdit::in_short).collect();
+    pub(super) fn render(&self) -> String {
+        let mut text: String = self.edits.iter().map(HistoryEdit::render_short).collect();
         if self.edits.is_empty() {
             text += &labelled(FAINT, "nothing", "no edits found");
         }
@@ -80,20 +80,22 @@ impl EditList {
     }
 }
 
-impl ToldEdit {
+impl HistoryEdit {
     /// Parses one edit.
     ///
     /// Errors: `INTERNAL` when the value is not an edit.
-    pub(super) fn read(answer: &Value) -> Result<ToldEdit, Error> {
+    pub(super) fn read(answer: &Value) -> Result<HistoryEdit, Error> {
         read(answer)
     }
 
-    fn in_short(&self) -> String {
-        self.headline() + &self.files.iter().map(ToldFile::line).collect::<String>() + &self.rest()
+    fn render_short(&self) -> String {
+        self.headline()
+            + &self.files.iter().map(HistoryFile::line).collect::<String>()
+            + &self.omitted_files()
     }
 
     /// Renders the edit with the diffs of its files.
-    pub(super) fn in_full(&self) -> String {
+    pub(super) fn render_full(&self) -> String {
         let mut text = self.headline();
         if !self.gates.is_empty() {
             text += &labelled(LABEL, "gates", visible(&self.gates));
@@ -105,7 +107,7 @@ impl ToldEdit {
                 None => labelled(WARNING, "", "its texts are not in the journal"),
             };
         }
-        text + &self.rest()
+        text + &self.omitted_files()
     }
 
     fn headline(&self) -> String {
@@ -116,7 +118,7 @@ impl ToldEdit {
         labelled(LABEL, &self.edit_id, said + &undone)
     }
 
-    fn rest(&self) -> String {
+    fn omitted_files(&self) -> String {
         match self.more_files {
             0 => String::new(),
             more => labelled(FAINT, "", format!("and {more} more files")),
@@ -124,7 +126,7 @@ impl ToldEdit {
     }
 }
 
-impl ToldFile {
+impl HistoryFile {
     fn line(&self) -> String {
         let word = match (&self.previous_version, &self.version) {
             (None, _) => "created ",
@@ -160,12 +162,12 @@ mod tests {
             "undone": true, "files": [made]});
         let listed = EditList::read(&json!({"edits": [first, second], "truncated": true})).unwrap();
         assert_eq!(
-            plain(&listed.shown()),
+            plain(&listed.render()),
             "7f3a-43   2026-01-02T03:04:05Z undo_edit by x 1, undo of 7f3a-42\n          a\u{241b}.py +1 -2\n\
              7f3a-42   2026-01-02T03:04:04Z edit_files, undone\n          created b.py +3 -0, its texts are not in the journal\n\
              more      there are more edits; -n N shows more of them\n"
         );
         let none = EditList::read(&json!({"edits": []})).unwrap();
-        assert_eq!(plain(&none.shown()), "nothing   no edits found\n");
+        assert_eq!(plain(&none.render()), "nothing   no edits found\n");
     }
 }

@@ -8,10 +8,10 @@ use super::list::EditList;
 use crate::engine::TrustOverride;
 use crate::error::Error;
 use crate::front::answer::{self, Forms, ResponseOptions};
+use crate::front::cli::async_work::work;
 use crate::front::cli::paint;
-use crate::front::cli::stored::CommandWorkspace;
-use crate::front::cli::work::work;
-use crate::request::{History, Target};
+use crate::front::cli::store_args::CommandWorkspace;
+use crate::request::{HistoryRequest, Target};
 
 /// The arguments of `lockgate log`.
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,7 @@ pub(in crate::front::cli) struct LogArgs {
     #[arg(short = 'n', long = "number", value_name = "N", default_value = "20", value_parser = numbers())]
     number: usize,
     #[command(flatten)]
-    place: CommandWorkspace,
+    workspace: CommandWorkspace,
     /// Prints the list as JSON, just as the MCP tool gives it
     #[arg(long)]
     json: bool,
@@ -31,12 +31,12 @@ pub(in crate::front::cli) struct LogArgs {
 /// Returns the parser of `-n`. The maximum is one less than a list may have, because one extra edit shows if there
 /// are more.
 fn numbers() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..u64::try_from(History::MOST).unwrap_or(u64::MAX))
+    RangedU64ValueParser::new().range(1..u64::try_from(HistoryRequest::MAX_ENTRIES).unwrap_or(u64::MAX))
 }
 
 pub(in crate::front::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
-    let LogArgs { path, number, place, json } = args;
-    let which = History { of: path.map(Target::File), most: number + 1 };
+    let LogArgs { path, number, workspace: place, json } = args;
+    let which = HistoryRequest { target: path.map(Target::File), max_entries: number + 1 };
     let entries =
         work(
             place.open(TrustOverride::default()),
@@ -45,9 +45,9 @@ pub(in crate::front::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
     let shape = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
     let answer = answer::history(&Ok(entries), number, &shape).json;
     if json {
-        paint::say_plain(format!("{answer}\n").as_bytes())?;
+        paint::print_bytes(format!("{answer}\n").as_bytes())?;
     } else {
-        paint::say(&EditList::read(&answer)?.shown())?;
+        paint::print(&EditList::read(&answer)?.render())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use super::list::ToldEdit;
+use super::list::HistoryEdit;
 use crate::engine::TrustOverride;
 use crate::error::Error;
 use crate::front::answer::{self, Forms, ResponseOptions};
+use crate::front::cli::async_work::work;
 use crate::front::cli::paint;
-use crate::front::cli::stored::CommandWorkspace;
-use crate::front::cli::work::work;
+use crate::front::cli::store_args::CommandWorkspace;
 
 /// The arguments of `lockgate show`.
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ pub(in crate::front::cli) struct ShowArgs {
     /// The edit, as `lockgate log` names it
     id: String,
     #[command(flatten)]
-    place: CommandWorkspace,
+    workspace: CommandWorkspace,
     /// Prints the edit as JSON
     #[arg(long)]
     json: bool,
@@ -24,18 +24,18 @@ pub(in crate::front::cli) struct ShowArgs {
 
 /// Shows one edit with its diffs.
 pub(in crate::front::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
-    let ShowArgs { id, place, json } = args;
+    let ShowArgs { id, workspace: place, json } = args;
     let found =
         work(
             place.open(TrustOverride::default()),
-            |workspace, _| async move { workspace.remembered(id).await },
+            |workspace, _| async move { workspace.entry_diffs(id).await },
         )?;
     let shape = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
-    let answer = answer::remembered(&Ok(found), &shape).json;
+    let answer = answer::render_edit(&Ok(found), &shape).json;
     if json {
-        paint::say_plain(format!("{answer}\n").as_bytes())?;
+        paint::print_bytes(format!("{answer}\n").as_bytes())?;
     } else {
-        paint::say(&ToldEdit::read(&answer)?.in_full())?;
+        paint::print(&HistoryEdit::read(&answer)?.render_full())?;
     }
     Ok(ExitCode::SUCCESS)
 }

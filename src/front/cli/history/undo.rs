@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use crate::error::Error;
 use crate::front::answer::ResponseOptions;
+use crate::front::cli::async_work::{author, work};
 use crate::front::cli::confirm;
-use crate::front::cli::done::CommandOutcome;
+use crate::front::cli::outcome::CommandOutcome;
 use crate::front::cli::roots::TrustArgs;
-use crate::front::cli::stored::CommandWorkspace;
-use crate::front::cli::work::{author, work};
-use crate::front::past;
-use crate::request::{Author, Direction, Revert, Target};
+use crate::front::cli::store_args::CommandWorkspace;
+use crate::front::revert;
+use crate::request::{Author, Direction, Target, UndoRequest};
 
 /// The arguments of `lockgate undo` and `lockgate redo`.
 #[derive(Debug, clap::Args)]
@@ -21,9 +21,9 @@ pub(in crate::front::cli) struct UndoArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "id")]
     path: Option<String>,
     #[command(flatten)]
-    place: CommandWorkspace,
+    workspace: CommandWorkspace,
     #[command(flatten)]
-    word: TrustArgs,
+    trust: TrustArgs,
     /// Prints the answer as JSON, just as the MCP tool gives it
     #[arg(long)]
     json: bool,
@@ -31,23 +31,24 @@ pub(in crate::front::cli) struct UndoArgs {
 
 /// Undoes or redoes an edit and prints the result.
 pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result<ExitCode, Error> {
-    let UndoArgs { id, path, place, word, json } = args;
+    let UndoArgs { id, path, workspace: place, trust: word, json } = args;
     let name = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
     let shape = ResponseOptions { path: path.clone(), ..ResponseOptions::default() };
-    let (done, shape) = confirm::asking(|agreed| {
-        let author = Author { agreed, ..author(name) };
-        let revert = Revert { direction, edit_id: id.clone(), of: path.clone().map(Target::File), author };
-        let turned = work(place.open(word.promise()), |workspace, watch| async move {
-            Ok(past::revert(&workspace, revert, watch).await)
+    let (done, shape) = confirm::with_confirmation(|agreed| {
+        let author = Author { confirmation_id: agreed, ..author(name) };
+        let revert =
+            UndoRequest { direction, edit_id: id.clone(), target: path.clone().map(Target::File), author };
+        let turned = work(place.open(word.trust_override()), |workspace, watch| async move {
+            Ok(revert::revert(&workspace, revert, watch).await)
         });
         let done = match turned {
-            Ok((reports, turned)) => CommandOutcome::Turned(reports, turned),
-            Err(refusal) => CommandOutcome::refused(refusal),
+            Ok((reports, turned)) => CommandOutcome::Reverted(reports, turned),
+            Err(refusal) => CommandOutcome::rejected(refusal),
         };
         (done, shape.clone())
     });
-    done.tell(shape, json)
+    done.print(shape, json)
 }

@@ -4,17 +4,17 @@
 //! written through a link or outside the root. No tool of an agent runs this command.
 
 mod client;
+mod outcome;
 mod policy;
-mod shown;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use self::client::Client;
-use self::shown::InitOutcome;
+use self::outcome::InitOutcome;
 use super::gates::INTERRUPTED;
-use super::gates::gate_list::Inside;
+use super::gates::gate_list::InsidePrograms;
 use super::paint;
 use super::roots::current_folder;
 use crate::engine::Workspace;
@@ -57,56 +57,56 @@ pub(super) struct InitArgs {
 
 /// Selects whether a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Writing {
+enum WriteMode {
     Write,
     Show,
 }
 
 /// The handling of an existing server with the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Force {
+enum OnExisting {
     Keep,
-    Change,
+    Replace,
 }
 
 /// The kind of trial before a tool is proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trial {
     /// Tools are tried; the value sets the permission of programs inside the project.
-    Held(Inside),
+    Run(InsidePrograms),
     /// Tools are proposed without a trial.
-    Omitted,
+    Skip,
 }
 
 /// Proposes a policy, or adds the server to a client's configuration.
 pub(super) fn run(args: InitArgs) -> Result<ExitCode, Error> {
     let (json, print) = (args.json, args.print);
-    let refusal = match begin(args) {
+    let refusal = match execute(args) {
         Ok(None) => return Ok(ExitCode::from(INTERRUPTED)),
         Ok(Some(outcome)) if print && !json => return outcome.print(),
-        Ok(Some(outcome)) => return outcome.tell(json),
+        Ok(Some(outcome)) => return outcome.finish(json),
         Err(refusal) => refusal,
     };
     if !json {
         return Err(refusal);
     }
-    paint::say_plain(format!("{:#}\n", shown::refusal(&refusal)).as_bytes())?;
+    paint::print_bytes(format!("{:#}\n", outcome::error_json(&refusal)).as_bytes())?;
     Ok(ExitCode::from(refusal.code.family().exit_code()))
 }
 
 /// Runs the command; returns `None` if a signal cancelled it.
-fn begin(args: InitArgs) -> Result<Option<InitOutcome>, Error> {
+fn execute(args: InitArgs) -> Result<Option<InitOutcome>, Error> {
     let toolsets = args.tools.as_deref().map(toolsets).transpose()?;
-    let writing = if args.print { Writing::Show } else { Writing::Write };
-    let force = if args.force { Force::Change } else { Force::Keep };
+    let writing = if args.print { WriteMode::Show } else { WriteMode::Write };
+    let force = if args.force { OnExisting::Replace } else { OnExisting::Keep };
     let workspace = open(args.root)?;
     match args.client {
         Some(client) => client::run(&workspace, client, toolsets.as_deref(), (writing, force)).map(Some),
         None => {
             let trial = match (args.no_trial, args.trust) {
-                (true, _) => Trial::Omitted,
-                (false, true) => Trial::Held(Inside::Allowed),
-                (false, false) => Trial::Held(Inside::Refused),
+                (true, _) => Trial::Skip,
+                (false, true) => Trial::Run(InsidePrograms::Allowed),
+                (false, false) => Trial::Run(InsidePrograms::Denied),
             };
             policy::run(&workspace, toolsets.as_deref(), writing, trial)
         }

@@ -33,7 +33,7 @@ enum SchemaTopic {
 
 /// Prints the schemas of an interface as JSON.
 pub(super) fn run(args: SchemaArgs) -> Result<ExitCode, Error> {
-    let selection = args.choice.named()?.unwrap_or_default();
+    let selection = args.choice.selection()?.unwrap_or_default();
     let schema = match args.of {
         SchemaTopic::Tools => json!(mcp::listed(&selection, args.choice.access())),
         SchemaTopic::Policy => policy::schema(),
@@ -41,6 +41,6 @@ pub(super) fn run(args: SchemaArgs) -> Result<ExitCode, Error> {
     let mut text = serde_json::to_string_pretty(&schema)
         .map_err(|trouble| Error::new(Code::Internal, format!("the schemas cannot be written: {trouble}")))?;
     text.push('\n');
-    paint::say_plain(text.as_bytes())?;
+    paint::print_bytes(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -50,7 +50,7 @@ fn property(setting: &Setting, shared: &mut Map<String, Value>) -> Value {
     let schema = with(json!({ "description": setting.meaning }), shaped(&setting.shape, shared));
     match setting.absent {
         Absent::Is(default) => with(schema, json!({ "default": written(default) })),
-        Absent::Refused | Absent::Says(_) => schema,
+        Absent::Refused | Absent::Described(_) => schema,
     }
 }
 
@@ -96,12 +96,12 @@ fn shaped(shape: &ValueShape, shared: &mut Map<String, Value>) -> Value {
 }
 
 fn whole(range: &Range) -> Value {
-    json!({ "type": "integer", "minimum": range.least, "maximum": range.most })
+    json!({ "type": "integer", "minimum": range.min, "maximum": range.max })
 }
 
 fn duration(range: &Range, units: &str, example: &str) -> Value {
     let text = json!({ "type": "string", "pattern": format!("^[0-9]+({units})$"), "examples": [example] });
-    if range.least > 0 { text } else { json!({ "anyOf": [text, { "const": 0 }] }) }
+    if range.min > 0 { text } else { json!({ "anyOf": [text, { "const": 0 }] }) }
 }
 
 /// Returns the schema of a tool name: a gate of the catalogue or any name that `define` may use.

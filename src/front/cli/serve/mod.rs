@@ -1,6 +1,6 @@
 //! `lockgate serve`: serves the tools to MCP clients over standard input and output or HTTP.
 
-mod several;
+mod setup;
 mod token;
 
 use std::io;
@@ -14,10 +14,10 @@ use clap::value_parser;
 use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
 
+use super::async_work::{runtime, workers};
 use super::paint;
 use super::roots::TrustArgs;
-use super::stored::CommandWorkspace;
-use super::work::{runtime, workers};
+use super::store_args::CommandWorkspace;
 use crate::engine::Workspace;
 use crate::error::Error;
 use crate::front::http::{self, Grants, Setup};
@@ -28,7 +28,7 @@ use crate::front::toolset::{Selection, WriteAccess};
 const LOG: (&str, &str) = ("LOCKGATE_LOG", "warn");
 
 /// Time after a signal for work that no client waits for, such as a cancelled edit.
-const LAST_WORK: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The arguments of `lockgate serve`.
 #[derive(Debug, clap::Args)]
@@ -41,18 +41,18 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 )]
 pub(super) struct ServeArgs {
     #[command(subcommand)]
-    instead: Option<Instead>,
+    command: Option<ServeCommand>,
     #[command(flatten)]
-    place: CommandWorkspace,
+    workspace: CommandWorkspace,
     #[command(flatten)]
     choice: ToolsetChoice,
     #[command(flatten)]
-    word: TrustArgs,
+    trust: TrustArgs,
     /// Controls the structured part of answers, in addition to the text
     #[arg(long, value_name = "WHEN", default_value = Structured::default().name(), value_parser = structured())]
     structured: Structured,
     /// Timeout in seconds for code from the client's model
-    #[arg(long, value_name = "S", default_value_t = ServerOptions::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "S", default_value_t = ServerOptions::DEFAULT_MODEL_TIMEOUT, value_parser = value_parser!(u64).range(1..=3600))]
     model_timeout: u64,
     /// Address and port to serve over HTTP, instead of standard input and output, such as 127.0.0.1:8137
     #[arg(long, value_name = "ADDR")]
@@ -64,7 +64,7 @@ pub(super) struct ServeArgs {
 
 /// A command that runs instead of the server.
 #[derive(Debug, clap::Subcommand)]
-enum Instead {
+enum ServeCommand {
     /// Creates a token for a client of a server with a configuration
     Token(token::TokenArgs),
 }
@@ -84,7 +84,7 @@ impl ToolsetChoice {
     /// Returns the toolsets of `--tools`, if given.
     ///
     /// Errors: `INVALID_INPUT` for an unknown toolset.
-    pub(super) fn named(&self) -> Result<Option<Selection>, Error> {
+    pub(super) fn selection(&self) -> Result<Option<Selection>, Error> {
         self.tools.as_deref().map(str::parse).transpose()
     }
 
@@ -97,46 +97,46 @@ impl ToolsetChoice {
 /// Serves until the client disconnects or a signal arrives. Running edits finish and are answered; after a signal,
 /// they are cancelled if they take longer than two seconds.
 pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
-    if let Some(Instead::Token(args)) = &args.instead {
+    if let Some(ServeCommand::Token(args)) = &args.command {
         return token::run(args);
     }
-    let (named, access) = (args.choice.named()?, args.choice.access());
+    let (named, access) = (args.choice.selection()?, args.choice.access());
     let manners =
-        ServerOptions { structured: args.structured, patience: Duration::from_secs(args.model_timeout) };
-    let promise = args.word.promise();
+        ServerOptions { structured: args.structured, model_timeout: Duration::from_secs(args.model_timeout) };
+    let promise = args.trust.trust_override();
     if let Some(file) = &args.config {
         log_to_stderr();
-        return over_http(several::of_configuration(file, promise, manners)?);
+        return over_http(setup::from_configuration(file, promise, manners)?);
     }
-    let workspace = args.place.open(promise)?;
+    let workspace = args.workspace.open(promise)?;
     workspace.keep_servers();
     log_to_stderr();
-    let selection = named.unwrap_or_else(|| of_policy(&workspace, args.place.usual()));
+    let selection = named.unwrap_or_else(|| policy_selection(&workspace, args.workspace.default_selection()));
     if let Some(listen) = args.http {
         let reach = Grants { workspace, selection, access };
-        return over_http(several::of_one(listen, reach, manners)?);
+        return over_http(setup::for_one_user(listen, reach, manners)?);
     }
     let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
     let served = runtime.block_on(mcp::serve(workspace, selection, access, manners, stop.clone()));
     if stop.is_cancelled() {
         // A thread that reads standard input may still wait for a silent client.
-        runtime.shutdown_timeout(LAST_WORK);
+        runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     }
     served.map(|()| ExitCode::SUCCESS)
 }
 
 fn over_http(setup: Setup) -> Result<ExitCode, Error> {
     let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
-    let listening = |address| paint::complain(&format!("listening on http://{address}/mcp\n"));
+    let listening = |address| paint::print_error(&format!("listening on http://{address}/mcp\n"));
     let served = runtime.block_on(http::serve(setup, stop, listening));
-    runtime.shutdown_timeout(LAST_WORK);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     served.map(|()| ExitCode::SUCCESS)
 }
 
 /// Returns the toolsets of the policy at the top of the first root, or else the default.
 ///
 /// An invalid policy does not stop the server: each edit is rejected until a person corrects it.
-fn of_policy(workspace: &Workspace, usual: Selection) -> Selection {
+fn policy_selection(workspace: &Workspace, usual: Selection) -> Selection {
     let named = workspace.policy_at_top().and_then(|policy| match &policy.toolsets {
         Some(toolsets) => toolsets.join(",").parse().map(Some),
         None => Ok(None),

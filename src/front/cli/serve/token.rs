@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::error::{Code, Error};
 use crate::front::cli::paint;
-use crate::front::http::Secret;
+use crate::front::http::BearerToken;
 use crate::policy::Token;
 
 /// The environment variable that contains the token instead of a file.
@@ -29,33 +29,33 @@ pub(super) fn run(args: &TokenArgs) -> Result<ExitCode, Error> {
         let seen = "a name has letters, digits, `.`, `_`, `@` and `-`, and at most 64 of them";
         return Err(Error::new(Code::InvalidInput, seen).field("NAME"));
     }
-    let (secret, shown) = match given()? {
+    let (secret, shown) = match from_env()? {
         Some(secret) => (secret, false),
-        None => (Secret::fresh()?, true),
+        None => (BearerToken::generate()?, true),
     };
     let hash = blake3::Hash::from_bytes(secret.hash()).to_hex();
     let entry = format!("  - name: {name}\n    hash: blake3:{hash}\n    roots: [/path/to/a/project]\n");
     if shown {
-        paint::complain(&format!("for the client, and shown this once: {}\n", secret.reveal()));
+        paint::print_error(&format!("for the client, and shown this once: {}\n", secret.reveal()));
     }
-    paint::say_plain(entry.as_bytes())?;
+    paint::print_bytes(entry.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the token from the environment.
-pub(super) fn given() -> Result<Option<Secret>, Error> {
+pub(super) fn from_env() -> Result<Option<BearerToken>, Error> {
     secret(TOKEN)
 }
 
 /// Returns the secret that servers behind one balancer share, from the environment.
-pub(super) fn seal() -> Result<Option<Secret>, Error> {
+pub(super) fn seal() -> Result<Option<BearerToken>, Error> {
     secret(SEAL)
 }
 
-fn secret(variable: &str) -> Result<Option<Secret>, Error> {
+fn secret(variable: &str) -> Result<Option<BearerToken>, Error> {
     match env::var_os(variable) {
         None => Ok(None),
         Some(text) if text.is_empty() => Ok(None),
-        Some(text) => Secret::given(text.to_str().unwrap_or_default(), variable).map(Some),
+        Some(text) => BearerToken::parse(text.to_str().unwrap_or_default(), variable).map(Some),
     }
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::{StoreLocation, depot, tell};
+use super::{StoreLocation, database, print};
 use crate::engine::Added;
 use crate::error::Error;
 use crate::front::cli::paint::{DONE, FAINT, LABEL, labelled, visible};
@@ -13,7 +13,7 @@ use crate::front::cli::paint::{DONE, FAINT, LABEL, labelled, visible};
 #[derive(Debug, clap::Args)]
 pub(super) struct AppArgs {
     #[command(subcommand)]
-    verb: AppCommand,
+    command: AppCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -42,23 +42,26 @@ enum AppCommand {
 }
 
 pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
-    match args.verb {
+    match args.command {
         AppCommand::Add { id, organization, store, json } => {
-            let added = depot(&store)?.add_app(&id, organization.as_deref())?;
+            let added = database(&store)?.add_app(&id, organization.as_deref())?;
             let said = match added {
                 Added::New => "was registered",
-                Added::There => "was already registered",
+                Added::Existing => "was already registered",
             };
             let value = json!({"id": id, "organization": organization, "new": added == Added::New});
-            let text =
-                labelled(DONE, "app", format!("{} {said}, {}", visible(&id), whose(organization.as_deref())));
-            tell(json, &value, &text)?;
+            let text = labelled(
+                DONE,
+                "app",
+                format!("{} {said}, {}", visible(&id), owner_text(organization.as_deref())),
+            );
+            print(json, &value, &text)?;
         }
         AppCommand::List { store, json } => {
-            let apps = depot(&store)?.apps()?;
+            let apps = database(&store)?.apps()?;
             let value = |(id, organization): &(String, Option<String>)| json!({"id": id, "organization": organization});
             let line = |(id, organization): &(String, Option<String>)| {
-                labelled(LABEL, &visible(id), whose(organization.as_deref()))
+                labelled(LABEL, &visible(id), owner_text(organization.as_deref()))
             };
             let mut text: String = apps.iter().map(line).collect();
             if apps.is_empty() {
@@ -68,12 +71,12 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
                     "no app is registered; lockgate store app add ID registers one",
                 );
             }
-            tell(json, &json!({"apps": apps.iter().map(value).collect::<Vec<Value>>()}), &text)?;
+            print(json, &json!({"apps": apps.iter().map(value).collect::<Vec<Value>>()}), &text)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn whose(organization: Option<&str>) -> String {
+fn owner_text(organization: Option<&str>) -> String {
     organization.map_or_else(|| "global".to_owned(), |id| format!("of organisation {}", visible(id)))
 }

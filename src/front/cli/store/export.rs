@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{StoreLocation, complain, depot, failures, tell};
+use super::{StoreLocation, database, failures, print, print_rejections};
 use crate::engine::Exported;
 use crate::error::Error;
 use crate::front::cli::paint::{DONE, labelled};
@@ -24,12 +24,12 @@ pub(super) struct ExportArgs {
 
 /// Exports and prints the counts.
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
-    let Exported { entities, apps, failed } = depot(&args.store)?.export(&args.dir)?;
+    let Exported { entities, apps, failed } = database(&args.store)?.export(&args.dir)?;
     let each = || failed.iter().map(|(name, why)| (name.as_str(), why));
     let counts = json!({"entities": entities, "apps": apps, "failed": failures(each())});
     let refused = if failed.is_empty() { String::new() } else { format!(", {} refused", failed.len()) };
     let text = labelled(DONE, "exported", format!("entities: {entities}, apps: {apps}{refused}"));
-    let code = complain(args.json, each());
-    tell(args.json, &counts, &text)?;
+    let code = print_rejections(args.json, each());
+    print(args.json, &counts, &text)?;
     Ok(code)
 }

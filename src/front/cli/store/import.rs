@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value, json};
 
-use super::{StoreLocation, complain, depot, failures, tell};
-use crate::engine::{Bring, ImportStatus, Imported, OnConflict, Tenant, Workspace};
+use super::{StoreLocation, database, failures, print, print_rejections};
+use crate::engine::{Import, ImportStatus, Imported, OnConflict, Tenant, Workspace};
 use crate::error::Error;
+use crate::front::cli::async_work::{author, work};
 use crate::front::cli::paint::{DONE, labelled};
 use crate::front::cli::roots::TrustArgs;
-use crate::front::cli::work::{author, work};
 use crate::gate::adopt_orphans;
 use crate::request::Mode;
 
@@ -37,7 +37,7 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     #[command(flatten)]
-    word: TrustArgs,
+    trust: TrustArgs,
     /// Prints the counts and what was refused as JSON
     #[arg(long)]
     json: bool,
@@ -46,22 +46,26 @@ pub(super) struct ImportArgs {
 /// Imports and prints the result of each file.
 pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
     adopt_orphans();
-    let ImportArgs { dir, store, replace, mode, root, word, json } = args;
-    let (depot, mode) = (depot(&store)?, Mode::named(&mode).unwrap_or_default());
+    let ImportArgs { dir, store, replace, mode, root, trust: word, json } = args;
+    let (depot, mode) = (database(&store)?, Mode::from_name(&mode).unwrap_or_default());
     // `verify_only` writes nothing, not even apps.
-    let apps = if mode == Mode::VerifyOnly { Vec::new() } else { depot.bring_apps(&dir)? };
+    let apps = if mode == Mode::VerifyOnly { Vec::new() } else { depot.import_apps(&dir)? };
     let roots: Vec<PathBuf> = root.into_iter().collect();
     let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(&roots) };
-    let opened = opening.promising(word.promise()).storing(depot).reaching(Tenant::Everybody).open();
-    let others = if replace { OnConflict::Go } else { OnConflict::Stay };
-    let bring = Bring { folder: dir, others, mode, author: author("store import") };
-    let files = work(opened, |workspace, watch| async move { workspace.bring(bring, watch).await })?;
-    told(json, &apps, &files)
+    let opened = opening
+        .with_trust_override(word.trust_override())
+        .with_database(depot)
+        .with_tenant(Tenant::All)
+        .open();
+    let others = if replace { OnConflict::Replace } else { OnConflict::Keep };
+    let bring = Import { folder: dir, on_conflict: others, mode, author: author("store import") };
+    let files = work(opened, |workspace, watch| async move { workspace.import(bring, watch).await })?;
+    print_results(json, &apps, &files)
 }
 
-fn told(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode, Error> {
+fn print_results(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode, Error> {
     let landed = |all: &[Imported], wanted: ImportStatus| {
-        all.iter().filter(|one| matches!(&one.done, Ok(done) if *done == wanted)).count()
+        all.iter().filter(|one| matches!(&one.result, Ok(done) if *done == wanted)).count()
     };
     let (mut counts, mut said) = (Map::new(), Vec::new());
     for (name, count) in [
@@ -77,14 +81,14 @@ fn told(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode
         }
     }
     let brought = || apps.iter().chain(files);
-    let failed = || brought().filter_map(|one| Some((one.name.as_str(), one.done.as_ref().err()?)));
+    let failed = || brought().filter_map(|one| Some((one.name.as_str(), one.result.as_ref().err()?)));
     let refused = failures(failed());
     if !refused.is_empty() {
         said.push(format!("refused: {}", refused.len()));
     }
     counts.insert("failed".to_owned(), json!(refused));
     let said = if said.is_empty() { "the folder has nothing to import".to_owned() } else { said.join(", ") };
-    let code = complain(as_json, failed());
-    tell(as_json, &Value::Object(counts), &labelled(DONE, "imported", said))?;
+    let code = print_rejections(as_json, failed());
+    print(as_json, &Value::Object(counts), &labelled(DONE, "imported", said))?;
     Ok(code)
 }

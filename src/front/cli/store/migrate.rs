@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{StoreLocation, depot, tell};
+use super::{StoreLocation, database, print};
 use crate::engine::Migrated;
 use crate::error::Error;
 use crate::front::cli::paint::{DONE, WARNING, labelled};
@@ -21,7 +21,7 @@ pub(super) struct MigrateArgs {
 
 /// Migrates and prints the old and new version.
 pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
-    let Migrated { from, to, narrows } = depot(&args.store)?.migrate()?;
+    let Migrated { from, to, narrows } = database(&args.store)?.migrate()?;
     let mut text = labelled(
         DONE,
         "migrated",
@@ -35,6 +35,6 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
         let why = "no index narrows searches: the extension pg_trgm is not available to this role";
         text += &labelled(WARNING, "slow", why);
     }
-    tell(args.json, &json!({"from": from, "to": to, "narrows": narrows}), &text)?;
+    print(args.json, &json!({"from": from, "to": to, "narrows": narrows}), &text)?;
     Ok(ExitCode::SUCCESS)
 }

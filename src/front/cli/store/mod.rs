@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::paint::{self, REFUSED, labelled, visible};
-use super::stored::StoreLocation;
+use super::paint::{self, REJECTED, labelled, visible};
+use super::store_args::StoreLocation;
 use crate::engine::{EntityDatabase, Workspace};
 use crate::error::Error;
 
@@ -24,7 +24,7 @@ use crate::error::Error;
 )]
 pub(super) struct StoreArgs {
     #[command(subcommand)]
-    verb: StoreCommand,
+    command: StoreCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -40,7 +40,7 @@ enum StoreCommand {
 }
 
 pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
-    match args.verb {
+    match args.command {
         StoreCommand::Migrate(args) => migrate::run(&args),
         StoreCommand::Import(args) => import::run(args),
         StoreCommand::Export(args) => export::run(&args),
@@ -49,13 +49,13 @@ pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
 }
 
 /// Returns the database of `--store`, or else the user's own.
-fn depot(store: &StoreLocation) -> Result<Arc<EntityDatabase>, Error> {
-    Ok(store.named()?.unwrap_or_else(|| Workspace::own_depot(&[])))
+fn database(store: &StoreLocation) -> Result<Arc<EntityDatabase>, Error> {
+    Ok(store.database()?.unwrap_or_else(|| Workspace::open_database(&[])))
 }
 
 /// Prints the result as JSON or text.
-fn tell(json: bool, value: &Value, text: &str) -> Result<(), Error> {
-    if json { paint::say_plain(format!("{value}\n").as_bytes()) } else { paint::say(text) }
+fn print(json: bool, value: &Value, text: &str) -> Result<(), Error> {
+    if json { paint::print_bytes(format!("{value}\n").as_bytes()) } else { paint::print(text) }
 }
 
 /// Renders the rejected files as JSON.
@@ -65,7 +65,7 @@ fn failures<'a>(failed: impl Iterator<Item = (&'a str, &'a Error)>) -> Vec<Value
 }
 
 /// Prints the rejected files as text and returns the exit code of the first one.
-fn complain<'a>(json: bool, failed: impl Iterator<Item = (&'a str, &'a Error)>) -> ExitCode {
+fn print_rejections<'a>(json: bool, failed: impl Iterator<Item = (&'a str, &'a Error)>) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for (at, (name, why)) in failed.enumerate() {
         if at == 0 {
@@ -73,7 +73,11 @@ fn complain<'a>(json: bool, failed: impl Iterator<Item = (&'a str, &'a Error)>) 
         }
         if !json {
             let (name, message) = (visible(name), visible(&why.message));
-            paint::complain(&labelled(REFUSED, "refused", format!("{name}: {}: {message}", why.code.name())));
+            paint::print_error(&labelled(
+                REJECTED,
+                "refused",
+                format!("{name}: {}: {message}", why.code.name()),
+            ));
         }
     }
     code

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the record contains exactly the commands that were shown. No tool of an agent runs this command.
 
-pub(super) mod shown;
+pub(super) mod render;
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use crate::error::{Code, Error, ErrorFamily};
 )]
 pub(super) struct TrustCommandArgs {
     #[command(subcommand)]
-    verb: Option<TrustCommand>,
+    command: Option<TrustCommand>,
     #[command(flatten)]
     roots: Roots,
     /// Folder or file of the policy, relative to the current folder, with --root to that
@@ -55,7 +55,7 @@ enum TrustCommand {
 
 /// Shows the commands of a policy and asks for trust, or runs the subcommand.
 pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
-    match args.verb {
+    match args.command {
         None => trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, args.yes),
         Some(TrustCommand::Status { roots, path, json }) => {
             status(&*roots.open(TrustOverride::Recorded)?, &path, json)
@@ -63,7 +63,7 @@ pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
         Some(TrustCommand::Revoke { roots, path }) => {
             let count = roots.open(TrustOverride::Recorded)?.revoke(path.as_deref())?;
             let told = if count == 0 { "nothing was trusted".to_owned() } else { counted(count, "record") };
-            paint::say(&labelled(DONE, "revoked", told))?;
+            paint::print(&labelled(DONE, "revoked", told))?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -71,38 +71,38 @@ pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
 
 fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error> {
     let (policy, commands) = workspace.commands(path)?;
-    paint::say(&shown::commands(&policy, &commands))?;
-    let count = commands.pins.iter().count();
-    let told = visible(commands.told());
+    paint::print(&render::commands(&policy, &commands))?;
+    let count = commands.programs.iter().count();
+    let told = visible(commands.describe());
     if count == 0 {
-        paint::say(&labelled(
+        paint::print(&labelled(
             DONE,
             "trusted",
             format!("{told} runs no commands, so there is nothing to trust"),
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
-    if workspace.withheld(&commands).is_none() {
-        paint::say(&labelled(
+    if workspace.missing_trust(&commands).is_none() {
+        paint::print(&labelled(
             DONE,
             "trusted",
             format!("{told} is already trusted, and nothing has changed"),
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
-    if !yes && !asked()? {
-        paint::say(&labelled(WARNING, "withheld", "nothing was trusted"))?;
+    if !yes && !ask_person()? {
+        paint::print(&labelled(WARNING, "withheld", "nothing was trusted"))?;
         return Ok(ExitCode::from(ErrorFamily::Policy.exit_code()));
     }
     workspace.trust(&commands)?;
-    paint::say(&labelled(DONE, "trusted", format!("{told} with {}", counted(count, "command"))))?;
+    paint::print(&labelled(DONE, "trusted", format!("{told} with {}", counted(count, "command"))))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Asks the person at the terminal.
 ///
 /// Errors: `INVALID_INPUT` without a terminal.
-fn asked() -> Result<bool, Error> {
+fn ask_person() -> Result<bool, Error> {
     let (input, output) = (io::stdin(), io::stdout());
     if !input.is_terminal() || !output.is_terminal() {
         let seen = "cannot ask: standard input and output are not a terminal";
@@ -110,7 +110,7 @@ fn asked() -> Result<bool, Error> {
             Error::new(Code::InvalidInput, seen).hint("have a person review the commands, then use --yes")
         );
     }
-    paint::say("Trust these commands? [y/N] ")?;
+    paint::print("Trust these commands? [y/N] ")?;
     let mut answer = String::new();
     input
         .read_line(&mut answer)
@@ -120,13 +120,14 @@ fn asked() -> Result<bool, Error> {
 
 fn status(workspace: &Workspace, path: &str, json: bool) -> Result<ExitCode, Error> {
     let (policy, commands) = workspace.commands(path)?;
-    let why = if commands.pins.iter().next().is_none() { None } else { workspace.withheld(&commands) };
+    let why =
+        if commands.programs.iter().next().is_none() { None } else { workspace.missing_trust(&commands) };
     if json {
-        let told = shown::json(&policy, &commands, why.as_deref());
-        paint::say_plain(format!("{told:#}\n").as_bytes())?;
+        let told = render::json(&policy, &commands, why.as_deref());
+        paint::print_bytes(format!("{told:#}\n").as_bytes())?;
     } else {
-        paint::say(&match &why {
-            None => labelled(DONE, "trusted", visible(commands.told())),
+        paint::print(&match &why {
+            None => labelled(DONE, "trusted", visible(commands.describe())),
             Some(why) => {
                 labelled(WARNING, "withheld", visible(why))
                     + &labelled(LABEL, "hint", "`lockgate trust` shows the commands, and asks")

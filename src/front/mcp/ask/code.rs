@@ -1,7 +1,7 @@
 //! Extracts code from a model's answer: the content of its single fenced block, or the whole text without fences.
 
 /// Maximum bytes of code that are accepted from a model.
-pub(super) const LONGEST: usize = 64 * 1024;
+pub(super) const MAX_CODE_BYTES: usize = 64 * 1024;
 
 /// Extracts the code of an answer. For prose files, which may contain fenced blocks, a block must be the whole
 /// answer.
@@ -13,21 +13,21 @@ pub(super) fn code_in(answer: &str, prose: bool) -> Result<String, String> {
         [block] if prose && !block.is_all() => {
             return Err("only a part of its answer is fenced, and the file may have fences itself".to_owned());
         }
-        [block] => block.inside.to_owned(),
+        [block] => block.content.to_owned(),
         several => return Err(format!("its answer has {} fenced blocks", several.len())),
     };
     match code.len() {
         _ if code.trim().is_empty() => Err("its answer is empty".to_owned()),
-        0..=LONGEST => Ok(code),
-        length => {
-            Err(format!("its answer has {length} bytes of code, more than the {LONGEST} that are taken"))
-        }
+        0..=MAX_CODE_BYTES => Ok(code),
+        length => Err(format!(
+            "its answer has {length} bytes of code, more than the {MAX_CODE_BYTES} that are taken"
+        )),
     }
 }
 
 struct CodeFence<'a> {
     before: &'a str,
-    inside: &'a str,
+    content: &'a str,
     after: &'a str,
 }
 
@@ -60,7 +60,7 @@ fn blocks(answer: &str) -> Result<Vec<CodeFence<'_>>, String> {
             Some((fence, outer, inner)) if closes(line, fence) => {
                 let part = |range: std::ops::Range<usize>| answer.get(range).unwrap_or_default();
                 let (before, inside) = (part(0..outer), part(inner..start));
-                found.push(CodeFence { before, inside, after: part(end..answer.len()) });
+                found.push(CodeFence { before, content: inside, after: part(end..answer.len()) });
                 open = None;
             }
             Some(_) => {}
@@ -154,8 +154,8 @@ mod tests {
         ] {
             assert!(code_in(answer, prose).unwrap_err().contains(why), "{answer}");
         }
-        assert!(code_in(&"x".repeat(LONGEST), false).unwrap_err().contains("65537 bytes"));
-        assert!(code_in(&"x".repeat(LONGEST - 1), false).is_ok());
+        assert!(code_in(&"x".repeat(MAX_CODE_BYTES), false).unwrap_err().contains("65537 bytes"));
+        assert!(code_in(&"x".repeat(MAX_CODE_BYTES - 1), false).is_ok());
     }
 
     proptest! {

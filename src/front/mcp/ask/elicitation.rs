@@ -11,16 +11,16 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::{AskMethod, AskOutcome, Inquiry, ModelCode, Returned, Topic};
+use super::{AskMethod, AskOutcome, Inquiry, ModelCode, ReturnedInput, Topic};
 use crate::error::{Code, Confirmation, Error};
 
 /// Time for a person to answer.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 /// Key of the question in `inputResponses`.
-const WRITE: &str = "write";
+const WRITE_KEY: &str = "write";
 
 /// Returns the method of asking the person at the client.
-pub(super) fn way(context: &RequestContext<RoleServer>) -> AskMethod {
+pub(super) fn method(context: &RequestContext<RoleServer>) -> AskMethod {
     let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
     // A client that names no form supports the first one: https://modelcontextprotocol.io/specification
     AskMethod::from_context(
@@ -31,30 +31,30 @@ pub(super) fn way(context: &RequestContext<RoleServer>) -> AskMethod {
 
 impl Inquiry {
     /// Asks the person about a write; `written` is the code if the client's model wrote it.
-    pub(in crate::front::mcp) async fn person(
+    pub(in crate::front::mcp) async fn ask_person(
         &self,
         question: &Confirmation,
         written: Option<&ModelCode>,
     ) -> AskOutcome<()> {
         let request = ElicitRequest::new(params(question));
-        let unasked = |why: &str| unasked(question, why);
+        let unasked = |why: &str| not_confirmed(question, why);
         match &self.person {
-            AskMethod::None => AskOutcome::No(unasked("this client cannot ask a person")),
-            AskMethod::Again => {
-                let topic = Topic::Write { about: question.about.clone(), written: written.cloned() };
-                match self.later(WRITE, InputRequest::Elicitation(request), &topic, PATIENCE) {
-                    Some(later) => AskOutcome::Later(Box::new(later)),
-                    None => AskOutcome::No(unasked("the server cannot seal the request state")),
+            AskMethod::None => AskOutcome::Failed(unasked("this client cannot ask a person")),
+            AskMethod::RepeatCall => {
+                let topic = Topic::Write { about: question.id.clone(), written: written.cloned() };
+                match self.input_required(WRITE_KEY, InputRequest::Elicitation(request), &topic, TIMEOUT) {
+                    Some(later) => AskOutcome::InputRequired(Box::new(later)),
+                    None => AskOutcome::Failed(unasked("the server cannot seal the request state")),
                 }
             }
             AskMethod::Request(peer) => {
                 let request = ServerRequest::ElicitRequest(request);
-                let said = match self.put(peer, request, PATIENCE).await {
-                    Ok(ClientResult::ElicitResult(said)) => agreed(&said),
+                let said = match self.send(peer, request, TIMEOUT).await {
+                    Ok(ClientResult::ElicitResult(said)) => check_accepted(&said),
                     Ok(_) => Err(unasked("the client's answer is of another kind")),
                     Err(why) => Err(unasked(&why)),
                 };
-                said.map_or_else(AskOutcome::No, AskOutcome::Answered)
+                said.map_or_else(AskOutcome::Failed, AskOutcome::Answered)
             }
         }
     }
@@ -63,16 +63,16 @@ impl Inquiry {
 /// Returns the person's answer from the repeated call.
 ///
 /// Errors: `NOT_CONFIRMED` without an answer.
-pub(super) fn said(returned: &Returned) -> Result<ElicitResult, Error> {
-    let response = returned.responses.as_ref().and_then(|responses| responses.get(WRITE)).cloned();
+pub(super) fn answer(returned: &ReturnedInput) -> Result<ElicitResult, Error> {
+    let response = returned.responses.as_ref().and_then(|responses| responses.get(WRITE_KEY)).cloned();
     response.and_then(|response| serde_json::from_value(response).ok()).ok_or_else(|| {
-        let seen = format!("`inputResponses` has no answer to `{WRITE}`");
+        let seen = format!("`inputResponses` has no answer to `{WRITE_KEY}`");
         Error::new(Code::NotConfirmed, seen).hint("ask the person again")
     })
 }
 
 /// Rejects every answer other than `accept`.
-pub(super) fn agreed(said: &ElicitResult) -> Result<(), Error> {
+pub(super) fn check_accepted(said: &ElicitResult) -> Result<(), Error> {
     let seen = match said.action {
         ElicitationAction::Accept => return Ok(()),
         ElicitationAction::Decline => "a person was asked before this write, and declined it",
@@ -91,6 +91,6 @@ fn params(question: &Confirmation) -> ElicitRequestParams {
     }
 }
 
-fn unasked(question: &Confirmation, why: &str) -> Error {
+fn not_confirmed(question: &Confirmation, why: &str) -> Error {
     Error::new(Code::NotConfirmed, format!("{}, and {why}", question.reason))
 }

@@ -24,14 +24,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::CallContext;
 use crate::error::{Code, Error};
-use crate::gate::clean;
+use crate::gate::sanitize;
 pub(super) use prompt::Prompt;
-pub(super) use seal::{Asking, ModelCode, Seal};
-use seal::{Lost, Topic};
+pub(super) use seal::{CallBinding, ModelCode, Seal};
+use seal::{SealError, Topic};
 
 /// The client's answers to earlier questions about a call.
 #[derive(Debug, Default)]
-pub(super) struct Returned {
+pub(super) struct ReturnedInput {
     pub(super) responses: Option<InputResponses>,
     pub(super) state: Option<String>,
 }
@@ -44,36 +44,36 @@ pub(super) enum AskMethod {
     /// A request of the server.
     Request(Box<Peer<RoleServer>>),
     /// An answer that asks the client to repeat the call.
-    Again,
+    RepeatCall,
 }
 
 pub(super) enum AskOutcome<T> {
     Answered(T),
     /// The call is answered with this, and the client repeats it.
-    Later(Box<InputRequiredResult>),
+    InputRequired(Box<InputRequiredResult>),
     /// No answer; with the reason.
-    No(Error),
+    Failed(Error),
 }
 
 /// The verified answer that came with a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Resumed {
+pub(super) enum VerifiedInput {
     /// No answer: this is the first attempt.
-    Fresh,
+    New,
     /// Code from the client's model.
     Code(ModelCode),
     /// A person's confirmation of the write with this name, and the code to write.
-    Agreed(String, Option<ModelCode>),
+    Confirmed(String, Option<ModelCode>),
 }
 
 /// A call with the methods of asking about it.
 pub(super) struct Inquiry {
-    call: Asking,
+    call: CallBinding,
     person: AskMethod,
     model: AskMethod,
     seal: Seal,
     /// Timeout of the client's model.
-    patience: Duration,
+    model_timeout: Duration,
     cancelled: CancellationToken,
     stopped: CancellationToken,
 }
@@ -83,7 +83,7 @@ impl AskMethod {
     fn from_context(context: &RequestContext<RoleServer>, offered: bool) -> AskMethod {
         match context.protocol_version() {
             _ if !offered => AskMethod::None,
-            Some(version) if version >= ProtocolVersion::V_2026_07_28 => AskMethod::Again,
+            Some(version) if version >= ProtocolVersion::V_2026_07_28 => AskMethod::RepeatCall,
             Some(_) | None => AskMethod::Request(Box::new(context.peer.clone())),
         }
     }
@@ -92,7 +92,7 @@ impl AskMethod {
     const fn can_ask(&self) -> bool {
         match self {
             AskMethod::None => false,
-            AskMethod::Request(_) | AskMethod::Again => true,
+            AskMethod::Request(_) | AskMethod::RepeatCall => true,
         }
     }
 }
@@ -105,14 +105,14 @@ impl Inquiry {
         desk: &CallContext,
         context: &RequestContext<RoleServer>,
     ) -> Inquiry {
-        let (person, model) = (elicitation::way(context), sampling::way(context));
-        let sealed = matches!((&person, &model), (AskMethod::Again, _) | (_, AskMethod::Again));
+        let (person, model) = (elicitation::method(context), sampling::method(context));
+        let sealed = matches!((&person, &model), (AskMethod::RepeatCall, _) | (_, AskMethod::RepeatCall));
         Inquiry {
-            call: if sealed { Asking::new(tool, arguments) } else { Asking::default() },
+            call: if sealed { CallBinding::new(tool, arguments) } else { CallBinding::default() },
             person,
             model,
             seal: desk.seal.clone(),
-            patience: desk.manners.patience,
+            model_timeout: desk.options.model_timeout,
             cancelled: context.ct.clone(),
             stopped: desk.stop.clone(),
         }
@@ -127,35 +127,36 @@ impl Inquiry {
     ///
     /// Errors: `lost` for a state of another call or an expired one; `NOT_CONFIRMED` when a person did not confirm;
     /// `CODE_BLOCK_REQUIRED` when the model gave no usable code.
-    pub(super) fn resume(&self, returned: &Returned, lost: Code) -> Result<Resumed, Error> {
-        let Some(state) = &returned.state else { return Ok(Resumed::Fresh) };
+    pub(super) fn resume(&self, returned: &ReturnedInput, lost: Code) -> Result<VerifiedInput, Error> {
+        let Some(state) = &returned.state else { return Ok(VerifiedInput::New) };
         let again = |seen: &str| Error::new(lost, seen).hint("send the call again without `requestState`");
         let topic = self.seal.open(state, &self.call).map_err(|trouble| {
             again(match trouble {
-                Lost::Strange => "the `requestState` was not given for this call",
-                Lost::Old => "the answer came too late: the `requestState` does not hold any more",
+                SealError::Invalid => "the `requestState` was not given for this call",
+                SealError::Expired => "the answer came too late: the `requestState` does not hold any more",
             })
         })?;
-        let spent = || match self.seal.spend(state) {
+        let spent = || match self.seal.mark_answered(state) {
             true => Ok(()),
             false => Err(again("the question that this `requestState` belongs to was answered before")),
         };
         match topic {
             Topic::Write { about, written } => {
-                let said = elicitation::said(returned)?;
+                let said = elicitation::answer(returned)?;
                 spent()?;
-                elicitation::agreed(&said).map(|()| Resumed::Agreed(about, written))
+                elicitation::check_accepted(&said).map(|()| VerifiedInput::Confirmed(about, written))
             }
             Topic::Code { version, prose } => {
-                let said = sampling::said(returned)?;
+                let said = sampling::answer(returned)?;
                 spent()?;
-                sampling::code(said, prose).map(|code| Resumed::Code(ModelCode { code, version }))
+                sampling::extract_code(said, prose)
+                    .map(|code| VerifiedInput::Code(ModelCode { code, version }))
             }
         }
     }
 
     /// Returns the answer that asks the client for input and a repeated call.
-    fn later(
+    fn input_required(
         &self,
         name: &str,
         request: InputRequest,
@@ -168,18 +169,19 @@ impl Inquiry {
     }
 
     /// Sends a request to the client and returns its answer, or the reason why there is none.
-    async fn put(
+    async fn send(
         &self,
         peer: &Peer<RoleServer>,
         request: ServerRequest,
         patience: Duration,
     ) -> Result<ClientResult, String> {
         let options = PeerRequestOptions::with_timeout(patience);
-        let sent = peer.send_request_with_option(request, options).await.map_err(|trouble| told(&trouble))?;
+        let sent =
+            peer.send_request_with_option(request, options).await.map_err(|trouble| describe(&trouble))?;
         let id = sent.id.clone();
         tokio::select! {
-            answer = sent.await_response() => answer.map_err(|trouble| told(&trouble)),
-            why = self.ended() => {
+            answer = sent.await_response() => answer.map_err(|trouble| describe(&trouble)),
+            why = self.wait_ended() => {
                 let cancelled = CancelledNotificationParam::new(Some(id), Some(why.to_owned()));
                 // A disconnected client needs no notification.
                 drop(peer.notify_cancelled(cancelled).await);
@@ -189,7 +191,7 @@ impl Inquiry {
     }
 
     /// Waits until the answer is no longer needed, and returns the reason.
-    async fn ended(&self) -> &'static str {
+    async fn wait_ended(&self) -> &'static str {
         tokio::select! {
             () = self.cancelled.cancelled() => "the call was cancelled",
             () = self.stopped.cancelled() => "the server was stopped",
@@ -198,11 +200,11 @@ impl Inquiry {
 }
 
 /// Describes why a client gave no answer; the client's own message is sanitized.
-fn told(trouble: &ServiceError) -> String {
+fn describe(trouble: &ServiceError) -> String {
     match trouble {
         ServiceError::Timeout { timeout } => format!("there was no answer within {} s", timeout.as_secs()),
-        ServiceError::McpError(refusal) => format!("the client refused: {}", clean(&refusal.message)),
-        other => format!("the client did not ask: {}", clean(&other.to_string())),
+        ServiceError::McpError(refusal) => format!("the client refused: {}", sanitize(&refusal.message)),
+        other => format!("the client did not ask: {}", sanitize(&other.to_string())),
     }
 }
 

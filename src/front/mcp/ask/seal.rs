@@ -23,7 +23,7 @@ const MOST_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 pub(in crate::front::mcp) struct Seal {
     codec: Option<Arc<RequestStateCodec>>,
     /// Counter that makes every state unique.
-    given: Arc<AtomicU64>,
+    counter: Arc<AtomicU64>,
     /// The answered states; each is valid for one answer.
     answered: Arc<Mutex<LruCache<Version, ()>>>,
 }
@@ -48,21 +48,21 @@ pub(in crate::front::mcp) struct ModelCode {
 
 /// The reason why a state cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lost {
+pub(super) enum SealError {
     /// It belongs to another server or another call.
-    Strange,
-    Old,
+    Invalid,
+    Expired,
 }
 
 /// The call of a question, to which its seal is bound.
 #[derive(Debug, Default)]
-pub(in crate::front::mcp) struct Asking(Vec<u8>);
+pub(in crate::front::mcp) struct CallBinding(Vec<u8>);
 
-impl Asking {
+impl CallBinding {
     /// Creates the binding from the tool and all its arguments.
-    pub(in crate::front::mcp) fn new(tool: &str, arguments: &JsonObject) -> Asking {
+    pub(in crate::front::mcp) fn new(tool: &str, arguments: &JsonObject) -> CallBinding {
         let arguments = serde_json::to_vec(arguments).unwrap_or_default();
-        Asking([tool.as_bytes(), b"\0", Version::hash(&arguments).hex().as_bytes()].concat())
+        CallBinding([tool.as_bytes(), b"\0", Version::hash(&arguments).hex().as_bytes()].concat())
     }
 }
 
@@ -83,31 +83,31 @@ impl Seal {
         // Start at a random number: servers that share a key would otherwise create equal states.
         let first = random().map(u64::from_le_bytes).unwrap_or_default();
         let answered = Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED)));
-        Seal { codec: codec.map(Arc::new), given: Arc::new(AtomicU64::new(first)), answered }
+        Seal { codec: codec.map(Arc::new), counter: Arc::new(AtomicU64::new(first)), answered }
     }
 
     /// Seals a topic for a call with a lifetime.
-    pub(super) fn seal(&self, topic: &Topic, call: &Asking, patience: Duration) -> Option<String> {
+    pub(super) fn seal(&self, topic: &Topic, call: &CallBinding, patience: Duration) -> Option<String> {
         let options = SealOptions::new().associated_data(&call.0).ttl(patience);
-        let number = self.given.fetch_add(1, Ordering::Relaxed);
+        let number = self.counter.fetch_add(1, Ordering::Relaxed);
         Some(self.codec.as_ref()?.seal_with(&serde_json::to_vec(&(number, topic)).ok()?, &options))
     }
 
     /// Opens a state that was sealed for the same call.
-    pub(super) fn open(&self, state: &str, call: &Asking) -> Result<Topic, Lost> {
-        let codec = self.codec.as_ref().ok_or(Lost::Strange)?;
+    pub(super) fn open(&self, state: &str, call: &CallBinding) -> Result<Topic, SealError> {
+        let codec = self.codec.as_ref().ok_or(SealError::Invalid)?;
         match codec.open_with(state, &call.0) {
             Ok(sealed) => {
                 let opened = serde_json::from_slice::<(u64, Topic)>(&sealed);
-                opened.map(|(_, topic)| topic).map_err(|_| Lost::Strange)
+                opened.map(|(_, topic)| topic).map_err(|_| SealError::Invalid)
             }
-            Err(RequestStateError::Expired) => Err(Lost::Old),
-            Err(_) => Err(Lost::Strange),
+            Err(RequestStateError::Expired) => Err(SealError::Expired),
+            Err(_) => Err(SealError::Invalid),
         }
     }
 
     /// Marks a state as answered; returns true the first time.
-    pub(super) fn spend(&self, state: &str) -> bool {
+    pub(super) fn mark_answered(&self, state: &str) -> bool {
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         answered.put(Version::hash(state.as_bytes()), ()).is_none()
     }
@@ -127,8 +127,8 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(600);
 
-    fn asking(tool: &str, arguments: &Value) -> Asking {
-        Asking::new(tool, arguments.as_object().unwrap())
+    fn asking(tool: &str, arguments: &Value) -> CallBinding {
+        CallBinding::new(tool, arguments.as_object().unwrap())
     }
 
     fn topic() -> Topic {
@@ -149,40 +149,40 @@ mod tests {
         let others = [
             asking("safe_edit_file", &json!({ "path": "b", "content": "x" })),
             asking("create_file", &json!({ "path": "a", "content": "x" })),
-            Asking::default(),
+            CallBinding::default(),
         ];
         for other in others {
-            assert_eq!(seal.open(&state, &other), Err(Lost::Strange));
+            assert_eq!(seal.open(&state, &other), Err(SealError::Invalid));
         }
-        assert_eq!(Seal::new().open(&state, &call), Err(Lost::Strange));
+        assert_eq!(Seal::new().open(&state, &call), Err(SealError::Invalid));
         for forged in ["", "x", "a1b2", &state.replacen('.', "", 1), &format!("{state}A")] {
-            assert_eq!(seal.open(forged, &call), Err(Lost::Strange), "{forged}");
+            assert_eq!(seal.open(forged, &call), Err(SealError::Invalid), "{forged}");
         }
     }
 
     #[test]
     fn what_is_sealed_holds_for_a_time() {
-        let (seal, call) = (Seal::new(), Asking::default());
+        let (seal, call) = (Seal::new(), CallBinding::default());
         let state = seal.seal(&topic(), &call, Duration::ZERO).unwrap();
         std::thread::sleep(Duration::from_millis(2));
-        assert_eq!(seal.open(&state, &call), Err(Lost::Old));
+        assert_eq!(seal.open(&state, &call), Err(SealError::Expired));
     }
 
     #[cfg(feature = "http")]
     #[test]
     fn servers_with_one_key_know_each_other_s_questions() {
         let (one, other) = (Seal::shared([7; 32]), Seal::shared([7; 32]));
-        let call = Asking::default();
+        let call = CallBinding::default();
         let state = one.seal(&topic(), &call, LONG).unwrap();
         assert_eq!(other.open(&state, &call), Ok(topic()));
         assert_ne!(other.seal(&topic(), &call, LONG).unwrap(), state, "their states are not the same");
-        assert_eq!(Seal::shared([8; 32]).open(&state, &call), Err(Lost::Strange));
+        assert_eq!(Seal::shared([8; 32]).open(&state, &call), Err(SealError::Invalid));
     }
 
     #[test]
     fn a_state_is_spent_once() {
         let seal = Seal::new();
-        assert!(seal.spend("one") && seal.spend("two") && !seal.spend("one"));
-        assert!(!seal.clone().spend("two"), "those who share a seal share what was answered");
+        assert!(seal.mark_answered("one") && seal.mark_answered("two") && !seal.mark_answered("one"));
+        assert!(!seal.clone().mark_answered("two"), "those who share a seal share what was answered");
     }
 }

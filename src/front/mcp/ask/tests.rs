@@ -6,11 +6,11 @@ use crate::error::Confirmation;
 
 fn inquiry(arguments: &Value, seal: &Seal) -> Inquiry {
     Inquiry {
-        call: Asking::new("ai_edit_code", arguments.as_object().unwrap()),
-        person: AskMethod::Again,
-        model: AskMethod::Again,
+        call: CallBinding::new("ai_edit_code", arguments.as_object().unwrap()),
+        person: AskMethod::RepeatCall,
+        model: AskMethod::RepeatCall,
         seal: seal.clone(),
-        patience: Duration::from_secs(600),
+        model_timeout: Duration::from_secs(600),
         cancelled: CancellationToken::new(),
         stopped: CancellationToken::new(),
     }
@@ -18,12 +18,14 @@ fn inquiry(arguments: &Value, seal: &Seal) -> Inquiry {
 
 fn question() -> Confirmation {
     let reason = "the policy has a person asked before this write".to_owned();
-    Confirmation { reason, text: "may I?".to_owned(), about: "a1b2".to_owned() }
+    Confirmation { reason, text: "may I?".to_owned(), id: "a1b2".to_owned() }
 }
 
 fn prompt() -> Prompt {
-    let instruction =
-        crate::request::Instruction { text: "say hello".into(), spot: crate::request::InsertPoint::End };
+    let instruction = crate::request::Instruction {
+        text: "say hello".into(),
+        insert_point: crate::request::InsertPoint::End,
+    };
     let text = crate::text::Buffer::read(b"x\n".to_vec(), crate::text::Hints::default()).unwrap();
     let reading = crate::engine::ReadLines {
         path: "a.py".into(),
@@ -36,26 +38,26 @@ fn prompt() -> Prompt {
     Prompt::new(&instruction, &reading).unwrap()
 }
 
-fn returned(state: &str, name: &str, response: &Value) -> Returned {
+fn returned(state: &str, name: &str, response: &Value) -> ReturnedInput {
     let responses = [(name.to_owned(), response.clone())].into();
-    Returned { responses: Some(responses), state: Some(state.to_owned()) }
+    ReturnedInput { responses: Some(responses), state: Some(state.to_owned()) }
 }
 
 async fn asked_of_the_person(inquiry: &Inquiry, written: Option<&ModelCode>) -> String {
-    match inquiry.person(&question(), written).await {
-        AskOutcome::Later(later) => later.request_state.unwrap(),
-        AskOutcome::Answered(()) | AskOutcome::No(_) => panic!(),
+    match inquiry.ask_person(&question(), written).await {
+        AskOutcome::InputRequired(later) => later.request_state.unwrap(),
+        AskOutcome::Answered(()) | AskOutcome::Failed(_) => panic!(),
     }
 }
 
 async fn asked_of_the_model(inquiry: &Inquiry) -> String {
-    match inquiry.model(&prompt()).await {
-        AskOutcome::Later(later) => {
+    match inquiry.ask_model(&prompt()).await {
+        AskOutcome::InputRequired(later) => {
             let requests = later.input_requests.unwrap();
             assert!(matches!(requests.get("code"), Some(InputRequest::CreateMessage(_))));
             later.request_state.unwrap()
         }
-        AskOutcome::Answered(_) | AskOutcome::No(_) => panic!(),
+        AskOutcome::Answered(_) | AskOutcome::Failed(_) => panic!(),
     }
 }
 
@@ -69,10 +71,10 @@ async fn an_agreement_counts_for_the_call_that_was_asked_about_alone_and_once() 
     let call = inquiry(&json!({ "target_file": "a" }), &seal);
     let state = asked_of_the_person(&call, None).await;
     let yes = returned(&state, "write", &json!({ "action": "accept", "content": {} }));
-    assert_eq!(call.resume(&Returned::default(), Code::NotConfirmed), Ok(Resumed::Fresh));
+    assert_eq!(call.resume(&ReturnedInput::default(), Code::NotConfirmed), Ok(VerifiedInput::New));
     let other = inquiry(&json!({ "target_file": "b" }), &seal);
     assert_eq!(code(other.resume(&yes, Code::NotConfirmed)), Some(Code::NotConfirmed));
-    let agreed = Resumed::Agreed("a1b2".to_owned(), None);
+    let agreed = VerifiedInput::Confirmed("a1b2".to_owned(), None);
     assert_eq!(call.resume(&yes, Code::NotConfirmed), Ok(agreed));
     assert_eq!(code(call.resume(&yes, Code::NotConfirmed)), Some(Code::NotConfirmed), "once");
 }
@@ -92,7 +94,7 @@ async fn nothing_but_accept_is_an_agreement() {
         let told = call.resume(&returned(&state, "write", &other), Code::CodeBlockRequired);
         assert_eq!(code(told), Some(Code::NotConfirmed), "{other}");
     }
-    let nothing = Returned { responses: None, state: Some(asked_of_the_person(&call, None).await) };
+    let nothing = ReturnedInput { responses: None, state: Some(asked_of_the_person(&call, None).await) };
     assert_eq!(code(call.resume(&nothing, Code::NotConfirmed)), Some(Code::NotConfirmed));
 }
 
@@ -109,12 +111,12 @@ async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
     assert_eq!(code(other.resume(&said, lost)), Some(lost));
     assert_eq!(code(call.resume(&returned(&state, "write", &message), lost)), Some(lost));
     let written = ModelCode { code: "y\n".into(), version: prompt().version };
-    assert_eq!(call.resume(&said, lost), Ok(Resumed::Code(written.clone())));
+    assert_eq!(call.resume(&said, lost), Ok(VerifiedInput::Code(written.clone())));
     assert_eq!(code(call.resume(&said, lost)), Some(lost), "once");
     // The person's confirmation then applies to that code.
     let state = asked_of_the_person(&call, Some(&written)).await;
     let yes = returned(&state, "write", &json!({ "action": "accept" }));
-    assert_eq!(call.resume(&yes, lost), Ok(Resumed::Agreed("a1b2".into(), Some(written))));
+    assert_eq!(call.resume(&yes, lost), Ok(VerifiedInput::Confirmed("a1b2".into(), Some(written))));
 }
 
 #[tokio::test]
@@ -130,7 +132,8 @@ async fn the_answer_of_one_question_is_none_of_another() {
 
 #[tokio::test]
 async fn an_answer_that_comes_too_late_is_none() {
-    let call = Inquiry { patience: Duration::ZERO, ..inquiry(&json!({ "target_file": "a" }), &Seal::new()) };
+    let call =
+        Inquiry { model_timeout: Duration::ZERO, ..inquiry(&json!({ "target_file": "a" }), &Seal::new()) };
     let state = asked_of_the_model(&call).await;
     tokio::time::sleep(Duration::from_millis(2)).await;
     let message = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "y"}});
@@ -143,8 +146,8 @@ async fn where_nobody_can_be_asked_nobody_answers() {
     let mute =
         Inquiry { person: AskMethod::None, model: AskMethod::None, ..inquiry(&json!({}), &Seal::new()) };
     assert!(!mute.reaches_a_person());
-    let AskOutcome::No(refusal) = mute.model(&prompt()).await else { panic!() };
+    let AskOutcome::Failed(refusal) = mute.ask_model(&prompt()).await else { panic!() };
     assert_eq!(refusal.code, Code::CodeBlockRequired);
-    let AskOutcome::No(refusal) = mute.person(&question(), None).await else { panic!() };
+    let AskOutcome::Failed(refusal) = mute.ask_person(&question(), None).await else { panic!() };
     assert_eq!(refusal.code, Code::NotConfirmed);
 }

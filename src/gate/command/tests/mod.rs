@@ -1,12 +1,12 @@
 //! Runs of small programs of the tests' own.
 
-mod company;
+mod arguments;
 mod names;
 mod notes;
 mod outcomes;
+mod overlays;
 mod samples;
-mod shown;
-mod told;
+mod staging;
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{ProgramInput, look, mend};
+use super::{ProgramInput, check, fix};
 use crate::gate::error::GateError;
 use crate::gate::output::ToolFinding;
 use crate::gate::overlay::DraftOverlay;
@@ -46,19 +46,19 @@ with open(os.path.join(cache, "seen.json"), "w") as file: json.dump(seen, file)
 "#;
 
 /// A project on disk, beside it the folder of lockgate's own and the program.
-pub(super) struct World {
+pub(super) struct Fixture {
     home: TempDir,
     pub(super) search: OsString,
     pub(super) ceiling: Ceiling,
 }
 
-impl World {
+impl Fixture {
     /// A project that has these files.
-    pub(super) fn new(files: &[(&str, &str)]) -> World {
+    pub(super) fn new(files: &[(&str, &str)]) -> Fixture {
         let home = TempDir::new().unwrap();
         fs::create_dir_all(home.path().join("root")).unwrap();
         let ceiling = Ceiling(Isolation::None);
-        let world = World { home, search: crate::gate::search_path(), ceiling };
+        let world = Fixture { home, search: crate::gate::search_path(), ceiling };
         files.iter().for_each(|(path, text)| world.write(path, text));
         world
     }
@@ -122,9 +122,9 @@ impl World {
             .collect();
         let company: Vec<&DraftOverlay<'_>> = company.iter().collect();
         work(&ProgramInput {
-            gone: false,
-            company: &company,
-            also: &[],
+            is_removed: false,
+            overlays: &company,
+            batched: &[],
             isolation: Isolation::None,
             ceiling: self.ceiling,
             rule,
@@ -141,17 +141,17 @@ impl World {
     }
 
     pub(super) fn look(&self, rule: &Rule, path: &str, text: &str) -> Result<Vec<ToolFinding>, GateError> {
-        self.ask(rule, path, text.as_bytes(), within_a_minute(look))
+        self.ask(rule, path, text.as_bytes(), within_a_minute(check))
     }
 
     pub(super) fn mend(&self, rule: &Rule, path: &str, text: &str) -> Result<String, GateError> {
-        self.ask(rule, path, text.as_bytes(), within_a_minute(mend))
+        self.ask(rule, path, text.as_bytes(), within_a_minute(fix))
     }
 
     /// The input that the program recorded for this text.
     pub(super) fn mirrored(&self, words: &str, more: &str, path: &str, text: &[u8]) -> Value {
         let rule = self.rule(MIRROR, words, more);
-        let seen = self.ask(&rule, path, text, within_a_minute(look));
+        let seen = self.ask(&rule, path, text, within_a_minute(check));
         assert_eq!(seen, Ok(Vec::new()));
         self.seen()
     }

@@ -1,7 +1,7 @@
 //! Names of files in outputs, without a file system.
 
-use super::super::names::{RunNames, World};
-use crate::gate::output::Whose;
+use super::super::file_names::{PathLookup, RunNames};
+use crate::gate::output::NamedFile;
 use crate::policy::Input;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn names(root: &str, folder: &str, path: &str, input: Input) -> RunNames {
     let own = copy.join(path);
     let bases = [folder.as_path(), copy, own.parent().unwrap()];
     let draft = Some(Path::new("/tmp/lockgate-x/draft/a.py"));
-    RunNames::new(path, [root, copy].into_iter(), bases, draft, input, World::Paper(beside))
+    RunNames::new(path, [root, copy].into_iter(), bases, draft, input, PathLookup::Listed(beside))
 }
 
 #[test]
@@ -39,17 +39,21 @@ fn every_name_of_the_edited_file_is_known() {
         "<standard input>",
         "<text>",
     ] {
-        assert_eq!(names.whose(name), Whose::Edited, "{name}");
+        assert_eq!(names.resolve(name), NamedFile::Edited, "{name}");
     }
 }
 
 #[test]
 fn a_bare_name_is_the_edited_file_where_no_other_has_it() {
     let bare = names("/r", "", "src/pkg/c.py", Input::Staged);
-    assert_eq!(bare.whose("c.py"), Whose::Edited);
+    assert_eq!(bare.resolve("c.py"), NamedFile::Edited);
     let other = names("/r", "", "src/pkg/a.py", Input::Staged);
-    assert_eq!(other.whose("a.py"), Whose::Other("a.py".to_owned()), "there is one where the program runs");
-    assert_eq!(other.whose("-"), Whose::Other("-".to_owned()), "nothing came on standard input");
+    assert_eq!(
+        other.resolve("a.py"),
+        NamedFile::Other("a.py".to_owned()),
+        "there is one where the program runs"
+    );
+    assert_eq!(other.resolve("-"), NamedFile::Other("-".to_owned()), "nothing came on standard input");
 }
 
 #[test]
@@ -67,13 +71,13 @@ fn other_files_are_named_from_the_root_or_by_their_end() {
         ("nowhere.py", "src/nowhere.py"),
         ("/home/me/r/src", "src"),
     ] {
-        assert_eq!(names.whose(name), Whose::Other(wanted.to_owned()), "{name}");
+        assert_eq!(names.resolve(name), NamedFile::Other(wanted.to_owned()), "{name}");
     }
 }
 
 #[test]
 fn the_whole_file_system_can_be_a_root() {
     let names = names("/", "", "etc/a.py", Input::Stdin);
-    assert_eq!(names.whose("/etc/a.py"), Whose::Edited);
-    assert_eq!(names.whose("/etc/b.py"), Whose::Other("etc/b.py".to_owned()));
+    assert_eq!(names.resolve("/etc/a.py"), NamedFile::Edited);
+    assert_eq!(names.resolve("/etc/b.py"), NamedFile::Other("etc/b.py".to_owned()));
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::gate::output::notes::switch::without;
+use crate::gate::output::notes::switch::without_notes;
 use crate::gate::{Finding, replay};
 use crate::policy::{Catalogue, CommandSpec, Gate, OutputForm, Sample, Stream};
 
@@ -88,7 +88,7 @@ fn disagreements(gate: &Gate, command: &CommandSpec, lines: &[&str]) -> Vec<Stri
     let mut wrong = Vec::new();
     let each = matches!(command.output.form, OutputForm::Jsonl(_) | OutputForm::Regex { .. });
     for sample in recorded(gate) {
-        let wanted: Result<Vec<Finding>, String> = without(|| replay(gate, sample));
+        let wanted: Result<Vec<Finding>, String> = without_notes(|| replay(gate, sample));
         for text in among(stream(sample, command), lines, each) {
             let noisy = read_from(sample, command, text);
             let seen = replay(gate, &noisy);
@@ -145,7 +145,7 @@ fn a_reader_that_knows_no_such_line_is_broken_by_them() {
         commands().filter(|(_, command)| !matches!(command.output.form, OutputForm::Formatted { .. }))
     {
         let lines = [table["*"].all(), table[gate.name.as_str()].all()].concat();
-        let noticed = !without(|| disagreements(gate, command, &lines)).is_empty();
+        let noticed = !without_notes(|| disagreements(gate, command, &lines)).is_empty();
         assert_eq!(noticed, gate.name != "xmllint", "{}", gate.name);
     }
 }
@@ -159,7 +159,7 @@ fn lines_beside_no_answer_are_none() {
     {
         let lines = [table["*"].all(), table[gate.name.as_str()].all()].concat();
         let sample = recorded(gate).next().unwrap();
-        for exit in command.ran.iter().copied().filter(|exit| *exit != 0).chain([99]) {
+        for exit in command.exit_codes.iter().copied().filter(|exit| *exit != 0).chain([99]) {
             let silent =
                 Sample { output: Some(String::new()), errors: String::new(), exit, ..sample.clone() };
             let noisy = read_from(&silent, command, block(&lines));
@@ -208,7 +208,7 @@ fn a_formatter_that_prints_a_line_of_its_own_is_believed_without_the_check() {
     let sample = recorded(black).find(|sample| sample.exit == 0 && sample.finds.is_empty()).unwrap();
     let noisy = Sample { output: Some(format!("All done!\n{}", sample.draft)), ..sample.clone() };
     assert!(replay(black, &noisy).is_err());
-    assert!(without(|| replay(black, &noisy)).is_ok());
+    assert!(without_notes(|| replay(black, &noisy)).is_ok());
 }
 
 /// What a tool finds may quote the text, and a text may hold the words by which the tool says that it passed over a file, or
@@ -277,7 +277,7 @@ fn a_compiler_that_quotes_a_missing_dependency_has_found_something() {
         let gate = Catalogue::embedded().find(name).unwrap();
         let command = gate.command().unwrap();
         let sample = recorded(gate).next().unwrap();
-        let exit = command.ran.iter().copied().find(|exit| *exit != 0).unwrap();
+        let exit = command.exit_codes.iter().copied().find(|exit| *exit != 0).unwrap();
         let run = |errors: &str| {
             let said = Sample { output: Some(String::new()), errors: String::new(), exit, ..sample.clone() };
             replay(gate, &read_from(&said, command, errors.to_owned()))

@@ -17,7 +17,7 @@ fn saying(lines: &[&str]) -> String {
 
 #[test]
 fn findings_are_in_the_edited_file_however_it_is_called() {
-    let world = World::new(&[("conf", ""), ("src/a.py", "old"), ("src/b.py", "")]);
+    let world = Fixture::new(&[("conf", ""), ("src/a.py", "old"), ("src/b.py", "")]);
     let lines =
         ["PATH:1:1: m", "src/a.py:1:2: m", "./src/../src/a.py:1:3: m", "a.py:1:4: m", "file://PATH:1:5: m"];
     let others = [
@@ -54,7 +54,7 @@ fn findings_are_in_the_edited_file_however_it_is_called() {
 
 #[test]
 fn a_name_that_leads_to_the_file_by_links_is_the_files() {
-    let world = World::new(&[("src/a.py", "old"), ("src/b.py", "")]);
+    let world = Fixture::new(&[("src/a.py", "old"), ("src/b.py", "")]);
     let alias = world.home.path().join("alias");
     std::os::unix::fs::symlink(world.root(), &alias).unwrap();
     std::os::unix::fs::symlink("src", world.root().join("link")).unwrap();
@@ -62,7 +62,7 @@ fn a_name_that_leads_to_the_file_by_links_is_the_files() {
                   print(os.path.realpath(file) + ':1:1: m')\nprint(root + '/link/a.py:1:2: m')\n\
                   print(root + '/link/b.py:1:3: m')\nsys.exit(1)";
     let rule = world.rule(script, "'{path}', '{root}'", &format!("input: stdin\n{LINES}"));
-    let by_alias = |ask: &ProgramInput<'_>| within_a_minute(look)(&ProgramInput { root: &alias, ..*ask });
+    let by_alias = |ask: &ProgramInput<'_>| within_a_minute(check)(&ProgramInput { root: &alias, ..*ask });
     let said = world.ask(&rule, "src/a.py", b"text\n", by_alias).unwrap();
     let seen: Vec<_> = said.iter().map(|seen| (seen.elsewhere.as_deref(), seen.column)).collect();
     assert_eq!(seen, [(None, 1), (None, 2), (Some("link/b.py"), 3)]);
@@ -70,7 +70,7 @@ fn a_name_that_leads_to_the_file_by_links_is_the_files() {
 
 #[test]
 fn a_shadow_may_be_called_by_the_name_of_the_draft() {
-    let world = World::new(&[("a.py", "old")]);
+    let world = Fixture::new(&[("a.py", "old")]);
     let more = format!("input: shadow\n{LINES}");
     let rule = world.rule(&saying(&["PATH:1:1: m"]), "'{draft}', '{root}'", &more);
     assert_eq!(world.look(&rule, "a.py", "new").unwrap()[0].elsewhere, None);
@@ -81,7 +81,7 @@ fn a_shadow_may_be_called_by_the_name_of_the_draft() {
 
 #[test]
 fn a_program_that_fails_is_broken() {
-    let world = World::new(&[("a.py", "")]);
+    let world = Fixture::new(&[("a.py", "")]);
     let said = |script: &str| {
         broken(world.look(&world.rule(script, "x", &format!("input: stdin\n{LINES}")), "a.py", "x"))
     };
@@ -103,20 +103,23 @@ fn a_program_that_fails_is_broken() {
 
 #[test]
 fn a_run_ends_with_its_limit_and_its_caller() {
-    let world = World::new(&[("a.py", "")]);
+    let world = Fixture::new(&[("a.py", "")]);
     let rule = world.rule("import time; time.sleep(60)", "'{path}'", &format!("input: staged\n{QUIET}"));
     let token = CancellationToken::new();
     let watch = Watch::new(token.clone(), None);
     let soon = watch.until(Instant::now() + Duration::from_millis(50));
-    assert_eq!(world.ask(&rule, "a.py", b"", |ask| look(ask, soon)), Err(GateError::Halted(Halt::TimedOut)));
+    assert_eq!(world.ask(&rule, "a.py", b"", |ask| check(ask, soon)), Err(GateError::Halted(Halt::TimedOut)));
     token.cancel();
     let late = watch.until(Instant::now() + Duration::from_secs(60));
-    assert_eq!(world.ask(&rule, "a.py", b"", |ask| look(ask, late)), Err(GateError::Halted(Halt::Cancelled)));
+    assert_eq!(
+        world.ask(&rule, "a.py", b"", |ask| check(ask, late)),
+        Err(GateError::Halted(Halt::Cancelled))
+    );
 }
 
 #[test]
 fn a_file_that_is_excepted_is_not_for_the_program() {
-    let world = World::new(&[]);
+    let world = Fixture::new(&[]);
     let rule = world.rule(
         "import sys; sys.stdin.read(); sys.exit(9)",
         "x",
@@ -134,19 +137,19 @@ fn a_file_that_is_excepted_is_not_for_the_program() {
 
 #[test]
 fn what_cannot_be_staged_is_broken() {
-    let world = World::new(&[("a.py", "")]);
+    let world = Fixture::new(&[("a.py", "")]);
     let rule = world.rule("", "'{path}'", &format!("input: staged\n{QUIET}"));
     for path in ["../a.py", "/a.py", "b/../../a.py", "", "./a.py"] {
         assert!(broken(world.look(&rule, path, "x")).starts_with("could not be given the draft: "), "{path}");
     }
     let relative =
-        |ask: &ProgramInput<'_>| within_a_minute(look)(&ProgramInput { root: Path::new("root"), ..*ask });
+        |ask: &ProgramInput<'_>| within_a_minute(check)(&ProgramInput { root: Path::new("root"), ..*ask });
     assert!(broken(world.ask(&rule, "a.py", b"", relative)).contains("not an absolute path"));
 }
 
 #[test]
-fn only_a_formatter_mends() {
-    let world = World::new(&[]);
+fn only_a_formatter_fixes() {
+    let world = Fixture::new(&[]);
     let rule = world.rule("import sys; sys.stdin.read()", "x", &format!("input: stdin\n{QUIET}"));
     assert_eq!(broken(world.mend(&rule, "a.py", "")), "returns no text according to its definition");
 }

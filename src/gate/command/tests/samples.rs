@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::gate::{DiskState, Finding, Installed, live, replay};
+use crate::gate::{DiskState, Finding, InstalledProgram, replay, run_sample};
 use crate::policy::{Gate, Sample};
 
 fn sample(output: Option<&str>, exit: i32) -> Sample {
@@ -11,7 +11,7 @@ fn sample(output: Option<&str>, exit: i32) -> Sample {
         path: "src/a.py".to_owned(),
         draft: "é = 1\nbad\n".to_owned(),
         before: None,
-        beside: Vec::new(),
+        siblings: Vec::new(),
         with: vec![("src/conf".to_owned(), String::new()), ("src/b.py".to_owned(), "bad\n".to_owned())],
         output: output.map(str::to_owned),
         errors: String::new(),
@@ -31,7 +31,7 @@ const MORE: &str = "cwd: [conf]\ncolumns: bytes\noutput: { regex: '^(?P<file>.+?
 
 #[test]
 fn a_recorded_output_is_read_as_if_it_had_just_been_said() {
-    let world = World::new(&[]);
+    let world = Fixture::new(&[]);
     let rule = world.rule("", "'{path}', '{draft}'", &format!("input: shadow\n{MORE}"));
     let output = "{root}/src/a.py:1:3: one\na.py:2:1: two\n{draft}:2:2: three\nb.py:1:9: other\n{root}/c.py:1:9: other\n";
     let found = replay(&rule.gate, &sample(Some(output), 1)).unwrap();
@@ -50,20 +50,20 @@ fn a_recorded_output_is_read_as_if_it_had_just_been_said() {
 }
 
 fn ask(
-    world: &World,
+    world: &Fixture,
     gate: &Arc<Gate>,
     sample: &Sample,
     standing: DiskState,
 ) -> Result<Vec<Finding>, String> {
     let (program, search) = (python(), &world.search);
-    let installed = Installed { program: &program, search, cache: None, isolation: Isolation::None };
-    let found = live(gate, sample, &installed, standing, &Watch::idle());
+    let installed = InstalledProgram { program: &program, search, cache: None, isolation: Isolation::None };
+    let found = run_sample(gate, sample, &installed, standing, &Watch::idle());
     found.map_err(|silence| silence.to_string())
 }
 
 #[test]
 fn a_program_is_asked_about_a_sample_as_about_a_draft() {
-    let world = World::new(&[]);
+    let world = Fixture::new(&[]);
     let finds_bad = "import sys, os\nfor path in (sys.argv[2], 'b.py'):\n  for at, line in enumerate(open(path, encoding='utf-8'), 1):\n    \
                      if line == 'bad\\n': print(f'{path}:{at}:1: bad')";
     let reads_disk = "import sys\nassert 'bad' not in open(sys.argv[3]).read()";

@@ -4,7 +4,7 @@ mod operators;
 #[cfg(test)]
 mod tests;
 
-use super::super::lexical_syntax::Sort;
+use super::super::lexical_syntax::TextKind;
 use super::super::lexis::LexicalPart;
 use super::super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
@@ -15,13 +15,13 @@ pub(super) fn look(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<Damage
     let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
     let took = |line: usize| {
         marked(text(line))
-            .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && scene.took(piece, rest))
+            .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && scene.replaced(piece, rest))
     };
     let proven = lines().any(took);
     let shown =
         |line: usize| !proven && (scene.is_fenced(line) || scene.part_of_line(line) != LexicalPart::Code);
     if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !shown(*line)) {
-        return Some(spot(line, "@@"));
+        return Some(finding_at(line, "@@"));
     }
     let mut run: Vec<usize> = Vec::new();
     for line in lines() {
@@ -37,7 +37,7 @@ pub(super) fn look(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<Damage
     judge(scene, piece, &run).filter(|spot| !shown(spot.line))
 }
 
-fn spot(line: usize, mark: &str) -> DamageFinding {
+fn finding_at(line: usize, mark: &str) -> DamageFinding {
     let message = format!("the diff mark `{mark}` stands in front of new lines; send the lines themselves");
     DamageFinding { line, column: 1, message }
 }
@@ -83,29 +83,29 @@ fn judge(scene: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
     let (plus, minus) = (count('+'), count('-'));
     let known = |wanted: char| {
         let told = |rest: &str| rest.trim().len() > 2;
-        all().filter(|(mark, rest)| *mark == wanted && told(rest) && was(scene, piece, rest)).count()
+        all().filter(|(mark, rest)| *mark == wanted && told(rest) && was_present(scene, piece, rest)).count()
     };
     let found = match scene.sort {
-        Sort::Code => {
+        TextKind::Code => {
             plus > 1
                 || plus > 0 && minus > 0
                 || minus > 1 && known('-') > 0
                 || plus > 0 && alone(scene, first)
         }
-        Sort::Data if scene.language() == "yaml" => {
+        TextKind::Data if scene.language() == "yaml" => {
             plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1
         }
-        Sort::Data => plus + minus > 1 && scene.language() != "csv" || known('-') > 0,
-        Sort::Prose | Sort::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
-        Sort::Patch => false,
+        TextKind::Data => plus + minus > 1 && scene.language() != "csv" || known('-') > 0,
+        TextKind::Prose | TextKind::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
+        TextKind::Patch => false,
     };
     let mark = if scene.after.text(first).starts_with('+') { "+" } else { "-" };
-    found.then(|| spot(first, mark))
+    found.then(|| finding_at(first, mark))
 }
 
 /// True if the text before had the line after the mark unchanged, including its indentation.
-fn was(scene: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool {
-    scene.took(piece, rest) || rest.trim().len() > 8 && scene.was_there(rest)
+fn was_present(scene: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool {
+    scene.replaced(piece, rest) || rest.trim().len() > 8 && scene.was_there(rest)
 }
 
 /// Whether one `+` at the start of a line can be no operator: the line above is done.

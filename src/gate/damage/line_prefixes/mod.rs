@@ -5,7 +5,7 @@
 
 mod diff;
 
-use super::lexical_syntax::Sort;
+use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
@@ -33,7 +33,7 @@ struct PrefixedLine<'t> {
 }
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
-    if scene.sort == Sort::Patch {
+    if scene.sort == TextKind::Patch {
         return Vec::new();
     }
     let mut spots = Vec::new();
@@ -98,10 +98,10 @@ impl AscendingLines<'_, '_> {
         }
         let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
         let code = match self.scene.sort {
-            Sort::Code => true,
-            Sort::Data => matches!(self.scene.language(), "json" | "jsonc" | "toml"),
-            Sort::Prose => self.scene.language() == "html",
-            Sort::Patch | Sort::Unknown => false,
+            TextKind::Code => true,
+            TextKind::Data => matches!(self.scene.language(), "json" | "jsonc" | "toml"),
+            TextKind::Prose => self.scene.language() == "html",
+            TextKind::Patch | TextKind::Unknown => false,
         };
         if self.is_table() {
             return false;

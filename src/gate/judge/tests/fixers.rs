@@ -3,7 +3,7 @@
 use super::*;
 
 fn text(verdict: &Verdict) -> Option<&str> {
-    verdict.mended.as_ref().map(|text| std::str::from_utf8(text.bytes()).unwrap())
+    verdict.fixed.as_ref().map(|text| std::str::from_utf8(text.bytes()).unwrap())
 }
 
 fn mending(scripts: &[&str], rules: &str) -> Trial {

@@ -18,7 +18,10 @@ fn logging(scope: &str, path: &str) -> Trial {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(trial.path("finder"), mode).unwrap();
     let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
-    Trial { grant: ExecPermission::Pinned(ResolvedPrograms::find(trial.policy.commands(), &search)), ..trial }
+    Trial {
+        grant: ExecPermission::Granted(ResolvedPrograms::find(trial.policy.commands(), &search)),
+        ..trial
+    }
 }
 
 /// How often the program runs for a second edit of `a.txt`, when something happens after the first.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::gate::process::Ceiling;
 use crate::gate::runtime::Slots;
 use crate::gate::*;
-use crate::policy::{EffectiveRules, Isolation, Manner, Policy, Profile, language_of};
+use crate::policy::{EffectiveRules, Isolation, Policy, Profile, StepMode, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 /// A project with a policy, and the programs that it names.
@@ -73,7 +73,7 @@ impl Trial {
         let policy =
             Policy::parse("quality.yaml", &policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
         let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
-        let grant = ExecPermission::Pinned(ResolvedPrograms::find(policy.commands(), &search));
+        let grant = ExecPermission::Granted(ResolvedPrograms::find(policy.commands(), &search));
         // Its scripts write down in the project what they did.
         let ceiling = Ceiling(Isolation::None);
         let workshop = GateRuntime { slots: Slots::new(2), ceiling, ..GateRuntime::default() };
@@ -123,13 +123,21 @@ impl Trial {
                 OnDisk::After => InputLocation::OverFile,
             };
             let before = old.as_ref();
-            Case {
-                draft: Draft { path, language, before, after: new, map, stands, beside: &beside },
-                terms: self.policy.terms(path, language, Profile::Batch),
-                means: GateEnv {
+            GateInput {
+                draft: Draft {
+                    path,
+                    language,
+                    before,
+                    after: new,
+                    map,
+                    input_location: stands,
+                    files_exist: &beside,
+                },
+                rules: self.policy.effective_rules(path, language, Profile::Batch),
+                env: GateEnv {
                     root: self.project.path(),
-                    grant: &self.grant,
-                    workshop: &self.workshop,
+                    exec_permission: &self.grant,
+                    runtime: &self.workshop,
                     isolation: Isolation::None,
                     cache: self.cache.as_deref(),
                 },
@@ -144,10 +152,10 @@ impl Trial {
     }
 
     fn watched(&self, path: &str, before: Option<&str>, after: &str, watch: &Watch) -> Verdict {
-        self.judged(path, before, after, watch, Manner::Plain)
+        self.judged(path, before, after, watch, StepMode::Plain)
     }
 
-    fn in_manner(&self, manner: Manner, path: &str, before: Option<&str>, after: &str) -> Verdict {
+    fn in_manner(&self, manner: StepMode, path: &str, before: Option<&str>, after: &str) -> Verdict {
         self.judged(path, before, after, &Watch::idle(), manner)
     }
 
@@ -159,11 +167,19 @@ impl Trial {
         let language = language_of(path, None);
         let (stands, before) = (InputLocation::OverFile, Some(&old));
         let beside = |_: &str| false;
-        let draft = Draft { path, language, before, after: &new, map: &map, stands, beside: &beside };
+        let draft = Draft {
+            path,
+            language,
+            before,
+            after: &new,
+            map: &map,
+            input_location: stands,
+            files_exist: &beside,
+        };
         let means = GateEnv {
             root: self.project.path(),
-            grant: &self.grant,
-            workshop: &self.workshop,
+            exec_permission: &self.grant,
+            runtime: &self.workshop,
             isolation: Isolation::None,
             cache: self.cache.as_deref(),
         };
@@ -176,7 +192,7 @@ impl Trial {
         before: Option<&str>,
         after: &str,
         watch: &Watch,
-        manner: Manner,
+        manner: StepMode,
     ) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (before.map(read), read(after));
@@ -193,17 +209,20 @@ impl Trial {
             before: old.as_ref(),
             after: &new,
             map: &map,
-            stands: InputLocation::of_file(old.as_ref()),
-            beside: &beside,
+            input_location: InputLocation::of_file(old.as_ref()),
+            files_exist: &beside,
         };
         let means = GateEnv {
             root: self.project.path(),
-            grant: &self.grant,
-            workshop: &self.workshop,
+            exec_permission: &self.grant,
+            runtime: &self.workshop,
             isolation: Isolation::None,
             cache: None,
         };
-        let terms = EffectiveRules { manner, ..self.policy.terms(path, language, Profile::Edit) };
+        let terms = EffectiveRules {
+            step_mode: manner,
+            ..self.policy.effective_rules(path, language, Profile::Edit)
+        };
         judge(&draft, &terms, &means, watch)
     }
 }

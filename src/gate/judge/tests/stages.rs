@@ -79,7 +79,7 @@ fn a_program_runs_only_when_it_may_and_is_there() {
     let absent = ("absent", Outcome::Unavailable, "no no-such-program in the search path");
     assert_eq!(outcomes(&told), [("finder", Outcome::Found, ""), absent]);
     assert!(!told.runs.iter().any(|run| run.withheld));
-    trial.grant = ExecPermission::Withheld("nobody did".to_owned());
+    trial.grant = ExecPermission::Untrusted("nobody did".to_owned());
     let told = trial.judge("a.txt", None, "bad\n");
     let withheld = |gate| (gate, Outcome::Skipped, "nobody did");
     assert_eq!(outcomes(&told), [withheld("finder"), withheld("absent")]);

@@ -96,17 +96,17 @@ fn an_explicit_level_blocks_also_what_edits_cross_on_their_way() {
 
 #[test]
 fn one_step_of_several_softens_a_default_and_no_explicit_level() {
-    let judged = |options: &str, manner: Manner, text: &str| {
+    let judged = |options: &str, manner: StepMode, text: &str| {
         let define = Define::default().gate("finder", FINDER, LINES, "in_steps: warn");
         let trial = define.policy(&format!("{{ tool: finder{options} }}"), "");
         let verdict = trial.in_manner(manner, "a.txt", Some("x\n"), text);
         (blocked(&verdict), verdict.runs[0].softened)
     };
-    assert_eq!(judged("", Manner::Step, "x\nbad\n"), (vec![], true));
-    assert_eq!(judged(", level: block", Manner::Step, "x\nbad\n"), (vec![2], false));
-    assert_eq!(judged(", level: warn", Manner::Step, "x\nbad\n"), (vec![], false));
-    assert_eq!(judged("", Manner::Plain, "x\nbad\n"), (vec![2], false));
-    assert_eq!(judged("", Manner::Step, "x\ny\n"), (vec![], false), "nothing was found");
+    assert_eq!(judged("", StepMode::Step, "x\nbad\n"), (vec![], true));
+    assert_eq!(judged(", level: block", StepMode::Step, "x\nbad\n"), (vec![2], false));
+    assert_eq!(judged(", level: warn", StepMode::Step, "x\nbad\n"), (vec![], false));
+    assert_eq!(judged("", StepMode::Plain, "x\nbad\n"), (vec![2], false));
+    assert_eq!(judged("", StepMode::Step, "x\ny\n"), (vec![], false), "nothing was found");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn one_step_of_several_makes_no_fixer_of_an_explicit_check() {
     let outcome = |options: &str| {
         let define = Define::default().gate("fixer", "sed s/bad/good/", TEXT, "in_steps: fix");
         let trial = define.policy(&format!("{{ tool: fixer{options} }}"), "");
-        let verdict = trial.in_manner(Manner::Step, "a.txt", Some("x\n"), "x\nbad\n");
-        (verdict.mended.is_some(), verdict.runs[0].outcome)
+        let verdict = trial.in_manner(StepMode::Step, "a.txt", Some("x\n"), "x\nbad\n");
+        (verdict.fixed.is_some(), verdict.runs[0].outcome)
     };
     assert_eq!(outcome(""), (true, Outcome::Fixed));
     assert_eq!(outcome(", role: check"), (false, Outcome::Found));
@@ -145,7 +145,7 @@ fn a_required_gate_that_could_not_look_refuses() {
 #[test]
 fn a_required_gate_that_may_not_run_refuses_and_one_that_is_not_asked_does_not() {
     let mut trial = finder(", required: true", "");
-    trial.grant = ExecPermission::Withheld("nobody did".to_owned());
+    trial.grant = ExecPermission::Untrusted("nobody did".to_owned());
     assert!(trial.judge("a.txt", None, "x\n").refuses());
     for idle in [", enabled: false", ", on: [check]"] {
         let trial = finder(&format!(", required: true{idle}"), "");

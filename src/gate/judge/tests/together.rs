@@ -276,7 +276,7 @@ fn crates(cache: &Path) -> Trial {
     let bin = Path::new(env!("CARGO")).parent().unwrap().to_str().unwrap();
     let path = format!("{bin}:/usr/bin:/bin");
     let search = SearchPath { folders: &[], roots: &[], path: OsStr::new(&path) };
-    trial.grant = ExecPermission::Pinned(ResolvedPrograms::find(trial.policy.commands(), &search));
+    trial.grant = ExecPermission::Granted(ResolvedPrograms::find(trial.policy.commands(), &search));
     trial.cache = Some(cache.to_owned());
     let package =
         |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
@@ -347,7 +347,7 @@ fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
             GateRuntime {
                 slots: Slots::new(2),
                 ceiling: Ceiling(Isolation::None),
-                ..GateRuntime::remembering(kept)
+                ..GateRuntime::with_proofs_dir(kept)
             }
         };
         let mut trial = trial(GREP, "'{root}'", "canary: bad");
@@ -405,7 +405,7 @@ fn a_proof_of_a_gate_that_looks_at_the_project_outlasts_its_minute() {
 fn a_file_that_is_no_module_any_more_is_not_taken_for_one_that_was_compiled() {
     let (cache, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut trial = crates(cache.path());
-    trial.workshop = GateRuntime::remembering(Some(folder.path().join("proofs")));
+    trial.workshop = GateRuntime::with_proofs_dir(Some(folder.path().join("proofs")));
     trial.write("src/lib.rs", "pub mod a;\npub fn g() -> i32 { d::f() }\n");
     let outcome = |trial: &Trial, text: &str| {
         let told = trial.judge_together(&[("src/a.rs", Some("pub fn f() {}\n"), text)], OnDisk::Before);
@@ -415,7 +415,7 @@ fn a_file_that_is_no_module_any_more_is_not_taken_for_one_that_was_compiled() {
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2 }\n"), Outcome::Passed, "the control");
     trial.write("src/lib.rs", "pub fn g() -> i32 { d::f() }\n");
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2.5 }\n"), Outcome::Broken, "the same process");
-    trial.workshop = GateRuntime::remembering(Some(folder.path().join("proofs")));
+    trial.workshop = GateRuntime::with_proofs_dir(Some(folder.path().join("proofs")));
     assert_eq!(outcome(&trial, "pub fn f() -> i32 { \"\" }\n"), Outcome::Broken);
 }
 
@@ -504,7 +504,8 @@ fn one_of_two_calls_waits_for_the_target_folder_and_says_so_when_its_time_is_up(
             lock
         })
         .collect();
-    let mut terms = trial.policy.terms("src/lib.rs", language_of("src/lib.rs", None), Profile::Batch);
+    let mut terms =
+        trial.policy.effective_rules("src/lib.rs", language_of("src/lib.rs", None), Profile::Batch);
     terms.total = std::time::Duration::from_millis(300);
     let told = trial.by_terms("src/lib.rs", "pub fn g() -> i32 { d::f() + 3 }\n", &terms);
     let why = "timed out waiting for another run that uses its target folder: all gates of the call have 300ms (`limits.total`)";

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::uri;
-use super::super::value::cut;
+use super::super::value::truncate;
 use super::list;
 
 /// The longest chain of base URIs.
@@ -31,21 +31,21 @@ impl<'v> ArtifactTable<'v> {
             self.artifacts.get(index)?.get("location")
         };
         let location = if location.get("uri").is_some() { location } else { listed()? };
-        let uri = cut(location.get("uri")?.as_str()?);
-        let resolved = self.resolved(uri, location).unwrap_or_else(|| uri.to_owned());
-        Some(uri::path(&resolved).unwrap_or_else(|| uri::decoded(&resolved)))
+        let uri = truncate(location.get("uri")?.as_str()?);
+        let resolved = self.resolve(uri, location).unwrap_or_else(|| uri.to_owned());
+        Some(uri::path(&resolved).unwrap_or_else(|| uri::decode(&resolved)))
     }
 
     /// Prepends the bases (3.4.4) to a relative URI. An unknown base adds nothing, and an endless chain of
     /// bases gives `None`.
-    fn resolved(&self, uri: &str, location: &'v Value) -> Option<String> {
+    fn resolve(&self, uri: &str, location: &'v Value) -> Option<String> {
         let base = |location: &'v Value| self.bases?.get(location.get("uriBaseId")?.as_str()?);
         let mut resolved = uri.to_owned();
         let mut next = base(location);
         for _ in 0..MOST_BASES {
             let is_absolute = resolved.starts_with('/') || uri::path(&resolved).is_some();
             let Some(here) = next.filter(|_| !is_absolute) else { return Some(resolved) };
-            if let Some(before) = here.get("uri").and_then(Value::as_str).map(cut) {
+            if let Some(before) = here.get("uri").and_then(Value::as_str).map(truncate) {
                 let slash = if before.ends_with('/') { "" } else { "/" };
                 resolved = format!("{before}{slash}{resolved}");
             }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::super::value::{cut, text_at};
+use super::super::value::{text_at, truncate};
 use super::list;
 
 /// The rules of a run's tool (3.19.23).
 pub(super) struct RuleTable<'v> {
-    all: &'v [Value],
+    rules: &'v [Value],
     by_id: HashMap<&'v str, &'v Value>,
     /// Message texts shared by the rules (3.19.22).
     texts: Option<&'v Value>,
@@ -19,28 +19,29 @@ pub(super) struct RuleTable<'v> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResultRule<'v> {
     pub(super) id: Option<&'v str>,
-    own: Option<&'v Value>,
+    rule: Option<&'v Value>,
     texts: Option<&'v Value>,
 }
 
 impl<'v> RuleTable<'v> {
     pub(super) fn from_run(run: &'v Value) -> RuleTable<'v> {
         let driver = run.pointer("/tool/driver").unwrap_or(&Value::Null);
-        let all = list(driver, "rules").unwrap_or_default();
-        let by_id = all.iter().filter_map(|rule| Some((rule.get("id")?.as_str()?, rule))).collect();
-        RuleTable { all, by_id, texts: driver.get("globalMessageStrings") }
+        let rules = list(driver, "rules").unwrap_or_default();
+        let by_id = rules.iter().filter_map(|rule| Some((rule.get("id")?.as_str()?, rule))).collect();
+        RuleTable { rules, by_id, texts: driver.get("globalMessageStrings") }
     }
 
     /// Finds a result's rule by its index or by its id (3.27.5 to 3.27.7). For a hierarchical id, the longest
     /// known prefix counts (3.52.4).
-    pub(super) fn of_result(&self, result: &'v Value) -> ResultRule<'v> {
+    pub(super) fn rule_for(&self, result: &'v Value) -> ResultRule<'v> {
         let nested = result.get("rule").unwrap_or(&Value::Null);
         let id = [result.get("ruleId"), nested.get("id")].into_iter().flatten().find_map(Value::as_str);
         let index = [result.get("ruleIndex"), nested.get("index")].into_iter().flatten();
-        let by_index = index.filter_map(Value::as_u64).find_map(|at| self.all.get(usize::try_from(at).ok()?));
+        let by_index =
+            index.filter_map(Value::as_u64).find_map(|at| self.rules.get(usize::try_from(at).ok()?));
         let own = by_index.or_else(|| id.and_then(|id| self.named(id)));
-        let id = id.or_else(|| own?.get("id")?.as_str()).map(cut);
-        ResultRule { id, own, texts: self.texts }
+        let id = id.or_else(|| own?.get("id")?.as_str()).map(truncate);
+        ResultRule { id, rule: own, texts: self.texts }
     }
 
     fn named(&self, id: &str) -> Option<&'v Value> {
@@ -56,7 +57,7 @@ impl<'v> ResultRule<'v> {
     pub(super) fn level(&self, result: &'v Value) -> &'v str {
         let said = |value: Option<&'v Value>| value.and_then(Value::as_str);
         let fails = said(result.get("kind")).is_none_or(|kind| kind == "fail");
-        let rules = self.own.and_then(|rule| rule.pointer("/defaultConfiguration/level"));
+        let rules = self.rule.and_then(|rule| rule.pointer("/defaultConfiguration/level"));
         match said(result.get("level")) {
             Some(level) => level,
             None if !fails => "none",
@@ -70,13 +71,13 @@ impl<'v> ResultRule<'v> {
         let text = |value: &'v Value, keys: &[&str]| text_at(value, keys).ok().flatten();
         let named = || {
             let id = message.get("id")?.as_str()?;
-            let own = self.own.and_then(|rule| rule.get("messageStrings"));
+            let own = self.rule.and_then(|rule| rule.get("messageStrings"));
             [own, self.texts].into_iter().flatten().find_map(|texts| text(texts, &[id, "text"]))
         };
         let found = text(message, &["text"]).or_else(named).or_else(|| text(message, &["markdown"]));
-        let described = || self.own.and_then(|rule| text(rule, &["shortDescription", "text"]));
+        let described = || self.rule.and_then(|rule| text(rule, &["shortDescription", "text"]));
         match found {
-            Some(found) => Some(filled(found, list(message, "arguments").unwrap_or_default())),
+            Some(found) => Some(fill_arguments(found, list(message, "arguments").unwrap_or_default())),
             None => described().or(self.id).map(str::to_owned),
         }
     }
@@ -84,20 +85,20 @@ impl<'v> ResultRule<'v> {
 
 /// Fills in the arguments of a message (3.11.5): `{0}` stands for the first one, and a doubled brace for a
 /// brace. The result is truncated if it is too long.
-fn filled(text: &str, arguments: &[Value]) -> String {
+fn fill_arguments(text: &str, arguments: &[Value]) -> String {
     if arguments.is_empty() {
         return text.to_owned();
     }
     let (mut filled, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('{')
-        && filled.len() == cut(&filled).len()
+        && filled.len() == truncate(&filled).len()
     {
         filled.push_str(before);
         let hole = after.split_once('}');
         let argument = hole.and_then(|(digits, _)| arguments.get(digits.parse::<usize>().ok()?)?.as_str());
         match (argument, hole) {
             (Some(argument), Some((_, behind))) => {
-                filled.push_str(cut(argument));
+                filled.push_str(truncate(argument));
                 rest = behind;
             }
             (Some(_), None) | (None, _) => {
@@ -122,10 +123,10 @@ mod tests {
         for (text, wanted) in
             [("`{0}` and {1}", "`x` and y{0}"), ("{2} {a} {", "{2} {a} {"), ("{{0}", "{0}"), ("", "")]
         {
-            assert_eq!(filled(text, arguments.as_array().unwrap()), wanted, "{text}");
+            assert_eq!(fill_arguments(text, arguments.as_array().unwrap()), wanted, "{text}");
         }
-        assert_eq!(filled("{0}", &[]), "{0}");
-        let long = filled(&"{0}".repeat(1000), &[json!("x".repeat(100_000))]);
+        assert_eq!(fill_arguments("{0}", &[]), "{0}");
+        let long = fill_arguments(&"{0}".repeat(1000), &[json!("x".repeat(100_000))]);
         assert!(long.len() < 20_000, "{}", long.len());
     }
 }

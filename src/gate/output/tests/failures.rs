@@ -34,7 +34,7 @@ fn another_run(output: &str) -> String {
 }
 
 #[test]
-fn the_lines_that_name_a_failure_and_the_last_ones_are_told() {
+fn the_lines_that_name_a_failure_and_the_last_ones_are_shown() {
     for (output, told, first) in [
         (PYTEST, &["E assert 1 == 2", "1 failed, 2 passed in 0.12s"][..], "test session starts"),
         (
@@ -61,7 +61,7 @@ fn the_lines_that_name_a_failure_and_the_last_ones_are_told() {
 }
 
 #[test]
-fn what_only_looks_like_a_failure_is_not_told() {
+fn what_only_looks_like_a_failure_is_not_shown() {
     for (output, wanted) in [
         ("0 errors\nerror: x\nbye\n", "ended with exit code 1: error: x | bye"),
         ("2 failed, 0 errors\nbye\n", "ended with exit code 1: 2 failed, 0 errors | bye"),

@@ -7,7 +7,7 @@ const DRAFT: &str = "a = 1\nb  =  2\nc = 3\nd = 4\n";
 
 fn formatter() -> CommandSpec {
     let errors = regex(r"^<stdin>:(?P<line>\d+):(?P<column>\d+): (?P<message>.+)$");
-    CommandSpec { ran: vec![0, 2], ..command(OutputForm::Formatted { errors: Some(errors) }) }
+    CommandSpec { exit_codes: vec![0, 2], ..command(OutputForm::Formatted { errors: Some(errors) }) }
 }
 
 fn hunks(draft: &str, made: &str) -> Result<Vec<String>, String> {
@@ -112,7 +112,7 @@ fn a_line_that_is_not_the_drafts_is_never_written() {
         let wanted = format!("added a line that is not part of the text: `{line}`");
         assert_eq!(text(draft, made.as_bytes()), Err(GateError::Broken(wanted.clone())));
         assert_eq!(hunks(draft, made), Err(wanted));
-        let believed = notes::switch::without(|| text(draft, made.as_bytes()));
+        let believed = notes::switch::without_notes(|| text(draft, made.as_bytes()));
         assert_eq!(believed, Ok(made.to_owned()), "without the check it would be written");
     }
 }
@@ -153,7 +153,7 @@ fn a_draft_that_cannot_be_read_has_findings_and_no_text() {
 #[test]
 fn a_reason_may_take_several_lines_or_be_the_whole_line() {
     let with = |errors: &str| CommandSpec {
-        ran: vec![0, 1],
+        exit_codes: vec![0, 1],
         ..command(OutputForm::Formatted { errors: Some(regex(errors)) })
     };
     let stderr = b"error: expected `}`\n --> <stdin>:2:3\n  |\nerror: cannot parse: a.py:3:1\n";

@@ -123,7 +123,7 @@ fn a_json_document_is_found_among_other_lines() {
         check(&tool, code, &text, wanted);
     }
     let strict = || reading(&tool, &said(1, &format!("note: old key\n{one}")));
-    assert!(strict().is_ok() && notes::switch::without(strict).is_err());
+    assert!(strict().is_ok() && notes::switch::without_notes(strict).is_err());
 }
 
 /// The first finding of a list that is cut off would be a document of its own.
@@ -198,7 +198,7 @@ fn a_line_that_names_no_place_is_said_of_the_whole_text() {
 #[test]
 fn a_program_that_says_that_it_did_not_look_is_skipped() {
     let unseen = Regex::new(r#""filesAnalyzed": 0|(?m)^File ignored.*"#).ok();
-    let tool = CommandSpec { unseen, ..command(OutputForm::Json(plain_place())) };
+    let tool = CommandSpec { ignored_input: unseen, ..command(OutputForm::Json(plain_place())) };
     for (code, stdout, stderr, wanted) in [
         (0, "{\"filesAnalyzed\": 0}", "", Some("\"filesAnalyzed\": 0")),
         (32, "", "warning\nFile \u{1b}[1mignored\n", None),
@@ -263,7 +263,7 @@ fn columns_are_those_of_characters() {
 
 #[test]
 fn an_exit_code_alone_may_be_a_finding() {
-    let tool = CommandSpec { ran: vec![0, 3], ..command(OutputForm::Exit("is not tidy".to_owned())) };
+    let tool = CommandSpec { exit_codes: vec![0, 3], ..command(OutputForm::Exit("is not tidy".to_owned())) };
     check(&tool, 0, "anything", Ok(&[]));
     check(&tool, 3, "", Ok(&["1:1 error - is not tidy"]));
     check(&tool, 1, "usage: tool", Err("ended with exit code 1: usage: tool"));
@@ -304,12 +304,12 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
         reading(&tool, &ProgramOutput { code: -9, stdout: b"\xff", stderr: b"\0" }).unwrap_err(),
         "ended with exit code -9: \u{fffd}"
     );
-    let never = CommandSpec { ran: vec![1], ..tool };
+    let never = CommandSpec { exit_codes: vec![1], ..tool };
     check(&never, 0, "", Err("ended with exit code 0"));
 }
 
 #[test]
-fn what_a_program_says_of_its_failure_is_told() {
+fn the_message_of_a_failed_program_is_shown() {
     let tool = command(OutputForm::Json(plain_place()));
     let why = "wrote nothing instead of JSON";
     let told = |stdout: &'static str, stderr: &'static str| {

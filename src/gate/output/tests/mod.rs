@@ -1,15 +1,15 @@
 //! Every output format, as its tools write it.
 
-mod beside;
 mod failures;
 mod formatting;
 mod forms;
 mod hostile;
+mod other_lines;
 mod sarif;
 
 use regex::Regex;
 
-use super::{ProgramOutput, ToolFinding, Whose, notes, read};
+use super::{NamedFile, ProgramOutput, ToolFinding, notes, read};
 use crate::gate::error::GateError;
 use crate::policy::{
     CacheScope, Columns, CommandSpec, FindingPaths, Input, OutputForm, OutputSpec, Pointer, Severity, Stream,
@@ -32,9 +32,9 @@ pub(super) fn command(form: OutputForm) -> CommandSpec {
         bin: Vec::new(),
         path: Vec::new(),
         cwd: Vec::new(),
-        ran: vec![0, 1],
+        exit_codes: vec![0, 1],
         output: OutputSpec { form, from: Stream::Stdout, severity: Severity::Error },
-        unseen: None,
+        ignored_input: None,
         missing: Vec::new(),
         columns: Columns::Characters,
         scope: CacheScope::File,
@@ -94,8 +94,8 @@ pub(super) fn said(code: i32, stdout: &str) -> ProgramOutput<'_> {
 }
 
 /// `a.py` is the edited file.
-pub(super) fn whose(name: &str) -> Whose {
-    if name == "a.py" { Whose::Edited } else { Whose::Other(name.to_owned()) }
+pub(super) fn whose(name: &str) -> NamedFile {
+    if name == "a.py" { NamedFile::Edited } else { NamedFile::Other(name.to_owned()) }
 }
 
 /// Findings as `line:column severity code message`, with the file before where it is another one.

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
-use super::places::SandboxPaths;
+use super::paths::SandboxPaths;
 use super::seccomp::{self, FilterOptions, INTERNET, Metadata};
 use super::{Sandbox, SandboxLayer};
 use crate::gate::process::running::Exit;
@@ -28,9 +28,9 @@ const PROGRAMS: [&str; 5] = [
 ];
 
 /// The size limit of private folders, in bytes: they are held in memory.
-const ROOM: &str = "2147483648";
+const PRIVATE_SIZE: &str = "2147483648";
 /// The size limit of folders that only hide others, in bytes.
-const LITTLE_ROOM: &str = "67108864";
+const HIDDEN_SIZE: &str = "67108864";
 /// The numbers of the signals that can end a process: signal(7).
 const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
 
@@ -49,7 +49,7 @@ pub(super) fn program() -> io::Result<&'static Path> {
 /// Namespaces block neither keys, which have no namespace, nor sockets of families such as AF_VSOCK.
 pub(super) fn filter() -> io::Result<OwnedFd> {
     let options = FilterOptions { metadata: Metadata::Mounts, families: INTERNET };
-    let program = seccomp::bytes(&seccomp::refusing(options)?);
+    let program = seccomp::bytes(&seccomp::refusing_filter(options)?);
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let mut file = File::from(memfd_create(c"lockgate-seccomp", flags)?);
     file.write_all(&program)?;
@@ -59,9 +59,9 @@ pub(super) fn filter() -> io::Result<OwnedFd> {
 }
 
 /// The environment variables of the private folders.
-pub(super) fn said(places: &SandboxPaths) -> Vec<(OsString, Option<OsString>)> {
+pub(super) fn environment(places: &SandboxPaths) -> Vec<(OsString, Option<OsString>)> {
     let mut said: Vec<(OsString, Option<OsString>)> =
-        super::places::UNSAID.map(|name| (name.into(), None)).into();
+        super::paths::UNSET_VARIABLES.map(|name| (name.into(), None)).into();
     // If the tree contains the folder of temporary files, that one is read-only.
     let is_ours = places.hidden.iter().any(|hidden| hidden == Path::new("/tmp"));
     said.push(("TMPDIR".into(), Some(if is_ours { "/tmp" } else { "/dev/shm" }.into())));
@@ -72,7 +72,7 @@ pub(super) fn said(places: &SandboxPaths) -> Vec<(OsString, Option<OsString>)> {
 }
 
 /// The arguments before the program's own.
-pub(super) fn words(cage: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec<OsString> {
+pub(super) fn arguments(cage: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec<OsString> {
     let mut words = ArgumentList::default();
     words.add(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
     if cage.network {
@@ -81,33 +81,33 @@ pub(super) fn words(cage: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec
     words.add(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
     // The kernel lets root write its settings even without capabilities.
     words.add(["--ro-bind-try", "/proc/sys", "/proc/sys"]);
-    words.empty(Path::new("/dev/shm"), ROOM);
+    words.add_tmpfs(Path::new("/dev/shm"), PRIVATE_SIZE);
     words.add(["--remount-ro", "/dev"]);
     for hidden in &places.hidden {
-        words.empty(hidden, if places.writable(hidden) { ROOM } else { LITTLE_ROOM });
+        words.add_tmpfs(hidden, if places.is_writable(hidden) { PRIVATE_SIZE } else { HIDDEN_SIZE });
     }
     if let Some(home) = places.home.as_ref().filter(|home| !places.hidden.contains(home)) {
-        words.place("--dir", home);
+        words.add_path("--dir", home);
     }
     for (to, at) in &places.links {
-        words.bind("--symlink", to, at);
+        words.add_paths("--symlink", to, at);
     }
     // The root of the file system is mounted already.
     let tree = places.tree.iter().filter(|tree| tree.parent().is_some());
-    for shown in places.shown.iter().chain(tree) {
-        words.bind("--ro-bind", shown, shown);
+    for shown in places.readable.iter().chain(tree) {
+        words.add_paths("--ro-bind", shown, shown);
     }
-    for covered in &places.covered {
-        words.cover(covered);
+    for covered in &places.masked {
+        words.hide(covered);
     }
     // The program's own files go to the private folders.
-    cage.own.iter().for_each(|own| words.bind("--ro-bind", own, own));
-    cage.cache.iter().for_each(|cache| words.bind("--bind", cache, cache));
-    cage.layers.iter().for_each(|layer| words.lay(layer));
-    for hidden in places.hidden.iter().filter(|hidden| !places.writable(hidden)) {
-        words.place("--remount-ro", hidden);
+    cage.run_dir.iter().for_each(|own| words.add_paths("--ro-bind", own, own));
+    cage.cache.iter().for_each(|cache| words.add_paths("--bind", cache, cache));
+    cage.layers.iter().for_each(|layer| words.add_layer(layer));
+    for hidden in places.hidden.iter().filter(|hidden| !places.is_writable(hidden)) {
+        words.add_path("--remount-ro", hidden);
     }
-    words.place("--chdir", folder);
+    words.add_path("--chdir", folder);
     words.0
 }
 
@@ -119,49 +119,49 @@ impl ArgumentList {
         self.0.extend(words.map(OsString::from));
     }
 
-    fn place(&mut self, word: &str, place: &Path) {
+    fn add_path(&mut self, word: &str, place: &Path) {
         self.0.extend([OsStr::new(word), place.as_os_str()].map(OsStr::to_owned));
     }
 
-    fn bind(&mut self, word: &str, from: &Path, at: &Path) {
+    fn add_paths(&mut self, word: &str, from: &Path, at: &Path) {
         self.0.extend([OsStr::new(word), from.as_os_str(), at.as_os_str()].map(OsStr::to_owned));
     }
 
-    fn empty(&mut self, folder: &Path, room: &str) {
+    fn add_tmpfs(&mut self, folder: &Path, room: &str) {
         self.add(["--perms", "0755", "--size", room]);
-        self.place("--tmpfs", folder);
+        self.add_path("--tmpfs", folder);
     }
 
     /// Hides a folder or a file inside the tree.
-    fn cover(&mut self, place: &Path) {
+    fn hide(&mut self, place: &Path) {
         if place.is_dir() {
-            self.empty(place, LITTLE_ROOM);
-            self.place("--remount-ro", place);
+            self.add_tmpfs(place, HIDDEN_SIZE);
+            self.add_path("--remount-ro", place);
         } else {
-            self.bind("--ro-bind", Path::new("/dev/null"), place);
+            self.add_paths("--ro-bind", Path::new("/dev/null"), place);
         }
     }
 
-    fn lay(&mut self, layer: &SandboxLayer) {
+    fn add_layer(&mut self, layer: &SandboxLayer) {
         match layer {
-            SandboxLayer::Empty(folder) => self.empty(folder, LITTLE_ROOM),
-            SandboxLayer::Seen { from, at } => self.bind("--ro-bind", from, at),
-            SandboxLayer::Link { to, at } => self.bind("--symlink", to, at),
-            SandboxLayer::Sealed(folder) => self.place("--remount-ro", folder),
+            SandboxLayer::Empty(folder) => self.add_tmpfs(folder, HIDDEN_SIZE),
+            SandboxLayer::Bind { from, at } => self.add_paths("--ro-bind", from, at),
+            SandboxLayer::Link { to, at } => self.add_paths("--symlink", to, at),
+            SandboxLayer::ReadOnly(folder) => self.add_path("--remount-ro", folder),
         }
     }
 }
 
 /// Converts bubblewrap's exit code: like a shell, it ends with 128 plus the number of the signal that killed
 /// its program. A program that exits with such a code itself is taken for a killed one.
-pub(super) fn told(code: i32) -> Exit {
+pub(super) fn program_exit(code: i32) -> Exit {
     let signal = code.saturating_sub(128);
     if SIGNALS.contains(&signal) { Exit::Signal(signal) } else { Exit::Code(code) }
 }
 
 /// Describes why bubblewrap did not start the program. A program that prints the same text is taken for one
 /// that was not started.
-pub(super) fn unstarted(code: i32, stderr: &[u8]) -> Option<String> {
+pub(super) fn start_failure(code: i32, stderr: &[u8]) -> Option<String> {
     if code != 1 {
         return None;
     }
@@ -182,21 +182,24 @@ mod tests {
     #[test]
     fn a_signal_is_told_from_an_answer() {
         for (code, signal) in [(137, Some(9)), (139, Some(11)), (129, Some(1)), (192, Some(64))] {
-            assert!(matches!((told(code), signal), (Exit::Signal(seen), Some(due)) if seen == due), "{code}");
+            assert!(
+                matches!((program_exit(code), signal), (Exit::Signal(seen), Some(due)) if seen == due),
+                "{code}"
+            );
         }
         for code in [0, 1, 2, 30, 128, 193, 255] {
-            assert!(matches!(told(code), Exit::Code(seen) if seen == code), "{code}");
+            assert!(matches!(program_exit(code), Exit::Code(seen) if seen == code), "{code}");
         }
     }
 
     #[test]
     fn what_it_says_of_itself_is_no_answer_of_the_program() {
-        let why = |said: &str| unstarted(1, said.as_bytes());
+        let why = |said: &str| start_failure(1, said.as_bytes());
         assert_eq!(why("bwrap: execvp /x: y: No such file or directory\n").unwrap(), "it was not found");
         assert_eq!(why("bwrap: execvp /x: Exec format error\n").unwrap(), "it is not a program");
         assert_eq!(why("bwrap: execvp /x: Permission denied\n").unwrap(), "permission denied");
         assert_eq!(why("bwrap: Can't mkdir /a\n").unwrap(), "bubblewrap: Can't mkdir /a");
         assert_eq!(why("a.py:1: bwrap: no\n"), None);
-        assert_eq!(unstarted(2, b"bwrap: x"), None);
+        assert_eq!(start_failure(2, b"bwrap: x"), None);
     }
 }

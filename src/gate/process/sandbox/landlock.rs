@@ -30,7 +30,7 @@ use rustix::thread::{
 #[cfg(test)]
 use super::FilterParts;
 use super::listener::Listener;
-use super::places::SandboxPaths;
+use super::paths::SandboxPaths;
 use super::seccomp::{self, FilterOptions, INTERNET, LOCAL, Metadata};
 use super::{Sandbox, supervisor};
 use crate::gate::process::environment::home;
@@ -38,10 +38,10 @@ use crate::gate::stage::private_folder;
 
 /// The lowest supported ABI, Linux 6.7. Older ones cannot prevent truncating a file (ABI 3) or connecting
 /// (ABI 4).
-const LEAST: ABI = ABI::V4;
+const LOWEST_ABI: ABI = ABI::V4;
 /// The highest ABI used where available: signals and abstract sockets (ABI 6), sockets with a path (9), UDP
 /// (10).
-const MOST: ABI = ABI::V10;
+const HIGHEST_ABI: ABI = ABI::V10;
 /// The largest number of entries of one folder that are allowed one by one.
 const MOST_ENTRIES: usize = 4096;
 /// Programs may not create devices.
@@ -57,13 +57,13 @@ const TOOLS: [(&str, &str); 4] =
 
 /// Makes the private home and the private folder for temporary files, and returns the variables that name
 /// them.
-pub(super) fn said(cage: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>)>> {
-    let own = cage.own.as_ref().ok_or_else(|| io::Error::other("its run has no private folder"))?;
+pub(super) fn environment(cage: &Sandbox) -> io::Result<Vec<(OsString, Option<OsString>)>> {
+    let own = cage.run_dir.as_ref().ok_or_else(|| io::Error::other("its run has no private folder"))?;
     let folders = [own.join("home"), own.join("tmp")];
     folders.iter().try_for_each(|folder| private_folder(folder))?;
     let [private, temporary] = folders;
     let mut said: Vec<(OsString, Option<OsString>)> =
-        super::places::UNSAID.map(|name| (name.into(), None)).into();
+        super::paths::UNSET_VARIABLES.map(|name| (name.into(), None)).into();
     if let Some(home) = home() {
         let unset = TOOLS.iter().filter(|(name, _)| std::env::var_os(name).is_none());
         said.extend(unset.map(|(name, place)| (name.into(), Some(home.join(place).into()))));
@@ -90,22 +90,22 @@ pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths)
         }
         #[cfg(test)]
         let listener = match parts {
-            FilterParts::All => filter(families)?,
+            FilterParts::All => install_filter(families)?,
             FilterParts::Unsupervised => {
-                refuse(Metadata::Refused, families)?;
+                install_refusing_filter(Metadata::Refused, families)?;
                 None
             }
-            FilterParts::Nothing => None,
+            FilterParts::Off => None,
         };
         #[cfg(not(test))]
-        let listener = filter(families)?;
+        let listener = install_filter(families)?;
         Ok((command.spawn()?, listener))
     };
     let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(restricted)?;
     let started = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
     let (child, listener) = started?;
     if let Some(listener) = listener {
-        let folders = cage.own.iter().chain(&cage.cache).cloned().collect();
+        let folders = cage.run_dir.iter().chain(&cage.cache).cloned().collect();
         // Without a supervisor the listener is closed, and calls handed to it fail.
         let _supervised = supervisor::supervise(listener, folders);
     }
@@ -113,31 +113,31 @@ pub(super) fn start(mut command: Command, cage: &Sandbox, places: &SandboxPaths)
 }
 
 /// Puts this thread under the filter, and returns the listener for the calls to be supervised.
-fn filter(families: &'static [i32]) -> io::Result<Option<Listener>> {
-    let (listener, metadata) = match Listener::install(&seccomp::handing_over()?) {
+fn install_filter(families: &'static [i32]) -> io::Result<Option<Listener>> {
+    let (listener, metadata) = match Listener::install(&seccomp::supervising_filter()?) {
         Ok(listener) => (Some(listener), Metadata::Supervisor),
         // A process can have one listener, and the program that started lockgate has set one.
         Err(error) if is_busy(&error) => (None, Metadata::Refused),
-        Err(error) => return Err(refused(error)),
+        Err(error) => return Err(seccomp_error(error)),
     };
-    refuse(metadata, families)?;
+    install_refusing_filter(metadata, families)?;
     Ok(listener)
 }
 
-fn refused(error: io::Error) -> io::Error {
+fn seccomp_error(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("seccomp: {error}"))
 }
 
 /// Puts this thread under the filter that refuses calls.
-fn refuse(metadata: Metadata, families: &'static [i32]) -> io::Result<()> {
-    let program = seccomp::refusing(FilterOptions { metadata, families })?;
-    seccompiler::apply_filter(&program).map_err(|error| refused(io::Error::other(error)))
+fn install_refusing_filter(metadata: Metadata, families: &'static [i32]) -> io::Result<()> {
+    let program = seccomp::refusing_filter(FilterOptions { metadata, families })?;
+    seccompiler::apply_filter(&program).map_err(|error| seccomp_error(io::Error::other(error)))
 }
 
 /// Returns true if a supervisor can be installed: not if the program that started lockgate has set one
 /// already.
 pub(super) fn can_supervise() -> bool {
-    let install = || Listener::install(&seccomp::handing_over()?).map(drop);
+    let install = || Listener::install(&seccomp::supervising_filter()?).map(drop);
     let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(install);
     let installed = thread.map(std::thread::JoinHandle::join);
     !matches!(installed, Ok(Ok(Err(error))) if is_busy(&error))
@@ -161,19 +161,20 @@ fn drop_capabilities() -> io::Result<()> {
 fn rules(cage: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_all(LEAST))?;
+        .handle_access(AccessFs::from_all(LOWEST_ABI))?;
     if !cage.network {
-        rules = rules.handle_access(AccessNet::from_all(LEAST))?;
+        rules = rules.handle_access(AccessNet::from_all(LOWEST_ABI))?;
     }
-    rules = rules.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(MOST))?;
+    rules =
+        rules.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(HIGHEST_ABI))?;
     if !cage.network {
-        rules = rules.handle_access(AccessNet::from_all(MOST))?;
+        rules = rules.handle_access(AccessNet::from_all(HIGHEST_ABI))?;
     }
     // A device created by the program would give access to the disk.
-    let (read, write) = (AccessFs::from_read(MOST), AccessFs::from_all(MOST) & !DEVICES);
-    let folders = cage.own.iter().chain(&cage.cache);
+    let (read, write) = (AccessFs::from_read(HIGHEST_ABI), AccessFs::from_all(HIGHEST_ABI) & !DEVICES);
+    let folders = cage.run_dir.iter().chain(&cage.cache);
     rules
-        .scope(Scope::from_all(MOST))?
+        .scope(Scope::from_all(HIGHEST_ABI))?
         .create()?
         .add_rules(path_beneath_rules(readable(places), read))?
         .add_rules(path_beneath_rules(SINKS, read | AccessFs::WriteFile))?
@@ -184,18 +185,18 @@ fn rules(cage: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, Rulese
 fn readable(places: &SandboxPaths) -> Vec<PathBuf> {
     let devices = PathBuf::from(ALL_DEVICES);
     let hidden: Vec<PathBuf> =
-        places.hidden.iter().chain(&places.covered).chain([&devices]).cloned().collect();
+        places.hidden.iter().chain(&places.masked).chain([&devices]).cloned().collect();
     let mut readable = Vec::new();
-    parts(Path::new("/"), &hidden, &mut readable);
-    for shown in places.shown.iter().chain(&places.tree) {
-        parts(shown, &places.covered, &mut readable);
+    add_readable(Path::new("/"), &hidden, &mut readable);
+    for shown in places.readable.iter().chain(&places.tree) {
+        add_readable(shown, &places.masked, &mut readable);
     }
     readable
 }
 
 /// Adds a path, or its entries if something inside it is hidden.
-fn parts(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
-    if super::lies_in(place, hidden) {
+fn add_readable(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
+    if super::is_inside(place, hidden) {
         return;
     }
     if !hidden.iter().any(|hidden| hidden.starts_with(place)) {
@@ -205,5 +206,5 @@ fn parts(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
     // A link's target is allowed at its own path, if at all.
     let own = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    own.for_each(|entry| parts(&entry.path(), hidden, readable));
+    own.for_each(|entry| add_readable(&entry.path(), hidden, readable));
 }

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use super::{Sandbox, bubblewrap, landlock};
-use crate::gate::process::{self, Ended, Order};
+use crate::gate::process::{self, Order, ProcessOutcome};
 use crate::gate::stage::Stage;
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
@@ -20,12 +20,12 @@ use crate::policy::Isolation;
 const CEILING: &str = "LOCKGATE_ISOLATION";
 
 /// The time limit of the probe program.
-const PROOF_TIME: Duration = Duration::from_secs(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The probe's shell script. Its arguments are a hidden file, the number of seccomp filters outside of the
 /// sandbox, and [`OWN_MODES`] if it can change the modes of its own files; `TMPDIR` is a private folder.
 /// Kernels before Linux 5.9 do not report the number of filters.
-const PROOF: &str = "\
+const PROBE: &str = "\
     (: < known) || exit 10\n\
     (echo x > known) 2> /dev/null && exit 11\n\
     (echo x > new) 2> /dev/null && exit 12\n\
@@ -42,7 +42,7 @@ const PROOF: &str = "\
 const OWN_MODES: &str = "modes";
 
 /// The meanings of the probe's exit codes.
-const FAULTS: [(i32, &str); 8] = [
+const PROBE_ERRORS: [(i32, &str); 8] = [
     (10, "a sandboxed program cannot read the project"),
     (11, "a sandboxed program can write to a file of the project"),
     (12, "a sandboxed program can make a file in the project"),
@@ -54,7 +54,7 @@ const FAULTS: [(i32, &str); 8] = [
 ];
 
 /// The exit code of a successful probe.
-const HOLDS: i32 = 42;
+const PROBE_OK: i32 = 42;
 
 /// The highest isolation level to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,12 +72,12 @@ impl Default for Ceiling {
 
 static BUBBLEWRAP: LazyLock<Result<(), String>> = LazyLock::new(|| {
     bubblewrap::program().map_err(|error| error.to_string())?;
-    proved(Isolation::Bubblewrap)
+    probe(Isolation::Bubblewrap)
 });
-static LANDLOCK: LazyLock<Result<(), String>> = LazyLock::new(|| proved(Isolation::Landlock));
+static LANDLOCK: LazyLock<Result<(), String>> = LazyLock::new(|| probe(Isolation::Landlock));
 
 /// Returns the reason why a level does not work on this machine. Each level is probed once per process.
-fn had(level: Isolation) -> &'static Result<(), String> {
+fn probe_result(level: Isolation) -> &'static Result<(), String> {
     match level {
         Isolation::None => &Ok(()),
         Isolation::Landlock => &LANDLOCK,
@@ -88,62 +88,72 @@ fn had(level: Isolation) -> &'static Result<(), String> {
 /// Returns the highest level that works, up to a ceiling.
 pub(in crate::gate) fn strongest(ceiling: Ceiling) -> Isolation {
     let levels = [Isolation::Bubblewrap, Isolation::Landlock];
-    let found = levels.into_iter().find(|level| *level <= ceiling.0 && had(*level).is_ok());
+    let found = levels.into_iter().find(|level| *level <= ceiling.0 && probe_result(*level).is_ok());
     found.unwrap_or(Isolation::None)
 }
 
 /// Returns the reason why a program that requires this level may not run; `None` if it may.
-pub(in crate::gate) fn shortfall(required: Isolation, ceiling: Ceiling) -> Option<String> {
+pub(in crate::gate) fn isolation_shortfall(required: Isolation, ceiling: Ceiling) -> Option<String> {
     let found = strongest(ceiling);
     if found >= required {
         return None;
     }
-    let why = lack(required, ceiling).unwrap_or_default();
+    let why = unavailable_reason(required, ceiling).unwrap_or_default();
     Some(format!("the policy requires {}, and this machine has {}: {why}", required.name(), found.name()))
 }
 
 /// Returns the reason why a level is unavailable under a ceiling; `None` if it is available.
-pub(in crate::gate) fn lack(level: Isolation, ceiling: Ceiling) -> Option<String> {
+pub(in crate::gate) fn unavailable_reason(level: Isolation, ceiling: Ceiling) -> Option<String> {
     if level > ceiling.0 {
         return Some(format!("{CEILING} allows {} at most", ceiling.0.name()));
     }
-    had(level).clone().err()
+    probe_result(level).clone().err()
 }
 
 /// The number of seccomp filters of this process (proc(5)).
-fn filters() -> u32 {
+fn filter_count() -> u32 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let count = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"));
     count.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
 }
 
 /// Runs the probe in a sandbox of this level.
-fn proved(level: Isolation) -> Result<(), String> {
+fn probe(level: Isolation) -> Result<(), String> {
     let told = |error: std::io::Error| error.to_string();
     let stage = Stage::new().map_err(told)?;
     let (tree, own) = (stage.folder("tree").map_err(told)?, stage.folder("own").map_err(told)?);
     let (known, hidden) = (tree.join("known"), stage.folder("hidden").map_err(told)?.join("key"));
     fs::write(&known, "known").map_err(told)?;
     fs::write(&hidden, "key").map_err(told)?;
-    let cage = Sandbox { level, tree: Some(tree.clone()), own: Some(own), ..Sandbox::default() };
-    let filters = OsString::from(filters().to_string());
+    let cage = Sandbox { level, tree: Some(tree.clone()), run_dir: Some(own), ..Sandbox::default() };
+    let filters = OsString::from(filter_count().to_string());
     // Under another program's supervisor all changes of modes are refused, which is no less strict.
     let modes = if level == Isolation::Landlock && !landlock::can_supervise() { "" } else { OWN_MODES };
     let argv =
-        ["-c".into(), PROOF.into(), "sh".into(), OsString::from(&hidden), filters, modes.into()].to_vec();
-    let order =
-        Order { program: Path::new("/bin/sh"), argv, folder: &tree, env: Vec::new(), input: None, cage };
+        ["-c".into(), PROBE.into(), "sh".into(), OsString::from(&hidden), filters, modes.into()].to_vec();
+    let order = Order {
+        program: Path::new("/bin/sh"),
+        argv,
+        cwd: &tree,
+        env: Vec::new(),
+        input: None,
+        sandbox: cage,
+    };
     let watch = Watch::idle();
-    match process::run(&order, watch.until(Instant::now() + PROOF_TIME)) {
-        Ended::Exited { code: HOLDS, .. } if fs::read(&known).is_ok_and(|text| text == b"known") => Ok(()),
-        Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
-            let fault = FAULTS.iter().find(|(known, _)| *known == code);
+    match process::run(&order, watch.until(Instant::now() + PROBE_TIMEOUT)) {
+        ProcessOutcome::Exited { code: PROBE_OK, .. }
+            if fs::read(&known).is_ok_and(|text| text == b"known") =>
+        {
+            Ok(())
+        }
+        ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
+            let fault = PROBE_ERRORS.iter().find(|(known, _)| *known == code);
             Err(fault.map_or_else(
                 || format!("its probe ended with exit code {code}"),
                 |(_, why)| (*why).to_owned(),
             ))
         }
-        Ended::Broken(why) => Err(why),
-        Ended::Halted(_) => Err("its probe did not end in time".to_owned()),
+        ProcessOutcome::Broken(why) => Err(why),
+        ProcessOutcome::Halted(_) => Err("its probe did not end in time".to_owned()),
     }
 }

@@ -87,7 +87,7 @@ impl Listener {
     }
 
     /// Returns true if the caller still waits, so that its number has not been reused.
-    pub(super) fn waits(&self, call: &PendingCall) -> bool {
+    pub(super) fn is_pending(&self, call: &PendingCall) -> bool {
         let mut id = call.id;
         self.ioctl(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id).is_ok()
     }

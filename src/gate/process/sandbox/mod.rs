@@ -11,7 +11,7 @@ mod bubblewrap;
 mod landlock;
 mod level;
 mod listener;
-mod places;
+mod paths;
 mod seccomp;
 mod starter;
 mod supervisor;
@@ -27,8 +27,8 @@ use super::environment::environment;
 use super::running::Exit;
 use crate::policy::Isolation;
 
-pub(in crate::gate) use self::level::{Ceiling, lack, shortfall, strongest};
-use self::places::SandboxPaths;
+pub(in crate::gate) use self::level::{Ceiling, isolation_shortfall, strongest, unavailable_reason};
+use self::paths::SandboxPaths;
 
 /// The sandbox of one program: its isolation level, and the paths it may read and write.
 #[derive(Debug, Clone, Default)]
@@ -38,9 +38,9 @@ pub(in crate::gate) struct Sandbox {
     /// The project's tree, which the program may read.
     pub(in crate::gate) tree: Option<PathBuf>,
     /// Further readable paths, in case they are in a hidden folder.
-    pub(in crate::gate) shown: Vec<PathBuf>,
+    pub(in crate::gate) readable: Vec<PathBuf>,
     /// The folder of the run, which the program may write to.
-    pub(in crate::gate) own: Option<PathBuf>,
+    pub(in crate::gate) run_dir: Option<PathBuf>,
     /// A folder that outlasts the run, which the program may write to.
     pub(in crate::gate) cache: Option<PathBuf>,
     /// Layers mounted over the tree, in mounting order; only bubblewrap supports them.
@@ -62,7 +62,7 @@ pub(in crate::gate) enum FilterParts {
     /// The filter without its supervisor.
     Unsupervised,
     /// No seccomp filter at all.
-    Nothing,
+    Off,
 }
 
 /// A layer over the tree; all paths are absolute and without links.
@@ -71,34 +71,38 @@ pub(in crate::gate) enum SandboxLayer {
     /// Mounts an empty folder over this one.
     Empty(PathBuf),
     /// Binds `from` read-only at `at`.
-    Seen { from: PathBuf, at: PathBuf },
+    Bind { from: PathBuf, at: PathBuf },
     /// Makes a symbolic link to `to` at `at`.
     Link { to: PathBuf, at: PathBuf },
     /// Makes an emptied folder read-only.
-    Sealed(PathBuf),
+    ReadOnly(PathBuf),
 }
 
 /// Starts the program of an order in its sandbox, with this mark in its environment.
 pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
-    let cage = &order.cage;
+    let cage = &order.sandbox;
     match cage.level {
-        Isolation::None => prepared(Command::new(order.program), order, mark, &[])
+        Isolation::None => configure(Command::new(order.program), order, mark, &[])
             .args(&order.argv)
-            .current_dir(order.folder)
+            .current_dir(order.cwd)
             .spawn(),
         Isolation::Landlock => {
             let places = SandboxPaths::new(cage, order);
-            let said = landlock::said(cage)?;
-            let mut command = prepared(Command::new(order.program), order, mark, &said);
-            command.args(&order.argv).current_dir(order.folder);
+            let said = landlock::environment(cage)?;
+            let mut command = configure(Command::new(order.program), order, mark, &said);
+            command.args(&order.argv).current_dir(order.cwd);
             landlock::start(command, cage, &places)
         }
         Isolation::Bubblewrap => {
             let places = SandboxPaths::new(cage, order);
-            let mut command =
-                prepared(Command::new(bubblewrap::program()?), order, mark, &bubblewrap::said(&places));
+            let mut command = configure(
+                Command::new(bubblewrap::program()?),
+                order,
+                mark,
+                &bubblewrap::environment(&places),
+            );
             let filter = bubblewrap::filter()?;
-            command.args(bubblewrap::words(cage, &places, order.folder));
+            command.args(bubblewrap::arguments(cage, &places, order.cwd));
             command.arg("--seccomp").arg(filter.as_raw_fd().to_string()).arg("--").arg(order.program);
             command.args(&order.argv).current_dir("/");
             starter::start(command, filter)
@@ -107,7 +111,7 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
 }
 
 /// Sets all but the arguments and the working directory. `said` is the sandbox's part of the environment.
-fn prepared(
+fn configure(
     mut command: Command,
     order: &Order<'_>,
     mark: &str,
@@ -126,23 +130,23 @@ fn prepared(
 }
 
 /// Returns the exit status of the program itself, from that of the process that was started for it.
-pub(super) fn told(level: Isolation, exit: Exit) -> Exit {
+pub(super) fn program_exit(level: Isolation, exit: Exit) -> Exit {
     match (level, exit) {
-        (Isolation::Bubblewrap, Exit::Code(code)) => bubblewrap::told(code),
+        (Isolation::Bubblewrap, Exit::Code(code)) => bubblewrap::program_exit(code),
         (_, exit) => exit,
     }
 }
 
 /// Describes why a program was never started, from the sandbox's standard error; the end of a sentence.
-pub(super) fn unstarted(level: Isolation, exit: Exit, stderr: &[u8]) -> Option<String> {
+pub(super) fn start_failure(level: Isolation, exit: Exit, stderr: &[u8]) -> Option<String> {
     match (level, exit) {
-        (Isolation::Bubblewrap, Exit::Code(code)) => bubblewrap::unstarted(code, stderr),
+        (Isolation::Bubblewrap, Exit::Code(code)) => bubblewrap::start_failure(code, stderr),
         _ => None,
     }
 }
 
 /// Returns true if a path is in one of these folders, or is one.
-fn lies_in(path: &Path, folders: &[PathBuf]) -> bool {
+fn is_inside(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
@@ -159,6 +163,6 @@ pub fn close_inherited_on_exec() {
 /// Installs a listener for this thread and its children, like a program that supervises lockgate. It receives
 /// no call that any program makes.
 #[cfg(test)]
-pub(super) fn listen_as_another_supervisor() -> io::Result<impl Sized> {
-    listener::Listener::install(&seccomp::handing_over_calls(&[libc::SYS_vhangup])?)
+pub(super) fn install_foreign_listener() -> io::Result<impl Sized> {
+    listener::Listener::install(&seccomp::supervising_filter_for(&[libc::SYS_vhangup])?)
 }

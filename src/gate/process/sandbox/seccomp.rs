@@ -185,7 +185,7 @@ const REFUSED: &[i64] = &[
 
 /// Calls whose first argument is a process or thread number, with 0 for the caller; any other number is
 /// refused.
-const OF_THE_CALLER: &[i64] = &[
+const SELF_ONLY: &[i64] = &[
     libc::SYS_prlimit64,
     libc::SYS_sched_setaffinity,
     libc::SYS_sched_setattr,
@@ -238,7 +238,7 @@ const FCNTLS: [i32; 2] = [libc::F_SETLEASE, libc::F_NOTIFY];
 const X32: u32 = 0x4000_0000;
 
 /// Builds the BPF program that refuses calls.
-pub(super) fn refusing(options: FilterOptions) -> io::Result<BpfProgram> {
+pub(super) fn refusing_filter(options: FilterOptions) -> io::Result<BpfProgram> {
     let arch: TargetArch = ARCH.try_into().map_err(io::Error::other)?;
     let rules = rules(options).map_err(io::Error::other)?;
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
@@ -257,11 +257,11 @@ pub(super) fn refusing(options: FilterOptions) -> io::Result<BpfProgram> {
 
 /// Builds the BPF program that hands the calls of [`SUPERVISED`] to a supervisor. It is installed in addition
 /// to the refusing one.
-pub(super) fn handing_over() -> io::Result<BpfProgram> {
-    handing_over_calls(SUPERVISED)
+pub(super) fn supervising_filter() -> io::Result<BpfProgram> {
+    supervising_filter_for(SUPERVISED)
 }
 
-pub(super) fn handing_over_calls(calls: &[i64]) -> io::Result<BpfProgram> {
+pub(super) fn supervising_filter_for(calls: &[i64]) -> io::Result<BpfProgram> {
     let mut program = vec![load_number()];
     for call in calls {
         program.extend([jump(libc::BPF_JEQ, number(*call)?, 0, 1), answer(libc::SECCOMP_RET_USER_NOTIF)]);
@@ -289,7 +289,7 @@ fn rules(options: FilterOptions) -> Result<BTreeMap<i64, Vec<SeccompRule>>, secc
     if options.metadata == Metadata::Refused {
         rules.extend(SUPERVISED.iter().map(|call| (*call, Vec::new())));
     }
-    for call in OF_THE_CALLER {
+    for call in SELF_ONLY {
         rules.insert(*call, vec![rule(&[(0, Ne, 0)])?]);
     }
     for (call, process) in [(libc::SYS_setpriority, PRIO_PROCESS), (libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS)]

@@ -21,12 +21,12 @@ use rustix::io::{FdFlags, fcntl_setfd};
 struct StarterJob {
     command: Command,
     filter: OwnedFd,
-    told: Sender<io::Result<Child>>,
+    reply: Sender<io::Result<Child>>,
 }
 
 static JOBS: LazyLock<io::Result<Mutex<Sender<StarterJob>>>> = LazyLock::new(|| {
     let (sender, jobs) = channel();
-    Builder::new().name("lockgate-starter".to_owned()).spawn(move || work(jobs))?;
+    Builder::new().name("lockgate-starter".to_owned()).spawn(move || run_jobs(jobs))?;
     Ok(Mutex::new(sender))
 });
 
@@ -36,13 +36,13 @@ pub(super) fn start(command: Command, filter: OwnedFd) -> io::Result<Child> {
     let (told, started) = channel();
     let gone = || io::Error::other("the thread that starts programs has ended");
     let given =
-        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(StarterJob { command, filter, told });
+        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(StarterJob { command, filter, reply: told });
     given.map_err(|_| gone())?;
     started.recv().map_err(|_| gone())?
 }
 
-fn work(jobs: Receiver<StarterJob>) {
-    for StarterJob { mut command, filter, told } in jobs {
+fn run_jobs(jobs: Receiver<StarterJob>) {
+    for StarterJob { mut command, filter, reply: told } in jobs {
         let inherited = fcntl_setfd(&filter, FdFlags::empty()).map_err(io::Error::from);
         let started = inherited.and_then(|()| command.spawn());
         drop(filter);

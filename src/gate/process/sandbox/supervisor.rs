@@ -67,12 +67,12 @@ enum CallTarget {
 fn answer(listener: &Listener, call: &PendingCall, folders: &[PathBuf]) -> Result<(), Errno> {
     let caller = CallerThread::open(call.thread)?;
     // This proves that the opened /proc folder is the caller's, even if it ends later.
-    if !listener.waits(call) {
+    if !listener.is_pending(call) {
         return Err(Errno::SRCH);
     }
     let (target, change) = parse(call, &caller)?;
     let file = caller.file(target)?;
-    if !is_own(&file, folders)? {
+    if !is_in_own_folder(&file, folders)? {
         return Err(Errno::PERM);
     }
     apply(&file, &change)
@@ -258,7 +258,7 @@ impl CallerThread {
 
 /// Returns true if a file is inside one of the folders and belongs to this user. The folders themselves are
 /// not included.
-fn is_own(file: &OwnedFd, folders: &[PathBuf]) -> Result<bool, Errno> {
+fn is_in_own_folder(file: &OwnedFd, folders: &[PathBuf]) -> Result<bool, Errno> {
     let place = readlink(own_path(file), Vec::new())?;
     let place = Path::new(std::ffi::OsStr::from_bytes(place.to_bytes()));
     let lies_in = |folder: &PathBuf| place != folder && place.starts_with(folder);

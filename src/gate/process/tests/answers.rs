@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::bench::{Bench, LONG, SECRET, exited, python, timed};
 use super::in_both_manners;
-use crate::gate::process::{Ended, Order, TURN, run};
+use crate::gate::process::{Order, POLL_INTERVAL, ProcessOutcome, run};
 use crate::gate::watch::Watch;
 
 in_both_manners! {
@@ -23,8 +23,8 @@ in_both_manners! {
     an_end_is_noticed_at_once
 }
 
-fn broken(why: &str) -> Ended {
-    Ended::Broken(why.to_owned())
+fn broken(why: &str) -> ProcessOutcome {
+    ProcessOutcome::Broken(why.to_owned())
 }
 
 fn exit_codes_and_both_outputs_are_told(bench: &Bench) {
@@ -46,7 +46,7 @@ fn a_signal_is_named(bench: &Bench) {
 
 fn a_large_input_comes_back(bench: &Bench) {
     let text: Vec<u8> = (0..5_u32 << 20).map(|at| at.to_le_bytes()[at as usize % 3]).collect();
-    let Ended::Exited { code: 0, stdout, .. } = bench.give(&["echo"], Some(&text), LONG) else {
+    let ProcessOutcome::Exited { code: 0, stdout, .. } = bench.give(&["echo"], Some(&text), LONG) else {
         panic!("the echo has failed")
     };
     assert!(stdout == text, "{} bytes have come back of {}", stdout.len(), text.len());
@@ -59,7 +59,7 @@ fn no_input_is_an_empty_one(bench: &Bench) {
 
 fn an_input_that_is_not_read_is_told(bench: &Bench) {
     let large = vec![b'x'; 1 << 20];
-    assert!(matches!(bench.give(&["deaf"], Some(&large), LONG), Ended::Deaf { code: 0, .. }));
+    assert!(matches!(bench.give(&["deaf"], Some(&large), LONG), ProcessOutcome::StdinUnread { code: 0, .. }));
     // What fits into the pipe is written, read or not.
     assert_eq!(exited(bench.give(&["deaf"], Some(b"x"), LONG)).0, 0);
 }
@@ -103,7 +103,7 @@ fn what_cannot_be_started_says_why(bench: &Bench) {
         path
     };
     let why = |program: &Path, folder: &Path| {
-        let order = Order { program, folder, ..bench.order(&[], None) };
+        let order = Order { program, cwd: folder, ..bench.order(&[], None) };
         run(&order, Watch::idle().until(Instant::now() + LONG))
     };
     let nowhere = bench.folder().join("nowhere");
@@ -126,5 +126,5 @@ fn an_end_is_noticed_at_once(bench: &Bench) {
     let order = Order { program: Path::new("/bin/true"), ..bench.order(&[], None) };
     let took = || timed(|| exited(run(&order, Watch::idle().until(Instant::now() + LONG)))).0;
     let best = (0..20).map(|_| took()).min().unwrap();
-    assert!(best < TURN * 3 / 4, "the best of 20 took {best:?}");
+    assert!(best < POLL_INTERVAL * 3 / 4, "the best of 20 took {best:?}");
 }

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::process::{Ended, Order, Sandbox, adopt_orphans, run};
+use crate::gate::process::{Order, ProcessOutcome, Sandbox, adopt_orphans, run};
 use crate::gate::watch::Watch;
 
 /// A time limit that no run reaches.
@@ -83,17 +83,17 @@ impl Bench {
     }
 
     /// Runs a misbehaving program, with a time limit.
-    pub fn run(&self, what: &[&str], within: Duration) -> Ended {
+    pub fn run(&self, what: &[&str], within: Duration) -> ProcessOutcome {
         self.give(what, None, within)
     }
 
     /// The same, with something to read.
-    pub fn give(&self, what: &[&str], input: Option<&[u8]>, within: Duration) -> Ended {
+    pub fn give(&self, what: &[&str], input: Option<&[u8]>, within: Duration) -> ProcessOutcome {
         run(&self.order(what, input), Watch::idle().until(Instant::now() + within))
     }
 
     /// The same, cancelled when `go` says so.
-    pub fn cancelled(&self, what: &[&str], go: impl FnOnce() + Send) -> Ended {
+    pub fn cancelled(&self, what: &[&str], go: impl FnOnce() + Send) -> ProcessOutcome {
         let token = CancellationToken::new();
         let watch = Watch::new(token.clone(), None);
         thread::scope(|scope| {
@@ -111,10 +111,10 @@ impl Bench {
         Order {
             program: python(),
             argv,
-            folder: self.folder(),
+            cwd: self.folder(),
             env: Vec::new(),
             input,
-            cage: Sandbox::default(),
+            sandbox: Sandbox::default(),
         }
     }
 
@@ -163,11 +163,13 @@ pub fn python() -> &'static Path {
 
 /// The output of a program that ended by itself.
 #[track_caller]
-pub fn exited(ended: Ended) -> (i32, String, String) {
+pub fn exited(ended: ProcessOutcome) -> (i32, String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     match ended {
-        Ended::Exited { code, stdout, stderr } => (code, text(stdout), text(stderr)),
-        Ended::Deaf { .. } | Ended::Broken(_) | Ended::Halted(_) => panic!("{ended:?}"),
+        ProcessOutcome::Exited { code, stdout, stderr } => (code, text(stdout), text(stderr)),
+        ProcessOutcome::StdinUnread { .. } | ProcessOutcome::Broken(_) | ProcessOutcome::Halted(_) => {
+            panic!("{ended:?}")
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::bench::{Bench, LONG, Manner, timed};
 use super::in_both_manners;
-use crate::gate::process::{Ended, Order, run};
+use crate::gate::process::{Order, ProcessOutcome, run};
 use crate::gate::watch::{Halt, Watch};
 
 in_both_manners! {
@@ -35,7 +35,7 @@ fn whatever_does_not_end_is_ended_in_time(bench: &Bench) {
             continue;
         }
         let (time, ended) = timed(|| bench.run(what, limit));
-        assert_eq!(ended, Ended::Halted(Halt::TimedOut), "{what:?}");
+        assert_eq!(ended, ProcessOutcome::Halted(Halt::TimedOut), "{what:?}");
         assert!(time >= limit && time < limit + SOON, "{what:?} took {time:?}");
         assert_eq!(bench.left(), [], "{what:?}");
     }
@@ -61,7 +61,7 @@ fn a_caller_that_goes_is_noticed(bench: &Bench) {
         assert_eq!(shown.left().len(), 2, "the program and its daemon");
         *moment = Instant::now();
     });
-    assert_eq!(ended, Ended::Halted(Halt::Cancelled));
+    assert_eq!(ended, ProcessOutcome::Halted(Halt::Cancelled));
     assert!(gone.elapsed() < SOON, "{:?}", gone.elapsed());
 }
 
@@ -71,10 +71,10 @@ fn nothing_is_started_for_a_caller_that_has_gone(bench: &Bench) {
     let (token, later) = (CancellationToken::new(), Instant::now() + LONG);
     let watch = Watch::new(token.clone(), None);
     assert!(
-        matches!(run(&order, watch.until(later)), Ended::Broken(_)),
+        matches!(run(&order, watch.until(later)), ProcessOutcome::Broken(_)),
         "it would be seen if it were started"
     );
-    assert_eq!(run(&order, watch.until(Instant::now())), Ended::Halted(Halt::TimedOut));
+    assert_eq!(run(&order, watch.until(Instant::now())), ProcessOutcome::Halted(Halt::TimedOut));
     token.cancel();
-    assert_eq!(run(&order, watch.until(later)), Ended::Halted(Halt::Cancelled));
+    assert_eq!(run(&order, watch.until(later)), ProcessOutcome::Halted(Halt::Cancelled));
 }

@@ -8,7 +8,10 @@ use super::bench::{Bench, LONG, Manner, alone, exited, python};
 use super::in_both_manners;
 use crate::gate::process::close_inherited_on_exec;
 use crate::gate::process::sandbox::FilterParts;
-use crate::gate::process::{Ceiling, Ended, Order, Sandbox, SandboxLayer, lack, run, shortfall, strongest};
+use crate::gate::process::{
+    Ceiling, Order, ProcessOutcome, Sandbox, SandboxLayer, isolation_shortfall, run, strongest,
+    unavailable_reason,
+};
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
 
@@ -22,19 +25,24 @@ in_both_manners! {
 
 fn levels() -> impl Iterator<Item = Isolation> {
     let all = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap].into_iter();
-    all.filter(|level| lack(*level, Ceiling(Isolation::Bubblewrap)).is_none())
+    all.filter(|level| unavailable_reason(*level, Ceiling(Isolation::Bubblewrap)).is_none())
 }
 
-fn caged<'a>(bench: &'a Bench, level: Isolation, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
+fn sandboxed<'a>(bench: &'a Bench, level: Isolation, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
     let own = bench.folder().join("own");
     fs::create_dir_all(&own).unwrap();
     let shown = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into()];
-    let cage =
-        Sandbox { level, tree: Some(bench.folder().into()), own: Some(own), shown, ..Sandbox::default() };
-    Order { cage, ..bench.order(what, input) }
+    let cage = Sandbox {
+        level,
+        tree: Some(bench.folder().into()),
+        run_dir: Some(own),
+        readable: shown,
+        ..Sandbox::default()
+    };
+    Order { sandbox: cage, ..bench.order(what, input) }
 }
 
-fn give(order: &Order<'_>) -> Ended {
+fn give(order: &Order<'_>) -> ProcessOutcome {
     run(order, Watch::idle().until(Instant::now() + LONG))
 }
 
@@ -42,20 +50,25 @@ fn answers_and_signals_pass_through(bench: &Bench) {
     for level in levels() {
         for code in [0, 1, 3, 64, 255] {
             let (told, stdout, stderr) =
-                exited(give(&caged(bench, level, &["exit", &code.to_string()], None)));
+                exited(give(&sandboxed(bench, level, &["exit", &code.to_string()], None)));
             assert_eq!((told, stdout.as_str(), stderr.as_str()), (code, "out", "err"), "{}", level.name());
         }
-        let killed = give(&caged(bench, level, &["die-of", "SIGKILL"], None));
-        assert_eq!(killed, Ended::Broken("was killed by signal 9 (SIGKILL)".to_owned()), "{}", level.name());
+        let killed = give(&sandboxed(bench, level, &["die-of", "SIGKILL"], None));
+        assert_eq!(
+            killed,
+            ProcessOutcome::Broken("was killed by signal 9 (SIGKILL)".to_owned()),
+            "{}",
+            level.name()
+        );
         let text = vec![b'x'; 3 << 20];
-        assert_eq!(exited(give(&caged(bench, level, &["echo"], Some(&text)))).1.len(), text.len());
+        assert_eq!(exited(give(&sandboxed(bench, level, &["echo"], Some(&text)))).1.len(), text.len());
     }
 }
 
 /// Modes and times, as linkers and builds set them; without the supervisor Landlock's filter would refuse these, too.
 fn a_program_changes_its_own_files(bench: &Bench) {
     for level in levels() {
-        let mut order = caged(bench, level, &["own-files"], None);
+        let mut order = sandboxed(bench, level, &["own-files"], None);
         let name = match level {
             Isolation::None => {
                 let own = bench.folder().join("own-tmp");
@@ -73,7 +86,7 @@ fn a_program_changes_its_own_files(bench: &Bench) {
 }
 
 fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &Bench) {
-    if lack(Isolation::Bubblewrap, Ceiling(Isolation::Bubblewrap)).is_some() {
+    if unavailable_reason(Isolation::Bubblewrap, Ceiling(Isolation::Bubblewrap)).is_some() {
         return;
     }
     let (tree, folder) = (bench.folder().canonicalize().unwrap(), bench.folder().join("pkg"));
@@ -82,15 +95,15 @@ fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &
         fs::write(tree.join(name), text).unwrap();
     }
     let pkg = tree.join("pkg");
-    let seen = |from: &str, at: &str| SandboxLayer::Seen { from: tree.join(from), at: tree.join(at) };
-    let mut order = caged(bench, Isolation::Bubblewrap, &[], None);
-    order.cage.layers = vec![
+    let seen = |from: &str, at: &str| SandboxLayer::Bind { from: tree.join(from), at: tree.join(at) };
+    let mut order = sandboxed(bench, Isolation::Bubblewrap, &[], None);
+    order.sandbox.layers = vec![
         SandboxLayer::Empty(pkg.clone()),
         seen("pkg/b", "pkg/b"),
         SandboxLayer::Link { to: "b".into(), at: pkg.join("link") },
         seen("draft", "a"),
         seen("draft", "pkg/c"),
-        SandboxLayer::Sealed(pkg),
+        SandboxLayer::ReadOnly(pkg),
     ];
     order.program = Path::new("/bin/sh");
     order.argv = ["-c", "cat a pkg/b pkg/link pkg/c; ls pkg; (echo > pkg/d) 2> /dev/null || echo sealed"]
@@ -104,9 +117,9 @@ fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &
 fn a_failed_start_in_a_sandbox_says_why(bench: &Bench) {
     for level in levels() {
         let nowhere = bench.folder().join("nowhere");
-        let order = Order { program: &nowhere, ..caged(bench, level, &[], None) };
+        let order = Order { program: &nowhere, ..sandboxed(bench, level, &[], None) };
         let why = "could not be started: it was not found";
-        assert_eq!(give(&order), Ended::Broken(why.to_owned()), "{}", level.name());
+        assert_eq!(give(&order), ProcessOutcome::Broken(why.to_owned()), "{}", level.name());
     }
     assert!(python().exists());
 }
@@ -114,16 +127,16 @@ fn a_failed_start_in_a_sandbox_says_why(bench: &Bench) {
 fn an_unavailable_sandbox_is_not_replaced(_: &Bench) {
     let none = Ceiling(Isolation::None);
     assert_eq!(strongest(none), Isolation::None);
-    assert_eq!(shortfall(Isolation::None, none), None);
+    assert_eq!(isolation_shortfall(Isolation::None, none), None);
     for level in [Isolation::Landlock, Isolation::Bubblewrap] {
         let why = format!(
             "the policy requires {}, and this machine has none: LOCKGATE_ISOLATION allows none at most",
             level.name()
         );
-        assert_eq!(shortfall(level, none), Some(why));
+        assert_eq!(isolation_shortfall(level, none), Some(why));
     }
     let best = levels().last().unwrap();
-    assert_eq!((strongest(Ceiling(best)), shortfall(best, Ceiling(best))), (best, None));
+    assert_eq!((strongest(Ceiling(best)), isolation_shortfall(best, Ceiling(best))), (best, None));
 }
 
 /// A descriptor that this process was started with, and that is not marked, is open in every program at every level.
@@ -146,7 +159,7 @@ fn no_program_inherits_what_its_caller_was_started_with() {
             for level in levels() {
                 file.set_len(0).unwrap();
                 let argv = ["-c", words, &number].map(Into::into).to_vec();
-                let order = Order { argv, ..caged(bench, level, &[], None) };
+                let order = Order { argv, ..sandboxed(bench, level, &[], None) };
                 assert_eq!(exited(give(&order)).0, 0);
                 let has_leaked = !fs::read(&path).unwrap().is_empty();
                 assert_eq!(has_leaked, !is_marked, "{}", level.name());
@@ -163,7 +176,7 @@ fn what_a_sandbox_costs() {
     let bench = Bench::new(super::bench::Manner::Library);
     let kinds = [
         ("none", Isolation::None, FilterParts::All),
-        ("landlock without the filter", Isolation::Landlock, FilterParts::Nothing),
+        ("landlock without the filter", Isolation::Landlock, FilterParts::Off),
         ("landlock without the supervisor", Isolation::Landlock, FilterParts::Unsupervised),
         ("landlock", Isolation::Landlock, FilterParts::All),
         ("bubblewrap", Isolation::Bubblewrap, FilterParts::All),
@@ -171,9 +184,9 @@ fn what_a_sandbox_costs() {
     let levels: Vec<Isolation> = levels().collect();
     let kinds: Vec<_> = kinds.into_iter().filter(|(_, level, _)| levels.contains(level)).collect();
     let run = |level, filter, program, argv: &[&str]| {
-        let Order { cage, .. } = caged(&bench, level, &[], None);
+        let Order { sandbox: cage, .. } = sandboxed(&bench, level, &[], None);
         let argv = argv.iter().map(Into::into).collect();
-        let order = Order { program, argv, cage: Sandbox { filter, ..cage }, ..bench.order(&[], None) };
+        let order = Order { program, argv, sandbox: Sandbox { filter, ..cage }, ..bench.order(&[], None) };
         super::bench::timed(|| give(&order))
     };
     let mut times = vec![Vec::new(); kinds.len()];

@@ -5,11 +5,11 @@
 
 mod answers;
 mod bench;
-mod deeds;
 mod endings;
+mod fixture;
+mod isolation;
 mod leftovers;
 mod levels;
-mod scene;
 
 /// Makes a test of each of these functions for both manners.
 macro_rules! in_both_manners {

@@ -1,14 +1,14 @@
 //! Servers that misbehave on command, each beside one that does not.
 
-mod keep;
-mod sight;
-mod trouble;
+mod failures;
+mod lifetime;
+mod visible_files;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{Hours, ServerPool};
+use super::{PoolLimits, ServerPool};
 use crate::gate::process::Ceiling;
 use crate::gate::runtime::Slots;
 use crate::gate::*;
@@ -42,19 +42,19 @@ enum Has {
 
 impl Trial {
     fn new(way: &str) -> Trial {
-        Trial::with(way, Has::ServerAndCommand, "", Hours::default())
+        Trial::with(way, Has::ServerAndCommand, "", PoolLimits::default())
     }
 
     /// One whose gate may take no longer than a slow server needs.
     fn hasty(way: &str) -> Trial {
-        Trial::timed(way, Has::ServerAndCommand, "", Hours::default(), "1500ms")
+        Trial::timed(way, Has::ServerAndCommand, "", PoolLimits::default(), "1500ms")
     }
 
-    fn with(way: &str, has: Has, more: &str, hours: Hours) -> Trial {
+    fn with(way: &str, has: Has, more: &str, hours: PoolLimits) -> Trial {
         Trial::timed(way, has, more, hours, "15s")
     }
 
-    fn timed(way: &str, has: Has, more: &str, hours: Hours, timeout: &str) -> Trial {
+    fn timed(way: &str, has: Has, more: &str, hours: PoolLimits, timeout: &str) -> Trial {
         let project = tempfile::tempdir().unwrap();
         let log = project.path().join(".log").to_str().unwrap().to_owned();
         let command = format!(
@@ -67,12 +67,12 @@ impl Trial {
         );
         let policy = Policy::parse("quality.yaml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
-        let grant = ExecPermission::Pinned(ResolvedPrograms::find(policy.commands(), &search));
+        let grant = ExecPermission::Granted(ResolvedPrograms::find(policy.commands(), &search));
         let mut fleet = ServerPool::default();
-        fleet.hours = hours;
+        fleet.limits = hours;
         // They write their log into the project.
         let ceiling = Ceiling(Isolation::None);
-        let workshop = GateRuntime { slots: Slots::new(2), fleet, ceiling, ..GateRuntime::default() };
+        let workshop = GateRuntime { slots: Slots::new(2), pool: fleet, ceiling, ..GateRuntime::default() };
         workshop.keep_servers();
         Trial { project, policy, grant, workshop }
     }
@@ -135,8 +135,8 @@ impl Trial {
             let is_there = self.path(path).exists();
             let means = GateEnv {
                 root: self.project.path(),
-                grant: &self.grant,
-                workshop: &self.workshop,
+                exec_permission: &self.grant,
+                runtime: &self.workshop,
                 isolation: Isolation::None,
                 cache: None,
             };
@@ -146,13 +146,13 @@ impl Trial {
                 before: old.as_ref(),
                 after: new,
                 map,
-                stands: if is_there { InputLocation::OverFile } else { InputLocation::Alone },
-                beside: &beside,
+                input_location: if is_there { InputLocation::OverFile } else { InputLocation::Alone },
+                files_exist: &beside,
             };
-            Case {
+            GateInput {
                 draft,
-                terms: self.policy.terms(path, language, Profile::Batch),
-                means,
+                rules: self.policy.effective_rules(path, language, Profile::Batch),
+                env: means,
                 removed: false,
                 among: 0,
                 on_disk: OnDisk::Before,

@@ -42,16 +42,16 @@ pub(super) fn judged_by(
         before: old.as_ref(),
         after: &new,
         map: &map,
-        stands: InputLocation::of_file(old.as_ref()),
-        beside: &beside,
+        input_location: InputLocation::of_file(old.as_ref()),
+        files_exist: &beside,
     };
     let terms = EffectiveRules::new(&rule, timeout);
     let (grant, workshop) =
-        (ExecPermission::Withheld("no program runs here".to_owned()), GateRuntime::default());
+        (ExecPermission::Untrusted("no program runs here".to_owned()), GateRuntime::default());
     let means = GateEnv {
         root: Path::new("/"),
-        grant: &grant,
-        workshop: &workshop,
+        exec_permission: &grant,
+        runtime: &workshop,
         isolation: Isolation::None,
         cache: None,
     };

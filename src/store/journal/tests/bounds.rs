@@ -64,7 +64,7 @@ fn a_smaller_bound_shrinks_the_file() {
     let a = scene.place("a");
     (0..1500).for_each(|number| drop(scene.edit(&a, &text(number), &text(number + 1)).to_string()));
     let tidy = |bounds| {
-        scene.journal.books[0].with(|database| database.tidy(bounds)).unwrap();
+        scene.journal.journals[0].with_database(|database| database.tidy(bounds)).unwrap();
         on_disk(&scene.databases()[0])
     };
     let all = tidy(ALL);
@@ -86,8 +86,11 @@ fn what_is_too_old_is_forgotten_with_its_texts() {
     let left = scene.begin(&a, Some("left before"), "left after");
     scene.journal.keep(&a, Content::new(b"read"));
     scene.journal.worker.wait();
-    let tidy =
-        |age| scene.journal.books[0].with(|database| database.tidy(RetentionLimits { age, ..ALL })).unwrap();
+    let tidy = |age| {
+        scene.journal.journals[0]
+            .with_database(|database| database.tidy(RetentionLimits { age, ..ALL }))
+            .unwrap()
+    };
     tidy(Duration::from_secs(60));
     assert!(scene.text(&a, "1").is_some() && scene.text(&a, "read").is_some(), "the control");
     std::thread::sleep(Duration::from_millis(20));
@@ -110,7 +113,7 @@ proptest! {
         for (step, to) in steps {
             match step {
                 0 => drop(scene.begin(&a, Some(&text(now)), &text(to))),
-                1 => scene.journal.books[0].with(|database| database.forget_some(to)).unwrap(),
+                1 => scene.journal.journals[0].with_database(|database| database.forget_some(to)).unwrap(),
                 _ => {
                     scene.edit(&a, &text(now), &text(to));
                     now = to;
@@ -123,7 +126,7 @@ proptest! {
                 }
             }
         }
-        scene.journal.books[0].with(|database| database.forget_some(9999)).unwrap();
+        scene.journal.journals[0].with_database(|database| database.forget_some(9999)).unwrap();
         prop_assert!((0..60).all(|number| scene.text(&a, &text(number)).is_none()), "nothing stays for ever");
     }
 }

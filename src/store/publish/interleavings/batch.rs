@@ -61,11 +61,11 @@ fn edit(ground: &Ground, second: Second, guards: Guards<'_>) -> Result<Published
         .collect();
     let write = |index: usize| FileWrite {
         place: &places[index],
-        before: snapshots[index].as_ref().map(|snapshot| snapshot.held(Content::new(snapshot.bytes()))),
+        before: snapshots[index].as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes()))),
         after: (index == 0 || second != Second::Removed).then(|| Content::new(new[index].as_bytes())),
         mode: None,
         folders: 0,
-        told: JournalRecord::default(),
+        record: JournalRecord::default(),
     };
     batch::publish(ground.files.roots(), &[write(0), write(1)], Publishing::default(), None, guards)
 }

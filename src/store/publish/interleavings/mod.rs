@@ -29,7 +29,7 @@ const SEED: u64 = 0x10c9_a7e5;
 /// Looks in between the steps of one edit, and some more.
 const SLOTS: usize = 24;
 
-const ALL: Guards<'static> = Guards { patience: Duration::ZERO, ..Guards::ALL };
+const ALL: Guards<'static> = Guards { timeout: Duration::ZERO, ..Guards::ALL };
 const EXCHANGE: Guards<'static> = Guards { lease: false, ..ALL };
 const COMPARE: Guards<'static> = Guards { exchange: false, ..EXCHANGE };
 const BLIND: Guards<'static> = Guards { compare: false, ..COMPARE };
@@ -100,10 +100,10 @@ fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, Publ
     guards.step();
     let was = snapshot.as_ref().map_or(&b""[..], |snapshot| snapshot.bytes());
     let text = String::from_utf8(was.to_vec()).unwrap() + line;
-    let before = snapshot.as_ref().map(|snapshot| snapshot.held(Content::new(snapshot.bytes())));
+    let before = snapshot.as_ref().map(|snapshot| snapshot.expected(Content::new(snapshot.bytes())));
     let after = Some(Content::new(text.as_bytes()));
     let write =
-        FileWrite { place: &place, before, after, mode: None, folders: 0, told: JournalRecord::default() };
+        FileWrite { place: &place, before, after, mode: None, folders: 0, record: JournalRecord::default() };
     let done = super::batch::publish(ground.files.roots(), &[write], Publishing::default(), None, guards)?;
     guards.step();
     Ok((text, done))

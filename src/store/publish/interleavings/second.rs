@@ -53,12 +53,20 @@ pub fn round(ground: &Ground, guards: Guards<'_>, dice: Dice, count: &mut Count)
     ground.reset();
     let baton = Baton::new(dice);
     // The look in between cannot go to another thread.
-    let Guards { lease, exchange, compare, together, unnamed, patience, .. } = guards;
+    let Guards { lease, exchange, compare, together, unnamed, timeout: patience, .. } = guards;
     let run = |me: usize| {
         baton.wait(me);
         let step = || baton.step(me);
-        let guards =
-            Guards { lease, exchange, compare, together, unnamed, patience, step: &step, ..Guards::ALL };
+        let guards = Guards {
+            lease,
+            exchange,
+            compare,
+            together,
+            unnamed,
+            timeout: patience,
+            step: &step,
+            ..Guards::ALL
+        };
         let done = edit(ground, TOKENS[me], guards);
         baton.end(me);
         done

@@ -91,7 +91,7 @@ fn play(guards: Guards<'_>, is_enough: impl Fn(&Count) -> bool) -> Count {
     count
 }
 
-const ALL: Guards<'static> = Guards { patience: Duration::from_millis(20), ..Guards::ALL };
+const ALL: Guards<'static> = Guards { timeout: Duration::from_millis(20), ..Guards::ALL };
 
 #[test]
 fn a_refused_edit_of_files_that_are_appended_to_is_not_left_half_written() {

@@ -7,8 +7,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 fn rows_in(path: &Path) -> EntityStore {
-    let depot = EntityDatabase::at(&format!("sqlite:{}", path.display())).unwrap();
-    EntityStore::new(Arc::new(depot), Tenant::Nobody)
+    let depot = EntityDatabase::from_url(&format!("sqlite:{}", path.display())).unwrap();
+    EntityStore::new(Arc::new(depot), Tenant::Global)
 }
 
 fn refused(path: &Path) -> Error {
@@ -27,8 +27,8 @@ fn file() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn the_users_own_is_made_at_its_first_use_for_the_user_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let state = StateFolder::within(dir.path(), &[]);
-    let rows = EntityStore::new(Arc::new(EntityDatabase::beside(&state)), Tenant::Nobody);
+    let state = StateFolder::in_folder(dir.path(), &[]);
+    let rows = EntityStore::new(Arc::new(EntityDatabase::in_state_folder(&state)), Tenant::Global);
     assert_eq!(rows.entries(None, 9).unwrap(), []);
     assert_eq!(rows.entry("7f3a-1".parse().unwrap()).unwrap(), None);
     let path = dir.path().join("state/content/content.db");
@@ -39,10 +39,10 @@ fn the_users_own_is_made_at_its_first_use_for_the_user_alone() {
         let found = path.with_file_name(file).metadata().unwrap();
         assert_eq!(found.mode() & 0o7777, 0o600, "{file}");
     }
-    let again = EntityStore::new(Arc::new(EntityDatabase::beside(&state)), Tenant::Nobody);
+    let again = EntityStore::new(Arc::new(EntityDatabase::in_state_folder(&state)), Tenant::Global);
     assert_eq!(again.entries(None, 9).unwrap().len(), 1);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
-    let third = EntityStore::new(Arc::new(EntityDatabase::beside(&state)), Tenant::Nobody);
+    let third = EntityStore::new(Arc::new(EntityDatabase::in_state_folder(&state)), Tenant::Global);
     let refused = third.read(&place, 9).unwrap_err();
     assert!(refused.message.contains("may be written by others"), "{}", refused.message);
 }
@@ -75,14 +75,14 @@ fn tables_that_were_being_made_when_the_process_ended_are_made_by_the_next() {
     }
     let rows = rows_in(&path);
     rows.write(&rows.at(&entity("module", "a")), "text");
-    let migrated = rows.depot.migrate().unwrap();
+    let migrated = rows.database.migrate().unwrap();
     assert_eq!((migrated.from, migrated.to, migrated.narrows), (1, 1, true));
 }
 
 #[test]
-fn a_person_is_told_what_was_made() {
+fn a_migration_reports_what_it_created() {
     let (_dir, path) = file();
-    let depot = EntityDatabase::at(&format!("sqlite:{}", path.display())).unwrap();
+    let depot = EntityDatabase::from_url(&format!("sqlite:{}", path.display())).unwrap();
     assert_eq!(depot.migrate().map(|done| (done.from, done.to)), Ok((0, 1)));
     assert_eq!(depot.migrate().map(|done| (done.from, done.to)), Ok((1, 1)));
     assert_eq!(depot.apps(), Ok(Vec::new()));
@@ -91,17 +91,17 @@ fn a_person_is_told_what_was_made() {
 #[test]
 fn what_a_newer_lockgate_made_is_left_alone() {
     let (_dir, path) = file();
-    rows_in(&path).depot.migrate().unwrap();
+    rows_in(&path).database.migrate().unwrap();
     let connection = Connection::open(&path).unwrap();
     let later = "INSERT INTO lockgate_migrations(version, description, success, checksum, execution_time)
         VALUES (9, 'later', 1, x'00', 0)";
     connection.execute(later, []).unwrap();
     assert!(refused(&path).message.contains("newer lockgate"), "{}", refused(&path).message);
-    assert!(rows_in(&path).depot.migrate().unwrap_err().message.contains("version 9"));
+    assert!(rows_in(&path).database.migrate().unwrap_err().message.contains("version 9"));
 }
 
 #[test]
-fn what_is_no_database_is_refused_and_used_once_it_is_mended() {
+fn what_is_no_database_is_rejected_and_used_once_it_is_fixed() {
     let (dir, path) = file();
     std::fs::write(&path, "no database, but a text that is long enough to be looked at as one\n".repeat(99))
         .unwrap();

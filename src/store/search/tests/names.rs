@@ -52,7 +52,7 @@ fn other_names_of_what_is_protected_are_not_searched() {
         assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
         assert_eq!(scene.refused(path), Some(Code::Protected), "{path}");
     }
-    assert_eq!(scene.found("plain/settings", Hidden::Seen), ["plain/settings/fine.json"]);
+    assert_eq!(scene.found("plain/settings", Hidden::Included), ["plain/settings/fine.json"]);
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn a_link_is_not_followed_and_no_loop_is_walked() {
     symlink("../theirs.txt", root.join("theirs.txt")).unwrap();
     symlink("..", root.join("out")).unwrap();
     symlink("real", root.join("same")).unwrap();
-    assert_eq!(scene.found("", Hidden::Seen), ["real/a.txt"]);
-    assert_eq!(scene.found("same", Hidden::Seen), ["real/a.txt"]);
-    assert_eq!(scene.found("same/*.txt", Hidden::Seen), ["real/a.txt"]);
+    assert_eq!(scene.found("", Hidden::Included), ["real/a.txt"]);
+    assert_eq!(scene.found("same", Hidden::Included), ["real/a.txt"]);
+    assert_eq!(scene.found("same/*.txt", Hidden::Included), ["real/a.txt"]);
     assert_eq!(scene.refused("out"), Some(Code::PathOutsideRoot));
     assert_eq!(scene.refused("theirs.txt"), Some(Code::PathOutsideRoot));
 }
@@ -83,8 +83,8 @@ fn a_root_within_another_is_walked_once() {
     let clock = clock(&Nobody);
     let bounds = SearchLimits { most: 100, largest: 1 << 20, clock: &clock };
     let names = |path: Option<&str>| -> Vec<String> {
-        let SearchTarget::Below(below) = files.within(path).unwrap() else { panic!() };
-        let found = files.find(&below, Hidden::LeftOut, bounds);
+        let SearchTarget::Below(below) = files.search_target(path).unwrap() else { panic!() };
+        let found = files.find(&below, Hidden::Excluded, bounds);
         found.files.iter().map(|(place, _)| place.shown().to_owned()).collect()
     };
     let inner = |path: &str| top.join("inner").join(path).display().to_string();

@@ -15,9 +15,9 @@ fn the_rules_of_a_repository_above_a_root_count_and_others_do_not() {
     write(&top.join("outer/repository/.gitignore"), "b.txt\n");
     let names = || {
         let files = Files::open(&[top.join("outer/repository/sub/root")]).unwrap();
-        let SearchTarget::Below(below) = files.within(None).unwrap() else { panic!() };
+        let SearchTarget::Below(below) = files.search_target(None).unwrap() else { panic!() };
         let clock = clock(&Nobody);
-        let found = files.find(&below, Hidden::LeftOut, SearchLimits { most: 9, largest: 9, clock: &clock });
+        let found = files.find(&below, Hidden::Excluded, SearchLimits { most: 9, largest: 9, clock: &clock });
         found.files.iter().map(|(place, _)| place.shown().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(), ["a.txt", "b.txt", "c.txt"]);
@@ -72,7 +72,7 @@ proptest! {
         if let Some(excluded) = excluded {
             write(&root.join(".git/info/exclude"), &excluded);
         }
-        let found: BTreeSet<String> = scene.found("", Hidden::Seen).into_iter().collect();
+        let found: BTreeSet<String> = scene.found("", Hidden::Included).into_iter().collect();
         prop_assert_eq!(found, reference(&root));
     }
 }

@@ -21,12 +21,12 @@ impl EntityDatabase {
     /// Always fails.
     ///
     /// Errors: `INVALID_INPUT`.
-    pub fn at(_: &str) -> Result<EntityDatabase, Error> {
+    pub fn from_url(_: &str) -> Result<EntityDatabase, Error> {
         Err(Error::new(Code::InvalidInput, WHY).field("store"))
     }
 
     /// Returns a database whose operations all fail.
-    pub fn beside(_: &StateFolder) -> EntityDatabase {
+    pub fn in_state_folder(_: &StateFolder) -> EntityDatabase {
         EntityDatabase {}
     }
 
@@ -36,7 +36,7 @@ impl EntityDatabase {
     }
 
     /// Does nothing.
-    pub fn tell(&self, _: super::StoreTold) {}
+    pub fn set_listener(&self, _: super::StoreTold) {}
 
     /// Always fails.
     ///
@@ -70,7 +70,7 @@ impl EntityDatabase {
         0
     }
 
-    pub(in crate::store) fn is_there(&self) -> bool {
+    pub(in crate::store) fn may_have_content(&self) -> bool {
         false
     }
 
@@ -92,7 +92,7 @@ impl EntityDatabase {
         Err(closed())
     }
 
-    pub(in crate::store) fn is_row(&self, _: &Tenant, _: RowKey<'_>) -> Result<bool, EntityStoreError> {
+    pub(in crate::store) fn has_row(&self, _: &Tenant, _: RowKey<'_>) -> Result<bool, EntityStoreError> {
         Err(closed())
     }
 
@@ -153,7 +153,7 @@ impl EntityDatabase {
         Err(closed())
     }
 
-    pub(in crate::store) fn among(
+    pub(in crate::store) fn find(
         &self,
         _: &Tenant,
         _: Span<'_>,

@@ -4,7 +4,7 @@
 use super::connection::{Address, Connected, EntityTransaction, SqlDialect, TransactionMode};
 use super::metrics::StoreMetrics;
 use super::statement::Statement;
-use super::{EntityStoreError, StoreTold};
+use super::{EntityStoreError, StoreListener};
 use crate::error::Error;
 use crate::store::rows::Tenant;
 use crate::store::state::StateFolder;
@@ -17,32 +17,32 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct EntityDatabase {
     address: Address,
-    live: RwLock<Option<Arc<Connected>>>,
+    connected: RwLock<Option<Arc<Connected>>>,
     /// The time and error of the last failed connection attempt.
-    failed: Mutex<Option<(Instant, EntityStoreError)>>,
-    tally: StoreMetrics,
+    last_failure: Mutex<Option<(Instant, EntityStoreError)>>,
+    metrics: StoreMetrics,
 }
 
 impl EntityDatabase {
     /// Returns the database at this URL: `sqlite:PATH` or `postgres://...`. Does not connect.
     ///
     /// Errors: `INVALID_INPUT` for any other kind of URL; the message does not quote it.
-    pub fn at(url: &str) -> Result<EntityDatabase, Error> {
+    pub fn from_url(url: &str) -> Result<EntityDatabase, Error> {
         Address::parse(url).map(EntityDatabase::new)
     }
 
     /// Returns this user's database in lockgate's state folder. If the folder is unusable, every call
     /// fails.
-    pub fn beside(state: &StateFolder) -> EntityDatabase {
-        EntityDatabase::new(Address::Beside(state.clone()))
+    pub fn in_state_folder(state: &StateFolder) -> EntityDatabase {
+        EntityDatabase::new(Address::InStateFolder(state.clone()))
     }
 
     fn new(address: Address) -> EntityDatabase {
         EntityDatabase {
             address,
-            live: RwLock::default(),
-            failed: Mutex::default(),
-            tally: StoreMetrics::default(),
+            connected: RwLock::default(),
+            last_failure: Mutex::default(),
+            metrics: StoreMetrics::default(),
         }
     }
 
@@ -53,8 +53,8 @@ impl EntityDatabase {
     }
 
     /// Reports each call to this function from now on. Only the first listener is kept.
-    pub fn tell(&self, told: StoreTold) {
-        self.tally.tell(told);
+    pub fn set_listener(&self, told: StoreListener) {
+        self.metrics.set_listener(told);
     }
 
     /// A number that identifies the database, the same in all processes.
@@ -63,8 +63,8 @@ impl EntityDatabase {
     }
 
     /// True if the database may hold content. Does not create it.
-    pub(in crate::store) fn is_there(&self) -> bool {
-        self.in_use().is_some() || self.address.is_there()
+    pub(in crate::store) fn may_have_content(&self) -> bool {
+        self.current().is_some() || self.address.may_have_content()
     }
 
     /// The database's address.
@@ -73,8 +73,8 @@ impl EntityDatabase {
     }
 
     /// Uses this connected database unless one is in use already.
-    pub(super) fn use_live(&self, live: Connected) {
-        let mut there = self.live.write().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn use_connected(&self, live: Connected) {
+        let mut there = self.connected.write().unwrap_or_else(PoisonError::into_inner);
         there.get_or_insert(Arc::new(live));
     }
 
@@ -132,10 +132,10 @@ impl EntityDatabase {
         asked: &'static str,
         work: impl FnOnce(&Connected) -> Result<T, EntityStoreError>,
     ) -> Result<T, EntityStoreError> {
-        self.tally.measure(asked, || {
-            let live = self.live()?;
+        self.metrics.measure(asked, || {
+            let live = self.connected()?;
             let done = work(&live);
-            if let Err(EntityStoreError::Closed(_) | EntityStoreError::Other(_)) = &done {
+            if let Err(EntityStoreError::Unusable(_) | EntityStoreError::Other(_)) = &done {
                 self.forget(&live);
             }
             done
@@ -143,9 +143,9 @@ impl EntityDatabase {
     }
 
     /// Returns the connected database if its address still leads to it.
-    fn in_use(&self) -> Option<Arc<Connected>> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-        if live.is_there() {
+    fn current(&self) -> Option<Arc<Connected>> {
+        let live = self.connected.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        if live.is_current() {
             return Some(live);
         }
         self.forget(&live);
@@ -153,19 +153,19 @@ impl EntityDatabase {
     }
 
     fn forget(&self, live: &Arc<Connected>) {
-        let mut there = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        let mut there = self.connected.write().unwrap_or_else(PoisonError::into_inner);
         drop(there.take_if(|there| Arc::ptr_eq(there, live)));
     }
 
     /// Returns the connected database. Callers that wait for another caller's attempt get that
     /// attempt's result.
-    pub(super) fn live(&self) -> Result<Arc<Connected>, EntityStoreError> {
-        if let Some(live) = self.in_use() {
+    pub(super) fn connected(&self) -> Result<Arc<Connected>, EntityStoreError> {
+        if let Some(live) = self.current() {
             return Ok(live);
         }
         let since = Instant::now();
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        match (self.in_use(), &*failed) {
+        let mut failed = self.last_failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match (self.current(), &*failed) {
             (Some(live), _) => return Ok(live),
             (None, Some((when, failure))) if *when >= since => return Err(failure.clone()),
             (None, _) => {}
@@ -173,7 +173,7 @@ impl EntityDatabase {
         match Connected::connect(&self.address) {
             Ok(live) => {
                 let live = Arc::new(live);
-                *self.live.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&live));
+                *self.connected.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&live));
                 Ok(live)
             }
             Err(failure) => {

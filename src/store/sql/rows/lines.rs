@@ -7,19 +7,20 @@
 //! Invariant: one of the parts contains each line of a stored text completely. Parts may also contain
 //! lines that the text no longer has.
 
-use super::prepare::{After, OriginalRow, PreparedRow, count};
+use super::prepare::{NewContent, OriginalRow, PreparedRow, count};
 use super::statement::{Statement, UnboundStatement};
 use crate::store::rows::Tenant;
 use std::collections::HashSet;
 
 /// The approximate overhead of a part in bytes: its key, the key's index entry and the row header.
-const ROW: usize = 160;
+const PART_OVERHEAD: usize = 160;
 /// New lines get no part of their own if they exceed the text's size divided by this.
-const MUCH: usize = 4;
+const MAX_NEW_SHARE: usize = 4;
 
 /// Returns the statements that update the index for one row's change in this edit.
-pub(super) fn tell(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, at: i64) -> Vec<Statement> {
-    let none = || UnboundStatement::new("DELETE FROM lines").within(tenant, "organization").row("", row.key);
+pub(super) fn index_changes(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, at: i64) -> Vec<Statement> {
+    let none =
+        || UnboundStatement::new("DELETE FROM lines").in_scope(tenant, "organization").row("", row.key);
     let part = |text: &str| {
         let part =
             UnboundStatement::new("INSERT INTO lines(kind, organization, app, path, part, text) VALUES (");
@@ -30,7 +31,7 @@ pub(super) fn tell(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, at: i64) -
         (None, Some(after)) => vec![part(&after.text)],
         (Some(_), None) => vec![none()],
         (Some(before), Some(after)) => {
-            match added(before, after).filter(|lines| is_apart(lines, after, edit)) {
+            match added(before, after).filter(|lines| is_own_part(lines, after, edit)) {
                 Some(lines) if lines.is_empty() => Vec::new(),
                 Some(lines) => vec![part(&lines)],
                 None => vec![none(), part(&after.text)],
@@ -40,20 +41,20 @@ pub(super) fn tell(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, at: i64) -
 }
 
 /// Returns the new lines, if they are few.
-fn added(before: OriginalRow<'_>, after: &After) -> Option<String> {
+fn added(before: OriginalRow<'_>, after: &NewContent) -> Option<String> {
     // The decoded bytes and the stored text have the same lines, except where the stored form replaces
     // characters.
     let before: HashSet<&str> = std::str::from_utf8(before.bytes).ok()?.split('\n').collect();
     let new: Vec<&str> = after.text.split('\n').filter(|line| !before.contains(line)).collect();
     let lines = new.join("\n");
-    (lines.len() * MUCH <= after.text.len()).then_some(lines)
+    (lines.len() * MAX_NEW_SHARE <= after.text.len()).then_some(lines)
 }
 
 /// True if new lines become a part of their own. One edit in N replaces all parts with a single new
 /// one, where N such parts are together as large as the text. So the cost of an edit does not grow with
 /// the text, and the index stays below about twice the text's size. Edit numbers are random.
-fn is_apart(lines: &str, after: &After, edit: i64) -> bool {
-    let turn = count(after.text.len() / (lines.len() + ROW));
+fn is_own_part(lines: &str, after: &NewContent, edit: i64) -> bool {
+    let turn = count(after.text.len() / (lines.len() + PART_OVERHEAD));
     turn > 1 && edit % turn != 0
 }
 
@@ -66,20 +67,21 @@ mod tests {
     const KEY: RowKey<'_> = RowKey { kind: "module", organization: "", app: "", path: "a" };
     const SAME: &str = "same and same again\n";
 
-    fn told(before: Option<&[u8]>, after: Option<&str>, edit: i64) -> Vec<String> {
+    fn changed_statements(before: Option<&[u8]>, after: Option<&str>, edit: i64) -> Vec<String> {
         let stamp = Version::hash(b"");
-        let after = after.map(|text| After {
-            stamp,
+        let after = after.map(|text| NewContent {
+            version: stamp,
             size: 0,
             encoding: String::new(),
             text: text.to_owned(),
             raw: None,
             packed: None,
         });
-        let before = before.map(|bytes| OriginalRow { stamp, bytes, changed: 0 });
-        let row = PreparedRow { position: 0, key: KEY, before, after, added: 0, removed: 0, keep: false };
+        let before = before.map(|bytes| OriginalRow { version: stamp, bytes, changed: 0 });
+        let row =
+            PreparedRow { position: 0, key: KEY, before, after, added: 0, removed: 0, keeps_texts: false };
         let said = |statement: Statement| statement.parts().0.split('(').next().unwrap().trim().to_owned();
-        tell(&Tenant::Nobody, &row, edit, 1).into_iter().map(said).collect()
+        index_changes(&Tenant::Global, &row, edit, 1).into_iter().map(said).collect()
     }
 
     #[test]
@@ -97,26 +99,26 @@ mod tests {
             (Some(b"all else"), Some(&b), 1, vec![delete, insert]),
             (Some(b"\xff"), Some(&b), 1, vec![delete, insert]),
         ] {
-            let told = told(before, after.map(String::as_str), edit);
+            let told = changed_statements(before, after.map(String::as_str), edit);
             assert!(told.len() == wanted.len(), "{told:?}");
             assert!(told.iter().zip(wanted).all(|(told, wanted)| told.starts_with(wanted)), "{told:?}");
         }
         let turned = format!("z\n{}", SAME.repeat(99));
-        assert!(told(Some(a.as_bytes()), Some(&turned), 1).is_empty(), "all lines were there");
+        assert!(changed_statements(Some(a.as_bytes()), Some(&turned), 1).is_empty(), "all lines were there");
     }
 
     #[test]
     fn what_is_added_are_whole_lines() {
         let before = OriginalRow {
-            stamp: Version::hash(b""),
+            version: Version::hash(b""),
             bytes: b"one\ntwo\r\nthree\nfour\nfive\nsix",
             changed: 0,
         };
         let text = "one\ntwo\nthree and more\nfour\nfive\nsix\none\ntwo\r\nthree\nfour\nfive\nsix".to_owned();
-        let (stamp, encoding) = (before.stamp, String::new());
-        let after = After { stamp, size: 0, encoding, text, raw: None, packed: None };
+        let (stamp, encoding) = (before.version, String::new());
+        let after = NewContent { version: stamp, size: 0, encoding, text, raw: None, packed: None };
         assert_eq!(added(before, &after).as_deref(), None, "much of it is new");
         let text = format!("{}{}", after.text, "\none".repeat(30));
-        assert_eq!(added(before, &After { text, ..after }).as_deref(), Some("two\nthree and more"));
+        assert_eq!(added(before, &NewContent { text, ..after }).as_deref(), Some("two\nthree and more"));
     }
 }

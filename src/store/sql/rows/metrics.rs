@@ -1,13 +1,13 @@
 //! Reports each database call to a metrics listener.
 
-use super::{EntityStoreError, StoreTold};
+use super::{EntityStoreError, StoreListener};
 use std::fmt;
 use std::sync::OnceLock;
 use std::time::Instant;
 
 /// The metrics listener, if one is set.
 #[derive(Default)]
-pub(super) struct StoreMetrics(OnceLock<StoreTold>);
+pub(super) struct StoreMetrics(OnceLock<StoreListener>);
 
 impl fmt::Debug for StoreMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -17,7 +17,7 @@ impl fmt::Debug for StoreMetrics {
 
 impl StoreMetrics {
     /// Sets the listener; later calls have no effect.
-    pub fn tell(&self, told: StoreTold) {
+    pub fn set_listener(&self, told: StoreListener) {
         drop(self.0.set(told));
     }
 
@@ -30,19 +30,19 @@ impl StoreMetrics {
         let Some(told) = self.0.get() else { return work() };
         let since = Instant::now();
         let done = work();
-        told(asked, done.as_ref().map_or_else(became, |_| "done"), since.elapsed());
+        told(asked, done.as_ref().map_or_else(result_label, |_| "done"), since.elapsed());
         done
     }
 }
 
-const fn became(failure: &EntityStoreError) -> &'static str {
+const fn result_label(failure: &EntityStoreError) -> &'static str {
     match failure {
         EntityStoreError::Full => "full",
-        EntityStoreError::Away(_) => "away",
-        EntityStoreError::Lost(_) => "lost",
+        EntityStoreError::Unreachable(_) => "away",
+        EntityStoreError::ConnectionLost(_) => "lost",
         EntityStoreError::Unknown => "unknown",
-        EntityStoreError::Overtaken => "overtaken",
-        EntityStoreError::Closed(_) => "closed",
+        EntityStoreError::Conflict => "overtaken",
+        EntityStoreError::Unusable(_) => "closed",
         EntityStoreError::Other(_) => "refused",
     }
 }
@@ -53,13 +53,15 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[test]
-    fn the_first_who_asks_is_told() {
+    fn only_the_first_listener_is_set() {
         let tally = StoreMetrics::default();
         assert_eq!(tally.measure("read", || Ok(1)).unwrap(), 1);
         let heard = Arc::new(Mutex::new(Vec::new()));
         for who in 0..2 {
             let heard = Arc::clone(&heard);
-            tally.tell(Box::new(move |asked, became, _| heard.lock().unwrap().push((who, asked, became))));
+            tally.set_listener(Box::new(move |asked, became, _| {
+                heard.lock().unwrap().push((who, asked, became))
+            }));
         }
         tally.measure("write", || Ok(())).unwrap();
         tally.measure::<()>("read", || Err(EntityStoreError::Full)).unwrap_err();

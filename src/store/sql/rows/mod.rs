@@ -10,24 +10,24 @@
 #[cfg(not(feature = "content"))]
 mod absent;
 #[cfg(feature = "content")]
+mod admin;
+#[cfg(feature = "content")]
 mod connection;
 #[cfg(feature = "content")]
 mod database;
-mod failure;
+mod error;
+#[cfg(feature = "content")]
+mod history;
 #[cfg(feature = "content")]
 mod lines;
 #[cfg(feature = "content")]
-mod look;
-#[cfg(feature = "content")]
 mod metrics;
-#[cfg(feature = "content")]
-mod owned;
-#[cfg(feature = "content")]
-mod past;
 #[cfg(feature = "content")]
 mod prepare;
 #[cfg(feature = "content")]
 mod read;
+#[cfg(feature = "content")]
+mod search;
 #[cfg(feature = "content")]
 mod statement;
 #[cfg(feature = "content")]
@@ -41,13 +41,13 @@ mod write;
 pub use absent::EntityDatabase;
 #[cfg(feature = "content")]
 pub use database::EntityDatabase;
-pub(in crate::store) use failure::EntityStoreError;
+pub(in crate::store) use error::EntityStoreError;
 
 use crate::text::Version;
 use std::time::Duration;
 
 /// A listener that gets each database call's operation, its result and its duration.
-pub type StoreTold = Box<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
+pub type StoreListener = Box<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
 
 /// The key of a row. An absent organisation or app is the empty string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +78,7 @@ pub enum Added {
     /// The app is newly registered.
     New,
     /// The app was registered before, with the same owner.
-    There,
+    Existing,
 }
 
 /// A row as it was read.
@@ -89,7 +89,7 @@ pub(in crate::store) struct RowRead {
     /// The length in bytes.
     pub size: u64,
     /// The version of its text.
-    pub stamp: Version,
+    pub version: Version,
     /// The time of its last change, in microseconds since 1970.
     pub changed: i64,
 }
@@ -128,7 +128,7 @@ pub(in crate::store) struct RowFound {
     /// The length in bytes.
     pub size: u64,
     /// The version of its text.
-    pub stamp: Version,
+    pub version: Version,
 }
 
 #[cfg(feature = "content")]

@@ -18,20 +18,20 @@ pub(super) struct PreparedRow<'a> {
     /// The row as it was read, if there was one.
     pub before: Option<OriginalRow<'a>>,
     /// The new content; `None` removes the row.
-    pub after: Option<After>,
+    pub after: Option<NewContent>,
     /// The number of lines added.
     pub added: i64,
     /// The number of lines removed.
     pub removed: i64,
     /// Set when both texts are kept in the history.
-    pub keep: bool,
+    pub keeps_texts: bool,
 }
 
 /// A row as it was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OriginalRow<'a> {
     /// The version of its text.
-    pub stamp: Version,
+    pub version: Version,
     pub bytes: &'a [u8],
     /// The time of its last change, in microseconds since 1970.
     pub changed: i64,
@@ -39,9 +39,9 @@ pub(super) struct OriginalRow<'a> {
 
 /// The new content of a row.
 #[derive(Debug)]
-pub(super) struct After {
+pub(super) struct NewContent {
     /// The version of the text.
-    pub stamp: Version,
+    pub version: Version,
     /// The length in bytes.
     pub size: i64,
     /// The encoding of its bytes.
@@ -57,9 +57,9 @@ pub(super) struct After {
 impl<'a> PreparedRow<'a> {
     /// Prepares the write at this index of its edit.
     pub fn new((position, write): (usize, &'a RowWrite<'a>)) -> PreparedRow<'a> {
-        let RowWrite { place, before, after, told } = write;
+        let RowWrite { location: place, before, after, record: told } = write;
         let before = before.map(|(snapshot, content)| OriginalRow {
-            stamp: snapshot.stamp,
+            version: snapshot.version,
             bytes: content.bytes,
             changed: snapshot.changed,
         });
@@ -67,25 +67,25 @@ impl<'a> PreparedRow<'a> {
             position: count(position),
             key: place.row_key(),
             before,
-            after: after.map(|content| After::new(content, told.keep)),
+            after: after.map(|content| NewContent::new(content, told.keep)),
             added: count(told.added),
             removed: count(told.removed),
-            keep: told.keep,
+            keeps_texts: told.keep,
         }
     }
 }
 
-impl After {
-    fn new(Content { stamp, bytes }: Content<'_>, keep: bool) -> After {
-        let (encoding, text, raw) = shown(bytes);
+impl NewContent {
+    fn new(Content { version, bytes }: Content<'_>, keep: bool) -> NewContent {
+        let (encoding, text, raw) = encode_text(bytes);
         let packed = keep.then(|| pack::whole(bytes));
-        After { stamp, size: count(bytes.len()), encoding, text, raw, packed }
+        NewContent { version, size: count(bytes.len()), encoding, text, raw, packed }
     }
 }
 
 /// Returns the encoding of a text, the text itself, and its bytes if they differ. PostgreSQL cannot
 /// store a NUL in a text.
-fn shown(bytes: &[u8]) -> (String, String, Option<Vec<u8>>) {
+fn encode_text(bytes: &[u8]) -> (String, String, Option<Vec<u8>>) {
     const MARK: &str = "\u{feff}";
     match std::str::from_utf8(bytes) {
         Ok(text) if !text.starts_with(MARK) && !text.contains('\0') => {
@@ -113,7 +113,7 @@ pub(super) fn now() -> i64 {
 }
 
 /// Returns a random number for an edit; a sequence would reveal how many edits other tenants made.
-pub(super) fn number() -> Result<i64, EntityStoreError> {
+pub(super) fn random_number() -> Result<i64, EntityStoreError> {
     let mut bytes = [0; 8];
     match getrandom(&mut bytes, GetRandomFlags::empty()) {
         Ok(8) => Ok(i64::from_le_bytes(bytes) >> 4 & i64::MAX >> 3),
@@ -129,20 +129,20 @@ mod tests {
     fn bytes_that_are_their_own_text_are_kept_once() {
         let plain = |text: &str| ("UTF-8".to_owned(), text.to_owned(), None);
         for text in ["", "a\nb", "a\r\nb", "\u{e9}"] {
-            assert_eq!(shown(text.as_bytes()), plain(text));
+            assert_eq!(encode_text(text.as_bytes()), plain(text));
         }
-        let (encoding, text, raw) = shown("\u{feff}a".as_bytes());
+        let (encoding, text, raw) = encode_text("\u{feff}a".as_bytes());
         assert_eq!((encoding.as_str(), text.as_str(), raw.unwrap().len()), ("UTF-8", "a", 4));
         let wide: Vec<u8> = "\u{feff}a\u{e9}".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let (_, text, raw) = shown(&wide);
+        let (_, text, raw) = encode_text(&wide);
         assert_eq!((text.as_str(), raw), ("a\u{e9}", Some(wide)));
-        let (_, text, raw) = shown(b"a\0b\xff");
+        let (_, text, raw) = encode_text(b"a\0b\xff");
         assert!(!text.contains('\0') && raw.as_deref() == Some(b"a\0b\xff"), "{text:?}");
     }
 
     #[test]
     fn numbers_of_edits_have_sixty_bits() {
-        let numbers: Vec<i64> = (0..64).map(|_| number().unwrap()).collect();
+        let numbers: Vec<i64> = (0..64).map(|_| random_number().unwrap()).collect();
         assert!(numbers.iter().all(|number| (0..1 << 60).contains(number)));
         assert!(numbers.iter().any(|number| *number > 1 << 56));
     }

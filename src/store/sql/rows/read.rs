@@ -1,9 +1,9 @@
 //! Reads single rows and their owners.
 
 use super::super::EditFilter;
-use super::connection::{get, stamp};
+use super::connection::{get, read_version};
 use super::database::EntityDatabase;
-use super::past::of_row;
+use super::history::of_row;
 use super::statement::{Statement, UnboundStatement};
 use super::{EntityStoreError, RowKey, RowRead};
 use crate::store::journal::Entry;
@@ -39,12 +39,13 @@ impl EntityDatabase {
     }
 
     /// True if the tenant can access a row with this key.
-    pub(in crate::store) fn is_row(
+    pub(in crate::store) fn has_row(
         &self,
         tenant: &Tenant,
         key: RowKey<'_>,
     ) -> Result<bool, EntityStoreError> {
-        let row = UnboundStatement::new("SELECT 1 FROM entities").within(tenant, "organization").row("", key);
+        let row =
+            UnboundStatement::new("SELECT 1 FROM entities").in_scope(tenant, "organization").row("", key);
         Ok(!self.read(tenant, row)?.is_empty())
     }
 
@@ -55,7 +56,7 @@ impl EntityDatabase {
         tenant: &Tenant,
         id: &str,
     ) -> Result<Option<String>, EntityStoreError> {
-        let app = UnboundStatement::new("SELECT organization FROM apps").within(tenant, "organization");
+        let app = UnboundStatement::new("SELECT organization FROM apps").in_scope(tenant, "organization");
         let app = self.read(tenant, app.push(" AND id = ").bind(id))?;
         app.first().map(|app| get(app, 0)).transpose()
     }
@@ -69,7 +70,7 @@ impl EntityDatabase {
         path: &str,
     ) -> Result<Option<String>, EntityStoreError> {
         let row = UnboundStatement::new("SELECT organization FROM entities")
-            .within(tenant, "organization")
+            .in_scope(tenant, "organization")
             .push(" AND kind = ")
             .bind(kind)
             .push(" AND app = '' AND path = ")
@@ -90,13 +91,14 @@ fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
             " THEN c.raw END FROM entities e JOIN contents c ON c.kind = e.kind
               AND c.organization = e.organization AND c.app = e.app AND c.path = e.path",
         );
-    row.within(tenant, "e.organization").row("e.", key)
+    row.in_scope(tenant, "e.organization").row("e.", key)
 }
 
 fn whole(row: &AnyRow) -> Result<RowRead, EntityStoreError> {
-    let stamp = stamp(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
+    let stamp =
+        read_version(row, 0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
     let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 3)?, get(row, 4)?);
     let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
     let size = u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX);
-    Ok(RowRead { bytes, size, stamp, changed: get(row, 1)? })
+    Ok(RowRead { bytes, size, version: stamp, changed: get(row, 1)? })
 }

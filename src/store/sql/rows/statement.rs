@@ -13,10 +13,10 @@ use std::fmt::Write;
 
 /// The owner of an edit that is selected by its number. No index covers this expression, so a plan made
 /// for empty tables stays good for large ones.
-pub(super) const OF_NUMBER: &str = "(organization || '')";
+pub(super) const OWNER_BY_NUMBER: &str = "(organization || '')";
 /// The same expression for the aliases `e` and `e2`.
-pub(super) const OF_NUMBER_E: &str = "(e.organization || '')";
-pub(super) const OF_NUMBER_E2: &str = "(e2.organization || '')";
+pub(super) const OWNER_BY_NUMBER_E: &str = "(e.organization || '')";
+pub(super) const OWNER_BY_NUMBER_E2: &str = "(e2.organization || '')";
 
 /// A statement that is not yet restricted to a tenant's scope.
 #[derive(Debug, Clone, Default)]
@@ -30,9 +30,9 @@ pub(super) struct UnboundStatement {
 /// A statement that reads and changes rows within a tenant's scope.
 #[derive(Debug, Clone)]
 pub(super) struct Statement {
-    draft: UnboundStatement,
+    inner: UnboundStatement,
     /// Set when the database is to keep the prepared statement.
-    pub is_kept: bool,
+    pub is_persistent: bool,
 }
 
 impl UnboundStatement {
@@ -71,17 +71,17 @@ impl UnboundStatement {
 
     /// Restricts the statement to a tenant's scope. `column` is the column that holds a row's owner.
     #[must_use]
-    pub fn within(self, tenant: &Tenant, column: &str) -> Statement {
-        self.push(" WHERE ").reaching(tenant, column).unbound()
+    pub fn in_scope(self, tenant: &Tenant, column: &str) -> Statement {
+        self.push(" WHERE ").push_scope(tenant, column).unbound()
     }
 
     /// Appends the condition that restricts a statement. This is the only definition of a tenant's
     /// scope.
-    fn reaching(self, tenant: &Tenant, column: &str) -> UnboundStatement {
+    fn push_scope(self, tenant: &Tenant, column: &str) -> UnboundStatement {
         match tenant {
             // For administrative commands; row-level security gets the same setting.
-            Tenant::Everybody => self.push("1 = 1"),
-            Tenant::Nobody => self.push(column).push(" = ''"),
+            Tenant::All => self.push("1 = 1"),
+            Tenant::Global => self.push(column).push(" = ''"),
             Tenant::Organization(name) => self.push(column).push(" IN ('', ").bind(name.as_str()).push(")"),
         }
     }
@@ -89,7 +89,7 @@ impl UnboundStatement {
     /// A statement about the database itself, or about a new row.
     #[must_use]
     pub fn unbound(self) -> Statement {
-        Statement { draft: self, is_kept: true }
+        Statement { inner: self, is_persistent: true }
     }
 }
 
@@ -97,13 +97,13 @@ impl Statement {
     /// Appends SQL text.
     #[must_use]
     pub fn push(self, text: &str) -> Statement {
-        Statement { draft: self.draft.push(text), ..self }
+        Statement { inner: self.inner.push(text), ..self }
     }
 
     /// Appends a value.
     #[must_use]
     pub fn bind(self, value: impl Into<SqlValue>) -> Statement {
-        Statement { draft: self.draft.bind(value), ..self }
+        Statement { inner: self.inner.bind(value), ..self }
     }
 
     /// Restricts the statement to one row. `of` is the table's name followed by a dot, or empty.
@@ -120,13 +120,13 @@ impl Statement {
     /// Appends the four values of a key, separated by commas.
     #[must_use]
     pub fn key(self, key: RowKey<'_>) -> Statement {
-        Statement { draft: self.draft.key(key), ..self }
+        Statement { inner: self.inner.key(key), ..self }
     }
 
     /// Appends a condition that restricts another table of the statement as well.
     #[must_use]
-    pub fn reaching(self, tenant: &Tenant, column: &str) -> Statement {
-        Statement { draft: self.draft.reaching(tenant, column), ..self }
+    pub fn push_scope(self, tenant: &Tenant, column: &str) -> Statement {
+        Statement { inner: self.inner.push_scope(tenant, column), ..self }
     }
 
     /// Restricts the statement to the rows of a subquery that is evaluated first. Otherwise the join
@@ -151,8 +151,8 @@ impl Statement {
     #[must_use]
     pub fn newest(self, table: &str, tenant: &Tenant, most: i64) -> Statement {
         let tenants = match tenant {
-            Tenant::Nobody | Tenant::Everybody => vec![tenant.clone()],
-            Tenant::Organization(_) => vec![Tenant::Nobody, tenant.clone()],
+            Tenant::Global | Tenant::All => vec![tenant.clone()],
+            Tenant::Organization(_) => vec![Tenant::Global, tenant.clone()],
         };
         let mut all = self.push("SELECT id FROM (");
         for (number, reached) in tenants.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Statement {
             all = all.push(union).push("SELECT id, at FROM (SELECT id, at FROM ").push(table).push(" WHERE ");
             all = match reached {
                 Tenant::Organization(own) => all.push("organization = ").bind(own.as_str()),
-                Tenant::Nobody | Tenant::Everybody => all.reaching(reached, "organization"),
+                Tenant::Global | Tenant::All => all.push_scope(reached, "organization"),
             };
             all = all.push(&format!(" ORDER BY at DESC LIMIT {most}) AS reached{number}"));
         }
@@ -170,17 +170,17 @@ impl Statement {
     /// Has the database plan the statement anew for each value, because the best plan depends on the
     /// value.
     #[must_use]
-    pub fn thought_over(self) -> Statement {
-        Statement { is_kept: false, ..self }
+    pub fn plan_each_time(self) -> Statement {
+        Statement { is_persistent: false, ..self }
     }
 
     /// Combines several statements into one PostgreSQL statement that returns how many rows each found
     /// or changed. Each must return a row for each row that it found or changed.
-    pub fn together(statements: Vec<Statement>) -> Statement {
+    pub fn combine(statements: Vec<Statement>) -> Statement {
         let (mut all, mut counts) = (UnboundStatement::new("WITH "), String::new());
         for (number, statement) in statements.into_iter().enumerate() {
             let comma = if number == 0 { "" } else { ", " };
-            all = all.push(&format!("{comma}s{number} AS (")).append(statement.draft).push(")");
+            all = all.push(&format!("{comma}s{number} AS (")).append(statement.inner).push(")");
             let _ = write!(counts, "{comma}(SELECT count(*) FROM s{number})");
         }
         all.push(" SELECT ").push(&counts).unbound()
@@ -192,12 +192,12 @@ impl Statement {
     }
 
     /// Returns the SQL text with its values as literals.
-    pub fn spelled(&self) -> String {
+    pub fn with_literals(&self) -> String {
         self.written(|_, value, text| text.write_str(&value.literal()))
     }
 
     fn written(&self, put: impl Fn(usize, &SqlValue, &mut String) -> std::fmt::Result) -> String {
-        let UnboundStatement { pieces, last, values } = &self.draft;
+        let UnboundStatement { pieces, last, values } = &self.inner;
         let mut text = String::new();
         for (number, (piece, value)) in pieces.iter().zip(values).enumerate() {
             text.push_str(piece);
@@ -208,15 +208,15 @@ impl Statement {
     }
 
     pub fn values(&self) -> &[SqlValue] {
-        &self.draft.values
+        &self.inner.values
     }
 
     /// Returns the SQL text and the values for the driver.
     pub fn parts(self) -> (String, AnyArguments) {
         let text = self.text();
         let mut arguments = AnyArguments::default();
-        arguments.reserve(self.draft.values.len(), 0);
-        for value in self.draft.values {
+        arguments.reserve(self.inner.values.len(), 0);
+        for value in self.inner.values {
             // The driver accepts every value.
             let _ = match value {
                 SqlValue::Number(number) => arguments.add(number),
@@ -235,12 +235,12 @@ mod tests {
     #[test]
     fn a_statement_is_bound_to_what_a_tenant_reaches() {
         for (tenant, text, values) in [
-            (Tenant::Nobody, "SELECT 1 FROM t WHERE o = '' AND a = $1", 1),
+            (Tenant::Global, "SELECT 1 FROM t WHERE o = '' AND a = $1", 1),
             (Tenant::Organization("x".to_owned()), "SELECT 1 FROM t WHERE o IN ('', $1) AND a = $2", 2),
-            (Tenant::Everybody, "SELECT 1 FROM t WHERE 1 = 1 AND a = $1", 1),
+            (Tenant::All, "SELECT 1 FROM t WHERE 1 = 1 AND a = $1", 1),
         ] {
             let made = UnboundStatement::new("SELECT 1 FROM t")
-                .within(&tenant, "o")
+                .in_scope(&tenant, "o")
                 .push(" AND a = ")
                 .bind("x")
                 .parts();
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn the_values_of_several_statements_are_counted_together() {
         let one = |value: i64| UnboundStatement::new("SELECT ").bind(value).push(", ").bind("a").unbound();
-        let (text, values) = Statement::together(vec![one(1), one(2)]).parts();
+        let (text, values) = Statement::combine(vec![one(1), one(2)]).parts();
         assert_eq!(
             text,
             "WITH s0 AS (SELECT $1, $2), s1 AS (SELECT $3, $4) SELECT (SELECT count(*) FROM s0), (SELECT count(*) FROM s1)"

@@ -16,7 +16,7 @@ use crate::store::rows::Tenant;
 /// Edits removed per transaction.
 const PORTION: i64 = 256;
 /// The lock number that lets one server at a time remove edits.
-const TURN: i64 = 1;
+const TIDY_LOCK: i64 = 1;
 
 impl EntityDatabase {
     /// Removes the oldest edits until the rest are within these limits.
@@ -36,19 +36,19 @@ impl EntityDatabase {
     /// Returns the total size of all texts in bytes.
     fn size(&self, tenant: &Tenant) -> Result<i64, EntityStoreError> {
         let size = UnboundStatement::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
-        let size = self.read(tenant, size.within(tenant, "organization"))?;
+        let size = self.read(tenant, size.in_scope(tenant, "organization"))?;
         size.first().map_or(Ok(0), |size| get(size, 0))
     }
 
     /// Removes a batch of the oldest edits from before `before`; returns true if there were any.
     fn forget_portion(&self, tenant: &Tenant, before: i64) -> Result<bool, EntityStoreError> {
-        let some =
-            UnboundStatement::new("SELECT max(at) FROM (SELECT at FROM edits").within(tenant, "organization");
+        let some = UnboundStatement::new("SELECT max(at) FROM (SELECT at FROM edits")
+            .in_scope(tenant, "organization");
         let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
         let last = self.read(tenant, some.push(") AS portion"))?;
         let last = last.first().map_or(Ok(None), |last| get::<Option<i64>>(last, 0))?;
         let Some(last) = last else { return Ok(false) };
-        self.write(tenant, TURN, async |session| forget(session, tenant, last).await)?;
+        self.write(tenant, TIDY_LOCK, async |session| forget(session, tenant, last).await)?;
         Ok(true)
     }
 }
@@ -59,33 +59,33 @@ async fn forget(
     tenant: &Tenant,
     last: i64,
 ) -> Result<(), EntityStoreError> {
-    session.change(needless(tenant, last)).await?;
+    session.change(delete_unused_texts(tenant, last)).await?;
     let changes =
-        UnboundStatement::new("DELETE FROM changes").within(tenant, "organization").push(" AND edit IN (");
-    session.change(forgotten(changes, tenant, last).push(")")).await?;
+        UnboundStatement::new("DELETE FROM changes").in_scope(tenant, "organization").push(" AND edit IN (");
+    session.change(forgotten_edits(changes, tenant, last).push(")")).await?;
     let edits = UnboundStatement::new("DELETE FROM edits")
-        .within(tenant, "organization")
+        .in_scope(tenant, "organization")
         .push(" AND at <= ")
         .bind(last);
     session.change(edits).await.map(drop)
 }
 
 /// Appends a selection of the edits to be removed.
-fn forgotten(statement: Statement, tenant: &Tenant, last: i64) -> Statement {
-    let edits = statement.push("SELECT id FROM edits WHERE ").reaching(tenant, "organization");
+fn forgotten_edits(statement: Statement, tenant: &Tenant, last: i64) -> Statement {
+    let edits = statement.push("SELECT id FROM edits WHERE ").push_scope(tenant, "organization");
     edits.push(" AND at <= ").bind(last)
 }
 
 /// Deletes the texts that only removed edits refer to and no row holds.
-fn needless(tenant: &Tenant, last: i64) -> Statement {
+fn delete_unused_texts(tenant: &Tenant, last: i64) -> Statement {
     let mut texts = UnboundStatement::new("DELETE FROM texts")
-        .within(tenant, "organization")
+        .in_scope(tenant, "organization")
         .push(" AND at <= ")
         .bind(last);
     texts = texts.push(" AND (kind, organization, app, path, stamp) IN (");
     for (union, side) in [("", "before"), (" UNION ", "after")] {
         texts = texts.push(union).push("SELECT kind, organization, app, path, ").push(side);
-        texts = forgotten(texts.push(" FROM changes WHERE edit IN ("), tenant, last).push(")");
+        texts = forgotten_edits(texts.push(" FROM changes WHERE edit IN ("), tenant, last).push(")");
     }
     let same = "c.kind = texts.kind AND c.organization = texts.organization AND c.app = texts.app AND c.path = texts.path";
     let named = "c.before = texts.stamp OR c.after = texts.stamp";

@@ -15,7 +15,7 @@ pub(super) enum SqlValue {
 
 impl SqlValue {
     /// The PostgreSQL type of the value.
-    pub fn sort(&self) -> &'static str {
+    pub fn sql_type(&self) -> &'static str {
         match self {
             SqlValue::Number(_) => "bigint",
             SqlValue::Text(_) => "text",

@@ -7,8 +7,8 @@ use super::super::pack;
 use super::connection::{EntityTransaction, get};
 use super::database::EntityDatabase;
 use super::lines;
-use super::prepare::{After, PreparedRow, count, now, number};
-use super::statement::{OF_NUMBER, Statement, UnboundStatement};
+use super::prepare::{NewContent, PreparedRow, count, now, random_number};
+use super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
 use super::value::SqlValue;
 use super::{EntityStoreError, RowKey};
 use crate::store::journal::{EditId, EditMeta, EntryKind};
@@ -19,7 +19,7 @@ use crate::text::Version;
 const SEVERAL: &str = "\u{1}";
 
 /// Makes a statement report the number of changed rows.
-const DONE: &str = " RETURNING 1";
+const RETURNING: &str = " RETURNING 1";
 
 /// The kind of an edit, as stored in its row.
 pub(super) const EDIT: i64 = 0;
@@ -29,7 +29,7 @@ pub(super) const REDO: i64 = 2;
 /// The complete data of one edit to be written.
 struct RowEdit<'a> {
     tenant: &'a Tenant,
-    deed: &'a EditMeta,
+    meta: &'a EditMeta,
     id: i64,
     /// Sorted in locking order, which is the same for all writers.
     rows: Vec<PreparedRow<'a>>,
@@ -44,16 +44,16 @@ impl EntityDatabase {
         writes: &[RowWrite<'_>],
         deed: &EditMeta,
     ) -> Result<Option<EditId>, EntityStoreError> {
-        let id = number()?;
+        let id = random_number()?;
         let mut rows: Vec<PreparedRow<'_>> = writes.iter().enumerate().map(PreparedRow::new).collect();
         rows.sort_by_key(|row| row.key);
-        if rows.iter().any(|row| !tenant.reaches(row.key.organization)) {
+        if rows.iter().any(|row| !tenant.can_access(row.key.organization)) {
             return Err(EntityStoreError::Other("a row is out of scope".to_owned()));
         }
-        let edit = RowEdit { tenant, deed, id, rows };
+        let edit = RowEdit { tenant, meta: deed, id, rows };
         match self.write(tenant, id, async |session| edit.write(session).await) {
             Ok(journal) => Ok(Some(EditId::new(journal, id.cast_unsigned()))),
-            Err(EntityStoreError::Overtaken) => Ok(None),
+            Err(EntityStoreError::Conflict) => Ok(None),
             Err(failure) => Err(failure),
         }
     }
@@ -61,39 +61,39 @@ impl EntityDatabase {
 
 impl RowEdit<'_> {
     async fn write(&self, session: &mut EntityTransaction<'_>) -> Result<(), EntityStoreError> {
-        let at = self.time(session).await?;
+        let at = self.next_time(session).await?;
         let mut all = Vec::new();
         let mut asked = Vec::new();
         for row in &self.rows {
-            all.extend(self.swap(row, at).map(|swap| (swap, Some(EntityStoreError::Overtaken))));
+            all.extend(self.swap(row, at).map(|swap| (swap, Some(EntityStoreError::Conflict))));
             let textless = || EntityStoreError::Other("a row has no searchable text".to_owned());
-            all.extend(self.show(row).map(|show| (show, Some(textless()))));
-            let told = lines::tell(self.tenant, row, self.id, at);
-            all.extend(told.into_iter().map(|lines| (lines.push(DONE), None)));
-            if let (true, Some(before)) = (row.keep, row.before) {
+            all.extend(self.update_text(row).map(|show| (show, Some(textless()))));
+            let told = lines::index_changes(self.tenant, row, self.id, at);
+            all.extend(told.into_iter().map(|lines| (lines.push(RETURNING), None)));
+            if let (true, Some(before)) = (row.keeps_texts, row.before) {
                 asked.push((all.len(), row.key, before));
-                all.push((self.kept(row.key, before.stamp), None));
+                all.push((self.select_text(row.key, before.version), None));
             }
-            if let Some(After { stamp, packed: Some(packed), .. }) = &row.after {
-                all.push((self.keep(row.key, *stamp, packed, at), None));
+            if let Some(NewContent { version: stamp, packed: Some(packed), .. }) = &row.after {
+                all.push((self.keep_text(row.key, *stamp, packed, at), None));
             }
             all.push((self.change(row, at), None));
         }
         all.push((self.edit(at), None));
-        all.extend(self.mark(at).map(|mark| (mark, Some(EntityStoreError::Overtaken))));
-        let counts = session.together(all).await?;
+        all.extend(self.mark(at).map(|mark| (mark, Some(EntityStoreError::Conflict))));
+        let counts = session.execute_all(all).await?;
         for (number, key, before) in asked {
             // An earlier edit wrote this version, so its text is kept already.
             if counts.get(number) == Some(&0) {
                 let packed = pack::whole(before.bytes);
-                session.all(self.keep(key, before.stamp, &packed, at)).await?;
+                session.all(self.keep_text(key, before.version, &packed, at)).await?;
             }
         }
         Ok(())
     }
 
     /// Returns a time after every edit of these rows.
-    async fn time(&self, session: &mut EntityTransaction<'_>) -> Result<i64, EntityStoreError> {
+    async fn next_time(&self, session: &mut EntityTransaction<'_>) -> Result<i64, EntityStoreError> {
         let mut at = now();
         for row in &self.rows {
             let last = match row.before {
@@ -101,7 +101,7 @@ impl RowEdit<'_> {
                 // An earlier row with this key may have been removed.
                 None => {
                     let last = UnboundStatement::new("SELECT max(at) FROM changes")
-                        .within(self.tenant, "organization");
+                        .in_scope(self.tenant, "organization");
                     let found = session.first(last.row("", row.key)).await?;
                     found.map_or(Ok(None), |found| get(&found, 0))?
                 }
@@ -114,20 +114,20 @@ impl RowEdit<'_> {
     /// Replaces the text that was read with the new one.
     fn swap(&self, row: &PreparedRow<'_>, at: i64) -> Option<Statement> {
         let as_read = |draft: UnboundStatement, stamp: Version| {
-            let bound = draft.within(self.tenant, "organization").row("", row.key);
+            let bound = draft.in_scope(self.tenant, "organization").row("", row.key);
             bound.push(" AND stamp = ").bind(stamp.bytes().as_slice())
         };
         let swap = match (row.before, &row.after) {
-            (Some(before), Some(After { stamp, size, encoding, .. })) => {
+            (Some(before), Some(NewContent { version: stamp, size, encoding, .. })) => {
                 let entity =
                     UnboundStatement::new("UPDATE entities SET stamp = ").bind(stamp.bytes().as_slice());
                 let entity =
                     entity.push(", size = ").bind(*size).push(", encoding = ").bind(encoding.as_str());
-                let entity = entity.push(", author = ").bind(self.deed.author.as_str());
+                let entity = entity.push(", author = ").bind(self.meta.author.as_str());
                 let entity = entity.push(", revision = revision + 1, changed = ").bind(at);
-                as_read(entity, before.stamp).push(" AND changed < ").bind(at)
+                as_read(entity, before.version).push(" AND changed < ").bind(at)
             }
-            (None, Some(After { stamp, size, encoding, .. })) => {
+            (None, Some(NewContent { version: stamp, size, encoding, .. })) => {
                 let columns = "kind, organization, app, path, stamp, size, encoding, author, revision, created, changed";
                 let entity = UnboundStatement::new("INSERT INTO entities(")
                     .push(columns)
@@ -135,25 +135,25 @@ impl RowEdit<'_> {
                     .key(row.key);
                 let entity =
                     entity.push(", ").bind(stamp.bytes().as_slice()).push(", ").bind(*size).push(", ");
-                let entity = entity.bind(encoding.as_str()).push(", ").bind(self.deed.author.as_str());
+                let entity = entity.bind(encoding.as_str()).push(", ").bind(self.meta.author.as_str());
                 let entity = entity.push(", 1, ").bind(at).push(", ").bind(at);
                 entity.push(") ON CONFLICT DO NOTHING").unbound()
             }
-            (Some(before), None) => as_read(UnboundStatement::new("DELETE FROM entities"), before.stamp),
+            (Some(before), None) => as_read(UnboundStatement::new("DELETE FROM entities"), before.version),
             (None, None) => return None,
         };
-        Some(swap.push(DONE))
+        Some(swap.push(RETURNING))
     }
 
     /// Updates the searchable text of the swapped row.
-    fn show(&self, row: &PreparedRow<'_>) -> Option<Statement> {
-        let bound = |draft: UnboundStatement| draft.within(self.tenant, "organization").row("", row.key);
+    fn update_text(&self, row: &PreparedRow<'_>) -> Option<Statement> {
+        let bound = |draft: UnboundStatement| draft.in_scope(self.tenant, "organization").row("", row.key);
         let show = match (row.before, &row.after) {
-            (Some(_), Some(After { text, raw, .. })) => {
+            (Some(_), Some(NewContent { text, raw, .. })) => {
                 let text = UnboundStatement::new("UPDATE contents SET text = ").bind(text.as_str());
                 bound(text.push(", raw = ").bind(raw.as_deref()))
             }
-            (None, Some(After { text, raw, .. })) => {
+            (None, Some(NewContent { text, raw, .. })) => {
                 let row = UnboundStatement::new(
                     "INSERT INTO contents(kind, organization, app, path, text, raw) VALUES (",
                 )
@@ -163,18 +163,18 @@ impl RowEdit<'_> {
             (Some(_), None) => bound(UnboundStatement::new("DELETE FROM contents")),
             (None, None) => return None,
         };
-        Some(show.push(DONE))
+        Some(show.push(RETURNING))
     }
 
     /// Selects the kept text of a version.
-    fn kept(&self, key: RowKey<'_>, stamp: Version) -> Statement {
+    fn select_text(&self, key: RowKey<'_>, stamp: Version) -> Statement {
         let text =
-            UnboundStatement::new("SELECT 1 FROM texts").within(self.tenant, "organization").row("", key);
+            UnboundStatement::new("SELECT 1 FROM texts").in_scope(self.tenant, "organization").row("", key);
         text.push(" AND stamp = ").bind(stamp.bytes().as_slice())
     }
 
     /// Keeps a text so that the edit can be undone.
-    fn keep(&self, key: RowKey<'_>, stamp: Version, packed: &[u8], at: i64) -> Statement {
+    fn keep_text(&self, key: RowKey<'_>, stamp: Version, packed: &[u8], at: i64) -> Statement {
         let text = UnboundStatement::new(
             "INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (",
         )
@@ -184,12 +184,12 @@ impl RowEdit<'_> {
         // A concurrent cleanup sees that this text is needed.
         let text =
             text.push(") ON CONFLICT(kind, organization, app, path, stamp) DO UPDATE SET at = excluded.at");
-        text.unbound().push(DONE)
+        text.unbound().push(RETURNING)
     }
 
     /// Inserts the journal entry.
     fn edit(&self, at: i64) -> Statement {
-        let EditMeta { tool, author, request, gates, kind } = self.deed;
+        let EditMeta { tool, author, request, gates, kind } = self.meta;
         let (kind, of) = match kind {
             EntryKind::Edit => (EDIT, 0),
             EntryKind::Undo(of) => (UNDO, of.number().cast_signed()),
@@ -204,7 +204,7 @@ impl RowEdit<'_> {
         let edit = edit.bind(self.organization()).push(", ").bind(at).push(", ").bind(tool.as_str());
         let edit = edit.push(", ").bind(author.as_str()).push(", ").bind(request.bytes().as_slice());
         let edit = edit.push(", ").bind(kind).push(", ").bind(of).push(", ").bind(gates.as_str());
-        edit.push(")").unbound().push(DONE)
+        edit.push(")").unbound().push(RETURNING)
     }
 
     /// Inserts the change of one row.
@@ -216,15 +216,16 @@ impl RowEdit<'_> {
             UnboundStatement::new("INSERT INTO changes(").push(columns).push(") VALUES (").bind(self.id);
         let change =
             change.push(", ").bind(row.position).push(", ").bind(at).push(", ").key(row.key).push(", ");
-        let change = change.bind(stamp(row.before.map(|before| before.stamp))).push(", ");
-        let change = change.bind(stamp(row.after.as_ref().map(|after| after.stamp))).push(", ");
-        let change = change.bind(row.added).push(", ").bind(row.removed).push(", ").bind(i64::from(row.keep));
-        change.push(")").unbound().push(DONE)
+        let change = change.bind(stamp(row.before.map(|before| before.version))).push(", ");
+        let change = change.bind(stamp(row.after.as_ref().map(|after| after.version))).push(", ");
+        let change =
+            change.bind(row.added).push(", ").bind(row.removed).push(", ").bind(i64::from(row.keeps_texts));
+        change.push(")").unbound().push(RETURNING)
     }
 
     /// Marks the entry that this edit undoes or redoes; an entry is marked once.
     fn mark(&self, at: i64) -> Option<Statement> {
-        let (mark, of, is_not_yet) = match self.deed.kind {
+        let (mark, of, is_not_yet) = match self.meta.kind {
             EntryKind::Edit => return None,
             EntryKind::Undo(of) => {
                 (UnboundStatement::new("UPDATE edits SET undone = ").bind(at), of, " AND undone IS NULL")
@@ -233,8 +234,9 @@ impl RowEdit<'_> {
                 (UnboundStatement::new("UPDATE edits SET undone = NULL"), of, " AND undone IS NOT NULL")
             }
         };
-        let mark = mark.within(self.tenant, OF_NUMBER).push(" AND id = ").bind(of.number().cast_signed());
-        Some(mark.push(is_not_yet).push(DONE))
+        let mark =
+            mark.in_scope(self.tenant, OWNER_BY_NUMBER).push(" AND id = ").bind(of.number().cast_signed());
+        Some(mark.push(is_not_yet).push(RETURNING))
     }
 
     /// The owner of the edit. Everything it changed must be in scope for a tenant who can see it.

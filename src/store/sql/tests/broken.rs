@@ -89,7 +89,7 @@ fn every_cut_and_every_garbled_page_is_seen_or_harmless() {
             let wanted = format!("{number} {}", "text ".repeat(50)).into_bytes();
             match database.text(&crate::text::Version::hash(&wanted).hex()) {
                 Ok(Some(seen)) => assert_eq!(seen, wanted),
-                Ok(None) | Err(DatabaseError::Spoilt(_) | DatabaseError::Other(_)) => {}
+                Ok(None) | Err(DatabaseError::Corrupt(_) | DatabaseError::Other(_)) => {}
                 Err(other) => panic!("{other:?}"),
             }
         }
@@ -103,7 +103,7 @@ fn a_journal_of_a_newer_lockgate_is_left_alone() {
     connection.execute_batch("PRAGMA user_version = 2").unwrap();
     drop(connection);
     match Database::open(dir.path()) {
-        Err(DatabaseError::Closed(why)) => assert!(why.contains("newer lockgate"), "{why}"),
+        Err(DatabaseError::Unusable(why)) => assert!(why.contains("newer lockgate"), "{why}"),
         other => panic!("{other:?}"),
     }
     assert_eq!(aside(dir.path()), 0);
@@ -115,14 +115,14 @@ fn a_database_that_others_may_write_is_not_used() {
     let path = dir.path().join("journal.db");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o622)).unwrap();
     match Database::open(dir.path()) {
-        Err(DatabaseError::Closed(why)) => assert!(why.contains("may be written by others"), "{why}"),
+        Err(DatabaseError::Unusable(why)) => assert!(why.contains("may be written by others"), "{why}"),
         other => panic!("{other:?}"),
     }
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
         assert!(
-            matches!(Database::open(dir.path()), Err(DatabaseError::Closed(why)) if why.contains("another user"))
+            matches!(Database::open(dir.path()), Err(DatabaseError::Unusable(why)) if why.contains("another user"))
         );
         std::os::unix::fs::chown(&path, Some(0), None).unwrap();
     }
@@ -145,13 +145,21 @@ fn one_that_is_set_aside_is_no_longer_the_current_one() {
     let (dir, database) = scene();
     let number = database.begin(&deed(EntryKind::Edit), &[row("a", Some(b"1"), Some(b"2"))]).unwrap();
     assert!(database.is_current());
-    assert_eq!(database.give_up(dir.path(), "a disk that failed once").unwrap(), None, "it is whole");
+    assert_eq!(
+        database.set_aside_if_corrupt(dir.path(), "a disk that failed once").unwrap(),
+        None,
+        "it is whole"
+    );
     for part in ["journal.db", "journal.db-wal"] {
         fs::write(dir.path().join(part), "no database ".repeat(5000)).unwrap();
     }
-    assert!(database.give_up(dir.path(), "for a test").unwrap().is_some());
+    assert!(database.set_aside_if_corrupt(dir.path(), "for a test").unwrap().is_some());
     assert!(!database.is_current());
-    assert_eq!(database.give_up(dir.path(), "again").unwrap(), None, "what is there now is another's");
+    assert_eq!(
+        database.set_aside_if_corrupt(dir.path(), "again").unwrap(),
+        None,
+        "what is there now is another's"
+    );
     let new = open(dir.path());
     assert_ne!(new.id(number), database.id(number), "an id of the one does not name an edit of the other");
     edit(&new, "a", b"3", b"4");
@@ -201,7 +209,7 @@ fn fill(folder: &Path) {
                 Err(failure) => {
                     // It stays unsettled, and recovery decides; here it is removed because nothing was
                     // published.
-                    assert!(database.is_begun("a").unwrap());
+                    assert!(database.has_unsettled("a").unwrap());
                     Some(failure)
                 }
             },

@@ -9,7 +9,7 @@ use serde_json::Value;
 const WHOLE_DIFF: usize = 5 * 1024;
 
 /// Whether every line that no edit names is where `line_map` says.
-pub fn lines_moved_as_told(seen: &Value, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), String> {
+pub fn check_moved_lines(seen: &Value, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), String> {
     let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
     let list = |key: &str| seen[key].as_array().cloned().unwrap_or_default();
     let number = |value: &Value| value.as_i64().unwrap_or(0);

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::Scene;
+use super::Fixture;
 use crate::suite::wire::lockgate;
 
 #[test]
 fn a_password_is_shown_to_nobody() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let root = scene.folder.path();
     scene.write("in/module/_global/a.py", "x = 1\n");
     let commands: &[&[&str]] = &[
@@ -38,7 +38,7 @@ fn a_password_is_shown_to_nobody() {
             "hunter2",
             "sqlite:hunter2?mode=rwc",
         ] {
-            let said = said_with(&scene, command, url);
+            let said = run_with_url(&scene, command, url);
             assert!(
                 said.0 == 2 && said.1.contains("LOCKGATE_STORE") || said.1.contains("URL of the store"),
                 "{said:?}"
@@ -48,17 +48,17 @@ fn a_password_is_shown_to_nobody() {
     }
     // A database that cannot be reached, with all that can be logged.
     for command in commands.iter().filter(|command| command[0] == "store") {
-        let (exit, said) = said_with(&scene, command, "postgres://u:hunter2@127.0.0.1:1/secret_name");
+        let (exit, said) = run_with_url(&scene, command, "postgres://u:hunter2@127.0.0.1:1/secret_name");
         assert_eq!(exit, 70, "{command:?}: {said}");
         assert!(said.contains("STORE_UNAVAILABLE") && !said.contains("hunter2"), "{said}");
     }
-    let (_, help) = said_with(&scene, &["serve", "--help"], "postgres://u:hunter2@h/d");
+    let (_, help) = run_with_url(&scene, &["serve", "--help"], "postgres://u:hunter2@h/d");
     assert!(help.contains("--store <URL>") && !help.contains("hunter2"), "{help}");
     assert!(!root.join("a.txt").exists());
 }
 
 /// The exit code of a command with that URL in its environment, and all that it says.
-fn said_with(scene: &Scene, arguments: &[&str], url: &str) -> (i32, String) {
+fn run_with_url(scene: &Fixture, arguments: &[&str], url: &str) -> (i32, String) {
     let mut command = lockgate(scene.home.path());
     command.args(arguments).current_dir(scene.folder.path());
     command.env("LOCKGATE_STORE", url).env("LOCKGATE_LOG", "trace").env("RUST_LOG", "trace");
@@ -69,7 +69,7 @@ fn said_with(scene: &Scene, arguments: &[&str], url: &str) -> (i32, String) {
 
 #[test]
 fn a_database_that_edits_could_change_is_refused() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.write("root/a.txt", "x\n");
     let root = scene.folder.path().join("root").display().to_string();
     for path in ["root/content.db", "root/../root/sub/content.db"] {

@@ -5,12 +5,12 @@ use lockgate::engine::{Report, Status};
 use lockgate::request::Expect;
 use lockgate::text::Version;
 
-use crate::suite::rows::world::World;
+use crate::suite::rows::fixture::EntityFixture;
 
 pub const FIVE: &str = "one\ntwo\nthree\nfour\nfive\n";
 
 #[track_caller]
-pub fn written(world: &World, path: &str, edit: Edit) -> Report {
+pub fn written(world: &EntityFixture, path: &str, edit: Edit) -> Report {
     let report = world.edit(path, edit, Expect::Anything).unwrap();
     assert_eq!(report.status, Status::Written, "{report:?}");
     assert_eq!(report.version, world.bytes(path).map(|bytes| Version::hash(&bytes)));

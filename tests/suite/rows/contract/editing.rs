@@ -9,9 +9,9 @@ use lockgate::text::Version;
 
 use super::asked::{FIVE, written};
 use crate::suite::edits::{content, insertion, lines, search};
-use crate::suite::rows::world::{Kept, World, version};
+use crate::suite::rows::fixture::{Storage, EntityFixture, version};
 
-pub fn the_four_modes(world: &World) {
+pub fn the_four_modes(world: &EntityFixture) {
     let made = written(world, "src/a.txt", content(FIVE));
     assert!(made.created && made.previous_version.is_none());
     let second = written(world, "src/a.txt", lines(2, 3, "TWO\n"));
@@ -42,7 +42,7 @@ pub fn the_four_modes(world: &World) {
     assert_eq!(world.bytes("src/none.txt"), None);
 }
 
-pub fn the_modes_of_checking(world: &World) {
+pub fn the_modes_of_checking(world: &EntityFixture) {
     let (good, bad) = ("def f():\n    return 1\n", "def f(:\n    return 1\n");
     let refused = world.edit("src/a.py", content(bad), Expect::Anything).unwrap();
     assert_eq!((refused.status, refused.edit_id, refused.version), (Status::Refused, None, None));
@@ -67,7 +67,7 @@ pub fn the_modes_of_checking(world: &World) {
     assert_eq!(world.text("src/a.txt"), bad);
 }
 
-pub fn what_a_caller_expects(world: &World) {
+pub fn what_a_caller_expects(world: &EntityFixture) {
     let made = world.edit("src/a.txt", content(FIVE), Expect::Absent).unwrap();
     assert_eq!(made.status, Status::Written);
     let refusal = world.edit("src/a.txt", content("x\n"), Expect::Absent).unwrap_err();
@@ -85,7 +85,7 @@ pub fn what_a_caller_expects(world: &World) {
     assert_eq!(world.bytes("src/none.txt"), None);
 }
 
-pub fn carried_over_or_refused(world: &World) {
+pub fn carried_over_or_refused(world: &EntityFixture) {
     let first = written(world, "src/a.txt", content(FIVE));
     written(world, "src/a.txt", lines(1, 1, "ONE\nand a half\n"));
     let carried = world.edit("src/a.txt", lines(4, 4, "FOUR\n"), version(&first)).unwrap();
@@ -103,11 +103,11 @@ pub fn carried_over_or_refused(world: &World) {
     let refusal = world.runtime.block_on(world.servers[0].edit(request, Watch::idle())).unwrap_err();
     assert_eq!(refusal.code, Code::EditConflict);
     let tells = refusal.since.is_some_and(|since| since.diff.contains("other"));
-    assert!(world.kept == Kept::Files || !tells, "texts belong to one row");
+    assert!(world.kept == Storage::Files || !tells, "texts belong to one row");
     assert_eq!(world.text("src/a.txt"), "ONE\nand a half\ntwo\nthree\nFOUR\nfive\n");
 }
 
-pub fn removing(world: &World) {
+pub fn removing(world: &EntityFixture) {
     let made = written(world, "src/a.txt", content(FIVE));
     let second = written(world, "src/a.txt", lines(1, 1, "ONE\n"));
     let refusal = world.edit("src/a.txt", Edit::Remove, version(&made)).unwrap_err();
@@ -125,7 +125,7 @@ pub fn removing(world: &World) {
     assert_eq!(world.bytes("src/empty.txt"), None);
 }
 
-pub fn a_batch_is_whole_or_nothing(world: &World) {
+pub fn a_batch_is_whole_or_nothing(world: &EntityFixture) {
     let request = |path: &str, edit: Edit| world.request(path, edit, Mode::Strict, Expect::Anything);
     written(world, "src/a.txt", content(FIVE));
     let a = written(world, "src/a.py", content("x = 1\n"));
@@ -169,7 +169,7 @@ pub fn a_batch_is_whole_or_nothing(world: &World) {
     assert_eq!((world.text("src/new.txt").as_str(), world.bytes("src/a.py")), ("theirs\n", None));
 }
 
-pub fn the_same_request_again(world: &World) {
+pub fn the_same_request_again(world: &EntityFixture) {
     let made = written(world, "src/a.txt", content(FIVE));
     let first = world.edit("src/a.txt", lines(2, 2, "TWO\ntwo and a half\n"), version(&made)).unwrap();
     for _ in 0..2 {

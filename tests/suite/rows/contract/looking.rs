@@ -3,24 +3,24 @@
 use lockgate::edit::Edit;
 use lockgate::engine::ReadResponse;
 use lockgate::error::Code;
-use lockgate::request::{Expect, LineLook, ReadRequest};
+use lockgate::request::{Expect, LinesRequest, ReadRequest};
 use lockgate::text::Version;
 
 use super::asked::{utf16, written};
 use crate::suite::edits::search;
-use crate::suite::rows::world::World;
+use crate::suite::rows::fixture::EntityFixture;
 
-pub fn lines_and_whole_texts(world: &World) {
+pub fn lines_and_whole_texts(world: &EntityFixture) {
     let crlf = "one\r\ntwo\r\nthree\r\nfour\r\nfive";
     let made = world.put("src/a.txt", crlf.as_bytes());
     world.put("src/empty.txt", b"");
     let look = |path: &str, start_line, end_line| {
         let target = world.target(path);
-        let sight = world.look(ReadRequest::Lines(LineLook { target, start_line, end_line }));
+        let sight = world.read(ReadRequest::Lines(LinesRequest { target, start_line, end_line }));
         let shown = sight.map(|sight| match sight {
             ReadResponse::Lines(reading) => {
                 assert_eq!(
-                    Some(reading.text.stamp()),
+                    Some(reading.text.version()),
                     made.version.filter(|_| path == "src/a.txt").or(Some(Version::hash(b"")))
                 );
                 let text: Vec<&str> = (reading.start_line..=reading.end_line)
@@ -42,7 +42,7 @@ pub fn lines_and_whole_texts(world: &World) {
 }
 
 /// What a search showed, in a line for each match.
-pub fn found(world: &World, pattern: &str, path: Option<&str>, most: usize) -> Result<Vec<String>, Code> {
+pub fn search_paths(world: &EntityFixture, pattern: &str, path: Option<&str>, most: usize) -> Result<Vec<String>, Code> {
     let sight = world.search(pattern, path, most);
     let shown = sight.map(|sight| match sight {
         ReadResponse::Matches(matches) => {
@@ -71,14 +71,14 @@ pub fn found(world: &World, pattern: &str, path: Option<&str>, most: usize) -> R
     })
 }
 
-pub fn searching(world: &World) {
+pub fn searching(world: &EntityFixture) {
     world.put("src/a.py", b"import os\n\ndef get_agents(client):\n    return os\n");
     world.put("src/b.py", "# get_agents, é\u{1F600}\nx = 'Get_Agents'\n".as_bytes());
     world.put("src/deep/c.txt", b"nothing\r\nget_agents\r\nend");
     world.put("src/deep/d.txt", &utf16("get_agents\nsecond\n", [0xFF, 0xFE]));
     world.put("src/e_f.txt", b"100% a_b\nget agents\n");
     world.put("src/empty.txt", b"");
-    let all = found(world, "get_agents", None, 20).unwrap();
+    let all = search_paths(world, "get_agents", None, 20).unwrap();
     assert_eq!(all[..3], ["src/a.py:3:def", "src/b.py:1:#", "src/deep/c.txt:2:get_agents+1+1"]);
     assert_eq!(all.len(), 5, "{all:?}");
     for (pattern, path, most) in [
@@ -104,18 +104,18 @@ pub fn searching(world: &World) {
         ("(", None, 20),
         ("x", Some("src/none.py"), 20),
     ] {
-        found(world, pattern, path, most).ok();
+        search_paths(world, pattern, path, most).ok();
     }
     // What was changed, taken back or removed is found as it is now.
     let edit = written(world, "src/a.py", search("get_agents", "get_people"));
-    assert_eq!(found(world, "get_people", None, 20).unwrap().len(), 2);
+    assert_eq!(search_paths(world, "get_people", None, 20).unwrap().len(), 2);
     world.undo(&edit).unwrap();
-    assert_eq!(found(world, "get_people", None, 20).unwrap(), ["0"]);
+    assert_eq!(search_paths(world, "get_people", None, 20).unwrap(), ["0"]);
     world.edit("src/a.py", Edit::Remove, Expect::Anything).unwrap();
-    assert_eq!(found(world, "get_agents", None, 20).unwrap().len(), 4);
+    assert_eq!(search_paths(world, "get_agents", None, 20).unwrap().len(), 4);
 }
 
-pub fn listing(world: &World) {
+pub fn listing(world: &EntityFixture) {
     for path in [
         "src/b.txt",
         "src/a.txt",

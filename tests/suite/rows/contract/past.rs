@@ -7,9 +7,9 @@ use lockgate::request::{Direction, Expect};
 
 use super::asked::{FIVE, written};
 use crate::suite::edits::{content, lines, search};
-use crate::suite::rows::world::World;
+use crate::suite::rows::fixture::EntityFixture;
 
-pub fn taking_back_and_making_again(world: &World) {
+pub fn taking_back_and_making_again(world: &EntityFixture) {
     let made = written(world, "src/a.txt", content(FIVE));
     let edit = written(world, "src/a.txt", lines(2, 2, "TWO\n"));
     for _ in 0..2 {
@@ -40,7 +40,7 @@ pub fn taking_back_and_making_again(world: &World) {
     }
 }
 
-pub fn taking_back_what_made_and_what_removed(world: &World) {
+pub fn taking_back_what_made_and_what_removed(world: &EntityFixture) {
     let made = written(world, "src/a.txt", content(FIVE));
     let back = world.undo(&made).unwrap();
     assert!(back[0].removed && back[0].version.is_none());
@@ -63,7 +63,7 @@ pub fn taking_back_what_made_and_what_removed(world: &World) {
     assert_eq!(world.text("src/b.txt"), "changed\n");
 }
 
-pub fn taking_back_one_of_many(world: &World) {
+pub fn taking_back_one_of_many(world: &EntityFixture) {
     written(world, "src/a.txt", content(FIVE));
     let edits: Vec<Report> = ["one", "two", "three", "four", "five"]
         .iter()
@@ -80,18 +80,18 @@ pub fn taking_back_one_of_many(world: &World) {
     assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\nzwei!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
 }
 
-pub fn what_is_remembered(world: &World) {
+pub fn what_is_remembered(world: &EntityFixture) {
     let made = written(world, "src/a.txt", content(FIVE));
     let other = written(world, "src/b.txt", content("b\n"));
     let second = written(world, "src/a.txt", lines(1, 2, "ONE\n"));
     world.undo(&second).unwrap();
     let of_a = world.history(Some("src/a.txt"), 10);
     assert_eq!(of_a.len(), 3);
-    assert!(matches!(of_a[0].deed.kind, EntryKind::Undo(of) if Some(of) == second.edit_id));
+    assert!(matches!(of_a[0].meta.kind, EntryKind::Undo(of) if Some(of) == second.edit_id));
     assert_eq!((Some(of_a[1].id), of_a[1].undone), (second.edit_id, true));
     assert_eq!((Some(of_a[2].id), of_a[2].undone), (made.edit_id, false));
     assert_eq!((of_a[1].changes[0].added, of_a[1].changes[0].removed), (1, 2));
-    assert_eq!((of_a[1].deed.tool.as_str(), of_a[1].deed.author.as_str()), ("suite", "tester"));
+    assert_eq!((of_a[1].meta.tool.as_str(), of_a[1].meta.author.as_str()), ("suite", "tester"));
     assert!(of_a.windows(2).all(|two| two[0].at >= two[1].at));
     assert_eq!(world.history(None, 10).len(), 4);
     assert_eq!(world.history(None, 2).len(), 2);
@@ -106,6 +106,6 @@ pub fn what_is_remembered(world: &World) {
     let shown = world.remembered(&made);
     assert!(shown.diffs[0].as_ref().unwrap().contains("+five\n"), "{:?}", shown.diffs);
     // Both servers remember the same.
-    let again = lockgate::request::History { of: Some(world.target("src/a.txt")), most: 10 };
+    let again = lockgate::request::HistoryRequest { target: Some(world.target("src/a.txt")), max_entries: 10 };
     assert_eq!(world.runtime.block_on(world.servers[1].history(again)).unwrap(), of_a);
 }

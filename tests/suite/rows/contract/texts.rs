@@ -6,11 +6,11 @@ use lockgate::request::{Expect, Mode, ReadRequest};
 use lockgate::text::Version;
 
 use super::asked::{utf16, written};
-use super::looking::found;
+use super::looking::search_paths;
 use crate::suite::edits::{content, insertion, search};
-use crate::suite::rows::world::World;
+use crate::suite::rows::fixture::EntityFixture;
 
-pub fn every_text_byte_for_byte(world: &World) {
+pub fn every_text_byte_for_byte(world: &EntityFixture) {
     let texts: Vec<(&str, Vec<u8>)> = vec![
         ("crlf", b"one\r\ntwo\r\nthree\r\n".to_vec()),
         ("mixed", b"one\r\ntwo\nthree\r\n".to_vec()),
@@ -61,7 +61,7 @@ pub fn every_text_byte_for_byte(world: &World) {
     }
 }
 
-pub fn names_that_look_like_a_statement(world: &World) {
+pub fn names_that_look_like_a_statement(world: &EntityFixture) {
     let names = ["it's", "'; ROLLBACK; --", "$1 = ?1", "\"a\" %_", "E'x'", "é\u{1F600}", "(NULL)"];
     for name in names {
         let path = format!("src/{name}.txt");
@@ -73,10 +73,10 @@ pub fn names_that_look_like_a_statement(world: &World) {
         assert_eq!(world.history(Some(&path), 9).len(), 3, "{path}");
     }
     // All of them, and how many there are.
-    assert_eq!(found(world, "one", None, 20).unwrap().len(), names.len() + 1);
+    assert_eq!(search_paths(world, "one", None, 20).unwrap().len(), names.len() + 1);
 }
 
-pub fn more_statements_than_are_remembered(world: &World) {
+pub fn more_statements_than_are_remembered(world: &EntityFixture) {
     for text in ["one\n", "two\n", "three\n"] {
         written(world, "src/a.txt", content(text));
     }
@@ -86,21 +86,21 @@ pub fn more_statements_than_are_remembered(world: &World) {
     }
 }
 
-pub fn what_is_no_text(world: &World) {
+pub fn what_is_no_text(world: &EntityFixture) {
     for (number, bytes) in
         [b"a\0b\n".as_slice(), b"\x7FELF\x02\x01\x01\0\0\0", b"\0\x01\x02\xFF"].into_iter().enumerate()
     {
         let path = format!("src/{number}.bin");
         let refusal = world.edit_as(&path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent);
         world.told.tell("no text", refusal.as_ref().map(|report| report.status.name().to_owned()));
-        let there = world.look(ReadRequest::Whole(world.target(&path)));
+        let there = world.read(ReadRequest::Whole(world.target(&path)));
         world.told.tell("read", there.as_ref().map(|_| "text".to_owned()));
     }
     let refusal = world.edit("src/nul.txt", content("a\0b\n"), Expect::Anything);
     world.told.tell("nul", refusal.as_ref().map(|report| report.status.name().to_owned()));
 }
 
-pub fn what_is_too_large(world: &World) {
+pub fn what_is_too_large(world: &EntityFixture) {
     let limit = 20 << 10;
     let fits = "x".repeat(limit - 1) + "\n";
     let made = written(world, "src/a.txt", content(&fits));

@@ -8,14 +8,14 @@ use lockgate::request::{Expect, Mode};
 use lockgate::text::Version;
 
 use crate::suite::edits::{content, insertion};
-use crate::suite::rows::world::World;
+use crate::suite::rows::fixture::EntityFixture;
 
 const WORKERS: usize = 6;
 
 const EDITS: usize = 12;
 
 /// Every edit that was acknowledged is there once, and none that was refused.
-pub fn many_servers_at_one_text(world: &World) {
+pub fn many_servers_at_one_text(world: &EntityFixture) {
     world.put("src/a.txt", b"begin\n");
     let done: Vec<(String, Result<Status, Code>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS)
@@ -51,7 +51,7 @@ pub fn many_servers_at_one_text(world: &World) {
         .filter(|(_, answer)| !matches!(answer, Ok(Status::Written) | Err(Code::EditConflict)))
         .collect();
     assert!(other.is_empty(), "{other:?}");
-    let history = lockgate::request::History { of: Some(world.target("src/a.txt")), most: 1000 };
+    let history = lockgate::request::HistoryRequest { target: Some(world.target("src/a.txt")), max_entries: 1000 };
     let history = world.runtime.block_on(world.servers[0].history(history)).unwrap();
     assert_eq!(history.len(), acknowledged.len() + 1);
     // The past is one chain: each edit began with what the one before it left.
@@ -60,7 +60,7 @@ pub fn many_servers_at_one_text(world: &World) {
     assert_eq!(history[0].changes[0].after, Some(Version::hash(text.as_bytes())));
 }
 
-pub fn many_servers_making_one_text(world: &World) {
+pub fn many_servers_making_one_text(world: &EntityFixture) {
     // The folder of files is there: they do not wait for one that is made.
     world.put("src/first.txt", b"");
     for round in 0..6 {

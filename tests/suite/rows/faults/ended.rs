@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use serde_json::json;
 
 use super::super::postgres::{Ending, Postgres};
-use super::super::world::{APP, OWNER};
-use super::{Client, Fate, Ledger, the_app};
+use super::super::fixture::{APP, OWNER};
+use super::{Client, WriteOutcome, WriteLog, the_app};
 use crate::suite::wire::{Server, lockgate};
 
 const WORKERS: usize = 4;
@@ -21,8 +21,8 @@ fn edits_are_there_once_however_the_database_ended() {
     let servers = [0, 1].map(|number| Client::new(&database.url(), &dir.path().join(number.to_string())));
     assert_eq!(servers[0].text("src/0.txt"), None);
     database.boss(&the_app());
-    let ledgers: Vec<Mutex<Ledger>> = (0..WORKERS)
-        .map(|worker| Mutex::new(Ledger::begin(&servers[worker % 2], &format!("src/{worker}.txt"))))
+    let ledgers: Vec<Mutex<WriteLog>> = (0..WORKERS)
+        .map(|worker| Mutex::new(WriteLog::begin(&servers[worker % 2], &format!("src/{worker}.txt"))))
         .collect();
     let (enough, there, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -37,8 +37,8 @@ fn edits_are_there_once_however_the_database_ended() {
                     let mut ledger = ledger.lock().unwrap();
                     let answer = servers[(worker + number) % 2].append(&ledger.path.clone(), &line);
                     match ledger.note(&line, &answer) {
-                        Fate::There => there.fetch_add(1, Ordering::SeqCst),
-                        Fate::Absent | Fate::Unknown => refused.fetch_add(1, Ordering::SeqCst),
+                        WriteOutcome::There => there.fetch_add(1, Ordering::SeqCst),
+                        WriteOutcome::Absent | WriteOutcome::Unknown => refused.fetch_add(1, Ordering::SeqCst),
                     };
                 }
             });
@@ -80,8 +80,8 @@ fn edits_are_there_once_where_servers_are_killed() {
             Some(database) => drop(database.boss(&the_app())),
             None => rusqlite::Connection::open(&file).unwrap().execute_batch(&the_app()).unwrap(),
         }
-        let mut ledgers: Vec<Ledger> =
-            (0..WORKERS).map(|number| Ledger::begin(&witness, &format!("src/{number}.txt"))).collect();
+        let mut ledgers: Vec<WriteLog> =
+            (0..WORKERS).map(|number| WriteLog::begin(&witness, &format!("src/{number}.txt"))).collect();
         for round in 0..6 {
             let mut command = lockgate(&dir.path().join("user"));
             command.env("LOCKGATE_STORE", &url);
@@ -103,9 +103,9 @@ fn edits_are_there_once_where_servers_are_killed() {
             for (number, id) in asked.iter().enumerate() {
                 let answer = if number == round { Ok(first.clone()) } else { server.wait_answer(*id) };
                 let fate = match answer {
-                    Ok(answer) if answer.status() == "written" => Fate::There,
+                    Ok(answer) if answer.status() == "written" => WriteOutcome::There,
                     Ok(answer) => panic!("{}", answer.text),
-                    Err(_) => Fate::Unknown,
+                    Err(_) => WriteOutcome::Unknown,
                 };
                 ledgers[number % WORKERS].sent(&line(number), fate);
             }

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use lockgate::error::Code;
 use rusqlite::Connection;
 
-use super::{Client, Fate, Ledger, clear, fate, the_app};
+use super::{Client, WriteOutcome, WriteLog, clear, write_outcome, the_app};
 
-struct Scene {
+struct Fixture {
     dir: tempfile::TempDir,
     server: Client,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl Fixture {
+    fn new() -> Fixture {
         let dir = tempfile::tempdir().unwrap();
         let server = Client::new(&url(&dir.path().join("content.db")), &dir.path().join("server"));
         assert_eq!(server.text("src/a.txt"), None);
-        let scene = Scene { dir, server };
+        let scene = Fixture { dir, server };
         scene.connection().execute_batch(&the_app()).unwrap();
         scene
     }
@@ -46,7 +46,7 @@ fn url(file: &Path) -> String {
 
 #[test]
 fn nothing_is_acknowledged_into_a_file_that_was_removed() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.server.put("src/a.txt", "begin\n").unwrap();
     let kept = scene.files().map(|file| std::fs::read(file).ok());
     for file in scene.files() {
@@ -63,10 +63,10 @@ fn nothing_is_acknowledged_into_a_file_that_was_removed() {
             assert_eq!(there, None);
             continue;
         }
-        match fate(&answer) {
-            Fate::There => assert_eq!(there, Some(text), "it was acknowledged, and nobody else sees it"),
-            Fate::Absent => assert_ne!(there, Some(text)),
-            Fate::Unknown => panic!("{answer:?}"),
+        match write_outcome(&answer) {
+            WriteOutcome::There => assert_eq!(there, Some(text), "it was acknowledged, and nobody else sees it"),
+            WriteOutcome::Absent => assert_ne!(there, Some(text)),
+            WriteOutcome::Unknown => panic!("{answer:?}"),
         }
         assert_ne!(there.as_deref(), Some("begin\n"));
     }
@@ -81,13 +81,13 @@ fn nothing_is_acknowledged_into_a_file_that_was_removed() {
     }
     let seen = scene.server.try_text("src/a.txt").or_else(|_| scene.server.try_text("src/a.txt"));
     assert_eq!(seen.unwrap().as_deref(), Some("begin\n"));
-    assert_eq!(fate(&scene.server.put("src/a.txt", "again\n")), Fate::There);
+    assert_eq!(write_outcome(&scene.server.put("src/a.txt", "again\n")), WriteOutcome::There);
     assert_eq!(scene.another().text("src/a.txt").as_deref(), Some("again\n"));
 }
 
 #[test]
 fn a_file_that_is_no_database_is_told_and_left_alone() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.server.put("src/a.txt", "begin\n").unwrap();
     scene.connection().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     let good = std::fs::read(scene.file()).unwrap();
@@ -103,7 +103,7 @@ fn a_file_that_is_no_database_is_told_and_left_alone() {
         std::fs::write(&file, &bytes).unwrap();
         let server = Client::new(&url(&file), &scene.dir.path().join(what).join("own"));
         let answer = server.put("src/a.txt", "new\n");
-        assert_eq!(fate(&answer), Fate::Absent, "{what}");
+        assert_eq!(write_outcome(&answer), WriteOutcome::Absent, "{what}");
         clear(&server.try_text("src/a.txt").unwrap_err());
         println!("{what}: {}", answer.unwrap_err().message);
         if what == "words" {
@@ -116,21 +116,21 @@ fn a_file_that_is_no_database_is_told_and_left_alone() {
         std::fs::write(&file, &good).unwrap();
         let again = server.try_text("src/a.txt").or_else(|_| server.try_text("src/a.txt"));
         assert_eq!(again.unwrap().as_deref(), Some("begin\n"), "{what}");
-        assert_eq!(fate(&server.put("src/a.txt", "new\n")), Fate::There, "{what}");
+        assert_eq!(write_outcome(&server.put("src/a.txt", "new\n")), WriteOutcome::There, "{what}");
     }
 }
 
 #[test]
 fn a_file_that_another_program_locks_is_refused_in_time() {
-    let scene = Scene::new();
-    let mut ledger = Ledger::begin(&scene.server, "src/a.txt");
+    let scene = Fixture::new();
+    let mut ledger = WriteLog::begin(&scene.server, "src/a.txt");
     let other = scene.connection();
     other.execute_batch("BEGIN IMMEDIATE; UPDATE apps SET at = 1").unwrap();
     assert_eq!(scene.server.text("src/a.txt").as_deref(), Some("begin\n"), "whoever reads is not held up");
     let answer = scene.server.append("src/a.txt", "held.");
-    assert_eq!(ledger.note("held.", &answer), Fate::Absent);
+    assert_eq!(ledger.note("held.", &answer), WriteOutcome::Absent);
     other.execute_batch("COMMIT").unwrap();
-    assert_eq!(ledger.note("free.", &scene.server.append("src/a.txt", "free.")), Fate::There);
+    assert_eq!(ledger.note("free.", &scene.server.append("src/a.txt", "free.")), WriteOutcome::There);
     ledger.check(&scene.another());
 }
 

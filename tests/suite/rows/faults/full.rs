@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::super::postgres::{KEEPER, Postgres, behind};
-use super::{Client, Fate, Ledger, fate, the_app};
+use super::{Client, WriteOutcome, WriteLog, write_outcome, the_app};
 use crate::suite::store::not_run;
 use crate::suite::wire::{Server, lockgate};
 
@@ -98,7 +98,7 @@ fn an_edit_for_which_postgresql_has_no_room_is_refused_whole() {
     let server = Client::new(&database.url(), &dir.path().join("server"));
     assert_eq!(server.text("src/a.txt"), None);
     database.boss(&the_app());
-    let mut ledger = Ledger::begin(&server, "src/a.txt");
+    let mut ledger = WriteLog::begin(&server, "src/a.txt");
     let filler = Filler::new(postgres.id(), folder.path());
     let mut full = 0;
     for pages in 0..12 {
@@ -107,20 +107,20 @@ fn an_edit_for_which_postgresql_has_no_room_is_refused_whole() {
             let path = format!("src/{pages}-{number}.txt");
             let text = noise(pages * 10 + number, 40_000);
             let answer = server.put(&path, &text);
-            match fate(&answer) {
-                Fate::There => assert_eq!(server.text(&path), Some(text)),
-                Fate::Absent => {
+            match write_outcome(&answer) {
+                WriteOutcome::There => assert_eq!(server.text(&path), Some(text)),
+                WriteOutcome::Absent => {
                     assert_eq!(answer.unwrap_err().code, lockgate::error::Code::NoSpace);
                     assert_eq!(server.text(&path), None);
                     assert_eq!(server.history(&path), []);
                     full += 1;
                 }
-                Fate::Unknown => panic!("{answer:?}"),
+                WriteOutcome::Unknown => panic!("{answer:?}"),
             }
         }
         filler.go();
         let line = format!("after {pages}.");
-        assert_eq!(ledger.note(&line, &server.append("src/a.txt", &line)), Fate::There);
+        assert_eq!(ledger.note(&line, &server.append("src/a.txt", &line)), WriteOutcome::There);
     }
     assert!(full > 10, "the disk was full {full} times");
     ledger.check(&server);

@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use serde_json::json;
 
 use super::{Client, clear, the_app};
-use crate::suite::http::raw::Era;
-use crate::suite::http::served::{Served, TOKEN, entry, written};
+use crate::suite::http::raw::ProtocolEra;
+use crate::suite::http::served::{ServerProcess, TOKEN, entry, written};
 use crate::suite::rows::postgres::{Postgres, behind};
-use crate::suite::rows::proxy::{At, Proxy, Then, When};
-use crate::suite::rows::world::OWNER;
+use crate::suite::rows::proxy::{FaultPoint, Proxy, Then, When};
+use crate::suite::rows::fixture::OWNER;
 use crate::suite::wire::lockgate;
 
 const SERVERS: usize = 6;
@@ -57,10 +57,10 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
         let interrupted =
             Client::new(&database.url_at(proxy.address), &dir.path().join(format!("a{number}")));
         // For good: the process that began it does not return.
-        let at = if number % 4 == 0 { At::Unheard } else { At::Before };
+        let at = if number % 4 == 0 { FaultPoint::AnswerLost } else { FaultPoint::Before };
         proxy.arm(When::Number(number), at, Then::Broken);
         let answer = interrupted.try_text("src/a.txt");
-        let (seen, broke) = proxy.mend();
+        let (seen, broke) = proxy.clear_fault();
         if let Err(refusal) = &answer {
             clear(refusal);
         }
@@ -96,8 +96,8 @@ fn tables_of_sqlite_whose_making_was_cut_short_are_made_by_the_next_call() {
         let mut command = behind(&words, lockgate(home.path()).args(["serve", "--config"]).arg(config));
         let store = format!("sqlite:{}", file.display());
         command.env("LOCKGATE_STORE", &store);
-        let served = Served::by(command, home);
-        let mut client = served.client(TOKEN, Era::New);
+        let served = ServerProcess::by(command, home);
+        let mut client = served.client(TOKEN, ProtocolEra::New);
         let arguments = json!({"entity_type": "module", "path": "a.py", "content": "x = 1\n"});
         client.post_call("replace_content", &arguments);
         let answer = client.raw.response();

@@ -1,7 +1,7 @@
 //! A database that lets nobody in, is gone, or is kept busy by others: a clear refusal, and service when it is over.
 
 use super::super::postgres::{KEEPER, PASSWORD, Postgres};
-use super::{Client, Fate, clear, fate, the_app};
+use super::{Client, WriteOutcome, clear, write_outcome, the_app};
 
 /// What a person does to a database, and how it is undone.
 fn troubles(name: &str) -> [(&'static str, String, String); 5] {
@@ -60,11 +60,11 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
         println!("{what}: {}", refusal.message);
         assert!(!refusal.message.contains(name.as_str()), "{}", refusal.message);
         let fresh = Client::new(&url, &dir.path().join(number.to_string()));
-        assert_eq!(fate(&fresh.put("src/a.txt", &format!("{what}\n"))), Fate::Absent, "{what}");
+        assert_eq!(write_outcome(&fresh.put("src/a.txt", &format!("{what}\n"))), WriteOutcome::Absent, "{what}");
         change(&undone);
         assert_eq!(server.text("src/a.txt").as_deref(), Some("begin\n"), "{what}");
         for (client, text) in [(&server, "other\n"), (&fresh, "begin\n")] {
-            assert_eq!(fate(&client.put("src/a.txt", text)), Fate::There, "{what}");
+            assert_eq!(write_outcome(&client.put("src/a.txt", text)), WriteOutcome::There, "{what}");
         }
     }
 }
@@ -80,13 +80,13 @@ fn a_database_that_is_made_anew_is_used_anew() {
     server.put("src/a.txt", "begin\n").unwrap();
     let name = &database.name;
     postgres.boss("postgres", &format!("DROP DATABASE {name} WITH (FORCE)"));
-    assert_eq!(fate(&server.put("src/a.txt", "gone\n")), Fate::Absent);
+    assert_eq!(write_outcome(&server.put("src/a.txt", "gone\n")), WriteOutcome::Absent);
     postgres.boss("postgres", &format!("CREATE DATABASE {name} OWNER {KEEPER} TEMPLATE template0"));
     // The tables may be missed once before they are made.
     let again = server.try_text("src/a.txt").or_else(|_| server.try_text("src/a.txt"));
     assert_eq!(again, Ok(None));
     database.boss(&the_app());
-    assert_eq!(fate(&server.put("src/a.txt", "begin\n")), Fate::There);
+    assert_eq!(write_outcome(&server.put("src/a.txt", "begin\n")), WriteOutcome::There);
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn a_row_that_others_hold_is_refused_in_time() {
             "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1",
         );
         holding.join().unwrap();
-        assert_eq!(fate(&answer), Fate::Absent);
+        assert_eq!(write_outcome(&answer), WriteOutcome::Absent);
     });
     assert_eq!(server.text("src/a.txt").as_deref(), Some("begin\n"));
-    assert_eq!(fate(&server.put("src/a.txt", "free\n")), Fate::There);
+    assert_eq!(write_outcome(&server.put("src/a.txt", "free\n")), WriteOutcome::There);
 }

@@ -8,11 +8,11 @@ use lockgate::error::{Code, Disk, Error};
 use lockgate::request::Expect;
 
 use super::super::postgres::{Database, Postgres};
-use super::super::proxy::{At, Proxy, Then, When};
-use super::{Client, Fate, Ledger, clear, fate, request, the_app};
+use super::super::proxy::{FaultPoint, Proxy, Then, When};
+use super::{Client, WriteOutcome, WriteLog, clear, write_outcome, request, the_app};
 
 /// A database, a server that reaches it by the proxy, and one that reaches it past the proxy.
-struct Scene {
+struct Fixture {
     proxy: Proxy,
     served: Client,
     witness: Client,
@@ -20,8 +20,8 @@ struct Scene {
     dir: tempfile::TempDir,
 }
 
-impl Scene {
-    fn new() -> Option<Scene> {
+impl Fixture {
+    fn new() -> Option<Fixture> {
         let postgres = Postgres::shared()?;
         let database = postgres.database();
         let proxy = Proxy::before(&postgres.socket());
@@ -30,19 +30,19 @@ impl Scene {
         assert_eq!(witness.text("src/a.txt"), None);
         database.boss(&the_app());
         let served = Client::new(&database.url_at(proxy.address), &dir.path().join("served"));
-        Some(Scene { proxy, served, witness, database, dir })
+        Some(Fixture { proxy, served, witness, database, dir })
     }
 
     /// Makes an edit with the wire broken at a message; tells whether it broke.
     fn at(
         &self,
-        (when, at, then): (When, At, Then),
+        (when, at, then): (When, FaultPoint, Then),
         edit: impl Fn() -> Result<Vec<Report>, Error>,
         check: impl FnOnce(&Result<Vec<Report>, Error>),
     ) -> bool {
         self.proxy.arm(when, at, then);
         let answer = edit();
-        let (seen, broke) = self.proxy.mend();
+        let (seen, broke) = self.proxy.clear_fault();
         let what = format!("{when:?} {at:?} {then:?}: {broke:?} of {seen:#?}");
         match &answer {
             Ok(_) => (),
@@ -63,7 +63,7 @@ impl Scene {
     /// often it broke.
     fn at_each(
         &self,
-        (step, at, then): (usize, At, Then),
+        (step, at, then): (usize, FaultPoint, Then),
         edit: impl Fn(usize) -> Result<Vec<Report>, Error>,
         check: impl Fn(usize, &Result<Vec<Report>, Error>),
     ) -> usize {
@@ -78,10 +78,10 @@ impl Scene {
 /// Whoever connects again is let in, as it is after a restart.
 #[test]
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
-    let Some(scene) = Scene::new() else { return };
-    for at in [At::Before, At::Unheard, At::Within, At::HalfHeard] {
+    let Some(scene) = Fixture::new() else { return };
+    for at in [FaultPoint::Before, FaultPoint::AnswerLost, FaultPoint::Within, FaultPoint::AnswerCut] {
         let path = format!("src/{at:?}.txt");
-        let ledger = RefCell::new(Ledger::begin(&scene.witness, &path));
+        let ledger = RefCell::new(WriteLog::begin(&scene.witness, &path));
         let line = |number: usize| format!("edit {number}.");
         let broke = scene.at_each(
             (1, at, Then::Mended),
@@ -98,13 +98,13 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
 /// The commit arrives after its lookup has started: the lookup waits until the old connection has ended.
 #[test]
 fn a_commit_that_arrives_late_is_seen() {
-    let Some(scene) = Scene::new() else { return };
-    let ledger = RefCell::new(Ledger::begin(&scene.witness, "src/a.txt"));
+    let Some(scene) = Fixture::new() else { return };
+    let ledger = RefCell::new(WriteLog::begin(&scene.witness, "src/a.txt"));
     for number in 0..3 {
         let line = format!("edit {number}.");
         let edit = || scene.served.append("src/a.txt", &line).map(|report| vec![report]);
-        let broke = scene.at((When::Commit, At::Late, Then::Mended), edit, |answer| {
-            assert_eq!(ledger.borrow_mut().note(&line, answer), Fate::There, "{answer:?}");
+        let broke = scene.at((When::Commit, FaultPoint::Late, Then::Mended), edit, |answer| {
+            assert_eq!(ledger.borrow_mut().note(&line, answer), WriteOutcome::There, "{answer:?}");
         });
         assert!(broke);
     }
@@ -113,16 +113,16 @@ fn a_commit_that_arrives_late_is_seen() {
 
 #[test]
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(scene) = Fixture::new() else { return };
     let unknown = Cell::new(0);
-    let begun = Ledger::begin(&scene.witness, "src/a.txt");
+    let begun = WriteLog::begin(&scene.witness, "src/a.txt");
     let ledger = RefCell::new(begun);
     let edit = |line: &str| scene.served.append("src/a.txt", line).map(|report| vec![report]);
     let note = |line: &str, answer: &Result<Vec<Report>, Error>| {
         let fate = ledger.borrow_mut().note(line, answer);
-        unknown.set(unknown.get() + usize::from(fate == Fate::Unknown));
+        unknown.set(unknown.get() + usize::from(fate == WriteOutcome::Unknown));
     };
-    for at in At::ALL {
+    for at in FaultPoint::ALL {
         let line = format!("{at:?}.");
         assert!(scene.at((When::Commit, at, Then::Broken), || edit(&line), |answer| note(&line, answer)));
     }
@@ -130,7 +130,7 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
     assert!(unknown.get() >= 2);
     let line = |number: usize| format!("edit {number}.");
     scene.at_each(
-        (2, At::Unheard, Then::Broken),
+        (2, FaultPoint::AnswerLost, Then::Broken),
         |number| edit(&line(number)),
         |number, answer| note(&line(number), answer),
     );
@@ -139,16 +139,16 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
 
 #[test]
 fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(scene) = Fixture::new() else { return };
     let paths = |number: usize| ["a", "b", "c"].map(|name| format!("src/{number}/{name}.txt"));
     let there = |number: usize| paths(number).map(|path| scene.witness.text(&path).is_some());
     scene.at_each(
-        (1, At::Unheard, Then::Mended),
+        (1, FaultPoint::AnswerLost, Then::Mended),
         |number| {
             let new = |path: &String| request(path, Edit::Content(format!("{number}\n")), Expect::Absent);
             scene.served.edit_all(paths(number).iter().map(new).collect())
         },
-        |number, answer| assert_eq!(there(number), [fate(answer) == Fate::There; 3], "{number}"),
+        |number, answer| assert_eq!(there(number), [write_outcome(answer) == WriteOutcome::There; 3], "{number}"),
     );
     let made = |number: usize| {
         let new = |path: &String| request(path, Edit::Content(format!("{number}\n")), Expect::Absent);
@@ -157,16 +157,16 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
         reports[0].edit_id.unwrap().to_string()
     };
     scene.at_each(
-        (1, At::Unheard, Then::Mended),
+        (1, FaultPoint::AnswerLost, Then::Mended),
         |number| scene.served.undo(&made(number)),
-        |number, answer| assert_eq!(there(number + 1000), [fate(answer) != Fate::There; 3], "{number}"),
+        |number, answer| assert_eq!(there(number + 1000), [write_outcome(answer) != WriteOutcome::There; 3], "{number}"),
     );
 }
 
 /// A request whose answer was lost is sent again; where it cannot be seen that it was carried out, it is not carried out again.
 #[test]
 fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(scene) = Fixture::new() else { return };
     let line = |number, text: &str| {
         let edit =
             LineEdit { start_line: number, end_line: number, new_content: text.to_owned(), expect: None };
@@ -183,9 +183,9 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
         for (number, text) in [(2, "two\n"), (1, "ONE\n")] {
             scene.witness.edit(&path, line(number, text), Expect::Anything).unwrap();
         }
-        scene.proxy.arm(When::Number(number), At::Before, Then::Broken);
+        scene.proxy.arm(When::Number(number), FaultPoint::Before, Then::Broken);
         let refusal = asked().unwrap_err();
-        let (seen, broke) = scene.proxy.mend();
+        let (seen, broke) = scene.proxy.clear_fault();
         assert_eq!(scene.witness.text(&path).as_deref(), Some("ONE\ntwo\nthree\n"));
         let known = refusal.code == Code::EditConflict && refusal.message.contains("carried out before");
         assert!(known || broke.is_some(), "{refusal:?}");
@@ -200,20 +200,20 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
 
 #[test]
 fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
-    let Some(scene) = Scene::new() else { return };
-    for at in [At::Before, At::Unheard] {
+    let Some(scene) = Fixture::new() else { return };
+    for at in [FaultPoint::Before, FaultPoint::AnswerLost] {
         for number in (0..).step_by(3) {
             let own = scene.dir.path().join(format!("{at:?}{number}"));
             let cold = Client::new(&scene.database.url_at(scene.proxy.address), &own);
             scene.proxy.arm(When::Number(number), at, Then::Broken);
             let path = format!("src/{at:?}{number}.txt");
             let answer = cold.put(&path, "text\n");
-            let (seen, broke) = scene.proxy.mend();
+            let (seen, broke) = scene.proxy.clear_fault();
             let there = scene.witness.text(&path).is_some();
-            match fate(&answer) {
-                Fate::There => assert!(there),
-                Fate::Absent => assert!(!there, "{broke:?} of {seen:#?}: {answer:?}"),
-                Fate::Unknown => (),
+            match write_outcome(&answer) {
+                WriteOutcome::There => assert!(there),
+                WriteOutcome::Absent => assert!(!there, "{broke:?} of {seen:#?}: {answer:?}"),
+                WriteOutcome::Unknown => (),
             }
             assert!(cold.put(&path, "other\n").is_ok(), "it does not serve again: {broke:?} of {seen:#?}");
             assert_eq!(scene.witness.text(&path).as_deref(), Some("other\n"));
@@ -226,33 +226,33 @@ fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
 
 #[test]
 fn a_server_whose_wire_is_cut_while_nobody_asks_serves_the_next_who_does() {
-    let Some(scene) = Scene::new() else { return };
-    let mut ledger = Ledger::begin(&scene.witness, "src/a.txt");
+    let Some(scene) = Fixture::new() else { return };
+    let mut ledger = WriteLog::begin(&scene.witness, "src/a.txt");
     for number in 0..10 {
         scene.proxy.blink();
         let line = format!("edit {number}.");
         let answer = scene.served.append("src/a.txt", &line);
-        assert_eq!(ledger.note(&line, &answer), Fate::There, "{answer:?}");
+        assert_eq!(ledger.note(&line, &answer), WriteOutcome::There, "{answer:?}");
     }
     scene.proxy.cut();
     let answer = scene.served.append("src/a.txt", "never.");
-    assert_eq!(ledger.note("never.", &answer), Fate::Absent);
+    assert_eq!(ledger.note("never.", &answer), WriteOutcome::Absent);
     clear(&scene.served.try_text("src/a.txt").unwrap_err());
-    scene.proxy.mend();
-    assert_eq!(ledger.note("at last.", &scene.served.append("src/a.txt", "at last.")), Fate::There);
+    scene.proxy.clear_fault();
+    assert_eq!(ledger.note("at last.", &scene.served.append("src/a.txt", "at last.")), WriteOutcome::There);
     ledger.check(&scene.witness);
 }
 
 #[test]
 fn a_wire_that_swallows_everything_is_given_up() {
-    let Some(scene) = Scene::new() else { return };
-    let mut ledger = Ledger::begin(&scene.witness, "src/a.txt");
-    assert_eq!(ledger.note("first.", &scene.served.append("src/a.txt", "first.")), Fate::There);
+    let Some(scene) = Fixture::new() else { return };
+    let mut ledger = WriteLog::begin(&scene.witness, "src/a.txt");
+    assert_eq!(ledger.note("first.", &scene.served.append("src/a.txt", "first.")), WriteOutcome::There);
     scene.proxy.hold();
     let answer = scene.served.append("src/a.txt", "swallowed.");
-    assert_eq!(ledger.note("swallowed.", &answer), Fate::Absent);
+    assert_eq!(ledger.note("swallowed.", &answer), WriteOutcome::Absent);
     // What was held back arrives at last, and must do nothing any more.
-    scene.proxy.mend();
-    assert_eq!(ledger.note("second.", &scene.served.append("src/a.txt", "second.")), Fate::There);
+    scene.proxy.clear_fault();
+    assert_eq!(ledger.note("second.", &scene.served.append("src/a.txt", "second.")), WriteOutcome::There);
     ledger.check(&scene.witness);
 }

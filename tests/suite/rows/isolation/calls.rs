@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 /// Numbers that are the same for the same seed.
-pub struct Dice(pub u64);
+pub struct Random(pub u64);
 
-impl Dice {
+impl Random {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -61,7 +61,7 @@ const PREFIXES: [&str; 8] = ["", "src", "src/", "src/th", "flows/", "lib/theirs.
 
 /// What was learned on the way, which calls may speak of.
 #[derive(Default)]
-pub struct Known {
+pub struct CallState {
     /// How many edits the actor made; each has a name of its own in each world.
     pub own_edits: usize,
     pub own_versions: Vec<String>,
@@ -85,7 +85,7 @@ pub fn text(kind: &str, of: &str, number: usize) -> String {
 }
 
 /// The fields of a thing: its path under `name`, and what sort of thing it is.
-fn target(dice: &mut Dice, name: &str) -> Map<String, Value> {
+fn target(dice: &mut Random, name: &str) -> Map<String, Value> {
     let mut fields = Map::new();
     let path = match dice.below(20) {
         0..9 => {
@@ -139,7 +139,7 @@ const OF_VERSIONS: [&str; 6] =
     ["patch_content", "replace_content", "delete_content", "safe_edit_file", "edit_file", "edit_code"];
 
 /// The arguments of the next call of a tool.
-pub fn call(dice: &mut Dice, known: &Known, tool: &str, number: usize) -> Value {
+pub fn call(dice: &mut Random, known: &CallState, tool: &str, number: usize) -> Value {
     if dice.one_in(40) {
         // The very call by which somebody else made something.
         let mut same = known.foreign_calls.iter().filter(|(name, _)| name == tool);
@@ -161,12 +161,12 @@ pub fn call(dice: &mut Dice, known: &Known, tool: &str, number: usize) -> Value 
         ["entity_type", "app_id", "organization_id"].iter().for_each(|field| drop(fields.remove(*field)));
     }
     let more = match tool {
-        "undo_edit" | "redo_edit" => return past(dice, known, fields),
+        "undo_edit" | "redo_edit" => return history_call(dice, known, fields),
         // Not so many that what does not fit is left out: names of edits have not all one length.
         "list_edits" if dice.one_in(2) => return json!({"max_results": 1 + dice.below(8)}),
         "get_content" | "delete_content" | "edit_files" => json!({}),
         "read_content_lines" | "search_content" | "list_content" | "list_edits" | "ai_get_code_context" => {
-            look(dice, tool, &mut fields)
+            read_call(dice, tool, &mut fields)
         }
         _ => edit(dice, tool, number, &fields),
     };
@@ -178,7 +178,7 @@ pub fn call(dice: &mut Dice, known: &Known, tool: &str, number: usize) -> Value 
 }
 
 /// What else a look says.
-fn look(dice: &mut Dice, tool: &str, fields: &mut Map<String, Value>) -> Value {
+fn read_call(dice: &mut Random, tool: &str, fields: &mut Map<String, Value>) -> Value {
     match tool {
         "read_content_lines" => json!({"start_line": 1 + dice.below(9), "end_line": 1 + dice.below(9)}),
         "search_content" => {
@@ -198,7 +198,7 @@ fn look(dice: &mut Dice, tool: &str, fields: &mut Map<String, Value>) -> Value {
 }
 
 /// What else an edit says.
-fn edit(dice: &mut Dice, tool: &str, number: usize, fields: &Map<String, Value>) -> Value {
+fn edit(dice: &mut Random, tool: &str, number: usize, fields: &Map<String, Value>) -> Value {
     match tool {
         "patch_content" | "edit_file" => {
             let (from, to) = replaced(dice, number);
@@ -229,7 +229,7 @@ fn edit(dice: &mut Dice, tool: &str, number: usize, fields: &Map<String, Value>)
 
 /// What is to be taken back or made again: the last of what is named or of all, or an edit of the actor's, of somebody
 /// else's, or of nobody's.
-fn past(dice: &mut Dice, known: &Known, fields: Map<String, Value>) -> Value {
+fn history_call(dice: &mut Random, known: &CallState, fields: Map<String, Value>) -> Value {
     match dice.below(8) {
         0 => Value::Object(fields),
         1 => json!({}),
@@ -246,7 +246,7 @@ fn past(dice: &mut Dice, known: &Known, fields: Map<String, Value>) -> Value {
 }
 
 /// A version of the actor's texts, or of somebody else's.
-fn version(dice: &mut Dice, known: &Known) -> Option<(String, Value)> {
+fn version(dice: &mut Random, known: &CallState) -> Option<(String, Value)> {
     let versions = if dice.one_in(2) { &known.foreign_versions } else { &known.own_versions };
     if versions.is_empty() {
         return None;
@@ -256,7 +256,7 @@ fn version(dice: &mut Dice, known: &Known) -> Option<(String, Value)> {
     Some(("expected_version".to_owned(), json!(version[..length.min(version.len())])))
 }
 
-fn searched(dice: &mut Dice) -> Map<String, Value> {
+fn searched(dice: &mut Random) -> Map<String, Value> {
     let mut fields = target(dice, "path");
     fields.insert("search".to_owned(), json!("return x"));
     fields.insert("replace".to_owned(), json!("return x + 1"));
@@ -264,7 +264,7 @@ fn searched(dice: &mut Dice) -> Map<String, Value> {
 }
 
 /// What a quote is replaced by: what stands there, what somebody else has, and what nobody has.
-fn replaced(dice: &mut Dice, number: usize) -> (String, String) {
+fn replaced(dice: &mut Random, number: usize) -> (String, String) {
     let from = match dice.below(6) {
         0 => format!("secret of {FOREIGN} {}", dice.below(7)),
         1 => format!("secret of {ACTOR} {}", dice.below(7)),

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::calls::{ACTORS_APP, FOREIGN, FOREIGN_APP, FREE_APP, Known, text};
-use super::world::{Actor, Caller, World};
+use super::calls::{ACTORS_APP, FOREIGN, FOREIGN_APP, FREE_APP, CallState, text};
+use super::fixture::{Actor, Caller, IsolationFixture};
 use crate::suite::wire::Answer;
 
 /// Makes something.
@@ -27,7 +27,7 @@ pub fn workflow(organization: Option<&str>, path: &str, content: &str) -> Value 
 }
 
 /// What nobody has, and what the actor has where it is an organisation.
-pub fn settle(world: &mut World, actor: Actor) {
+pub fn settle(world: &mut IsolationFixture, actor: Actor) {
     let mut nobody = world.caller(Actor::Nobody);
     let known = &mut Vec::new();
     let module = text("module", "everybody", 2);
@@ -53,7 +53,7 @@ pub fn settle(world: &mut World, actor: Actor) {
 }
 
 /// What somebody else has and does.
-pub fn settle_foreign(server: &mut Caller, known: &mut Known, round: usize) {
+pub fn settle_foreign(server: &mut Caller, known: &mut CallState, round: usize) {
     let calls = &mut known.foreign_calls;
     let mut answers = Vec::new();
     for path in ["src/theirs.py", "src/both.py", "lib/theirs.txt"] {

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::calls::{Dice, FOREIGN, Known, call, own};
+use super::calls::{Random, FOREIGN, CallState, call, own};
 use super::settled::{settle, settle_foreign};
-use super::world::{Actor, Caller, Front, Store, World};
+use super::fixture::{Actor, Caller, Front, Store, IsolationFixture};
 use crate::suite::wire::Answer;
 
 /// What an answer says differently each time, and what stands for it.
@@ -26,7 +26,7 @@ static MASKS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
 static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9a-f]{4}-[0-9]+").unwrap());
 
 /// An answer without the parts that differ between two fixtures in any case.
-fn masked(answer: &Answer, world: &World) -> String {
+fn masked(answer: &Answer, world: &IsolationFixture) -> String {
     let answer = json!({"is_error": answer.is_error, "structured": answer.structured, "text": answer.text});
     let mut text = answer.to_string().replace(world.dir.path().to_str().unwrap(), "WORLD");
     for (pattern, word) in MASKS.iter() {
@@ -39,7 +39,7 @@ fn masked(answer: &Answer, world: &World) -> String {
 }
 
 /// The arguments with the names that edits have in this world.
-fn named(arguments: &Value, world: &World) -> Value {
+fn named(arguments: &Value, world: &IsolationFixture) -> Value {
     let mut text = arguments.to_string();
     for (number, name) in world.edits.iter().enumerate() {
         if text.contains("{own:") {
@@ -66,29 +66,29 @@ const ROUND: usize = 250;
 /// A run of calls in two worlds: the real one, and its twin in which nobody else is.
 pub struct Trial {
     seed: u64,
-    dice: Dice,
-    worlds: [World; 2],
+    dice: Random,
+    worlds: [IsolationFixture; 2],
     callers: [Caller; 2],
     foreigner: Caller,
     /// What is somebody else's.
     foreign: BTreeSet<String>,
-    known: Known,
+    known: CallState,
     /// How often each tool was answered in which way.
     answers: HashMap<String, usize>,
 }
 
 impl Trial {
     pub fn new(seed: u64, front: Front, actors: [Actor; 2], store: fn(&Path) -> Store) -> Trial {
-        let mut worlds = [World::new(front, store), World::new(front, store)];
-        worlds[0].found(true);
-        worlds[1].found(false);
-        let mut known = Known::default();
+        let mut worlds = [IsolationFixture::new(front, store), IsolationFixture::new(front, store)];
+        worlds[0].set_up(true);
+        worlds[1].set_up(false);
+        let mut known = CallState::default();
         let mut foreigner = worlds[0].caller(Actor::Organization(FOREIGN));
         settle_foreign(&mut foreigner, &mut known, 0);
         worlds.iter_mut().for_each(|world| settle(world, actors[1]));
         let callers = [0, 1].map(|at| worlds[at].caller(actors[at]));
         let foreign = worlds[0].store.rows_of(FOREIGN);
-        Trial { seed, dice: Dice(seed), worlds, callers, foreigner, foreign, known, answers: HashMap::new() }
+        Trial { seed, dice: Random(seed), worlds, callers, foreigner, foreign, known, answers: HashMap::new() }
     }
 
     /// Makes so many calls; `Err` tells of the first that was answered otherwise in the two worlds, or changed what is

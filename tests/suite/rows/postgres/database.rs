@@ -1,6 +1,6 @@
 //! A database of a cluster, and who speaks to it.
 
-use super::host::told;
+use super::host::output_text;
 use super::{KEEPER, PASSWORD_IN_URL, Postgres};
 
 /// A database of a cluster, which belongs to [`KEEPER`].
@@ -30,12 +30,12 @@ impl Database<'_> {
 
     /// Runs SQL as a server could, and gives its rows.
     #[track_caller]
-    pub fn keeper(&self, sql: &str) -> String {
-        told(self.postgres.psql(&self.name, KEEPER, sql))
+    pub fn query_as_server(&self, sql: &str) -> String {
+        output_text(self.postgres.psql(&self.name, KEEPER, sql))
     }
 
     /// Runs SQL as a server could; `Err` has what the database said.
-    pub fn try_keeper(&self, sql: &str) -> Result<String, String> {
+    pub fn try_query_as_server(&self, sql: &str) -> Result<String, String> {
         let output = self.postgres.psql(&self.name, KEEPER, sql);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {

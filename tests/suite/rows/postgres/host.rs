@@ -20,7 +20,7 @@ pub fn behind(words: &[OsString], command: &Command) -> Command {
 }
 
 #[track_caller]
-pub fn told(output: Output) -> String {
+pub fn output_text(output: Output) -> String {
     assert!(output.status.success(), "psql: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }

@@ -5,10 +5,10 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 
-use super::At;
+use super::FaultPoint;
 
 /// Passes the answers on, or as much of them as comes through when the wire breaks.
-pub fn answers(server: &mut UnixStream, client: &mut TcpStream, swallow: &Mutex<Option<At>>) {
+pub fn answers(server: &mut UnixStream, client: &mut TcpStream, swallow: &Mutex<Option<FaultPoint>>) {
     let mut chunk = vec![0; 1 << 16];
     let mut swallowed = Vec::new();
     loop {
@@ -26,7 +26,7 @@ pub fn answers(server: &mut UnixStream, client: &mut TcpStream, swallow: &Mutex<
         }
     }
     let held = *swallow.lock().unwrap();
-    if held == Some(At::HalfHeard) {
+    if held == Some(FaultPoint::AnswerCut) {
         client.write_all(&swallowed[..swallowed.len() / 2]).ok();
     }
 }

@@ -27,12 +27,12 @@ const FINGERPRINT: &str = "lockgateFinding/v1";
 ///
 /// Errors: `INTERNAL` when the document cannot be serialized.
 pub(super) fn document(results: &Results) -> Result<String, Error> {
-    let names: Vec<String> = results.counted().map(|found| rule_name(&found.finding)).collect();
+    let names: Vec<String> = results.counting().map(|found| rule_name(&found.finding)).collect();
     let mut rules: Vec<&String> = names.iter().collect();
     rules.sort_unstable();
     rules.dedup();
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let entries = results.counted().zip(&names).map(|(found, name)| {
+    let entries = results.counting().zip(&names).map(|(found, name)| {
         let index = rules.binary_search(&name).unwrap_or_default();
         entry(results, found, (name, index), &mut seen)
     });
@@ -40,7 +40,7 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
     let unable = results.gates.iter().any(|tally| tally.blocking);
     let notifications = results.gates.iter().flat_map(|tally| {
         let level = if tally.blocking { SarifLevel::Error } else { SarifLevel::Warning };
-        tally.troubles.iter().map(move |(happened, (why, count))| {
+        tally.failures.iter().map(move |(happened, (why, count))| {
             let text = format!("{} {happened} for {count} files: {why}", tally.gate);
             Notification { level, message: SarifMessage { text } }
         })
@@ -49,7 +49,7 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         .notes
         .iter()
         .map(|note| Notification { level: SarifLevel::Note, message: SarifMessage::new(note) });
-    let passed = results.passed_over_by_reason().into_iter().map(|(why, count)| {
+    let passed = results.skipped_by_reason().into_iter().map(|(why, count)| {
         let message = SarifMessage { text: format!("passed over {count} files: {why}") };
         Notification { level: SarifLevel::Note, message }
     });
@@ -58,21 +58,21 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         tool_execution_notifications: notifications.chain(notes).chain(passed).collect(),
     };
     let rules = rules.into_iter().map(|name| rule(name)).collect();
-    written(&SarifLog::new(run(rules, entries, invocation, bases(&results.tops))))
+    serialize(&SarifLog::new(run(rules, entries, invocation, bases(&results.tops))))
 }
 
 /// Renders a rejection as a document of a failed run.
 ///
 /// Errors: those of [`document`].
-pub(super) fn refusal(refusal: &Error) -> Result<String, Error> {
+pub(super) fn render_error(refusal: &Error) -> Result<String, Error> {
     let text = format!("{}: {}; {}", refusal.code.name(), refusal.message, refusal.next_step());
     let notification = Notification { level: SarifLevel::Error, message: SarifMessage { text } };
     let invocation =
         Invocation { execution_successful: false, tool_execution_notifications: vec![notification] };
-    written(&SarifLog::new(run(Vec::new(), Vec::new(), invocation, BTreeMap::new())))
+    serialize(&SarifLog::new(run(Vec::new(), Vec::new(), invocation, BTreeMap::new())))
 }
 
-fn written(document: &SarifLog) -> Result<String, Error> {
+fn serialize(document: &SarifLog) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|trouble| Error::new(Code::Internal, format!("cannot write SARIF: {trouble}")))?;
     Ok(text + "\n")
@@ -132,7 +132,7 @@ fn entry(
         message: SarifMessage::new(message),
         locations: vec![Location {
             physical_location: Physical {
-                artifact_location: Artifact { uri: uri(found), uri_base_id: found.top.map(base_name) },
+                artifact_location: Artifact { uri: uri(found), uri_base_id: found.top_index.map(base_name) },
                 region: SarifRegion { start_line: it.line.max(1), start_column },
             },
         }],
@@ -161,7 +161,7 @@ fn fingerprint(found: &LocatedFinding, line: &str, seen: &mut HashMap<String, us
     let it = &found.finding;
     let words: String = it.message.chars().filter(|c| !c.is_ascii_digit()).collect();
     let code = it.code.as_deref().unwrap_or_default();
-    let whole = [found.below.as_str(), &it.gate, code, &words, line.trim()].join("\0");
+    let whole = [found.relative_path.as_str(), &it.gate, code, &words, line.trim()].join("\0");
     let count = seen.entry(whole.clone()).or_default();
     *count += 1;
     Version::hash(format!("{whole}\0{count}").as_bytes()).hex().chars().take(32).collect()
@@ -185,8 +185,8 @@ fn folder_uri(folder: &Path) -> String {
 }
 
 fn uri(found: &LocatedFinding) -> String {
-    let path = encoded(found.below.as_bytes());
-    if found.top.is_none() { format!("file://{path}") } else { path }
+    let path = encoded(found.relative_path.as_bytes());
+    if found.top_index.is_none() { format!("file://{path}") } else { path }
 }
 
 /// Percent-encodes a path, byte by byte.

@@ -4,30 +4,32 @@
 //! the isolation of the policy, in a temporary project with only the files of the gate's first passing sample. No
 //! code or configuration of a repository is loaded.
 
-mod shown;
+mod render;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::crew::side_by_side;
 use super::gate_list::{GateList, NotRun};
 use super::install;
+use super::parallel::parallel;
 use crate::error::Error;
 use crate::front::cli::paint;
-use crate::gate::{DiskState, Finding, Installed, NoAnswer, Outcome, Watch, canaries, live, version};
-use crate::policy::{Canary, Gate, Input, Sample, Shows};
+use crate::gate::{
+    DiskState, Finding, InstalledProgram, Outcome, SampleError, Watch, canaries, run_sample, version,
+};
+use crate::policy::{Canary, CanaryKind, Gate, Input, Sample};
 
 /// Reason for a program that finds nothing in its canary.
-const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
+const FINDS_NOTHING: &str = "finds nothing in its canary (a text that must not pass)";
 /// Reason for a program that finds only the text that does not parse.
-const READS: &str = "parses its canary, but misses the mistake that only its own analysis can find";
+const ONLY_PARSES: &str = "parses its canary, but misses the mistake that only its own analysis can find";
 
 /// The test result of one gate.
 struct Checkup {
     name: String,
     /// Set when the policy or the caller names the gate, so that it has to work.
-    wanted: bool,
+    is_required: bool,
     program: Option<String>,
     version: Option<String>,
     state: GateState,
@@ -77,7 +79,7 @@ impl GateState {
     }
 
     /// True if no problem is known.
-    fn is_well(&self) -> bool {
+    fn is_ok(&self) -> bool {
         match self {
             GateState::Works | GateState::Unproven => true,
             GateState::Broken(_)
@@ -90,31 +92,27 @@ impl GateState {
 
 /// Tests the gates, prints the results, and returns true if all required gates work.
 pub(super) fn run(shelf: &GateList, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
-    let patients = patients(shelf, names)?;
+    let patients = gates_to_test(shelf, names)?;
     let mut checkups = Vec::new();
-    side_by_side(
-        &patients,
-        |gate| checkup(shelf, gate, !names.is_empty(), watch),
-        |_, seen| checkups.push(seen),
-    );
+    parallel(&patients, |gate| checkup(shelf, gate, !names.is_empty(), watch), |_, seen| checkups.push(seen));
     if json {
-        super::say_json(&shown::json(shelf, &checkups))?;
+        super::print_json(&render::json(shelf, &checkups))?;
     } else {
-        paint::say(&shown::text(shelf, &checkups))?;
+        paint::print(&render::text(shelf, &checkups))?;
     }
-    Ok(are_well(&checkups))
+    Ok(all_ok(&checkups))
 }
 
-fn are_well(checkups: &[Checkup]) -> bool {
-    checkups.iter().filter(|checkup| checkup.wanted).all(|checkup| checkup.state.is_well())
+fn all_ok(checkups: &[Checkup]) -> bool {
+    checkups.iter().filter(|checkup| checkup.is_required).all(|checkup| checkup.state.is_ok())
 }
 
 /// Returns the gates to test: the named ones, or those of the policy and those whose programs are installed.
-fn patients<'a>(shelf: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
-    let asked: BTreeSet<&str> = shelf.all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
+fn gates_to_test<'a>(shelf: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
+    let asked: BTreeSet<&str> = shelf.find_all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
     let is_due = |gate: &&Arc<Gate>| {
         if asked.is_empty() {
-            gate.runs_program() && (shelf.is_named(gate) || shelf.pin(gate).is_some())
+            gate.runs_program() && (shelf.is_enabled(gate) || shelf.program(gate).is_some())
         } else {
             asked.contains(gate.name.as_str())
         }
@@ -125,21 +123,21 @@ fn patients<'a>(shelf: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gat
 fn checkup(shelf: &GateList, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Checkup {
     let begun = Instant::now();
     let (version, state) =
-        if gate.runs_program() { examined(shelf, gate, watch) } else { (None, GateState::Works) };
+        if gate.runs_program() { examine(shelf, gate, watch) } else { (None, GateState::Works) };
     Checkup {
         name: gate.name.clone(),
-        wanted: asked || shelf.is_named(gate),
-        program: shelf.pin(gate).map(|pin| pin.program.display().to_string()),
+        is_required: asked || shelf.is_enabled(gate),
+        program: shelf.program(gate).map(|pin| pin.program.display().to_string()),
         version,
         state,
         ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-        install: if shelf.pin(gate).is_none() { install::hints(gate.install()) } else { Vec::new() },
+        install: if shelf.program(gate).is_none() { install::hints(gate.install()) } else { Vec::new() },
     }
 }
 
 /// Returns the version of a gate's program and the state of the gate.
-pub(super) fn examined(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, GateState) {
-    let ready = match shelf.ready(gate) {
+pub(super) fn examine(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, GateState) {
+    let ready = match shelf.runnable(gate) {
         Ok(ready) => ready,
         Err(NotRun::Unavailable(tried)) => return (None, GateState::Unavailable(tried)),
         Err(NotRun::Untrusted(why)) => return (None, GateState::Untrusted(why)),
@@ -148,38 +146,39 @@ pub(super) fn examined(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Op
         Ok(version) => (version, None),
         Err(why) => (None, Some(why)),
     };
-    match (tried(gate, &ready, watch), trouble) {
+    match (test_canary(gate, &ready, watch), trouble) {
         (GateState::Unproven, Some(why)) => (version, GateState::Broken(why)),
         (state, _) => (version, state),
     }
 }
 
 /// Runs the gate on each canary text, with each way in which it receives drafts.
-fn tried(gate: &Arc<Gate>, ready: &Installed<'_>, watch: &Watch) -> GateState {
+fn test_canary(gate: &Arc<Gate>, ready: &InstalledProgram<'_>, watch: &Watch) -> GateState {
     let texts = canaries(gate);
     let Some(canary) = gate.canary.as_ref().filter(|_| !texts.is_empty()) else { return GateState::Unproven };
-    let mut states =
-        standings(gate).iter().map(|standing| shown(gate, canary, &texts, (ready, *standing), watch));
+    let mut states = disk_states(gate)
+        .iter()
+        .map(|standing| test_canary_texts(gate, canary, &texts, (ready, *standing), watch));
     states.find(|state| !matches!(state, GateState::Works)).unwrap_or(GateState::Works)
 }
 
 /// Tries the canary texts in order until the gate finds one.
-fn shown(
+fn test_canary_texts(
     gate: &Arc<Gate>,
     canary: &Canary,
-    texts: &[(Sample, Shows)],
-    (ready, standing): (&Installed<'_>, DiskState),
+    texts: &[(Sample, CanaryKind)],
+    (ready, standing): (&InstalledProgram<'_>, DiskState),
     watch: &Watch,
 ) -> GateState {
     let mut failed = None;
     for (sample, shows) in texts {
-        let found = match live(gate, sample, ready, standing, watch) {
+        let found = match run_sample(gate, sample, ready, standing, watch) {
             Ok(found) => found,
             Err(silence) if silence.outcome == Outcome::Broken => {
                 failed.get_or_insert(silence.why);
                 continue;
             }
-            Err(silence) => return silent(silence),
+            Err(silence) => return no_answer_state(silence),
         };
         let is_it = |finding: &Finding| {
             let (code, message) = (finding.code.as_deref(), finding.message.as_str());
@@ -187,21 +186,21 @@ fn shown(
         };
         if found.iter().any(is_it) {
             return match shows {
-                Shows::Analysis => GateState::Works,
-                Shows::Reading => GateState::Broken(READS.to_owned()),
+                CanaryKind::Analysis => GateState::Works,
+                CanaryKind::Reading => GateState::Broken(ONLY_PARSES.to_owned()),
             };
         }
     }
     GateState::Broken(failed.unwrap_or_else(|| match texts.len() {
-        1 => BLIND.to_owned(),
+        1 => FINDS_NOTHING.to_owned(),
         _ => {
-            format!("{BLIND}; tried: a mistake behind a draft, the mistake alone, a text that does not parse")
+            format!("{FINDS_NOTHING}; tried: a mistake behind a draft, the mistake alone, a text that does not parse")
         }
     }))
 }
 
 /// Returns the state for a gate that gave no result for its canary.
-fn silent(NoAnswer { outcome, why }: NoAnswer) -> GateState {
+fn no_answer_state(SampleError { outcome, why }: SampleError) -> GateState {
     match outcome {
         Outcome::Skipped => GateState::Unconfigured(why),
         Outcome::Unavailable => GateState::Unavailable(why),
@@ -212,7 +211,7 @@ fn silent(NoAnswer { outcome, why }: NoAnswer) -> GateState {
 }
 
 /// Returns the disk states to test; a gate that reads standard input needs only one.
-pub(super) fn standings(gate: &Gate) -> &'static [DiskState] {
+pub(super) fn disk_states(gate: &Gate) -> &'static [DiskState] {
     match gate.command().map(|command| command.input) {
         Some(Input::Stdin) => &[DiskState::Empty],
         Some(Input::Shadow | Input::Staged) | None => &[DiskState::Empty, DiskState::Missing],

@@ -3,28 +3,29 @@
 //! A sample lists the expected findings of its gate. lockgate's own tests verify them with recorded outputs; this
 //! command runs the installed programs.
 
-mod shown;
+mod render;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::crew::side_by_side;
-use super::doctor::standings;
+use super::doctor::disk_states;
 use super::gate_list::{GateList, NotRun};
 use super::install;
+use super::parallel::parallel;
 use crate::error::Error;
 use crate::front::cli::paint;
 use crate::gate::{
-    DiskState, Finding, Installed, Mismatch, NoAnswer, Outcome as GateOutcome, Watch, inside, live, mismatch,
+    DiskState, Finding, InstalledProgram, Mismatch, Outcome as GateOutcome, SampleError, Watch, mismatch,
+    run_sample, run_sample_in_process,
 };
 use crate::policy::{Gate, Sample};
 
 /// The test result of one gate.
-struct Tested {
+struct TestedGate {
     name: String,
     trials: Vec<Trial>,
     /// Reason why its program did not run.
-    held: Option<NotRun>,
+    not_run: Option<NotRun>,
     /// Commands that install the program.
     install: Vec<String>,
 }
@@ -34,10 +35,10 @@ struct Trial {
     /// Number of the sample in the gate's definition, from 1.
     number: usize,
     path: String,
-    standing: Option<DiskState>,
+    disk_state: Option<DiskState>,
     /// Number of findings that the sample expects.
-    finds: usize,
-    said: SampleReply,
+    expected_count: usize,
+    reply: SampleReply,
     ms: u64,
 }
 
@@ -61,10 +62,10 @@ enum SampleOutcome {
     Untested,
 }
 
-impl Tested {
+impl TestedGate {
     fn outcome(&self) -> SampleOutcome {
-        let agree = self.trials.iter().all(|trial| matches!(trial.said, SampleReply::Agrees));
-        match &self.held {
+        let agree = self.trials.iter().all(|trial| matches!(trial.reply, SampleReply::Agrees));
+        match &self.not_run {
             Some(NotRun::Unavailable(_)) => SampleOutcome::Unavailable,
             Some(NotRun::Untrusted(_)) => SampleOutcome::Untrusted,
             None if self.trials.is_empty() => SampleOutcome::Untested,
@@ -82,31 +83,31 @@ pub(super) fn run(
     json: bool,
     watch: &Watch,
 ) -> Result<bool, Error> {
-    let gates = if names.is_empty() { shelf.gates.iter().collect() } else { shelf.all(names)? };
+    let gates = if names.is_empty() { shelf.gates.iter().collect() } else { shelf.find_all(names)? };
     let begun = Instant::now();
     let width = gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
     let (mut all, mut heard) = (Vec::new(), Ok(()));
-    side_by_side(
+    parallel(
         &gates,
-        |gate| tested(shelf, gate, watch),
+        |gate| test_gate(shelf, gate, watch),
         |_, tested| {
             if !json && heard.is_ok() {
-                heard = paint::say(&shown::gate(&tested, width));
+                heard = paint::print(&render::gate(&tested, width));
             }
             all.push(tested);
         },
     );
     heard?;
-    let well = all.iter().all(|tested| is_well(tested, require_all));
+    let well = all.iter().all(|tested| is_ok(tested, require_all));
     if json {
-        super::say_json(&shown::json(&all, well))?;
+        super::print_json(&render::json(&all, well))?;
     } else {
-        paint::say(&shown::sum(&all, well, begun.elapsed()))?;
+        paint::print(&render::summary(&all, well, begun.elapsed()))?;
     }
     Ok(well)
 }
 
-fn is_well(tested: &Tested, require_all: bool) -> bool {
+fn is_ok(tested: &TestedGate, require_all: bool) -> bool {
     match tested.outcome() {
         SampleOutcome::Passed => true,
         SampleOutcome::Failed => false,
@@ -114,47 +115,50 @@ fn is_well(tested: &Tested, require_all: bool) -> bool {
     }
 }
 
-fn tested(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Tested {
+fn test_gate(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> TestedGate {
     let name = gate.name.clone();
     if !gate.runs_program() {
-        return Tested { name, trials: in_process(gate), held: None, install: Vec::new() };
+        return TestedGate { name, trials: test_in_process(gate), not_run: None, install: Vec::new() };
     }
-    let ready = match shelf.ready(gate) {
+    let ready = match shelf.runnable(gate) {
         Ok(ready) => ready,
         Err(held) => {
             let install = install::hints(gate.install());
-            return Tested { name, trials: Vec::new(), held: Some(held), install };
+            return TestedGate { name, trials: Vec::new(), not_run: Some(held), install };
         }
     };
     // The program exists, so no install hint is needed even if it cannot run.
-    match by_program(gate, standings(gate), &ready, watch) {
-        Ok(trials) => Tested { name, trials, held: None, install: Vec::new() },
-        Err(why) => {
-            Tested { name, trials: Vec::new(), held: Some(NotRun::Unavailable(why)), install: Vec::new() }
-        }
+    match test_program(gate, disk_states(gate), &ready, watch) {
+        Ok(trials) => TestedGate { name, trials, not_run: None, install: Vec::new() },
+        Err(why) => TestedGate {
+            name,
+            trials: Vec::new(),
+            not_run: Some(NotRun::Unavailable(why)),
+            install: Vec::new(),
+        },
     }
 }
 
-fn in_process(gate: &Arc<Gate>) -> Vec<Trial> {
+fn test_in_process(gate: &Arc<Gate>) -> Vec<Trial> {
     let samples = gate.samples.iter().enumerate();
-    samples.map(|(at, sample)| trial(at, sample, None, || inside(gate, sample))).collect()
+    samples.map(|(at, sample)| run_trial(at, sample, None, || run_sample_in_process(gate, sample))).collect()
 }
 
 /// Runs a program on the samples, with each way in which it receives drafts.
 ///
 /// Errors: the reason why it cannot run at all.
-fn by_program(
+fn test_program(
     gate: &Arc<Gate>,
     standings: &[DiskState],
-    ready: &Installed<'_>,
+    ready: &InstalledProgram<'_>,
     watch: &Watch,
 ) -> Result<Vec<Trial>, String> {
     let mut trials = Vec::new();
     for (at, sample) in gate.samples.iter().enumerate() {
         for standing in standings {
             let mut unavailable = None;
-            let trial = trial(at, sample, Some(*standing), || {
-                live(gate, sample, ready, *standing, watch).map_err(|silence: NoAnswer| {
+            let trial = run_trial(at, sample, Some(*standing), || {
+                run_sample(gate, sample, ready, *standing, watch).map_err(|silence: SampleError| {
                     let told = silence.to_string();
                     unavailable = (silence.outcome == GateOutcome::Unavailable).then_some(silence.why);
                     told
@@ -169,7 +173,7 @@ fn by_program(
     Ok(trials)
 }
 
-fn trial(
+fn run_trial(
     at: usize,
     sample: &Sample,
     standing: Option<DiskState>,
@@ -181,5 +185,12 @@ fn trial(
         Err(why) => SampleReply::Nothing(why),
     };
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Trial { number: at + 1, path: sample.path.clone(), standing, finds: sample.finds.len(), said, ms }
+    Trial {
+        number: at + 1,
+        path: sample.path.clone(),
+        disk_state: standing,
+        expected_count: sample.finds.len(),
+        reply: said,
+        ms,
+    }
 }

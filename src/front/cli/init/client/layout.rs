@@ -28,7 +28,7 @@ impl<'a> TextLayout<'a> {
     }
 
     /// Returns the blanks before an offset if the line has nothing else before it.
-    pub(super) fn alone(&self, at: usize) -> Option<&'a str> {
+    pub(super) fn indentation_if_first(&self, at: usize) -> Option<&'a str> {
         let before = self.text.get(self.line_start(at)..at)?;
         (blanks_before(before) == before).then_some(before)
     }
@@ -40,16 +40,18 @@ impl<'a> TextLayout<'a> {
 
     /// Returns the indentation one level below `base`; `sample` is the indentation of an existing property at that
     /// level.
-    pub(super) fn deeper(&self, base: &str, sample: Option<&str>) -> String {
+    pub(super) fn inner_indentation(&self, base: &str, sample: Option<&str>) -> String {
         sample.map_or_else(|| format!("{base}{}", self.unit), str::to_owned)
     }
 
     /// Formats a value over several lines; `indent` is the indentation of its first line.
-    pub(super) fn spread(&self, value: &Value, indent: &str) -> String {
-        let Some(fields) = value.as_object().filter(|fields| !fields.is_empty()) else { return flat(value) };
+    pub(super) fn multi_line(&self, value: &Value, indent: &str) -> String {
+        let Some(fields) = value.as_object().filter(|fields| !fields.is_empty()) else {
+            return single_line(value);
+        };
         let inner = format!("{indent}{}", self.unit);
         let line = |(name, value): (&String, &Value)| {
-            format!("{}{inner}{}: {}", self.line_end, quoted(name), self.spread(value, &inner))
+            format!("{}{inner}{}: {}", self.line_end, quoted(name), self.multi_line(value, &inner))
         };
         let lines: Vec<String> = fields.iter().map(line).collect();
         format!("{{{}{}{indent}}}", lines.join(","), self.line_end)
@@ -57,13 +59,14 @@ impl<'a> TextLayout<'a> {
 }
 
 /// Formats a value on one line.
-pub(super) fn flat(value: &Value) -> String {
+pub(super) fn single_line(value: &Value) -> String {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
-            let field = |(name, value): (&String, &Value)| format!("{}: {}", quoted(name), flat(value));
+            let field =
+                |(name, value): (&String, &Value)| format!("{}: {}", quoted(name), single_line(value));
             format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(flat).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!("[{}]", items.iter().map(single_line).collect::<Vec<_>>().join(", ")),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
             value.to_string()
         }
@@ -89,11 +92,11 @@ mod tests {
     fn a_value_is_written_as_the_text_around_it_is() {
         let value = json!({"command": "it", "args": ["a", "\"b\""], "env": {}, "more": {"x": null}});
         assert_eq!(
-            TextLayout::detect("{\r\n\t\"a\": 1\r\n}").spread(&value, "\t"),
+            TextLayout::detect("{\r\n\t\"a\": 1\r\n}").multi_line(&value, "\t"),
             "{\r\n\t\t\"command\": \"it\",\r\n\t\t\"args\": [\"a\", \"\\\"b\\\"\"],\r\n\t\t\"env\": {},\r\n\t\t\"more\": {\r\n\t\t\t\"x\": null\r\n\t\t}\r\n\t}"
         );
         assert_eq!(
-            flat(&value),
+            single_line(&value),
             r#"{ "command": "it", "args": ["a", "\"b\""], "env": {}, "more": { "x": null } }"#
         );
     }
@@ -101,8 +104,11 @@ mod tests {
     #[test]
     fn what_stands_alone_in_its_line_shows_its_indentation() {
         let layout = TextLayout::detect("{\n    \"a\": { \"b\": 1 }\n}");
-        assert_eq!((layout.alone(6), layout.alone(13), layout.indentation(13)), (Some("    "), None, "    "));
-        assert_eq!(layout.deeper("", None), "    ");
-        assert_eq!(TextLayout::detect("{}").deeper("", None), PLAIN);
+        assert_eq!(
+            (layout.indentation_if_first(6), layout.indentation_if_first(13), layout.indentation(13)),
+            (Some("    "), None, "    ")
+        );
+        assert_eq!(layout.inner_indentation("", None), "    ");
+        assert_eq!(TextLayout::detect("{}").inner_indentation("", None), PLAIN);
     }
 }

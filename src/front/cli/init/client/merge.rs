@@ -11,7 +11,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
 use serde_json::{Map, Value, json};
 
-use super::layout::{TextLayout, flat, quoted};
+use super::layout::{TextLayout, quoted, single_line};
 
 /// The byte order mark that some editors write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -27,45 +27,49 @@ pub(super) struct WantedEntry<'a> {
 
 /// The result of a merge.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Merged {
+pub(super) enum MergeResult {
     /// The configuration already has the entry.
-    Same,
+    Unchanged,
     /// The new text, in a configuration without a server of that name.
     Added(String),
     /// The new text, in a configuration with a different server of that name at this line and column.
-    Instead(String, (usize, usize)),
+    Replaced(String, (usize, usize)),
 }
 
 /// The reason why a text cannot be merged, with line and column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MergeError {
-    pub(super) seen: String,
+    pub(super) problem: String,
     /// Line and column, from 1.
     pub(super) at: (usize, usize),
 }
 
-pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<Merged, MergeError> {
+pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<MergeResult, MergeError> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let page = ConfigText::read(body)?;
     let Some(value) = &page.parsed.value else {
-        return Ok(Merged::Added(format!("{text}{}", page.whole(wanted))));
+        return Ok(MergeResult::Added(format!("{text}{}", page.full_text(wanted))));
     };
     let root = page.object(value, "the text")?;
     let mark = text.get(..text.len() - body.len()).unwrap_or_default();
-    let done = |splices: Vec<ConfigSplice>| format!("{mark}{}", applied(body, splices));
-    let Some(servers) = page.only(root, wanted.key)? else {
-        return Ok(Merged::Added(done(page.insert(root, wanted.key, &json!({ wanted.name: wanted.entry })))));
+    let done = |splices: Vec<ConfigSplice>| format!("{mark}{}", apply(body, splices));
+    let Some(servers) = page.find_unique(root, wanted.key)? else {
+        return Ok(MergeResult::Added(done(page.insert(
+            root,
+            wanted.key,
+            &json!({ wanted.name: wanted.entry }),
+        ))));
     };
     let servers = page.object(&servers.value, &format!("`{}`", wanted.key))?;
-    let Some(there) = page.only(servers, wanted.name)? else {
-        return Ok(Merged::Added(done(page.insert(servers, wanted.name, &json!(wanted.entry)))));
+    let Some(there) = page.find_unique(servers, wanted.name)? else {
+        return Ok(MergeResult::Added(done(page.insert(servers, wanted.name, &json!(wanted.entry)))));
     };
     let server = page.object(&there.value, &format!("the server `{}`", wanted.name))?;
-    let splices = page.amend(server, wanted.entry)?;
+    let splices = page.update(server, wanted.entry)?;
     Ok(if splices.is_empty() {
-        Merged::Same
+        MergeResult::Unchanged
     } else {
-        Merged::Instead(done(splices), page.place(there.range.start))
+        MergeResult::Replaced(done(splices), page.position(there.range.start))
     })
 }
 
@@ -105,7 +109,7 @@ impl ConfigSplice {
 }
 
 /// Applies the splices; those at the same offset keep their order.
-fn applied(body: &str, mut splices: Vec<ConfigSplice>) -> String {
+fn apply(body: &str, mut splices: Vec<ConfigSplice>) -> String {
     splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
     let (mut text, mut done) = (String::with_capacity(body.len()), 0);
     for ConfigSplice { span, text: new } in splices {
@@ -126,46 +130,50 @@ impl<'a> ConfigText<'a> {
     fn read(body: &'a str) -> Result<ConfigText<'a>, MergeError> {
         let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
         let parsed = parse_to_ast(body, &collect, &options()).map_err(|error| MergeError {
-            seen: error.kind().to_string().to_lowercase(),
+            problem: error.kind().to_string().to_lowercase(),
             at: (error.line_display(), error.column_display()),
         })?;
         Ok(ConfigText { body, layout: TextLayout::detect(body), parsed })
     }
 
     /// Returns the line and column of an offset, from 1.
-    fn place(&self, at: usize) -> (usize, usize) {
+    fn position(&self, at: usize) -> (usize, usize) {
         let before = self.body.get(..at).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         (before.matches('\n').count() + 1, line.chars().count() + 1)
     }
 
-    fn fault(&self, at: usize, seen: String) -> MergeError {
-        MergeError { seen, at: self.place(at) }
+    fn error(&self, at: usize, seen: String) -> MergeError {
+        MergeError { problem: seen, at: self.position(at) }
     }
 
     fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, MergeError> {
-        node.as_object().ok_or_else(|| self.fault(node.range().start, format!("{what} is not an object")))
+        node.as_object().ok_or_else(|| self.error(node.range().start, format!("{what} is not an object")))
     }
 
     /// Returns the property with this name; fails if there are two.
-    fn only<'n>(&self, object: &'n Object<'a>, name: &str) -> Result<Option<&'n ObjectProp<'a>>, MergeError> {
+    fn find_unique<'n>(
+        &self,
+        object: &'n Object<'a>,
+        name: &str,
+    ) -> Result<Option<&'n ObjectProp<'a>>, MergeError> {
         let mut named = object.properties.iter().filter(|property| property.name.as_str() == name);
         match (named.next(), named.next()) {
-            (Some(_), Some(second)) => Err(self.fault(second.range.start, format!("`{name}` occurs twice"))),
+            (Some(_), Some(second)) => Err(self.error(second.range.start, format!("`{name}` occurs twice"))),
             (first, _) => Ok(first),
         }
     }
 
     /// Returns the whole content for a text that has no value yet, to append to it.
-    fn whole(&self, wanted: &WantedEntry<'_>) -> String {
+    fn full_text(&self, wanted: &WantedEntry<'_>) -> String {
         let value = json!({ wanted.key: { wanted.name: wanted.entry } });
         let open = !self.body.is_empty() && !self.body.ends_with(['\n', '\r']);
         let begin = if open { self.layout.line_end } else { "" };
-        format!("{begin}{}{}", self.layout.spread(&value, ""), self.layout.line_end)
+        format!("{begin}{}{}", self.layout.multi_line(&value, ""), self.layout.line_end)
     }
 
     /// Sets each field of the entry in the existing server; other fields stay.
-    fn amend(
+    fn update(
         &self,
         server: &Object<'a>,
         entry: &Map<String, Value>,
@@ -173,11 +181,11 @@ impl<'a> ConfigText<'a> {
         let mut splices = Vec::new();
         let mut missing = Vec::new();
         for (name, value) in entry {
-            match self.only(server, name)? {
-                Some(there) if is(&there.value, value) => {}
+            match self.find_unique(server, name)? {
+                Some(there) if equals(&there.value, value) => {}
                 Some(there) => {
                     let Range { start, end } = span(&there.value);
-                    splices.push(ConfigSplice { span: start..end, text: flat(value) });
+                    splices.push(ConfigSplice { span: start..end, text: single_line(value) });
                 }
                 None => missing.push((name.as_str(), value)),
             }
@@ -201,19 +209,27 @@ impl<'a> ConfigText<'a> {
         let is_spread = end.last.is_none() || end.in_line_comment || inside.contains(['\n', '\r']);
         let mut splices: Vec<ConfigSplice> = end.comma().into_iter().collect();
         let after = if end.has_comma { "," } else { "" };
-        let blanks = self.body.get(end.tail..close).unwrap_or_default();
+        let blanks = self.body.get(end.tail_end..close).unwrap_or_default();
         if !is_spread {
-            let each: Vec<String> =
-                fields.iter().map(|(name, value)| format!(" {}: {}", quoted(name), flat(value))).collect();
-            splices.push(ConfigSplice::at(end.tail, each.join(",") + after));
+            let each: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!(" {}: {}", quoted(name), single_line(value)))
+                .collect();
+            splices.push(ConfigSplice::at(end.tail_end, each.join(",") + after));
             return splices;
         }
-        let base = self.layout.alone(close).unwrap_or_else(|| self.layout.indentation(object.range.start));
-        let sample = object.properties.iter().find_map(|property| self.layout.alone(property.range.start));
-        let indent = self.layout.deeper(base, sample);
+        let base = self
+            .layout
+            .indentation_if_first(close)
+            .unwrap_or_else(|| self.layout.indentation(object.range.start));
+        let sample = object
+            .properties
+            .iter()
+            .find_map(|property| self.layout.indentation_if_first(property.range.start));
+        let indent = self.layout.inner_indentation(base, sample);
         let line_end = self.layout.line_end;
         let field = |(name, value): &(&str, &Value)| {
-            format!("{line_end}{indent}{}: {}", quoted(name), self.layout.spread(value, &indent))
+            format!("{line_end}{indent}{}: {}", quoted(name), self.layout.multi_line(value, &indent))
         };
         let mut text = fields.iter().map(field).collect::<Vec<_>>().join(",") + after;
         // Put the brace on its own line; blanks before it would become trailing blanks.
@@ -221,7 +237,7 @@ impl<'a> ConfigText<'a> {
         if !is_open {
             text += &format!("{line_end}{base}");
         }
-        splices.push(ConfigSplice { span: end.tail..if is_open { end.tail } else { close }, text });
+        splices.push(ConfigSplice { span: end.tail_end..if is_open { end.tail_end } else { close }, text });
         splices
     }
 }
@@ -233,7 +249,7 @@ struct ObjectEnd {
     has_comma: bool,
     in_line_comment: bool,
     /// End offset of the last token before the closing brace: a property, a comma, a comment, or the opening brace.
-    tail: usize,
+    tail_end: usize,
 }
 
 impl ObjectEnd {
@@ -248,7 +264,7 @@ impl ObjectEnd {
             last,
             has_comma: tokens().any(|token| token.token == Token::Comma),
             in_line_comment: ending.is_some_and(|token| matches!(token.token, Token::CommentLine(_))),
-            tail: ending.map_or(open, |token| token.range.end),
+            tail_end: ending.map_or(open, |token| token.range.end),
         }
     }
 
@@ -264,12 +280,12 @@ fn span(node: &Node<'_>) -> Range<usize> {
 }
 
 /// True if a value equals the wanted one, which consists of strings and arrays only.
-fn is(node: &Node<'_>, wanted: &Value) -> bool {
+fn equals(node: &Node<'_>, wanted: &Value) -> bool {
     match (node, wanted) {
         (Node::StringLit(there), Value::String(text)) => there.value == *text,
         (Node::Array(there), Value::Array(items)) => {
             there.elements.len() == items.len()
-                && there.elements.iter().zip(items).all(|(there, item)| is(there, item))
+                && there.elements.iter().zip(items).all(|(there, item)| equals(there, item))
         }
         _ => false,
     }

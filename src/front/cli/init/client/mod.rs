@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 
 pub(super) use self::kinds::Client;
 use self::kinds::ClientKind;
-use self::merge::{MergeError, Merged, WantedEntry, is_lenient, merge};
-use super::shown::{FileStatus, InitOutcome, diff};
-use super::{Force, Writing};
+use self::merge::{MergeError, MergeResult, WantedEntry, is_lenient, merge};
+use super::outcome::{FileStatus, InitOutcome, diff};
+use super::{OnExisting, WriteMode};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
 
@@ -28,30 +28,30 @@ pub(super) fn run(
     workspace: &Workspace,
     client: Client,
     toolsets: Option<&str>,
-    (writing, force): (Writing, Force),
+    (writing, force): (WriteMode, OnExisting),
 ) -> Result<InitOutcome, Error> {
     let kind = client.kind();
     let entry = kind.entry(toolsets);
     let file = workspace.own_file(kind.path)?;
     let before = file.bytes().map(|bytes| text_of(&kind, bytes)).transpose()?;
     let wanted = WantedEntry { key: kind.key, name: NAME, entry: &entry };
-    let merged = merge(before.unwrap_or_default(), &wanted).map_err(|fault| faulty(&kind, &fault))?;
-    let mut outcome = told(&kind, &entry, before);
+    let merged = merge(before.unwrap_or_default(), &wanted).map_err(|fault| merge_error(&kind, &fault))?;
+    let mut outcome = new_outcome(&kind, &entry, before);
     let (text, different) = match merged {
-        Merged::Same => {
+        MergeResult::Unchanged => {
             outcome.message = format!("{} has the server already", kind.path);
             return Ok(outcome);
         }
-        Merged::Added(text) => (text, None),
-        Merged::Instead(text, place) => (text, Some(place).filter(|_| force == Force::Keep)),
+        MergeResult::Added(text) => (text, None),
+        MergeResult::Replaced(text, place) => (text, Some(place).filter(|_| force == OnExisting::Keep)),
     };
     outcome.diff = Some(diff(kind.path, before, &text)?);
     if let Some(place) = different {
-        outcome.refuse(another(&kind, place));
+        outcome.reject(conflict(&kind, place));
         return Ok(outcome);
     }
-    check(&text, &wanted)?;
-    if writing == Writing::Show {
+    verify(&text, &wanted)?;
+    if writing == WriteMode::Show {
         outcome.status = FileStatus::Proposed;
         outcome.message = format!("{} would be written", kind.path);
         return Ok(outcome);
@@ -63,9 +63,10 @@ pub(super) fn run(
 }
 
 /// Creates the outcome with its common parts.
-fn told(kind: &ClientKind, entry: &Map<String, Value>, before: Option<&str>) -> InitOutcome {
+fn new_outcome(kind: &ClientKind, entry: &Map<String, Value>, before: Option<&str>) -> InitOutcome {
     let mut outcome = InitOutcome::new(FileStatus::Unchanged, kind.path);
-    outcome.facts = vec![("client", json!(kind.name)), ("server", json!(NAME)), ("entry", json!(entry))];
+    outcome.extra_fields =
+        vec![("client", json!(kind.name)), ("server", json!(NAME)), ("entry", json!(entry))];
     if !kind.lenient && before.is_some_and(is_lenient) {
         outcome.notes.push(format!(
             "{} has comments or trailing commas; they stay, but {} may not be able to read them",
@@ -86,22 +87,22 @@ fn text_of<'a>(kind: &ClientKind, bytes: &'a [u8]) -> Result<&'a str, Error> {
     })
 }
 
-fn faulty(kind: &ClientKind, fault: &MergeError) -> Error {
+fn merge_error(kind: &ClientKind, fault: &MergeError) -> Error {
     let (line, column) = fault.at;
-    Error::new(Code::InvalidInput, format!("{}:{line}:{column}: {}", kind.path, fault.seen))
+    Error::new(Code::InvalidInput, format!("{}:{line}:{column}: {}", kind.path, fault.problem))
         .hint("fix the file, or add the output of `--print` in an empty folder by hand")
 }
 
-fn another(kind: &ClientKind, (line, column): (usize, usize)) -> Error {
+fn conflict(kind: &ClientKind, (line, column): (usize, usize)) -> Error {
     let seen = format!("{}:{line}:{column}: another server `{NAME}` exists", kind.path);
     Error::new(Code::EditConflict, seen)
         .hint("keep it, or use --force to replace the fields shown; the others stay")
 }
 
 /// Checks that the new text contains the entry.
-fn check(text: &str, wanted: &WantedEntry<'_>) -> Result<(), Error> {
+fn verify(text: &str, wanted: &WantedEntry<'_>) -> Result<(), Error> {
     match merge(text, wanted) {
-        Ok(Merged::Same) => Ok(()),
+        Ok(MergeResult::Unchanged) => Ok(()),
         other => Err(Error::new(Code::Internal, format!("the new text is wrong: {other:?}"))),
     }
 }

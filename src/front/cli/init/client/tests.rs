@@ -4,7 +4,7 @@ mod random;
 
 use serde_json::{Map, Value, json};
 
-use super::merge::{Merged, WantedEntry, is_lenient, merge};
+use super::merge::{MergeResult, WantedEntry, is_lenient, merge};
 
 fn entry() -> Map<String, Value> {
     let Value::Object(entry) = json!({"command": "lockgate", "args": ["serve", "--root", "."]}) else {
@@ -13,16 +13,16 @@ fn entry() -> Map<String, Value> {
     entry
 }
 
-fn merged(text: &str) -> Result<Merged, (String, (usize, usize))> {
+fn merged(text: &str) -> Result<MergeResult, (String, (usize, usize))> {
     let entry = entry();
     let wanted = WantedEntry { key: "mcpServers", name: "lockgate", entry: &entry };
-    merge(text, &wanted).map_err(|fault| (fault.seen, fault.at))
+    merge(text, &wanted).map_err(|fault| (fault.problem, fault.at))
 }
 
 #[track_caller]
 fn adds(before: &str, after: &str) {
-    assert_eq!(merged(before), Ok(Merged::Added(after.to_owned())), "{before}");
-    assert_eq!(merged(after), Ok(Merged::Same), "{after}");
+    assert_eq!(merged(before), Ok(MergeResult::Added(after.to_owned())), "{before}");
+    assert_eq!(merged(after), Ok(MergeResult::Unchanged), "{after}");
 }
 
 #[track_caller]
@@ -81,7 +81,7 @@ fn other_servers_their_comments_and_their_layout_stay() {
     );
     // A line comment that ends in a lone carriage return is ended before the entry.
     assert!(
-        matches!(merged("{\"mcpServers\": {\"a\": {} // x\r}}"), Ok(Merged::Added(text)) if merged(&text) == Ok(Merged::Same))
+        matches!(merged("{\"mcpServers\": {\"a\": {} // x\r}}"), Ok(MergeResult::Added(text)) if merged(&text) == Ok(MergeResult::Unchanged))
     );
 }
 
@@ -89,13 +89,13 @@ fn other_servers_their_comments_and_their_layout_stay() {
 fn a_server_of_that_name_keeps_what_else_is_said_of_it() {
     let there = |server: &str| format!("{{\n  \"mcpServers\": {{\n    \"lockgate\": {server}\n  }}\n}}\n");
     let same = r#"{ "env": {"A": "b"}, "args": ["serve", /* here */ "--root", "."], "disabled": true, "command": "lockgate" }"#;
-    assert_eq!(merged(&there(same)), Ok(Merged::Same));
+    assert_eq!(merged(&there(same)), Ok(MergeResult::Unchanged));
     let other = r#"{ "command": "/opt/lockgate" /* own */, "args": ["serve"], "env": {} }"#;
     let wanted = r#"{ "command": "lockgate" /* own */, "args": ["serve", "--root", "."], "env": {} }"#;
-    assert_eq!(merged(&there(other)), Ok(Merged::Instead(there(wanted), (3, 5))));
+    assert_eq!(merged(&there(other)), Ok(MergeResult::Replaced(there(wanted), (3, 5))));
     let lacking = "{\n      \"env\": {}, // mine\n    }";
     let whole = "{\n      \"env\": {}, // mine\n      \"command\": \"lockgate\",\n      \"args\": [\"serve\", \"--root\", \".\"],\n    }";
-    assert_eq!(merged(&there(lacking)), Ok(Merged::Instead(there(whole), (3, 5))));
+    assert_eq!(merged(&there(lacking)), Ok(MergeResult::Replaced(there(whole), (3, 5))));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::known::{KNOWN, KnownTool, ToolPurpose, Uninvited};
+use super::known_tools::{KnownTool, TOOLS, ToolPurpose, WithoutSign};
 use super::project::ProjectFiles;
 use crate::front::cli::gates::gate_list::GateList;
 use crate::front::cli::gates::trial::Failure;
@@ -18,7 +18,7 @@ pub(super) const EVERY: &str = "*";
 /// The state of a tool in a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolState {
-    Taken,
+    Proposed,
     /// It would be proposed but failed its trial.
     Failed,
     /// The project names it, but its program is not installed.
@@ -56,23 +56,23 @@ struct CheckedTool<'a> {
     known: &'a KnownTool,
     gate: &'a Arc<Gate>,
     sign: Option<String>,
-    is_here: bool,
+    is_installed: bool,
 }
 
 impl Choices {
     /// Selects tools that pass their trial. Only tools that would be proposed are tried; if one fails, the next one
     /// is tried.
-    pub(super) fn tried(
+    pub(super) fn select(
         project: &ProjectFiles<'_>,
         shelf: &GateList,
         trials: impl Fn(&[Arc<Gate>]) -> Vec<Result<(), Failure>>,
     ) -> Choices {
-        let seen = seen(project, shelf);
+        let seen = check_tools(project, shelf);
         let mut results = Results::new();
         loop {
-            let choices = Choices::among(&seen, project, &results);
+            let choices = Choices::from_results(&seen, project, &results);
             let mut untried: Vec<Arc<Gate>> = Vec::new();
-            for ToolChoice { gate, .. } in choices.taken() {
+            for ToolChoice { gate, .. } in choices.proposed() {
                 if !results.contains_key(&gate.name) && !untried.iter().any(|other| other.name == gate.name) {
                     untried.push(Arc::clone(gate));
                 }
@@ -85,7 +85,7 @@ impl Choices {
         }
     }
 
-    fn among(seen: &[CheckedTool<'_>], project: &ProjectFiles<'_>, results: &Results) -> Choices {
+    fn from_results(seen: &[CheckedTool<'_>], project: &ProjectFiles<'_>, results: &Results) -> Choices {
         let mut all = Vec::new();
         for (language, _) in project.languages() {
             let known = language_named(language);
@@ -102,8 +102,8 @@ impl Choices {
         self.0.iter()
     }
 
-    pub(super) fn taken(&self) -> impl Iterator<Item = &ToolChoice> {
-        self.0.iter().filter(|choice| choice.state == ToolState::Taken)
+    pub(super) fn proposed(&self) -> impl Iterator<Item = &ToolChoice> {
+        self.0.iter().filter(|choice| choice.state == ToolState::Proposed)
     }
 
     /// Returns the choices of a language in one state.
@@ -117,12 +117,12 @@ impl Choices {
 }
 
 /// Looks for each tool in the project and on the machine.
-fn seen<'a>(project: &ProjectFiles<'_>, shelf: &GateList) -> Vec<CheckedTool<'a>> {
+fn check_tools<'a>(project: &ProjectFiles<'_>, shelf: &GateList) -> Vec<CheckedTool<'a>> {
     let catalogue = Catalogue::embedded();
-    let gates = KNOWN.iter().filter_map(|known| Some((known, catalogue.find(known.gate)?)));
+    let gates = TOOLS.iter().filter_map(|known| Some((known, catalogue.find(known.gate)?)));
     let found = |(known, gate): (&'a KnownTool, &'a Arc<Gate>)| {
-        let (sign, is_here) = (project.sign(known, gate), shelf.pin(gate).is_some());
-        CheckedTool { known, gate, sign, is_here }
+        let (sign, is_here) = (project.sign(known, gate), shelf.program(gate).is_some());
+        CheckedTool { known, gate, sign, is_installed: is_here }
     };
     gates.map(found).collect()
 }
@@ -136,19 +136,20 @@ fn choose(
     let failure =
         |tool: &CheckedTool<'_>| results.get(&tool.gate.name).and_then(|result| result.as_ref().err());
     for tool in tools {
-        let CheckedTool { known, gate, sign, is_here } = tool;
+        let CheckedTool { known, gate, sign, is_installed: is_here } = tool;
         let rivals = || tools.iter().filter(|other| other.known.purpose == known.purpose);
         let is_settled = rivals().any(|rival| rival.sign.is_some());
-        let may_be_first = |rival: &&&CheckedTool<'_>| rival.is_here && may_come(rival, project);
+        let may_be_first =
+            |rival: &&&CheckedTool<'_>| rival.is_installed && is_allowed_uninvited(rival, project);
         let first = rivals().filter(may_be_first).find(|rival| failure(rival).is_none());
         let is_first = first.is_some_and(|first| first.known.gate == known.gate);
         let failed = failure(tool).filter(|_| *is_here && (sign.is_some() || !is_settled));
         let here = || "found on this machine".to_owned();
         let (state, why) = match (sign, is_here) {
             (sign, true) if failed.is_some() => (ToolState::Failed, sign.clone().unwrap_or_else(here)),
-            (Some(sign), true) => (ToolState::Taken, sign.clone()),
+            (Some(sign), true) => (ToolState::Proposed, sign.clone()),
             (Some(sign), false) => (ToolState::Missing, sign.clone()),
-            (None, true) if is_first && !is_settled => (ToolState::Taken, here()),
+            (None, true) if is_first && !is_settled => (ToolState::Proposed, here()),
             (None, true) => (ToolState::Idle, "nothing in the project names it".to_owned()),
             (None, false) => continue,
         };
@@ -158,10 +159,10 @@ fn choose(
 }
 
 /// True if a tool may be proposed without a sign of use.
-fn may_come(tool: &CheckedTool<'_>, project: &ProjectFiles<'_>) -> bool {
-    match tool.known.uninvited {
-        Uninvited::Never => false,
-        Uninvited::Always => true,
-        Uninvited::With(name) => project.has(name).is_some(),
+fn is_allowed_uninvited(tool: &CheckedTool<'_>, project: &ProjectFiles<'_>) -> bool {
+    match tool.known.without_sign {
+        WithoutSign::Never => false,
+        WithoutSign::Always => true,
+        WithoutSign::IfFile(name) => project.find(name).is_some(),
     }
 }

@@ -10,14 +10,14 @@ use crate::engine::Workspace;
 use crate::error::Error;
 use crate::policy::{Gate, language_of, languages};
 
-use super::known::KnownTool;
+use super::known_tools::KnownTool;
 
 /// Folders of third-party files, in case no ignore file lists them.
-const FOREIGN: [&str; 5] = ["node_modules", ".venv", "venv", "vendor", "third_party"];
+const THIRD_PARTY_FOLDERS: [&str; 5] = ["node_modules", ".venv", "venv", "vendor", "third_party"];
 /// Maximum size in bytes of a script whose first line is read, and of a configuration file.
-const LARGEST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// Maximum number of files without an extension that are opened, and of files with the same name.
-const MOST_OPENED: (usize, usize) = (500, 20);
+const MAX_OPENED: (usize, usize) = (500, 20);
 const POLICY: &str = "quality.yaml";
 /// The file that lists the hooks of pre-commit.
 const HOOKS: &str = ".pre-commit-config.yaml";
@@ -46,7 +46,7 @@ impl<'a> ProjectFiles<'a> {
     /// Lists the files that git does not ignore.
     ///
     /// Errors: `PATH_OUTSIDE_ROOT` for a root that does not exist.
-    pub(super) fn look(workspace: &'a Workspace) -> Result<ProjectFiles<'a>, Error> {
+    pub(super) fn read(workspace: &'a Workspace) -> Result<ProjectFiles<'a>, Error> {
         let mut files: Vec<String> =
             workspace.project_files()?.into_iter().filter(|path| is_own(path)).collect();
         files.sort_by_key(|path| path.matches('/').count());
@@ -61,12 +61,12 @@ impl<'a> ProjectFiles<'a> {
     }
 
     fn count(&mut self) {
-        let mut left = MOST_OPENED.0;
+        let mut left = MAX_OPENED.0;
         for path in &self.files {
             let nameless = !last_name(path).contains('.');
             let known = language_of(path, None).or_else(|| {
                 left = left.checked_sub(usize::from(nameless))?;
-                let text = nameless.then(|| self.workspace.glance(path, LARGEST))??;
+                let text = nameless.then(|| self.workspace.read_prefix(path, MAX_BYTES))??;
                 language_of(path, text.lines().next())
             });
             if let Some(language) = known {
@@ -82,12 +82,12 @@ impl<'a> ProjectFiles<'a> {
     }
 
     /// True if the path exists in the root.
-    pub(super) fn stands(&self, path: &str) -> bool {
-        self.workspace.stands(path)
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.workspace.exists(path)
     }
 
     /// Returns the first file with a name, or in a folder if the name ends in a slash.
-    pub(super) fn has(&self, name: &str) -> Option<&str> {
+    pub(super) fn find(&self, name: &str) -> Option<&str> {
         if name.ends_with('/') {
             return self.files.iter().map(String::as_str).find(|path| path.starts_with(name));
         }
@@ -103,11 +103,11 @@ impl<'a> ProjectFiles<'a> {
     pub(super) fn sign(&self, known: &KnownTool, gate: &Gate) -> Option<String> {
         let configured =
             || own_configuration(known, gate).find_map(|(name, text)| self.configured(name, text));
-        let further = || known.signs.iter().find_map(|sign| self.further(sign));
-        configured().or_else(further).or_else(|| self.hook(&gate.name)).or_else(|| self.packaged(gate))
+        let further = || known.signs.iter().find_map(|sign| self.further_sign(sign));
+        configured().or_else(further).or_else(|| self.hook(&gate.name)).or_else(|| self.package_sign(gate))
     }
 
-    fn further(&self, sign: &str) -> Option<String> {
+    fn further_sign(&self, sign: &str) -> Option<String> {
         if let Some(id) = sign.strip_prefix("hook:") {
             return self.hook(id);
         }
@@ -118,12 +118,12 @@ impl<'a> ProjectFiles<'a> {
     /// Finds a file with this name that contains the text outside comments.
     fn configured(&self, name: &str, text: &str) -> Option<String> {
         if text.is_empty() {
-            return self.has(name).map(|path| format!("{path} is there"));
+            return self.find(name).map(|path| format!("{path} is there"));
         }
         let holds = |path: &&str| {
             self.text(path).is_some_and(|there| uncommented(&there).any(|line| line.contains(text)))
         };
-        let path = self.named(name).take(MOST_OPENED.1).find(holds)?;
+        let path = self.named(name).take(MAX_OPENED.1).find(holds)?;
         let shown = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         Some(format!("{path} mentions {shown}"))
     }
@@ -132,14 +132,14 @@ impl<'a> ProjectFiles<'a> {
     fn hook(&self, tool: &str) -> Option<String> {
         let text = self.text(HOOKS)?;
         let ids = text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("id:"));
-        let id = ids.map(|id| id.trim().trim_matches(['"', '\''])).find(|id| is_way_of(id, tool))?;
+        let id = ids.map(|id| id.trim().trim_matches(['"', '\''])).find(|id| is_hook_of(id, tool))?;
         Some(format!("{HOOKS} has the hook {id}"))
     }
 
     /// Finds the file that lists the tool's package. If several gates share a package, this counts only for the gate
     /// with the package's name: a project that lints with ruff may use another formatter.
-    fn packaged(&self, gate: &Gate) -> Option<String> {
-        if is_further_way(&gate.name) {
+    fn package_sign(&self, gate: &Gate) -> Option<String> {
+        if is_secondary(&gate.name) {
             return None;
         }
         gate.install().iter().find_map(|url| {
@@ -151,7 +151,7 @@ impl<'a> ProjectFiles<'a> {
                 _ => &[],
             };
             let names = |path: &&str| self.text(path).is_some_and(|text| names_package(&text, &name));
-            let path = places.iter().find_map(|place| self.named(place).take(MOST_OPENED.1).find(names))?;
+            let path = places.iter().find_map(|place| self.named(place).take(MAX_OPENED.1).find(names))?;
             Some(format!("{path} names the package {name}"))
         })
     }
@@ -160,7 +160,7 @@ impl<'a> ProjectFiles<'a> {
         if let Some(known) = self.texts.borrow().get(path) {
             return known.clone();
         }
-        let text = self.workspace.glance(path, LARGEST);
+        let text = self.workspace.read_prefix(path, MAX_BYTES);
         self.texts.borrow_mut().insert(path.to_owned(), text.clone());
         text
     }
@@ -174,7 +174,8 @@ fn last_name(path: &str) -> &str {
 fn is_own(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_set_up = |folder: &str| folder.starts_with('.') && folder != ".github";
-    name != POLICY && !folders.split('/').any(|folder| FOREIGN.contains(&folder) || is_set_up(folder))
+    name != POLICY
+        && !folders.split('/').any(|folder| THIRD_PARTY_FOLDERS.contains(&folder) || is_set_up(folder))
 }
 
 /// Returns the configuration files of the catalogue that contain the tool's name; other files may configure anything.
@@ -183,22 +184,22 @@ fn own_configuration<'g>(known: &'g KnownTool, gate: &'g Gate) -> impl Iterator<
     let all = gate.command().into_iter().flat_map(|command| &command.config);
     let bears = |name: &str| {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-        !known.bears.is_empty() && plain.to_lowercase().contains(known.bears)
+        !known.config_name.is_empty() && plain.to_lowercase().contains(known.config_name)
     };
-    all.map(|file| (file.name.as_str(), file.holds.as_str()))
+    all.map(|file| (file.name.as_str(), file.contains.as_str()))
         .filter(move |(name, text)| !name.ends_with("ignore") && bears(&format!("{name}#{text}")))
 }
 
 /// True if a hook belongs to the tool: `biome-check` belongs to biome, but `ruff-format` does not belong to ruff.
-fn is_way_of(id: &str, tool: &str) -> bool {
+fn is_hook_of(id: &str, tool: &str) -> bool {
     let way = id.strip_prefix(tool).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let other = |known: &KnownTool| known.gate.len() > tool.len() && is_prefix(id, known.gate);
-    way && !super::known::KNOWN.iter().any(other)
+    way && !super::known_tools::TOOLS.iter().any(other)
 }
 
 /// True if a gate is another mode of another gate's program, such as `ruff-format` of ruff.
-fn is_further_way(gate: &str) -> bool {
-    super::known::KNOWN.iter().any(|known| known.gate.len() < gate.len() && is_prefix(gate, known.gate))
+fn is_secondary(gate: &str) -> bool {
+    super::known_tools::TOOLS.iter().any(|known| known.gate.len() < gate.len() && is_prefix(gate, known.gate))
 }
 
 fn is_prefix(id: &str, gate: &str) -> bool {
@@ -249,7 +250,7 @@ mod tests {
     #[test]
     fn a_further_way_of_a_program_is_told_from_the_program() {
         for (gate, is) in [("ruff-format", true), ("ruff-imports", true), ("ruff", false), ("typos", false)] {
-            assert_eq!(is_further_way(gate), is, "{gate}");
+            assert_eq!(is_secondary(gate), is, "{gate}");
         }
     }
 
@@ -264,7 +265,7 @@ mod tests {
             ("typos", "ty", false),
             ("mypyc", "mypy", false),
         ] {
-            assert_eq!(is_way_of(id, tool), is, "{id}");
+            assert_eq!(is_hook_of(id, tool), is, "{id}");
         }
     }
 }

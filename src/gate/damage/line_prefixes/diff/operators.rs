@@ -38,7 +38,7 @@ pub(super) fn are_operators(scene: &TextPair<'_>, piece: &ReplacedLines, run: &[
         && run.iter().all(|line| {
             marked(scene.after.text(*line)).is_some_and(|(_, rest)| {
                 let is_indented = rest.starts_with("  ") || rest.starts_with('\t');
-                !is_indented && !scene.took(piece, rest) && is_operator(scene, *line, rest)
+                !is_indented && !scene.replaced(piece, rest) && is_operator(scene, *line, rest)
             })
         })
 }

@@ -37,7 +37,7 @@ fn run(program: &[sock_filter], arch: u32, call: i64, arguments: [u64; 6]) -> u3
 }
 
 fn landlock() -> BpfProgram {
-    refusing(FilterOptions { metadata: Metadata::Supervisor, families: LOCAL }).unwrap()
+    refusing_filter(FilterOptions { metadata: Metadata::Supervisor, families: LOCAL }).unwrap()
 }
 
 fn answers(program: &[sock_filter], call: i64, arguments: &[u64]) -> u32 {
@@ -49,7 +49,7 @@ fn answers(program: &[sock_filter], call: i64, arguments: &[u64]) -> u32 {
 #[test]
 fn calls_on_other_processes_are_refused_and_on_the_caller_allowed() {
     let program = landlock();
-    for call in OF_THE_CALLER {
+    for call in SELF_ONLY {
         assert_eq!(answers(&program, *call, &[0]), ALLOW, "{call}");
         // The kernel takes the low 32 bits: 1 << 32 is the caller.
         assert_eq!(answers(&program, *call, &[1 << 32]), ALLOW, "{call}");
@@ -72,7 +72,7 @@ fn sockets_are_those_of_the_families() {
         (INTERNET, vec![1, 2, 10, 16], vec![0, 15, 17, 21, 31, 38, 40, 44, u64::MAX]),
     ];
     for (families, allowed, refused) in refused_and_allowed {
-        let program = refusing(FilterOptions { metadata: Metadata::Mounts, families }).unwrap();
+        let program = refusing_filter(FilterOptions { metadata: Metadata::Mounts, families }).unwrap();
         // An MPTCP socket is one of the family INET.
         for (kind, protocol) in [(1, 0), (1, 262), (2, 0), (3, 255)] {
             for family in &allowed {
@@ -185,8 +185,8 @@ fn kill_or(call: i64) -> u32 {
 
 #[test]
 fn metadata_is_refused_handed_over_or_left_to_the_mounts() {
-    let filter = |metadata| refusing(FilterOptions { metadata, families: LOCAL }).unwrap();
-    let over = handing_over().unwrap();
+    let filter = |metadata| refusing_filter(FilterOptions { metadata, families: LOCAL }).unwrap();
+    let over = supervising_filter().unwrap();
     for call in SUPERVISED {
         assert_eq!(answers(&filter(Metadata::Refused), *call, &[]), EPERM, "{call}");
         assert_eq!(answers(&filter(Metadata::Supervisor), *call, &[]), ALLOW, "{call}");
@@ -214,7 +214,7 @@ fn a_program_cannot_set_a_supervisor_over_ours() {
 #[test]
 fn every_call_that_is_refused_is_refused_at_every_level() {
     for metadata in [Metadata::Mounts, Metadata::Supervisor, Metadata::Refused] {
-        let program = refusing(FilterOptions { metadata, families: INTERNET }).unwrap();
+        let program = refusing_filter(FilterOptions { metadata, families: INTERNET }).unwrap();
         for call in REFUSED {
             assert_eq!(answers(&program, *call, &[u64::MAX; 6]), EPERM, "{call}");
         }

@@ -17,13 +17,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The name of the database's file in lockgate's state folder.
-const NAME: &str = "content.db";
+const FILE_NAME: &str = "content.db";
 
 /// The address of a database.
 #[derive(Clone)]
 pub enum Address {
     /// A file in lockgate's state folder, created on first use.
-    Beside(StateFolder),
+    InStateFolder(StateFolder),
     /// A file named in the configuration.
     File(PathBuf),
     /// The URL of a PostgreSQL server.
@@ -38,7 +38,7 @@ impl Address {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             if path.is_empty() || path == ":memory:" || path.contains(['?', '#', '\0']) {
-                return Err(refusal("`sqlite:` must be followed by a file path and nothing else"));
+                return Err(invalid_url("`sqlite:` must be followed by a file path and nothing else"));
             }
             return Ok(Address::File(PathBuf::from(path)));
         }
@@ -46,13 +46,13 @@ impl Address {
         if is_server && url.parse::<AnyConnectOptions>().is_ok() {
             return Ok(Address::Server(url.to_owned()));
         }
-        Err(refusal("it is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE"))
+        Err(invalid_url("it is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE"))
     }
 
     /// The database system at this address.
     pub fn dialect(&self) -> SqlDialect {
         match self {
-            Address::Beside(_) | Address::File(_) => SqlDialect::Sqlite,
+            Address::InStateFolder(_) | Address::File(_) => SqlDialect::Sqlite,
             Address::Server(_) => SqlDialect::Postgres,
         }
     }
@@ -61,14 +61,16 @@ impl Address {
     pub fn file(&self) -> Option<&Path> {
         match self {
             Address::File(path) => Some(path),
-            Address::Beside(_) | Address::Server(_) => None,
+            Address::InStateFolder(_) | Address::Server(_) => None,
         }
     }
 
     /// The path of the database's file; `None` for a server.
     pub fn path(&self) -> Result<Option<PathBuf>, EntityStoreError> {
         match self {
-            Address::Beside(state) => Ok(Some(state.content().map_err(EntityStoreError::Closed)?.join(NAME))),
+            Address::InStateFolder(state) => {
+                Ok(Some(state.content().map_err(EntityStoreError::Unusable)?.join(FILE_NAME)))
+            }
             Address::File(path) => Ok(Some(path.clone())),
             Address::Server(_) => Ok(None),
         }
@@ -77,7 +79,7 @@ impl Address {
     /// A number that identifies the database, the same in all processes.
     pub fn number(&self) -> u64 {
         let name = match self {
-            Address::Beside(_) => "beside".to_owned(),
+            Address::InStateFolder(_) => "beside".to_owned(),
             Address::File(path) => std::path::absolute(path).unwrap_or_default().display().to_string(),
             Address::Server(url) => url.clone(),
         };
@@ -88,9 +90,11 @@ impl Address {
 
     /// True if the database may hold content. The first write creates the one in lockgate's state
     /// folder.
-    pub fn is_there(&self) -> bool {
+    pub fn may_have_content(&self) -> bool {
         match self {
-            Address::Beside(state) => state.content().is_ok_and(|folder| folder.join(NAME).exists()),
+            Address::InStateFolder(state) => {
+                state.content().is_ok_and(|folder| folder.join(FILE_NAME).exists())
+            }
             Address::File(_) | Address::Server(_) => true,
         }
     }
@@ -98,17 +102,17 @@ impl Address {
     /// Returns the connection options. Creates a missing file, readable by this user only.
     pub fn options(&self) -> Result<AnyConnectOptions, EntityStoreError> {
         let url = match self {
-            Address::Beside(state) => {
-                let folder = state.content().map_err(EntityStoreError::Closed)?;
-                let path = folder.join(NAME);
-                make(&path, OFlags::NOFOLLOW)?;
+            Address::InStateFolder(state) => {
+                let folder = state.content().map_err(EntityStoreError::Unusable)?;
+                let path = folder.join(FILE_NAME);
+                create_file(&path, OFlags::NOFOLLOW)?;
                 let found = path.symlink_metadata().map_err(|error| unusable(&error))?;
                 doubt(&found)
-                    .map_or(Ok(()), |why| Err(EntityStoreError::Closed(format!("its file {why}"))))?;
+                    .map_or(Ok(()), |why| Err(EntityStoreError::Unusable(format!("its file {why}"))))?;
                 file_url(&path)?
             }
             Address::File(path) => {
-                make(path, OFlags::empty())?;
+                create_file(path, OFlags::empty())?;
                 file_url(path)?
             }
             Address::Server(url) => url.clone(),
@@ -120,40 +124,40 @@ impl Address {
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Address::Beside(_) => "Beside",
+            Address::InStateFolder(_) => "Beside",
             Address::File(_) => "File",
             Address::Server(_) => "Server",
         })
     }
 }
 
-fn refusal(why: &str) -> Error {
+fn invalid_url(why: &str) -> Error {
     Error::new(Code::InvalidInput, format!("invalid store URL: {why}")).field("store")
 }
 
 /// Creates a missing file, readable by this user only.
-fn make(path: &Path, how: OFlags) -> Result<(), EntityStoreError> {
+fn create_file(path: &Path, how: OFlags) -> Result<(), EntityStoreError> {
     let flags = OFlags::NONBLOCK | how;
     let mut open = OpenOptions::new();
     open.read(true).write(true).create(true).truncate(false).mode(0o600);
     let file = open.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| unusable(&error))?;
     match file.metadata() {
         Ok(found) if found.is_file() => Ok(()),
-        _ => Err(EntityStoreError::Closed("its path is not a regular file".to_owned())),
+        _ => Err(EntityStoreError::Unusable("its path is not a regular file".to_owned())),
     }
 }
 
 fn unusable(error: &std::io::Error) -> EntityStoreError {
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => EntityStoreError::Full,
-        _ => EntityStoreError::Closed(format!("its file cannot be opened: {error}")),
+        _ => EntityStoreError::Unusable(format!("its file cannot be opened: {error}")),
     }
 }
 
 /// Returns the URL of a file by its canonical path.
 fn file_url(path: &Path) -> Result<String, EntityStoreError> {
     let real = path.canonicalize().map_err(|error| unusable(&error))?;
-    let real = real.to_str().ok_or_else(|| EntityStoreError::Closed("its path is not UTF-8".to_owned()))?;
+    let real = real.to_str().ok_or_else(|| EntityStoreError::Unusable("its path is not UTF-8".to_owned()))?;
     let mut url = "sqlite:".to_owned();
     for byte in real.bytes() {
         match byte {

@@ -5,13 +5,13 @@
 //! during the commit, the edit is looked up. It is never reported as written, or as not written, if
 //! that is unknown.
 
-use super::super::statement::{OF_NUMBER, Statement, UnboundStatement};
+use super::super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
 use super::super::{EntityStoreError, Migrated};
 use super::DatabaseConnection;
 use super::address::Address;
 use super::dialect::{SqlDialect, TransactionMode};
 use super::migrate;
-use super::pool::{Pool, first};
+use super::pool::{Pool, connect_with_retry};
 use super::session::EntityTransaction;
 use crate::store::folder::Identity;
 use crate::store::rows::Tenant;
@@ -25,10 +25,10 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// The time limit of a transaction, for databases without a limit of their own.
-const TRANSACTION: Duration = Duration::from_secs(15);
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(15);
 /// The time limit of the search for an edit whose commit got no response, and the pause between
 /// attempts.
-const LOOKING: Duration = Duration::from_secs(5);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A connected database whose tables exist.
@@ -40,7 +40,7 @@ pub struct Connected {
     /// The path and identity of its file; `None` for a server.
     file: Option<(PathBuf, Identity)>,
     /// SQLite allows one writer at a time. Waiting here is no longer than needed.
-    turn: Mutex<()>,
+    write_lock: Mutex<()>,
 }
 
 impl Connected {
@@ -69,18 +69,18 @@ impl Connected {
         // Before the file is opened: if it is replaced meanwhile, the next caller detects it.
         let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
         // Not from the pool: its session settings may differ, and a failure may leave a lock on it.
-        let mut seat = first(&options, dialect)?;
-        let (prepared, journal) = seat.wait(async |DatabaseConnection { connection, .. }| {
+        let mut seat = connect_with_retry(&options, dialect)?;
+        let (prepared, journal) = seat.run(async |DatabaseConnection { connection, .. }| {
             let prepared = prepare(connection, dialect).await?;
             Ok::<_, EntityStoreError>((prepared, migrate::journal(connection).await?))
         })?;
         seat.close();
         let pool = Pool::new(options, dialect);
-        Ok((Connected { pool, dialect, journal, file, turn: Mutex::default() }, prepared))
+        Ok((Connected { pool, dialect, journal, file, write_lock: Mutex::default() }, prepared))
     }
 
     /// True if the address still leads to this database; its file may have been removed or replaced.
-    pub fn is_there(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         self.file.as_ref().is_none_or(|(path, known)| identity(path) == Some(*known))
     }
 
@@ -97,7 +97,7 @@ impl Connected {
         statements: &[Statement],
     ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
         match self.read_once(tenant, purpose, statements) {
-            Err(EntityStoreError::Lost(_)) => self.read_once(tenant, purpose, statements),
+            Err(EntityStoreError::ConnectionLost(_)) => self.read_once(tenant, purpose, statements),
             done => done,
         }
     }
@@ -109,16 +109,16 @@ impl Connected {
         statements: &[Statement],
     ) -> Result<Vec<Vec<AnyRow>>, EntityStoreError> {
         self.pool.with(async |link| {
-            in_time(async {
+            with_timeout(async {
                 if self.dialect == SqlDialect::Postgres {
-                    return link.ask(self.dialect.begin(tenant, purpose), statements).await;
+                    return link.query(self.dialect.begin(tenant, purpose), statements).await;
                 }
                 let mut session = self.begin(link, tenant, purpose).await?;
                 let mut found = Vec::with_capacity(statements.len());
                 for statement in statements {
                     found.push(session.all(statement.clone()).await?);
                 }
-                session.leave().await?;
+                session.rollback().await?;
                 Ok(found)
             })
             .await
@@ -133,28 +133,29 @@ impl Connected {
         edit: i64,
         work: impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync,
     ) -> Result<(), EntityStoreError> {
-        match self.write_surely(tenant, edit, &work) {
-            Err(EntityStoreError::Lost(_)) => self.write_surely(tenant, edit, &work),
+        match self.write_and_verify(tenant, edit, &work) {
+            Err(EntityStoreError::ConnectionLost(_)) => self.write_and_verify(tenant, edit, &work),
             done => done,
         }
     }
 
     /// Writes once. If the connection is lost during the commit, looks the edit up.
-    fn write_surely(
+    fn write_and_verify(
         &self,
         tenant: &Tenant,
         edit: i64,
         work: &(impl AsyncFn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
     ) -> Result<(), EntityStoreError> {
         let _turn = match self.dialect {
-            SqlDialect::Sqlite => Some(self.turn.lock().unwrap_or_else(PoisonError::into_inner)),
+            SqlDialect::Sqlite => Some(self.write_lock.lock().unwrap_or_else(PoisonError::into_inner)),
             SqlDialect::Postgres => None,
         };
         let is_sent = AtomicBool::new(false);
         match self.write_once(tenant, edit, work, &is_sent) {
             Err(
-                failure
-                @ (EntityStoreError::Lost(_) | EntityStoreError::Away(_) | EntityStoreError::Other(_)),
+                failure @ (EntityStoreError::ConnectionLost(_)
+                | EntityStoreError::Unreachable(_)
+                | EntityStoreError::Other(_)),
             ) if is_sent.load(Ordering::Relaxed) => {
                 tracing::warn!("the connection to the database of stored content was lost during a commit");
                 match self.is_written(tenant, edit) {
@@ -175,12 +176,12 @@ impl Connected {
         is_sent: &AtomicBool,
     ) -> Result<(), EntityStoreError> {
         self.pool.with(async |link| {
-            in_time(async {
+            with_timeout(async {
                 let mut session = self.begin(link, tenant, TransactionMode::Write(edit)).await?;
                 match work(&mut session).await {
                     Ok(()) => {}
-                    Err(EntityStoreError::Overtaken) => {
-                        return session.leave().await.and(Err(EntityStoreError::Overtaken));
+                    Err(EntityStoreError::Conflict) => {
+                        return session.rollback().await.and(Err(EntityStoreError::Conflict));
                     }
                     Err(failure) => return Err(failure),
                 }
@@ -193,10 +194,10 @@ impl Connected {
 
     /// True if an edit was written whose commit got no response; `None` if that cannot be determined.
     fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
-        let edits = UnboundStatement::new("SELECT 1 FROM edits").within(tenant, OF_NUMBER);
+        let edits = UnboundStatement::new("SELECT 1 FROM edits").in_scope(tenant, OWNER_BY_NUMBER);
         let named = [edits.push(" AND id = ").bind(edit)];
         let since = Instant::now();
-        while since.elapsed() < LOOKING {
+        while since.elapsed() < LOOKUP_TIMEOUT {
             // This waits for the lock: if the old connection still has it, the server has not finished
             // the commit.
             match self.read_once(tenant, TransactionMode::Write(edit), &named) {
@@ -224,11 +225,14 @@ fn identity(path: &Path) -> Option<Identity> {
 }
 
 /// Aborts work that takes too long, for example when a network drops packets.
-async fn in_time<T>(work: impl Future<Output = Result<T, EntityStoreError>>) -> Result<T, EntityStoreError> {
-    match timeout(TRANSACTION, work).await {
+async fn with_timeout<T>(
+    work: impl Future<Output = Result<T, EntityStoreError>>,
+) -> Result<T, EntityStoreError> {
+    match timeout(TRANSACTION_TIMEOUT, work).await {
         Ok(done) => done,
-        Err(_) => {
-            Err(EntityStoreError::Lost(format!("it did not respond within {} s", TRANSACTION.as_secs())))
-        }
+        Err(_) => Err(EntityStoreError::ConnectionLost(format!(
+            "it did not respond within {} s",
+            TRANSACTION_TIMEOUT.as_secs()
+        ))),
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: one process at a time creates a version, in one transaction together with its record.
 //! After an interruption the next process creates it.
 
-use super::super::failure::newer;
+use super::super::error::newer;
 use super::super::{EntityStoreError, Migrated};
 use super::dialect::SqlDialect;
 use super::session::get;
@@ -15,11 +15,11 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr};
 pub const VERSION: i64 = 1;
 
 /// The table that records the applied versions.
-const NOTES: &str = "lockgate_migrations";
+const MIGRATIONS_TABLE: &str = "lockgate_migrations";
 /// The time limits while another process creates the tables.
-const PATIENCE: &str = "SET statement_timeout = 0; SET lock_timeout = 60000";
+const TIMEOUTS: &str = "SET statement_timeout = 0; SET lock_timeout = 60000";
 /// The index that narrows searches in PostgreSQL, where its extension is available.
-const NARROW: &str = include_str!("../postgres/narrow.sql");
+const SEARCH_INDEX: &str = include_str!("../postgres/narrow.sql");
 
 /// Returns the table definitions of each version.
 fn migrator(dialect: SqlDialect) -> Migrator {
@@ -30,7 +30,7 @@ fn migrator(dialect: SqlDialect) -> Migrator {
     let content =
         Migration::new(VERSION, "content".into(), MigrationType::Simple, content.into_sql_str(), false);
     let mut migrator = Migrator::with_migrations(vec![content]);
-    migrator.dangerous_set_table_name(NOTES);
+    migrator.dangerous_set_table_name(MIGRATIONS_TABLE);
     migrator
 }
 
@@ -39,10 +39,10 @@ pub(super) async fn ensure(
     connection: &mut AnyConnection,
     dialect: SqlDialect,
 ) -> Result<(), EntityStoreError> {
-    fit(connection, dialect).await?;
+    check_settings(connection, dialect).await?;
     if version(connection, dialect).await? < VERSION {
         run(connection, dialect).await?;
-        if !narrow(connection, dialect).await? {
+        if !create_search_index(connection, dialect).await? {
             tracing::warn!(
                 "searches of entities read every row: the extension pg_trgm is missing, or the role may not use it"
             );
@@ -56,10 +56,10 @@ pub(super) async fn migrate(
     connection: &mut AnyConnection,
     dialect: SqlDialect,
 ) -> Result<Migrated, EntityStoreError> {
-    fit(connection, dialect).await?;
+    check_settings(connection, dialect).await?;
     let from = version(connection, dialect).await?;
     run(connection, dialect).await?;
-    let narrows = narrow(connection, dialect).await?;
+    let narrows = create_search_index(connection, dialect).await?;
     Ok(Migrated { from, to: version(connection, dialect).await?, narrows })
 }
 
@@ -67,17 +67,17 @@ pub(super) async fn migrate(
 pub(super) async fn journal(connection: &mut AnyConnection) -> Result<u16, EntityStoreError> {
     let row = sqlx::query("SELECT value FROM meta WHERE name = 'journal'").fetch_one(connection).await?;
     let name: i64 = get(&row, 0)?;
-    u16::try_from(name).map_err(|_| EntityStoreError::Closed("its journal name is invalid".to_owned()))
+    u16::try_from(name).map_err(|_| EntityStoreError::Unusable("its journal name is invalid".to_owned()))
 }
 
 /// Rejects a database that cannot store all texts; warns about one without access control.
-async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
+async fn check_settings(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
     match dialect {
         SqlDialect::Sqlite => {
             let row = sqlx::query("PRAGMA journal_mode").fetch_one(connection).await?;
             let mode: String = get(&row, 0)?;
             if mode != "wal" {
-                return Err(EntityStoreError::Closed(format!(
+                return Err(EntityStoreError::Unusable(format!(
                     "its file system does not support SQLite's WAL mode, only {mode}"
                 )));
             }
@@ -88,7 +88,9 @@ async fn fit(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
             let row = sqlx::query(asked).fetch_one(connection).await?;
             let (encoding, bypasses): (String, bool) = (get(&row, 0)?, get(&row, 1)?);
             if encoding != "UTF8" {
-                return Err(EntityStoreError::Closed(format!("its encoding is {encoding}, it must be UTF8")));
+                return Err(EntityStoreError::Unusable(format!(
+                    "its encoding is {encoding}, it must be UTF8"
+                )));
             }
             if bypasses {
                 tracing::warn!(
@@ -106,11 +108,11 @@ async fn version(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<
         SqlDialect::Sqlite => "SELECT count(*) FROM sqlite_master WHERE name = $1",
         SqlDialect::Postgres => "SELECT count(to_regclass($1))",
     };
-    let row = sqlx::query(are_there).bind(NOTES).fetch_one(&mut *connection).await?;
+    let row = sqlx::query(are_there).bind(MIGRATIONS_TABLE).fetch_one(&mut *connection).await?;
     if get::<i64>(&row, 0)? == 0 {
         return Ok(0);
     }
-    let last = AssertSqlSafe(format!("SELECT coalesce(max(version), 0) FROM {NOTES}"));
+    let last = AssertSqlSafe(format!("SELECT coalesce(max(version), 0) FROM {MIGRATIONS_TABLE}"));
     let row = sqlx::query(last).fetch_one(connection).await?;
     match get(&row, 0)? {
         version if version > VERSION => Err(newer(version)),
@@ -129,18 +131,21 @@ async fn run(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<(), 
             Ok(alone.commit().await?)
         }
         SqlDialect::Postgres => {
-            connection.execute(PATIENCE).await?;
+            connection.execute(TIMEOUTS).await?;
             Ok(migrator.run_direct(None, connection, false).await?)
         }
     }
 }
 
 /// Creates the index that narrows searches if it is available; returns true if it exists.
-async fn narrow(connection: &mut AnyConnection, dialect: SqlDialect) -> Result<bool, EntityStoreError> {
+async fn create_search_index(
+    connection: &mut AnyConnection,
+    dialect: SqlDialect,
+) -> Result<bool, EntityStoreError> {
     match dialect {
         SqlDialect::Sqlite => Ok(true),
         SqlDialect::Postgres => {
-            connection.execute(NARROW).await?;
+            connection.execute(SEARCH_INDEX).await?;
             let row = sqlx::query("SELECT count(to_regclass('lines_grams'))").fetch_one(connection).await?;
             Ok(get::<i64>(&row, 0)? > 0)
         }

@@ -18,7 +18,7 @@ pub(super) use self::address::Address;
 pub(super) use self::connected::Connected;
 pub(super) use self::dialect::{SqlDialect, TransactionMode};
 pub(super) use self::migrate::VERSION;
-pub(super) use self::session::{EntityTransaction, get, stamp};
+pub(super) use self::session::{EntityTransaction, get, read_version};
 
 use super::EntityStoreError;
 use super::statement::Statement;
@@ -29,24 +29,24 @@ use sqlx::{AnyConnection, AssertSqlSafe, Either};
 use std::collections::HashMap;
 
 /// The maximum number of prepared statements per connection; further ones are planned on each use.
-const MOST: usize = 100;
+const MAX_PREPARED: usize = 100;
 
 /// A connection and the statements prepared on it.
 #[derive(Debug)]
 struct DatabaseConnection {
     pub connection: AnyConnection,
     /// The statements prepared in PostgreSQL, each with the number in its name.
-    remembered: HashMap<String, usize>,
+    prepared: HashMap<String, usize>,
 }
 
 impl DatabaseConnection {
     pub fn new(connection: AnyConnection) -> DatabaseConnection {
-        DatabaseConnection { connection, remembered: HashMap::new() }
+        DatabaseConnection { connection, prepared: HashMap::new() }
     }
 
     /// Returns the rows that PostgreSQL finds for each statement in one read-only transaction that
     /// begins with `begin`.
-    pub async fn ask(
+    pub async fn query(
         &mut self,
         begin: String,
         statements: &[Statement],
@@ -54,7 +54,7 @@ impl DatabaseConnection {
         let mut message = begin;
         for statement in statements {
             message.push_str("; ");
-            message.push_str(&self.call(statement).await?);
+            message.push_str(&self.prepared_call(statement).await?);
         }
         message.push_str("; ROLLBACK");
         let mut answers = Vec::new();
@@ -75,30 +75,30 @@ impl DatabaseConnection {
     }
 
     /// Returns the call of a statement by its prepared name; prepares it if needed.
-    async fn call(&mut self, statement: &Statement) -> Result<String, EntityStoreError> {
-        if !statement.is_kept {
-            return Ok(statement.spelled());
+    async fn prepared_call(&mut self, statement: &Statement) -> Result<String, EntityStoreError> {
+        if !statement.is_persistent {
+            return Ok(statement.with_literals());
         }
-        let sorts: Vec<&str> = statement.values().iter().map(SqlValue::sort).collect();
-        let sorts = between(&sorts.join(", "));
+        let sorts: Vec<&str> = statement.values().iter().map(SqlValue::sql_type).collect();
+        let sorts = parenthesized(&sorts.join(", "));
         let text = format!("{sorts} AS {}", statement.text());
-        let number = match self.remembered.get(&text) {
+        let number = match self.prepared.get(&text) {
             Some(number) => *number,
-            None if self.remembered.len() >= MOST => return Ok(statement.spelled()),
+            None if self.prepared.len() >= MAX_PREPARED => return Ok(statement.with_literals()),
             None => {
-                let number = self.remembered.len();
+                let number = self.prepared.len();
                 let prepare = format!("PREPARE lockgate_{number}{text}");
                 sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut self.connection).await?;
-                self.remembered.insert(text, number);
+                self.prepared.insert(text, number);
                 number
             }
         };
         let values: Vec<String> = statement.values().iter().map(SqlValue::literal).collect();
-        Ok(format!("EXECUTE lockgate_{number}{}", between(&values.join(", "))))
+        Ok(format!("EXECUTE lockgate_{number}{}", parenthesized(&values.join(", "))))
     }
 }
 
 /// Wraps a list in parentheses unless it is empty.
-fn between(list: &str) -> String {
+fn parenthesized(list: &str) -> String {
     if list.is_empty() { String::new() } else { format!("({list})") }
 }

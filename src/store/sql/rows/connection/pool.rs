@@ -6,7 +6,7 @@
 use super::super::EntityStoreError;
 use super::DatabaseConnection;
 use super::dialect::SqlDialect;
-use super::pooled::{PooledConnection, Reactor};
+use super::pooled::{LocalRuntime, PooledConnection};
 use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Executor};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,36 +14,36 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// The maximum number of connections per process and database. PostgreSQL's default limit is 100.
-const MOST: usize = 8;
+const MAX_CONNECTIONS: usize = 8;
 /// The time limit of waiting for a connection, and the pause before a retry.
-const ACQUIRE: Duration = Duration::from_secs(3);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(100);
 /// The maximum age of a connection, and its maximum idle time.
-const AGE: Duration = Duration::from_secs(30 * 60);
-const IDLE: Duration = Duration::from_secs(10 * 60);
+const MAX_AGE: Duration = Duration::from_secs(30 * 60);
+const MAX_IDLE: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Debug)]
 pub(super) struct Pool {
     options: AnyConnectOptions,
     dialect: SqlDialect,
-    seats: Mutex<ConnectionSlots>,
-    left: Condvar,
+    slots: Mutex<ConnectionSlots>,
+    released: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct ConnectionSlots {
     /// The idle connections; the last one was used most recently.
-    free: Vec<PooledConnection>,
+    idle: Vec<PooledConnection>,
     /// The number of connections in use.
-    taken: usize,
+    in_use: usize,
     /// The time when a connection was last lost.
-    lost: Option<Instant>,
+    last_lost: Option<Instant>,
 }
 
 impl Pool {
     /// Returns an empty pool.
     pub fn new(options: AnyConnectOptions, dialect: SqlDialect) -> Pool {
-        Pool { options, dialect, seats: Mutex::default(), left: Condvar::new() }
+        Pool { options, dialect, slots: Mutex::default(), released: Condvar::new() }
     }
 
     /// Runs `work` on a connection. A connection that was lost or failed is not reused: SQLite rolls a
@@ -52,37 +52,39 @@ impl Pool {
         &self,
         work: impl AsyncFnOnce(&mut DatabaseConnection) -> Result<T, EntityStoreError> + Send,
     ) -> Result<T, EntityStoreError> {
-        let place = self.place()?;
-        let mut seat = place.seat()?;
-        let done = seat.wait(work);
+        let place = self.permit()?;
+        let mut seat = place.acquire()?;
+        let done = seat.run(work);
         match &done {
-            Ok(_) | Err(EntityStoreError::Overtaken) => place.leave(seat),
-            Err(EntityStoreError::Lost(_)) => self.seats().lost = Some(Instant::now()),
+            Ok(_) | Err(EntityStoreError::Conflict) => place.release(seat),
+            Err(EntityStoreError::ConnectionLost(_)) => self.slots().last_lost = Some(Instant::now()),
             Err(_) => {}
         }
         done
     }
 
     /// Waits until fewer than the maximum number of connections are in use.
-    fn place(&self) -> Result<ConnectionPermit<'_>, EntityStoreError> {
-        let is_full = |seats: &mut ConnectionSlots| seats.taken >= MOST;
-        let waited = self.left.wait_timeout_while(self.seats(), ACQUIRE, is_full);
+    fn permit(&self) -> Result<ConnectionPermit<'_>, EntityStoreError> {
+        let is_full = |seats: &mut ConnectionSlots| seats.in_use >= MAX_CONNECTIONS;
+        let waited = self.released.wait_timeout_while(self.slots(), ACQUIRE_TIMEOUT, is_full);
         let (mut seats, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
-            return Err(EntityStoreError::Away("timed out waiting for a database connection".to_owned()));
+            return Err(EntityStoreError::Unreachable(
+                "timed out waiting for a database connection".to_owned(),
+            ));
         }
-        seats.taken += 1;
+        seats.in_use += 1;
         Ok(ConnectionPermit(self))
     }
 
-    fn seats(&self) -> MutexGuard<'_, ConnectionSlots> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self) -> MutexGuard<'_, ConnectionSlots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        std::mem::take(&mut self.seats().free).into_iter().for_each(PooledConnection::close);
+        std::mem::take(&mut self.slots().idle).into_iter().for_each(PooledConnection::close);
     }
 }
 
@@ -91,73 +93,75 @@ struct ConnectionPermit<'p>(&'p Pool);
 
 impl ConnectionPermit<'_> {
     /// Returns an idle connection, or a new one.
-    fn seat(&self) -> Result<PooledConnection, EntityStoreError> {
+    fn acquire(&self) -> Result<PooledConnection, EntityStoreError> {
         let (seat, old) = {
-            let mut seats = self.0.seats();
-            let lost = seats.lost;
+            let mut seats = self.0.slots();
+            let lost = seats.last_lost;
             let is_of_use = |seat: &PooledConnection| {
-                seat.made.elapsed() < AGE
-                    && seat.left.elapsed() < IDLE
-                    && lost.is_none_or(|lost| seat.made > lost)
+                seat.opened.elapsed() < MAX_AGE
+                    && seat.last_used.elapsed() < MAX_IDLE
+                    && lost.is_none_or(|lost| seat.opened > lost)
             };
             let (mut free, old): (Vec<PooledConnection>, Vec<PooledConnection>) =
-                seats.free.drain(..).partition(is_of_use);
+                seats.idle.drain(..).partition(is_of_use);
             let seat = free.pop();
-            seats.free = free;
+            seats.idle = free;
             (seat, old)
         };
         old.into_iter().for_each(PooledConnection::close);
-        seat.map_or_else(|| first(&self.0.options, self.0.dialect), Ok)
+        seat.map_or_else(|| connect_with_retry(&self.0.options, self.0.dialect), Ok)
     }
 
     /// Returns a connection to the pool.
-    fn leave(&self, mut seat: PooledConnection) {
-        seat.left = Instant::now();
-        self.0.seats().free.push(seat);
+    fn release(&self, mut seat: PooledConnection) {
+        seat.last_used = Instant::now();
+        self.0.slots().idle.push(seat);
     }
 }
 
 impl Drop for ConnectionPermit<'_> {
     fn drop(&mut self) {
-        self.0.seats().taken -= 1;
-        self.0.left.notify_one();
+        self.0.slots().in_use -= 1;
+        self.0.released.notify_one();
     }
 }
 
 /// Opens a connection. Waits for a server that is starting, and for another process that creates the
 /// same file.
-pub(super) fn first(
+pub(super) fn connect_with_retry(
     options: &AnyConnectOptions,
     dialect: SqlDialect,
 ) -> Result<PooledConnection, EntityStoreError> {
-    let reactor = Reactor::new()?;
-    let connection = reactor.wait(|| connected(options, dialect))?;
+    let reactor = LocalRuntime::new()?;
+    let connection = reactor.block_on(|| open_connection(options, dialect))?;
     Ok(PooledConnection::new(DatabaseConnection::new(connection), reactor))
 }
 
-async fn connected(
+async fn open_connection(
     options: &AnyConnectOptions,
     dialect: SqlDialect,
 ) -> Result<AnyConnection, EntityStoreError> {
     let since = Instant::now();
     let connect = async || {
         let mut connection = options.connect().await?;
-        connection.execute(AssertSqlSafe(dialect.greeting())).await?;
+        connection.execute(AssertSqlSafe(dialect.session_setup())).await?;
         Ok(connection)
     };
     loop {
-        let left = ACQUIRE.saturating_sub(since.elapsed());
+        let left = ACQUIRE_TIMEOUT.saturating_sub(since.elapsed());
         match timeout(left, connect()).await {
-            Ok(Err(EntityStoreError::Lost(_))) if left > PAUSE => tokio::time::sleep(PAUSE).await,
+            Ok(Err(EntityStoreError::ConnectionLost(_))) if left > PAUSE => tokio::time::sleep(PAUSE).await,
             // SQLite does not wait for a lock while another process switches a new file to its
             // write-ahead log.
-            Ok(Err(EntityStoreError::Away(_))) if left > PAUSE && dialect == SqlDialect::Sqlite => {
+            Ok(Err(EntityStoreError::Unreachable(_))) if left > PAUSE && dialect == SqlDialect::Sqlite => {
                 tokio::time::sleep(PAUSE).await;
             }
-            Ok(Err(EntityStoreError::Lost(why))) => return Err(EntityStoreError::Away(why)),
+            Ok(Err(EntityStoreError::ConnectionLost(why))) => return Err(EntityStoreError::Unreachable(why)),
             Ok(done) => return done,
             Err(_) => {
-                return Err(EntityStoreError::Away("timed out waiting for a database connection".to_owned()));
+                return Err(EntityStoreError::Unreachable(
+                    "timed out waiting for a database connection".to_owned(),
+                ));
             }
         }
     }
@@ -177,7 +181,7 @@ mod tests {
     fn there_are_never_more_than_there_may_be() {
         let (pool, now, most) = (pool(), AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
-            for _ in 0..3 * MOST {
+            for _ in 0..3 * MAX_CONNECTIONS {
                 scope.spawn(|| {
                     let used = pool.with(async |_| {
                         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -190,30 +194,30 @@ mod tests {
             }
         });
         let most = most.into_inner();
-        assert!((2..=MOST).contains(&most), "{most}");
-        let seats = pool.seats();
-        assert!(seats.taken == 0 && (1..=MOST).contains(&seats.free.len()), "{seats:?}");
+        assert!((2..=MAX_CONNECTIONS).contains(&most), "{most}");
+        let seats = pool.slots();
+        assert!(seats.in_use == 0 && (1..=MAX_CONNECTIONS).contains(&seats.idle.len()), "{seats:?}");
     }
 
     #[test]
     fn one_as_old_as_one_that_was_lost_is_not_used_again() {
         let pool = pool();
         let used = || {
-            let place = pool.place().unwrap();
-            let seat = place.seat().unwrap();
-            let made = seat.made;
-            place.leave(seat);
+            let place = pool.permit().unwrap();
+            let seat = place.acquire().unwrap();
+            let made = seat.opened;
+            place.release(seat);
             made
         };
         let first = used();
         assert_eq!(used(), first, "the control: it is used as long as none was lost");
-        let (one, other) = (pool.place().unwrap(), pool.place().unwrap());
-        let (old, new) = (one.seat().unwrap(), other.seat().unwrap());
-        let newer = new.made;
-        other.leave(new);
-        one.leave(old);
+        let (one, other) = (pool.permit().unwrap(), pool.permit().unwrap());
+        let (old, new) = (one.acquire().unwrap(), other.acquire().unwrap());
+        let newer = new.opened;
+        other.release(new);
+        one.release(old);
         drop((one, other));
-        let lost = pool.with(async |_| Err::<(), _>(EntityStoreError::Lost("cut".to_owned())));
+        let lost = pool.with(async |_| Err::<(), _>(EntityStoreError::ConnectionLost("cut".to_owned())));
         assert!(lost.is_err() && newer > first);
         assert!(used() > newer, "neither of both is left");
     }
@@ -221,9 +225,9 @@ mod tests {
     #[test]
     fn one_on_which_something_failed_is_not_used_again() {
         let pool = pool();
-        let free = || pool.seats().free.len();
+        let free = || pool.slots().idle.len();
         assert_eq!((pool.with(async |_| Ok(1)), free()), (Ok(1), 1));
-        pool.with(async |_| Err::<(), _>(EntityStoreError::Overtaken)).unwrap_err();
+        pool.with(async |_| Err::<(), _>(EntityStoreError::Conflict)).unwrap_err();
         assert_eq!(free(), 1);
         pool.with(async |_| Err::<(), _>(EntityStoreError::Full)).unwrap_err();
         assert_eq!(free(), 0);

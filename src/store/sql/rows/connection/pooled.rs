@@ -13,32 +13,32 @@ use tokio::task::block_in_place;
 use tokio::time::timeout;
 
 /// The time limit for telling a server that a connection closes.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A runtime without a thread of its own; `None` only while it is dropped.
 #[derive(Debug)]
-pub(super) struct Reactor(Option<Runtime>);
+pub(super) struct LocalRuntime(Option<Runtime>);
 
 #[derive(Debug)]
 pub(super) struct PooledConnection {
     // Dropped before the runtime where it is registered.
-    link: DatabaseConnection,
-    reactor: Reactor,
+    connection: DatabaseConnection,
+    runtime: LocalRuntime,
     /// The time when it was opened, and the time of its last use.
-    pub made: Instant,
-    pub left: Instant,
+    pub opened: Instant,
+    pub last_used: Instant,
 }
 
-impl Reactor {
-    pub fn new() -> Result<Reactor, EntityStoreError> {
+impl LocalRuntime {
+    pub fn new() -> Result<LocalRuntime, EntityStoreError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         runtime
-            .map(|runtime| Reactor(Some(runtime)))
+            .map(|runtime| LocalRuntime(Some(runtime)))
             .map_err(|error| EntityStoreError::Other(format!("cannot create a runtime: {error}")))
     }
 
     /// Blocks until a future on this runtime completes.
-    pub fn wait<T: Send, F: Future<Output = Result<T, EntityStoreError>>>(
+    pub fn block_on<T: Send, F: Future<Output = Result<T, EntityStoreError>>>(
         &self,
         work: impl FnOnce() -> F + Send,
     ) -> Result<T, EntityStoreError> {
@@ -62,7 +62,7 @@ impl Reactor {
     }
 }
 
-impl Drop for Reactor {
+impl Drop for LocalRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             // Without waiting: the drop may happen on another runtime.
@@ -73,27 +73,27 @@ impl Drop for Reactor {
 
 impl PooledConnection {
     /// Pairs a connection with the runtime where it was opened.
-    pub fn new(link: DatabaseConnection, reactor: Reactor) -> PooledConnection {
-        let made = Instant::now();
-        PooledConnection { link, reactor, made, left: made }
+    pub fn new(connection: DatabaseConnection, runtime: LocalRuntime) -> PooledConnection {
+        let opened = Instant::now();
+        PooledConnection { connection, runtime, opened, last_used: opened }
     }
 
     /// Runs `work` on the connection and waits for it.
-    pub fn wait<T: Send>(
+    pub fn run<T: Send>(
         &mut self,
         work: impl AsyncFnOnce(&mut DatabaseConnection) -> Result<T, EntityStoreError> + Send,
     ) -> Result<T, EntityStoreError> {
-        let PooledConnection { link, reactor, .. } = self;
-        reactor.wait(|| work(link))
+        let PooledConnection { connection: link, runtime: reactor, .. } = self;
+        reactor.block_on(|| work(link))
     }
 
     /// Closes the connection with the server's closing handshake.
     pub fn close(self) {
         use sqlx::Connection;
-        let PooledConnection { link, reactor, .. } = self;
+        let PooledConnection { connection: link, runtime: reactor, .. } = self;
         // A failure here does not matter.
-        let _said = reactor.wait(|| async {
-            drop(timeout(FAREWELL, link.connection.close()).await);
+        let _said = reactor.block_on(|| async {
+            drop(timeout(CLOSE_TIMEOUT, link.connection.close()).await);
             Ok(())
         });
     }
@@ -104,10 +104,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_runs_on_a_reactor_can_wait_for_another() {
-        let reactor = Reactor::new().unwrap();
+    fn a_caller_on_a_runtime_can_wait_for_another() {
+        let reactor = LocalRuntime::new().unwrap();
         let waited = || {
-            reactor.wait(|| async {
+            reactor.block_on(|| async {
                 let spawned = tokio::spawn(async { 6 });
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 Ok(spawned.await.unwrap() * 7)
@@ -118,9 +118,9 @@ mod tests {
         assert_eq!(one.block_on(async { waited() }), Ok(42));
         let several = Builder::new_multi_thread().worker_threads(1).build().unwrap();
         assert_eq!(several.block_on(async { waited() }), Ok(42));
-        let reactor = std::sync::Arc::new(Reactor::new().unwrap());
-        let spawned = several.spawn_blocking(move || reactor.wait(|| async { Ok(42) }));
+        let reactor = std::sync::Arc::new(LocalRuntime::new().unwrap());
+        let spawned = several.spawn_blocking(move || reactor.block_on(|| async { Ok(42) }));
         assert_eq!(several.block_on(spawned).unwrap(), Ok(42));
-        one.block_on(async { drop(Reactor::new()) });
+        one.block_on(async { drop(LocalRuntime::new()) });
     }
 }

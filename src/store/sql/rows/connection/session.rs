@@ -24,7 +24,7 @@ impl<'c> EntityTransaction<'c> {
 
     /// Returns all rows that a statement finds.
     pub async fn all(&mut self, statement: Statement) -> Result<Vec<AnyRow>, EntityStoreError> {
-        let kept = statement.is_kept;
+        let kept = statement.is_persistent;
         let (text, arguments) = statement.parts();
         let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(kept);
         Ok(query.fetch_all(&mut *self.transaction).await?)
@@ -37,7 +37,7 @@ impl<'c> EntityTransaction<'c> {
 
     /// Executes a change and returns the number of changed rows.
     pub async fn change(&mut self, statement: Statement) -> Result<u64, EntityStoreError> {
-        let kept = statement.is_kept;
+        let kept = statement.is_persistent;
         let (text, arguments) = statement.parts();
         let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(kept);
         Ok(query.execute(&mut *self.transaction).await?.rows_affected())
@@ -48,7 +48,7 @@ impl<'c> EntityTransaction<'c> {
     ///
     /// Errors: that of the first statement with an error of its own that did not affect exactly one row.
     /// The caller must not commit then.
-    pub async fn together(
+    pub async fn execute_all(
         &mut self,
         statements: Vec<(Statement, Option<EntityStoreError>)>,
     ) -> Result<Vec<i64>, EntityStoreError> {
@@ -62,7 +62,7 @@ impl<'c> EntityTransaction<'c> {
                 counts
             }
             SqlDialect::Postgres => {
-                let row = self.first(Statement::together(statements)).await?;
+                let row = self.first(Statement::combine(statements)).await?;
                 let row = row.ok_or_else(|| EntityStoreError::Other("a row count is missing".to_owned()))?;
                 (0..meanings.len()).map(|column| get(&row, column)).collect::<Result<_, _>>()?
             }
@@ -72,7 +72,7 @@ impl<'c> EntityTransaction<'c> {
     }
 
     /// Rolls the transaction back.
-    pub(super) async fn leave(self) -> Result<(), EntityStoreError> {
+    pub(super) async fn rollback(self) -> Result<(), EntityStoreError> {
         Ok(self.transaction.rollback().await?)
     }
 
@@ -91,7 +91,7 @@ pub fn get<'r, T: Decode<'r, Any> + Type<Any>>(
 }
 
 /// Returns the version in a column of a row.
-pub fn stamp(row: &AnyRow, column: usize) -> Result<Option<Version>, EntityStoreError> {
+pub fn read_version(row: &AnyRow, column: usize) -> Result<Option<Version>, EntityStoreError> {
     let bytes: Option<&[u8]> = get(row, column)?;
     let known = |bytes: &[u8]| match bytes.try_into() {
         Ok(bytes) => Ok(Version::from_bytes(bytes)),

@@ -148,7 +148,7 @@ proptest! {
         let (comments, plain) = strict(&text);
         prop_assert_eq!(&serde_json::from_str::<Value>(&plain).unwrap(), &written.value, "the control: {}", text);
         let after = match merged(&text) {
-            Ok(Merged::Added(after)) => after,
+            Ok(MergeResult::Added(after)) => after,
             Err(_) => {
                 prop_assert!(written.value.get("mcpServers").is_some_and(|servers| !servers.is_object()), "{}", text);
                 return Ok(());
@@ -160,7 +160,7 @@ proptest! {
         let (comments_after, plain_after) = strict(&after);
         prop_assert_eq!(serde_json::from_str::<Value>(&plain_after).unwrap(), wanted, "{}", after);
         prop_assert_eq!(comments_after, comments, "{}", after);
-        prop_assert_eq!(merged(&after), Ok(Merged::Same), "{}", after);
+        prop_assert_eq!(merged(&after), Ok(MergeResult::Unchanged), "{}", after);
         // Only blanks before a brace may go.
         let solid = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '\t')).collect::<String>();
         prop_assert!(is_within(&solid(&text), &solid(&after)), "{}", after);

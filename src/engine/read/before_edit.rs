@@ -1,0 +1,81 @@
+//! Reads the text for an edit whose new code is not yet known.
+
+use std::sync::Arc;
+
+use super::super::Workspace;
+use super::super::call::Batch;
+use super::lines::ReadLines;
+use crate::error::{Code, Error};
+use crate::request::Request;
+
+impl Workspace {
+    /// Returns the whole text that a request refers to, after all checks that do not need the new text. For a
+    /// request with an earlier version, it returns that version.
+    ///
+    /// Errors: those of reading the target, and those with which the pipeline rejects a request before it is
+    /// judged.
+    pub async fn read_before_edit(self: &Arc<Self>, request: Request) -> Result<ReadLines, Error> {
+        self.prewarm(&request.target);
+        self.off_reactor(move |workspace| workspace.check_and_read(request)).await
+    }
+
+    fn check_and_read(&self, request: Request) -> Result<ReadLines, Error> {
+        // Read protection applies here as well. The text is journalled, so that the edit can be rebased if
+        // the file changes.
+        let reading = self.read_whole(&request.target)?;
+        let mut call = Batch::single(request);
+        let mut targets = self.admit(&mut call)?;
+        let seen = self.read_all(&call, &mut targets)?.into_iter().next();
+        let found = call.requests.first().zip(targets.first()).zip(seen);
+        let ((request, target), seen) =
+            found.ok_or_else(|| Error::new(Code::Internal, "the request leads nowhere"))?;
+        let draft = self.draft(&call, request, target, seen)?;
+        Ok(ReadLines { text: Arc::new(draft.base.unwrap_or(draft.current.buffer)), ..reading })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Author, Expect, GateOptions, InsertPoint, Mode, Target};
+
+    fn request(path: &str, spot: InsertPoint, expect: Expect) -> Request {
+        Request {
+            target: Target::File(path.to_owned()),
+            edit: spot.edit("\n".to_owned()),
+            mode: Mode::Strict,
+            expect,
+            gate_options: GateOptions::default(),
+            author: Author::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_edited_is_refused_before_there_is_code() {
+        let root = tempfile::tempdir().unwrap();
+        let policy = "paths: [{ match: kept.txt, access: read }]\n";
+        for (name, text) in
+            [("a.txt", "1\n2\n"), ("kept.txt", "1\n"), (".env", "s\n"), ("quality.yaml", policy)]
+        {
+            std::fs::write(root.path().join(name), text).unwrap();
+        }
+        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        for (path, spot, expect, code) in [
+            ("none", InsertPoint::End, Expect::Anything, Code::FileNotFound),
+            (".env", InsertPoint::End, Expect::Anything, Code::Protected),
+            ("kept.txt", InsertPoint::End, Expect::Anything, Code::Protected),
+            ("../a", InsertPoint::End, Expect::Anything, Code::PathOutsideRoot),
+            ("a.txt", InsertPoint::Before(4), Expect::Anything, Code::RangeOutOfBounds),
+            ("a.txt", InsertPoint::Lines(2, 3), Expect::Anything, Code::RangeOutOfBounds),
+            ("a.txt", InsertPoint::End, Expect::Version("000000000000".into()), Code::EditConflict),
+        ] {
+            let refused = workspace.read_before_edit(request(path, spot, expect)).await.unwrap_err();
+            assert_eq!(refused.code, code, "{path} {spot:?}: {refused}");
+        }
+        let there = workspace
+            .read_before_edit(request("a.txt", InsertPoint::Lines(1, 2), Expect::Anything))
+            .await
+            .unwrap();
+        assert_eq!((there.text.view(), there.path.as_str()), ("1\n2\n", "a.txt"));
+    }
+}

@@ -1,0 +1,128 @@
+//! Renders the answer of a read: the lines, each with its number.
+//!
+//! Invariant: the result is whole lines from the first one on, unless a single line exceeds the maximum. `truncated`
+//! is set only if something was omitted.
+
+use serde_json::{Value, json};
+
+use super::super::entity::{EntityKeyParts, display_name};
+use super::Answer;
+use crate::engine::ReadLines;
+use crate::text::escape_name;
+
+/// Maximum characters of the lines with their numbers.
+const MAX_CHARS: usize = 100_000;
+
+struct ShownLines {
+    content: String,
+    end_line: usize,
+    truncated: bool,
+}
+
+pub(super) fn lines(reading: &ReadLines) -> Answer {
+    render_lines(reading, MAX_CHARS)
+}
+
+fn render_lines(reading: &ReadLines, most: usize) -> Answer {
+    let ShownLines { content, end_line, truncated } = take_lines(reading, most);
+    let (path, called) = (&reading.path, display_name(&reading.path, reading.entity.as_ref()));
+    let start_line = reading.start_line;
+    let (total, version) = (reading.text.lines().count(), reading.text.version().to_string());
+    let mut json = json!({ "path": path, "start_line": start_line, "end_line": end_line, "total_lines": total,
+        "version": version, "content": content });
+    let mut text = format!("{called}: lines {start_line} to {end_line} of {total}, version {version}\n");
+    if let Some(fields) = json.as_object_mut() {
+        EntityKeyParts::new(reading.entity.as_ref()).add_to(fields);
+        if let Some(resolved) = &reading.resolved_path {
+            fields.insert("resolved_path".to_owned(), resolved.as_str().into());
+            text += &format!("the path leads to {}\n", escape_name(resolved));
+        }
+        if truncated {
+            fields.insert("truncated".to_owned(), Value::Bool(true));
+            text += "truncated: not all of these lines are shown\n";
+        }
+    }
+    text += &content;
+    Answer { success: true, json, text }
+}
+
+/// Takes as many of the lines as fit.
+fn take_lines(reading: &ReadLines, most: usize) -> ShownLines {
+    let lines = reading.text.lines();
+    let (mut content, mut used, mut end_line) = (String::new(), 0, reading.start_line.saturating_sub(1));
+    for line in reading.start_line..=reading.end_line {
+        let separator = if content.is_empty() { "" } else { "\n" };
+        let row = format!("{separator}{line}: {}", lines.text(line));
+        let characters = row.chars().count();
+        if used + characters > most {
+            if content.is_empty() {
+                (content, end_line) = (row.chars().take(most).collect(), line);
+            }
+            return ShownLines { content, end_line, truncated: true };
+        }
+        content += &row;
+        used += characters;
+        end_line = line;
+    }
+    ShownLines { content, end_line, truncated: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Buffer, Hints};
+
+    fn reading(text: &str, start_line: usize, end_line: usize) -> ReadLines {
+        let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        ReadLines {
+            path: "a.py".into(),
+            entity: None,
+            resolved_path: None,
+            start_line,
+            end_line,
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn each_line_has_its_number() {
+        let answer = render_lines(&reading("one\r\ntwo\n\nfour", 2, 4), MAX_CHARS);
+        let version = answer.json["version"].as_str().unwrap().to_owned();
+        assert_eq!(
+            answer.json,
+            json!({"path": "a.py", "start_line": 2, "end_line": 4, "total_lines": 4, "version": version,
+                "content": "2: two\n3: \n4: four"})
+        );
+        assert_eq!(answer.text, format!("a.py: lines 2 to 4 of 4, version {version}\n2: two\n3: \n4: four"));
+    }
+
+    #[test]
+    fn an_empty_text_has_no_lines() {
+        let answer = render_lines(&reading("", 1, 0), MAX_CHARS);
+        assert_eq!((&answer.json["content"], &answer.json["end_line"]), (&json!(""), &json!(0)));
+        assert_eq!(answer.json.get("truncated"), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let text = "one\ntwo\nthree\n";
+        for (most, content, end) in [
+            (22, Some("1: one\n2: two\n3: three"), 3),
+            (23, None, 3),
+            (21, Some("1: one\n2: two"), 2),
+            (13, Some("1: one\n2: two"), 2),
+            (12, Some("1: one"), 1),
+            (6, Some("1: one"), 1),
+            (4, Some("1: o"), 1),
+        ] {
+            let answer = render_lines(&reading(text, 1, 3), most);
+            if let Some(content) = content {
+                assert_eq!(answer.json["content"], content, "{most}");
+            }
+            assert_eq!(answer.json["end_line"], end, "{most}");
+            let truncated = answer.json["content"] != "1: one\n2: two\n3: three";
+            assert_eq!(answer.json.get("truncated").is_some(), truncated, "{most}");
+            assert_eq!(answer.text.contains("truncated: "), truncated, "{most}");
+        }
+    }
+}

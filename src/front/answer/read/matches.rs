@@ -1,0 +1,152 @@
+//! Renders the answer of a search: the matches and their context lines; the text form looks like the output of
+//! `grep`.
+
+use serde_json::{Map, Value, json};
+
+use super::super::entity::{EntityKeyParts, result_name};
+use super::Answer;
+use crate::engine::{LineMatch, Matches, NumberedLine};
+
+pub(super) fn matches(found: &Matches) -> Answer {
+    let Matches { scope: realm, found: shown, total, truncated, notes } = found;
+    let matches: Vec<Value> = shown.iter().map(match_json).collect();
+    let mut json = json!({ "matches": matches, "total_matches": total, "truncated": truncated });
+    if let Some(fields) = json.as_object_mut() {
+        EntityKeyParts::shared(realm).add_to(fields);
+        if !notes.is_empty() {
+            fields.insert("notes".to_owned(), json!(notes));
+        }
+    }
+    Answer { success: true, json, text: match_text(found) }
+}
+
+fn match_json(found: &LineMatch) -> Value {
+    let mut fields = Map::new();
+    let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    put("path", found.path.as_str().into());
+    put("line_number", found.line.into());
+    if found.end_line > found.line {
+        put("end_line", found.end_line.into());
+    }
+    put("match", found.text.as_str().into());
+    put("context_before", numbered(&found.before));
+    put("context_after", numbered(&found.after));
+    put("version", found.version.to_string().into());
+    EntityKeyParts::distinct(found.entity.as_ref()).add_to(&mut fields);
+    Value::Object(fields)
+}
+
+fn numbered(lines: &[NumberedLine]) -> Value {
+    lines.iter().map(|NumberedLine { line, text }| Value::String(format!("{line}: {text}"))).collect()
+}
+
+fn match_text(found: &Matches) -> String {
+    let (shown, total) = (found.found.len(), found.total);
+    let mut text = match (shown, total) {
+        (_, 0) => "no matches\n".to_owned(),
+        (_, 1) if shown == 1 => "1 match\n".to_owned(),
+        _ if shown == total => format!("{total} matches\n"),
+        _ => format!("{shown} of {total} matches are shown\n"),
+    };
+    if found.truncated {
+        text += "truncated: not all matches are shown\n";
+    }
+    found.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
+    let mut rows = found.found.iter().peekable();
+    let mut last: Option<&LineMatch> = None;
+    // The last line of the file that was shown: lines that two matches share are shown once.
+    let mut done = 0;
+    while let Some(one) = rows.next() {
+        if last.is_none_or(|last| !is_same(last, one)) {
+            text += &format!("\n{} (version {})\n", result_name(&one.path, one.entity.as_ref()), one.version);
+            done = 0;
+        } else if one.before.first().map_or(one.line, |first| first.line) > done + 1 {
+            text += "--\n";
+        }
+        let next = rows.peek().filter(|next| is_same(next, one));
+        let until = next.map_or(usize::MAX, |next| next.line);
+        context(&mut text, one.before.iter().filter(|line| line.line > done));
+        for (line, part) in (one.line..).zip(one.text.split('\n')) {
+            text += &format!("{line}: {part}\n");
+        }
+        context(&mut text, one.after.iter().filter(|line| line.line < until));
+        done = one.after.last().map_or(one.end_line, |line| line.line).min(until.saturating_sub(1));
+        last = Some(one);
+    }
+    text
+}
+
+/// True if two matches are in the same document.
+fn is_same(one: &LineMatch, other: &LineMatch) -> bool {
+    (&one.path, &one.entity) == (&other.path, &other.entity)
+}
+
+fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a NumberedLine>) {
+    lines.for_each(|NumberedLine { line, text: row }| *text += &format!("{line}- {row}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Version;
+
+    fn numbered(lines: &[usize]) -> Vec<NumberedLine> {
+        lines.iter().map(|&line| NumberedLine { line, text: format!("line {line}") }).collect()
+    }
+
+    fn found(
+        path: &str,
+        lines: std::ops::RangeInclusive<usize>,
+        before: &[usize],
+        after: &[usize],
+    ) -> LineMatch {
+        let (line, end_line) = (*lines.start(), *lines.end());
+        let text: Vec<String> = lines.map(|line| format!("line {line}")).collect();
+        let (before, after) = (numbered(before), numbered(after));
+        LineMatch {
+            path: path.into(),
+            entity: None,
+            version: Version::hash(b""),
+            line,
+            end_line,
+            text: text.join("\n"),
+            before,
+            after,
+        }
+    }
+
+    #[test]
+    fn programs_are_told_of_each_match_by_itself() {
+        let one = found("a", 3..=3, &[2], &[4]);
+        let notes = vec!["a note".to_owned()];
+        let answer =
+            matches(&Matches { found: vec![one], total: 2, truncated: true, notes, ..Matches::default() });
+        assert_eq!(
+            answer.json,
+            json!({"matches": [{"path": "a", "line_number": 3, "match": "line 3", "context_before": ["2: line 2"],
+                "context_after": ["4: line 4"], "version": "af1349b9f5f9"}], "total_matches": 2, "truncated": true,
+                "notes": ["a note"]})
+        );
+        let wanted = "1 of 2 matches are shown\ntruncated: not all matches are shown\nnote: a note\n\n\
+            a (version af1349b9f5f9)\n2- line 2\n3: line 3\n4- line 4\n";
+        assert_eq!(answer.text, wanted);
+    }
+
+    #[test]
+    fn readers_are_shown_each_line_once() {
+        let found = vec![
+            found("a", 2..=2, &[1], &[3, 4]),
+            found("a", 3..=3, &[1, 2], &[4, 5]),
+            found("a", 6..=7, &[4, 5], &[8]),
+            found("a", 12..=12, &[11], &[]),
+            found("b", 1..=1, &[], &[2]),
+        ];
+        let answer = matches(&Matches { found, total: 5, ..Matches::default() });
+        let wanted = "5 matches\n\na (version af1349b9f5f9)\n1- line 1\n2: line 2\n3: line 3\n4- line 4\n5- line 5\n\
+            6: line 6\n7: line 7\n8- line 8\n--\n11- line 11\n12: line 12\n\nb (version af1349b9f5f9)\n1: line 1\n\
+            2- line 2\n";
+        assert_eq!(answer.text, wanted);
+        assert_eq!(answer.json["matches"][2]["end_line"], 7);
+        assert_eq!(matches(&Matches::default()).text, "no matches\n");
+    }
+}

@@ -1,0 +1,24 @@
+//! Renders the answers of read requests; one file for each kind.
+
+mod context;
+mod context_text;
+mod entries;
+mod lines;
+mod matches;
+mod whole;
+
+use super::{Answer, ResponseOptions, render_error};
+use crate::engine::ReadResponse;
+use crate::error::Error;
+
+/// Renders the result of a read request.
+pub fn read(seen: &Result<ReadResponse, Error>, shape: &ResponseOptions) -> Answer {
+    match seen {
+        Ok(ReadResponse::Lines(reading)) => lines::lines(reading),
+        Ok(ReadResponse::Context(told)) => context::context(told),
+        Ok(ReadResponse::Whole(reading)) => whole::whole(reading),
+        Ok(ReadResponse::Matches(found)) => matches::matches(found),
+        Ok(ReadResponse::Entries(found)) => entries::entries(found),
+        Err(error) => render_error(error, shape),
+    }
+}

@@ -1,0 +1,105 @@
+//! Renders the answer of a read of a whole text, with normalized line ends.
+//!
+//! Invariant: the result is whole lines from the first one on, unless a single line exceeds the maximum. `truncated`
+//! is set only if something was omitted.
+
+use serde_json::{Value, json};
+
+use super::super::entity::{EntityKeyParts, display_name};
+use super::Answer;
+use crate::engine::ReadLines;
+use crate::text::escape_name;
+
+/// Maximum characters of the text.
+const MAX_CHARS: usize = 100_000;
+
+pub(super) fn whole(reading: &ReadLines) -> Answer {
+    render_text(reading, MAX_CHARS)
+}
+
+fn render_text(reading: &ReadLines, most: usize) -> Answer {
+    let text = reading.text.view();
+    let content = take_lines(text, most);
+    let truncated = content.len() < text.len();
+    let (path, total, version) =
+        (&reading.path, reading.text.lines().count(), reading.text.version().to_string());
+    let mut json = json!({ "path": path, "content": content, "total_lines": total, "version": version,
+        "truncated": truncated });
+    let called = display_name(path, reading.entity.as_ref());
+    let mut readable = format!("{called}: {total} lines, version {version}\n");
+    if let Some(fields) = json.as_object_mut() {
+        EntityKeyParts::new(reading.entity.as_ref()).add_to(fields);
+        if let Some(resolved) = &reading.resolved_path {
+            fields.insert("resolved_path".to_owned(), resolved.as_str().into());
+            readable += &format!("the path leads to {}\n", escape_name(resolved));
+        }
+        if truncated {
+            let warning = warning(content, total);
+            readable += &format!("truncated: {warning}\n");
+            fields.insert("warning".to_owned(), Value::String(warning));
+        }
+    }
+    readable += content;
+    Answer { success: true, json, text: readable }
+}
+
+/// Returns as many whole lines as fit into `most` characters, or a prefix of the first line if that is longer.
+fn take_lines(text: &str, most: usize) -> &str {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text };
+    let whole = text.get(..end).unwrap_or_default();
+    whole.rfind('\n').and_then(|last| whole.get(..=last)).unwrap_or(whole)
+}
+
+fn warning(content: &str, total: usize) -> String {
+    let lines = content.matches('\n').count();
+    match lines {
+        0 => format!("only the beginning of line 1 of {total} is shown"),
+        lines => format!("only lines 1 to {lines} of {total} are shown; read_content_lines shows the others"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Buffer, Hints};
+
+    fn reading(text: &str) -> ReadLines {
+        let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        ReadLines {
+            path: "a".into(),
+            entity: None,
+            resolved_path: None,
+            start_line: 1,
+            end_line: 1,
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn a_text_is_shown_as_it_is() {
+        let answer = render_text(&reading("one\r\n\ntwo"), MAX_CHARS);
+        let version = answer.json["version"].as_str().unwrap().to_owned();
+        assert_eq!(
+            answer.json,
+            json!({"path": "a", "content": "one\n\ntwo", "total_lines": 3, "version": version, "truncated": false})
+        );
+        assert_eq!(answer.text, format!("a: 3 lines, version {version}\none\n\ntwo"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        for (most, content, warning) in [
+            (9, "äne\ntwo\n", None),
+            (8, "äne\ntwo\n", None),
+            (7, "äne\n", Some("only lines 1 to 1 of 2 are shown; read_content_lines shows the others")),
+            (4, "äne\n", Some("only lines 1 to 1 of 2 are shown; read_content_lines shows the others")),
+            (3, "äne", Some("only the beginning of line 1 of 2 is shown")),
+        ] {
+            let answer = render_text(&reading("äne\ntwo\n"), most);
+            assert_eq!(answer.json["content"], content, "{most}");
+            assert_eq!(answer.json["truncated"], warning.is_some());
+            assert_eq!(answer.json.get("warning").and_then(Value::as_str), warning);
+            assert_eq!(answer.text.contains("truncated: "), warning.is_some());
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Checks requests without applying them: the results are those of `verify_only`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::results::Results;
+use crate::engine::{Report, TrustOverride};
+use crate::error::{Code, Error};
+use crate::front::cli::async_work::{author, work};
+use crate::front::cli::edit::parse_request;
+use crate::front::cli::roots::Roots;
+use crate::front::tools::{ToolRequest, edit_files, safe_edit_file};
+use crate::request::{Mode, Request};
+
+/// The content of one `--request`: a single edit or a batch.
+enum RequestInput {
+    Single(Box<Request>),
+    Batch(Vec<Request>),
+}
+
+/// Checks the requests independently.
+///
+/// Errors: that of the first request that fails.
+pub(super) fn check(roots: &Roots, promise: TrustOverride, sources: &[PathBuf]) -> Result<Results, Error> {
+    let asked = sources
+        .iter()
+        .map(|source| parse_source(source.as_path()))
+        .collect::<Result<Vec<RequestInput>, Error>>()?;
+    let reports = work(roots.open(promise), |workspace, watch| async move {
+        let mut reports: Vec<Report> = Vec::new();
+        for together in asked {
+            match together {
+                RequestInput::Single(one) => {
+                    reports.push(workspace.edit(*one, watch.without_progress()).await?)
+                }
+                RequestInput::Batch(all) => {
+                    reports.extend(workspace.edit_all(all, watch.without_progress()).await?)
+                }
+            }
+        }
+        Ok(reports)
+    })?;
+    Ok(Results::of_reports(reports))
+}
+
+fn parse_source(source: &Path) -> Result<RequestInput, Error> {
+    let mut arguments: Map<String, Value> = parse_request(source, "--request")?;
+    arguments.insert("mode".to_owned(), Mode::VerifyOnly.name().into());
+    let tool = if arguments.contains_key("edits") { &edit_files::TOOL } else { &safe_edit_file::TOOL };
+    match (tool.parse)(arguments)?.with_author(&author("check")) {
+        ToolRequest::Edit(asked) => Ok(RequestInput::Single(Box::new(asked.request))),
+        ToolRequest::Batch(all) => Ok(RequestInput::Batch(all.requests)),
+        // These tools create only edit requests.
+        ToolRequest::Unwritten(_)
+        | ToolRequest::Revert(_)
+        | ToolRequest::Read(_)
+        | ToolRequest::History(_) => Err(Error::new(Code::Internal, "the tool asks for no edit")),
+    }
+}

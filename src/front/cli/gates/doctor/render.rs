@@ -1,0 +1,141 @@
+//! Renders the results of `lockgate gates doctor` as text and JSON.
+
+use clap::builder::styling::Style;
+use serde_json::{Value, json};
+
+use super::{Checkup, GateState, all_ok};
+use crate::front::cli::gates::gate_list::{GateList, RootPolicy};
+use crate::front::cli::paint::{DONE, FAINT, LABEL, REJECTED, WARNING, labelled, paint};
+use crate::front::cli::trust::render::visible;
+use crate::gate::GateRuntime;
+use crate::policy::Isolation;
+
+/// The scope of the test.
+const TESTED: &str =
+    "each program in a sample project of its gate; not your files, nor your project's configuration of it";
+
+/// Renders the root, each gate with its problem, and the summary.
+pub(super) fn text(shelf: &GateList, checkups: &[Checkup]) -> String {
+    let mut text = header(shelf);
+    let widest = |width: fn(&Checkup) -> usize| checkups.iter().map(width).max().unwrap_or_default();
+    let widths = [
+        widest(|checkup| checkup.name.chars().count()),
+        widest(|checkup| checkup.state.name().len()),
+        widest(|checkup| checkup.version.as_ref().map_or(0, |version| version.chars().count())),
+    ];
+    text.push('\n');
+    checkups.iter().for_each(|checkup| text += &row(checkup, widths));
+    text.push('\n');
+    text + &summary(checkups)
+}
+
+fn header(shelf: &GateList) -> String {
+    let mut text = String::new();
+    match &shelf.root_policy {
+        Some(ruled) => {
+            text += &labelled(LABEL, "root", visible(&ruled.commands.root.display().to_string()));
+            text += &policy(ruled);
+        }
+        None => text += &labelled(LABEL, "root", "none: this folder cannot be a root"),
+    }
+    text += &isolation(&GateRuntime::default());
+    text + &labelled(LABEL, "tested", TESTED)
+}
+
+/// Renders the isolation of programs and the reason why it is not stronger.
+fn isolation(workshop: &GateRuntime) -> String {
+    let level = workshop.isolation();
+    let means = match level {
+        Isolation::None => "programs run with your rights",
+        Isolation::Landlock => "programs cannot write to the project, see your keys, or use TCP",
+        Isolation::Bubblewrap => "programs see the project read-only, an empty home, and no network",
+    };
+    let short = workshop.isolation_shortfall().map(|why| format!("\nno bubblewrap: {}", visible(&why)));
+    let style = if level == Isolation::None { WARNING } else { LABEL };
+    labelled(style, "isolation", format!("{}: {means}{}", level.name(), short.unwrap_or_default()))
+}
+
+fn policy(ruled: &RootPolicy) -> String {
+    let told = visible(ruled.commands.describe());
+    if ruled.commands.programs.iter().next().is_none() {
+        return labelled(LABEL, "policy", format!("{told}, which runs no commands"));
+    }
+    match &ruled.untrusted_reason {
+        None => labelled(LABEL, "policy", format!("{told}, trusted")),
+        Some(why) => {
+            let hint = "`lockgate trust` shows its commands, and asks";
+            labelled(WARNING, "policy", format!("{told}, not trusted: {}\n{hint}", visible(why)))
+        }
+    }
+}
+
+fn row(checkup: &Checkup, [name, state, version]: [usize; 3]) -> String {
+    let style = style(&checkup.state);
+    let named = paint(LABEL, format!("{:<name$}", visible(&checkup.name)));
+    let shown = paint(style, format!("{:<state$}", checkup.state.name()));
+    let number = format!("{:<version$}", visible(checkup.version.as_deref().unwrap_or_default()));
+    let time = paint(FAINT, format!("{} ms", checkup.ms));
+    let mut text = format!("{named}  {shown}  {number}  {time}\n");
+    let note = |text: &str| format!("    {}\n", visible(text));
+    if let Some(why) = checkup.state.why() {
+        text += &note(why);
+    }
+    if matches!(checkup.state, GateState::Unavailable(_)) && !checkup.install.is_empty() {
+        text += &note(&format!("install: {}", checkup.install.join(", or ")));
+    }
+    text
+}
+
+fn style(state: &GateState) -> Style {
+    match state {
+        GateState::Works => DONE,
+        GateState::Broken(_) | GateState::Unavailable(_) => REJECTED,
+        GateState::Unproven | GateState::Untrusted(_) | GateState::Unconfigured(_) => WARNING,
+    }
+}
+
+/// Renders the number of required gates that work.
+fn summary(checkups: &[Checkup]) -> String {
+    let wanted: Vec<&Checkup> = checkups.iter().filter(|checkup| checkup.is_required).collect();
+    let ill: Vec<String> = wanted
+        .iter()
+        .filter(|checkup| !checkup.state.is_ok())
+        .map(|checkup| visible(&checkup.name))
+        .collect();
+    match (wanted.len(), ill.as_slice()) {
+        (0, _) => labelled(DONE, "well", "no gate has to run a program here"),
+        (1, []) => labelled(DONE, "well", "the one gate that has to work does"),
+        (count, []) => labelled(DONE, "well", format!("all {count} gates that have to work do")),
+        (count, ill) => {
+            labelled(REJECTED, "not well", format!("{} of {count}: {}", ill.len(), ill.join(", ")))
+        }
+    }
+}
+
+/// Renders the same content as JSON.
+pub(super) fn json(shelf: &GateList, checkups: &[Checkup]) -> Value {
+    let gate = |checkup: &Checkup| {
+        json!({
+            "name": checkup.name,
+            "state": checkup.state.name().replace(' ', "_"),
+            "why": checkup.state.why(),
+            "wanted": checkup.is_required,
+            "version": checkup.version,
+            "program": checkup.program,
+            "ms": checkup.ms,
+            "install_hints": checkup.install,
+        })
+    };
+    let ruled = shelf.root_policy.as_ref();
+    json!({
+        "well": all_ok(checkups),
+        "root": ruled.map(|ruled| ruled.commands.root.display().to_string()),
+        "policy": ruled.map(|ruled| ruled.commands.describe()),
+        "trusted": ruled.map(|ruled| ruled.untrusted_reason.is_none()),
+        "why": ruled.and_then(|ruled| ruled.untrusted_reason.as_deref()),
+        "tested": TESTED,
+        "isolation": GateRuntime::default().isolation().name(),
+        "short_of_best": GateRuntime::default().isolation_shortfall(),
+        "gates": checkups.iter().map(gate).collect::<Vec<_>>(),
+    })
+}

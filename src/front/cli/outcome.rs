@@ -1,0 +1,84 @@
+//! The result of a command that may write: its answer in both forms and its exit code.
+
+use std::process::ExitCode;
+
+use super::answer::EditAnswer;
+use super::excerpt::Excerpt;
+use super::{paint, show};
+use crate::engine::Report;
+use crate::error::{Confirmation, Error, ErrorFamily};
+use crate::front::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};
+
+/// The result of a command that may write.
+#[derive(Debug)]
+pub(super) enum CommandOutcome {
+    Single(Box<Result<Report, Error>>),
+    /// Several edits, with the paths as the caller named them.
+    Batch(Result<Vec<Report>, Error>, Vec<String>),
+    Reverted(Result<Vec<Report>, Error>, RevertedEdit),
+}
+
+impl CommandOutcome {
+    /// Creates the result of a request that was rejected before anything was done.
+    pub(super) fn rejected(refusal: Error) -> CommandOutcome {
+        CommandOutcome::Single(Box::new(Err(refusal)))
+    }
+
+    /// Prints the answer as JSON or text and returns the exit code.
+    ///
+    /// Errors: `IO_FAILED` when standard output fails.
+    pub(super) fn print(&self, shape: ResponseOptions, json: bool) -> Result<ExitCode, Error> {
+        if json {
+            paint::print_bytes(format!("{}\n", self.answer(&shape).json).as_bytes())?;
+        } else {
+            self.show(shape)?;
+        }
+        Ok(self.exit_code())
+    }
+
+    /// Prints an error to standard error and a report to standard output.
+    fn show(&self, shape: ResponseOptions) -> Result<(), Error> {
+        // A person can scroll; only programs need short answers.
+        let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..shape };
+        let told = EditAnswer::read(&self.answer(&roomy).json)?;
+        match self.reports() {
+            Ok(reports) => {
+                let excerpts: Vec<Excerpt> =
+                    reports.iter().map(|report| Excerpt::whole(report.draft.view())).collect();
+                paint::print(&show::answer(&told, &excerpts))
+            }
+            Err(_) => {
+                paint::print_error(&show::answer(&told, &[]));
+                Ok(())
+            }
+        }
+    }
+
+    fn answer(&self, shape: &ResponseOptions) -> Answer {
+        match self {
+            CommandOutcome::Single(result) => answer::render(result, shape),
+            CommandOutcome::Batch(result, paths) => answer::batch(result, paths, shape),
+            CommandOutcome::Reverted(result, turned) => answer::render_revert(result, *turned, shape),
+        }
+    }
+
+    fn reports(&self) -> Result<&[Report], &Error> {
+        match self {
+            CommandOutcome::Single(result) => result.as_ref().as_ref().map(std::slice::from_ref),
+            CommandOutcome::Batch(result, _) | CommandOutcome::Reverted(result, _) => result.as_deref(),
+        }
+    }
+
+    /// Returns the confirmation that a person must give first.
+    pub(super) fn confirmation(&self) -> Option<&Confirmation> {
+        self.reports().err()?.question.as_deref()
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        match self.reports() {
+            Ok(reports) if reports.iter().all(|report| report.status.is_success()) => ExitCode::SUCCESS,
+            Ok(_) => ExitCode::from(ErrorFamily::Gate.exit_code()),
+            Err(refusal) => ExitCode::from(refusal.code.family().exit_code()),
+        }
+    }
+}

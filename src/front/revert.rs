@@ -1,0 +1,37 @@
+//! Undo and redo, shared by all frontends.
+
+use std::sync::Arc;
+
+use super::answer::RevertedEdit;
+use crate::engine::{EditId, EntryKind, Report, Workspace};
+use crate::error::Error;
+use crate::gate::Watch;
+use crate::request::{Direction, UndoRequest};
+
+/// Runs a revert and determines which edit it reverted.
+///
+/// Errors: those of [`Workspace::revert`].
+pub async fn revert(
+    workspace: &Arc<Workspace>,
+    revert: UndoRequest,
+    watch: Watch,
+) -> (Result<Vec<Report>, Error>, RevertedEdit) {
+    let direction = revert.direction;
+    let named = revert.edit_id.as_deref().and_then(|id| id.parse().ok());
+    let reverted = workspace.undo_or_redo(revert, watch).await;
+    let written = reverted.iter().flatten().find_map(|report| report.edit_id);
+    let turned = match written {
+        Some(written) => reverted_edit(workspace, written).await,
+        None => None,
+    };
+    (reverted, turned.unwrap_or(RevertedEdit { direction, edit: named }))
+}
+
+/// Returns the edit that a revert changed: the undo of an undo is a redo.
+async fn reverted_edit(workspace: &Arc<Workspace>, written: EditId) -> Option<RevertedEdit> {
+    match workspace.entry_diffs(written.to_string()).await.ok()?.entry.meta.kind {
+        EntryKind::Edit => None,
+        EntryKind::Undo(of) => Some(RevertedEdit { direction: Direction::Undo, edit: Some(of) }),
+        EntryKind::Redo(of) => Some(RevertedEdit { direction: Direction::Redo, edit: Some(of) }),
+    }
+}

@@ -1,0 +1,170 @@
+//! The arguments, working directory, environment and input of a program.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn stdin(more: &str) -> String {
+    format!("input: stdin\n{QUIET}\n{more}")
+}
+
+fn words(seen: &Value) -> Vec<&str> {
+    seen["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
+}
+
+#[test]
+fn words_are_filled_in_with_absolute_paths() {
+    let world = Fixture::new(&[("src/pkg/a b.py", ""), ("src/conf.toml", "")]);
+    let seen = world.mirrored(
+        "'--file={path}', '{folder}', '{root}'",
+        &stdin("cwd: [conf.toml]"),
+        "src/pkg/a b.py",
+        b"x",
+    );
+    let root = world.root().display().to_string();
+    let wanted = [format!("--file={root}/src/pkg/a b.py"), format!("{root}/src/pkg"), format!("{root}/src")];
+    assert_eq!(words(&seen), wanted);
+    assert_eq!((&seen["cwd"], &seen["stdin"]), (&json!(format!("{root}/src")), &json!("x")));
+}
+
+#[test]
+fn a_name_that_looks_like_an_option_is_none() {
+    let world = Fixture::new(&[]);
+    for name in ["-rf", "--fix", "@args", "a\nb", "$(x)", "é", "*"] {
+        let seen = world.mirrored("'{path}'", &stdin(""), name, b"x");
+        assert_eq!(words(&seen), [format!("{}/{name}", world.root().display())]);
+    }
+}
+
+#[test]
+fn the_words_of_the_policy_stand_at_their_place_else_at_the_end() {
+    let world = Fixture::new(&[("a", "")]);
+    for (own, unconfigured, wanted) in [
+        ("one, '{args}', two", "", &["one", "--policy", "p q", "two"][..]),
+        ("one, two", "", &["one", "two", "--policy", "p q"]),
+        (
+            "one, '{args}', two",
+            "config: [tool.cfg]\nunconfigured: [--plain]",
+            &["one", "--plain", "--policy", "p q", "two"],
+        ),
+        ("one", "config: [a]\nunconfigured: [--plain]", &["one", "--policy", "p q"]),
+    ] {
+        let mut rule = world.rule(MIRROR, own, &stdin(unconfigured));
+        rule.args = vec!["--policy".to_owned(), "p q".to_owned()];
+        world.look(&rule, "a", "x").unwrap();
+        assert_eq!(words(&world.seen()), wanted, "{own} {unconfigured}");
+    }
+}
+
+#[test]
+fn it_runs_in_the_nearest_folder_that_has_a_configuration() {
+    let world = Fixture::new(&[("conf", ""), ("a/b/conf", ""), ("a/b/c/d/x", ""), ("y", ""), ("e/f/x", "")]);
+    let root = world.root();
+    for (cwd, path, wanted) in [
+        ("[conf]", "a/b/c/d/x", root.join("a/b")),
+        ("[conf]", "y", root.clone()),
+        ("[conf]", "e/f/x", root.clone()),
+        ("[conf]", "a/b/new/folder/x", root.join("a/b")),
+        ("[none]", "a/b/c/d/x", root.clone()),
+        ("[none, x]", "a/b/c/d/x", root.join("a/b/c/d")),
+        ("[c]", "a/b/c/d/x", root.join("a/b")),
+    ] {
+        let seen = world.mirrored("x", &stdin(&format!("cwd: {cwd}")), path, b"");
+        assert_eq!(seen["cwd"], json!(wanted), "{cwd} {path}");
+    }
+}
+
+#[test]
+fn a_configuration_counts_by_what_it_holds() {
+    let world =
+        Fixture::new(&[("pyproject.toml", "[tool.black]\n"), ("sub/pyproject.toml", "[tool.ruff.lint]\n")]);
+    for (config, path, asked) in [
+        ("['pyproject.toml#[tool.ruff']", "a.py", false),
+        ("['pyproject.toml#[tool.ruff']", "sub/deep/a.py", true),
+        ("[pyproject.toml]", "a.py", true),
+        ("[ruff.toml, 'pyproject.toml#[tool.black']", "a.py", true),
+        ("[ruff.toml]", "sub/a.py", false),
+    ] {
+        let more = stdin(&format!("config: {config}\nunconfigured: skip"));
+        let said = world.look(&world.rule(MIRROR, "x", &more), path, "");
+        let none = Err(GateError::Skipped("the project has no configuration of python3".to_owned()));
+        assert_eq!(said, if asked { Ok(Vec::new()) } else { none }, "{config} {path}");
+    }
+}
+
+#[test]
+fn values_are_taken_from_the_nearest_file_that_has_them() {
+    let world = Fixture::new(&[
+        ("Cargo.toml", "[workspace.package]\nedition = \"2018\"\n"),
+        ("a/Cargo.toml", "edition.workspace = true\n"),
+        ("b/Cargo.toml", "edition = \"2024\"\n"),
+        ("c/Cargo.toml", "edition = \"-Zunstable\"\n"),
+        ("d/Cargo.toml", "edition = \"@file\"\n"),
+    ]);
+    let more = stdin(
+        "values: { edition: { in: [none, Cargo.toml], match: '^edition = \"([^\"]*)\"', default: '2015' } }",
+    );
+    for (path, wanted) in
+        [("a/x.rs", "2018"), ("b/deep/x.rs", "2024"), ("c/x.rs", "2018"), ("d/x.rs", "2018")]
+    {
+        assert_eq!(words(&world.mirrored("'{edition}'", &more, path, b"")), [wanted], "{path}");
+    }
+    let bare = Fixture::new(&[]);
+    assert_eq!(words(&bare.mirrored("'--edition={edition}'", &more, "x.rs", b"")), ["--edition=2015"]);
+}
+
+#[test]
+fn the_environment_has_what_the_definition_says_and_a_search_path() {
+    let mut world = Fixture::new(&[("a", "")]);
+    let own = world.root().join("env");
+    world.write("env/bin/x", "");
+    let all = [own.join("bin")].into_iter().chain(std::env::split_paths(&world.search)).collect::<Vec<_>>();
+    world.search = std::env::join_paths(all).unwrap();
+    let more = stdin("env: { TOOL_CACHE: '{cache}/tool', TOOL_ROOT: '{root}/' }");
+    let seen = world.mirrored("x", &more, "a", b"");
+    let variable = |name: &str| seen["env"].get(name).map(|value| value.as_str().unwrap().to_owned());
+    assert_eq!(variable("PATH").unwrap(), world.search.to_str().unwrap());
+    assert_eq!(variable("TOOL_CACHE").unwrap(), format!("{}/tool", world.cache().display()));
+    assert_eq!(variable("TOOL_ROOT").unwrap(), format!("{}/", world.root().display()));
+    assert_eq!(variable("VIRTUAL_ENV"), None);
+    world.write("env/pyvenv.cfg", "home = /usr/bin\n");
+    let seen = world.mirrored("x", &more, "a", b"");
+    assert_eq!(
+        seen["env"]["VIRTUAL_ENV"],
+        json!(own),
+        "an environment of Python comes first in the search path"
+    );
+}
+
+#[test]
+fn the_cache_is_private_and_without_one_there_is_one_for_the_run() {
+    let world = Fixture::new(&[]);
+    let seen = world.mirrored("x", &stdin(""), "a", b"");
+    assert_eq!(seen["private"], json!("0o700"));
+    let rule = world.rule(
+        "import os, sys\nprint('1 ' + sys.argv[1])\nassert os.listdir(sys.argv[1]) == []",
+        "x",
+        "input: stdin\noutput: { regex: '^(?P<line>1) (?P<message>.*)$' }",
+    );
+    let said = world
+        .ask(&rule, "a", b"", |ask| within_a_minute(check)(&ProgramInput { cache: None, ..*ask }))
+        .unwrap();
+    let place = Path::new(&said[0].message);
+    assert!(place.is_absolute() && place != world.cache() && !place.exists(), "{}", place.display());
+}
+
+#[test]
+fn checks_get_the_bytes_and_formatters_the_view() {
+    let world = Fixture::new(&[]);
+    let bytes = "\u{feff}é\r\n".as_bytes();
+    let latin = |bytes: &[u8]| bytes.iter().map(|&byte| char::from(byte)).collect::<String>();
+    let seen = world.mirrored("x", &stdin(""), "a", bytes);
+    assert_eq!(seen["stdin"], json!(latin(bytes)));
+    let script = format!("{MIRROR}\nsys.stdout.buffer.write(seen['stdin'].encode('latin-1') + b'\\n')");
+    let rule = world.rule(&script, "x", "input: stdin\noutput: { text: formatted }");
+    let said = world.ask(&rule, "a", bytes, within_a_minute(fix));
+    assert_eq!(said, Ok("é\n\n".to_owned()));
+    assert_eq!(world.seen()["stdin"], json!(latin("é\n".as_bytes())));
+    let said = world.ask(&rule, "a", bytes, within_a_minute(check)).unwrap();
+    assert_eq!((said.len(), said[0].code.as_deref()), (1, Some("format")));
+}

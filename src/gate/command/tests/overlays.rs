@@ -1,0 +1,138 @@
+//! A draft together with the other drafts of its call, at every isolation level.
+
+use super::*;
+use crate::gate::process::{Ceiling, unavailable_reason};
+
+/// A script that prints the files that it sees: each path with its text, or that it is missing.
+const TELLS: &str = "import os, sys\nroot = sys.argv[2]\nfor path in ('a.txt', 'b.txt', 'c.txt', 'gone.txt', 'new/n.txt', 'kept.txt'):\n  \
+    try: text = open(os.path.join(root, path)).read().strip()\n  \
+    except FileNotFoundError: text = 'none'\n  \
+    print(f'{os.path.join(root, path)}:1:1: {text}')\nprint(f'{root}/{sys.stdin.read().strip()}:1:1: told')\nsys.exit(1)";
+const LINES: &str = "output: { regex: '^(?P<file>.+?):(?P<line>\\d+):(?P<column>\\d+): (?P<message>.*)$' }";
+
+fn levels() -> impl Iterator<Item = Isolation> {
+    let all = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap].into_iter();
+    all.filter(|level| unavailable_reason(*level, Ceiling(Isolation::Bubblewrap)).is_none())
+}
+
+fn world(level: Isolation) -> Fixture {
+    let old = ["a.txt", "b.txt", "gone.txt", "kept.txt"].map(|path| (path, "old"));
+    Fixture { ceiling: Ceiling(level), ..Fixture::new(&old) }
+}
+
+/// The texts seen at each path; the edited one has an empty name.
+fn seen(world: &Fixture, input: &str, scope: &str, path: &str) -> Vec<(String, String)> {
+    let rule = world.rule(TELLS, "'{root}'", &format!("input: {input}\nscope: {scope}\n{LINES}"));
+    let others = [("b.txt", Some("new b")), ("gone.txt", None), ("new/n.txt", Some("new n"))];
+    let seen = world.ask_among(&others, &rule, path, b"draft", within_a_minute(check)).unwrap();
+    let told = |seen: ToolFinding| (seen.elsewhere.unwrap_or_default(), seen.message);
+    seen.into_iter().map(told).filter(|(_, message)| message != "told").collect()
+}
+
+fn pair((path, text): (&str, &str)) -> (String, String) {
+    (path.to_owned(), text.to_owned())
+}
+
+#[test]
+fn all_drafts_of_a_call_are_seen_in_their_places() {
+    for level in levels() {
+        let world = world(level);
+        let before = hash(&world.root());
+        let same = [("b.txt", "new b"), ("gone.txt", "none"), ("kept.txt", "old"), ("new/n.txt", "new n")];
+        for (path, own, c) in [("a.txt", "draft", "none"), ("c.txt", "old", "draft")] {
+            let mut wanted = same.map(pair).to_vec();
+            wanted.push(if path == "a.txt" { pair(("", own)) } else { pair(("a.txt", own)) });
+            wanted.push(if path == "a.txt" { pair(("c.txt", c)) } else { pair(("", c)) });
+            for input in ["staged", "stdin"] {
+                let mut found = seen(&world, input, "project", path);
+                found.sort();
+                wanted.sort();
+                assert_eq!(found, wanted, "{} {input} {path}", level.name());
+            }
+        }
+        assert_eq!(hash(&world.root()), before, "{}", level.name());
+    }
+}
+
+/// What depends on its own file alone is not staged for others.
+#[test]
+fn a_gate_of_one_file_sees_the_disk_beside_it() {
+    for level in levels() {
+        let world = world(level);
+        let found = seen(&world, "stdin", "file", "a.txt");
+        assert!(found.contains(&pair(("b.txt", "old"))) && found.contains(&pair(("gone.txt", "old"))));
+    }
+}
+
+#[test]
+fn a_draft_has_its_real_name_where_bubblewrap_is() {
+    let words = |level: Isolation, path: &str| {
+        let world = world(level);
+        let more = format!("input: staged\n{QUIET}");
+        let seen = world.mirrored("'{path}', '{root}'", &more, path, b"draft");
+        let told = Path::new(seen["words"][0].as_str().unwrap()).to_owned();
+        assert_eq!(seen["here"][told.to_str().unwrap()]["text"], "draft", "{}", level.name());
+        told == world.root().join(path)
+    };
+    for level in levels() {
+        for path in ["a.txt", "c.txt", "far/away/c.txt"] {
+            assert_eq!(words(level, path), level == Isolation::Bubblewrap, "{} {path}", level.name());
+        }
+    }
+}
+
+/// A link is covered where it leads, and one that leads out of the root is left to a copy.
+#[test]
+fn links_lead_out_of_no_root() {
+    for level in levels() {
+        let world = world(level);
+        let outside = world.home.path().join("outside.txt");
+        fs::write(&outside, "outside").unwrap();
+        std::os::unix::fs::symlink("b.txt", world.root().join("inside.txt")).unwrap();
+        std::os::unix::fs::symlink(&outside, world.root().join("out.txt")).unwrap();
+        for path in ["inside.txt", "out.txt"] {
+            let seen = world.mirrored("'{path}'", &format!("input: staged\n{QUIET}"), path, b"draft");
+            let told = seen["words"][0].as_str().unwrap();
+            assert_eq!(seen["here"][told]["text"], "draft", "{} {path}", level.name());
+        }
+        assert_eq!(
+            (text_of(&outside), text_of(&world.root().join("b.txt"))),
+            ("outside".into(), "old".into())
+        );
+    }
+}
+
+/// If a policy requires a higher level than this machine has, no program runs.
+#[test]
+fn what_is_required_is_there_or_nothing_runs() {
+    let world = world(Isolation::None);
+    let rule = world.rule("raise SystemExit(1)", "'{path}'", &format!("input: staged\n{QUIET}"));
+    let look = |required: Isolation| {
+        world.ask(&rule, "a.txt", b"x", |ask| {
+            within_a_minute(check)(&ProgramInput { isolation: required, ..*ask })
+        })
+    };
+    assert_eq!(look(Isolation::None).unwrap().len(), 1);
+    for required in [Isolation::Landlock, Isolation::Bubblewrap] {
+        let why = format!(
+            "the policy requires {}, and this machine has none: LOCKGATE_ISOLATION allows none at most",
+            required.name()
+        );
+        assert_eq!(look(required), Err(GateError::Unavailable(why)));
+    }
+}
+
+/// The names and texts of all that is below a folder.
+fn hash(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(hash(&path))
+        } else {
+            all.push((path.clone(), fs::read(&path).unwrap()))
+        }
+    }
+    all.sort();
+    all
+}

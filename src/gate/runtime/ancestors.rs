@@ -1,0 +1,213 @@
+//! The files beside the edited one, as far as a gate's answer may rest on them.
+//!
+//! Invariant: a look at them is bounded, reads none of them, and follows no folder that is a link.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::cache_key::KeyHasher;
+use crate::policy::{Gate, language_of};
+use crate::text::Version;
+
+/// The most files of the gate's languages that are looked at.
+const MOST_FILES: usize = 5000;
+/// The same for a server that is told which of them changed.
+const MOST_SURVEYED: usize = 50_000;
+/// The most entries of folders that are passed on the way, for each of those files.
+const ENTRIES_PER_FILE: usize = 10;
+/// Folders, beside those whose names begin with a dot, in which nobody edits.
+const PASSED_OVER: [&str; 4] = ["node_modules", "target", "venv", "__pycache__"];
+
+/// The languages in which configurations are written.
+const CONFIGURATION_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
+/// The same for files of no known language: how their names end.
+const CONFIGURATION_ENDINGS: [&str; 3] = [".ini", ".cfg", ".conf"];
+/// How the names of configurations end that begin with a dot.
+const CONFIGURATION_DOT_ENDINGS: [&str; 2] = ["rc", "ignore"];
+/// The largest file that is taken for a configuration, in bytes; what is larger is data.
+const LARGEST_CONFIGURATION: u64 = 1 << 18;
+
+/// Stamps the gate's files in the folders of these, but for themselves; nothing where they are too many.
+pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Version> {
+    let mut walk = AncestorWalk::new(gate, root, paths);
+    let folders: BTreeSet<&str> =
+        paths.iter().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
+    for folder in folders {
+        walk.enter(folder)?;
+    }
+    Some(walk.version())
+}
+
+/// Stamps the gate's files below the root, but for these; nothing where they are too many.
+pub(super) fn project(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Version> {
+    let mut walk = AncestorWalk::new(gate, root, paths);
+    let mut open = vec![String::new()];
+    while let Some(folder) = open.pop() {
+        open.extend(walk.enter(&folder)?);
+    }
+    Some(walk.version())
+}
+
+/// The files below a root, but for the edited ones.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The paths of the gate's files, sorted.
+    pub(super) sources: Vec<String>,
+    /// The small files that may be part of a configuration: what tells one version of each from another.
+    pub(super) configurations: BTreeMap<String, Version>,
+}
+
+/// Returns the files below the root, but for these; nothing where they are too many.
+pub(super) fn tree(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Tree> {
+    let mut walk =
+        AncestorWalk { configurations: Some(BTreeMap::new()), ..AncestorWalk::new(gate, root, edited) };
+    let mut open = vec![String::new()];
+    while let Some(folder) = open.pop() {
+        open.extend(walk.enter(&folder)?);
+    }
+    let mut sources: Vec<String> = walk.files.into_iter().map(|(path, _)| path).collect();
+    sources.sort_unstable();
+    Some(Tree { sources, configurations: walk.configurations.unwrap_or_default() })
+}
+
+/// Tells by its name whether a file may be part of a configuration, which others extend or include wherever it is. A file
+/// of the gate's own languages is a source.
+pub(super) fn is_configuration(gate: &Gate, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match language_of(path, None) {
+        language if gate.covers(language) => false,
+        Some(language) => CONFIGURATION_LANGUAGES.contains(&language.name.as_str()),
+        None => {
+            let has = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+            has(&CONFIGURATION_ENDINGS) || (name.starts_with('.') && has(&CONFIGURATION_DOT_ENDINGS))
+        }
+    }
+}
+
+/// Gives the stamps of the gate's files below a folder, and of those with one of these names, by their absolute paths;
+/// nothing where they are too many, or one of the paths is no text.
+pub(in crate::gate) fn survey(
+    gate: &Gate,
+    folder: &Path,
+    named: &[&str],
+) -> Option<BTreeMap<String, Version>> {
+    let mut walk = AncestorWalk { named, most: MOST_SURVEYED, ..AncestorWalk::new(gate, folder, &[]) };
+    let mut open = vec![String::new()];
+    while let Some(below) = open.pop() {
+        open.extend(walk.enter(&below)?);
+    }
+    let stamped =
+        |(path, trace): (String, KeyHasher)| Some((folder.join(path).to_str()?.to_owned(), trace.version()));
+    walk.files.into_iter().map(stamped).collect()
+}
+
+struct AncestorWalk<'a> {
+    gate: &'a Gate,
+    root: &'a Path,
+    /// The edited files, which count by their drafts.
+    edited: HashSet<&'a str>,
+    /// Further files, by their names.
+    named: &'a [&'a str],
+    files: Vec<(String, KeyHasher)>,
+    /// The files that may be part of a configuration; nothing where they are not asked for.
+    configurations: Option<BTreeMap<String, Version>>,
+    entries: usize,
+    most: usize,
+}
+
+impl<'a> AncestorWalk<'a> {
+    fn new(gate: &'a Gate, root: &'a Path, edited: &[&'a str]) -> AncestorWalk<'a> {
+        let edited = edited.iter().copied().collect();
+        AncestorWalk {
+            gate,
+            root,
+            edited,
+            named: &[],
+            files: Vec::new(),
+            configurations: None,
+            entries: 0,
+            most: MOST_FILES,
+        }
+    }
+
+    /// Notes the files of a folder, and gives the folders in it; nothing when they are too many.
+    fn enter(&mut self, folder: &str) -> Option<Vec<String>> {
+        let mut folders = Vec::new();
+        let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else { return Some(folders) };
+        for entry in entries.flatten() {
+            self.entries += 1;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                if !name.starts_with('.') && !PASSED_OVER.contains(&name) {
+                    folders.push(path);
+                }
+            } else if self.edited.contains(path.as_str()) {
+                // It counts by its draft.
+            } else if self.gate.covers(language_of(&path, None)) || self.named.contains(&name) {
+                self.note(path);
+            } else {
+                self.note_configuration(path);
+            }
+            let files = self.files.len() + self.configurations.as_ref().map_or(0, BTreeMap::len);
+            if self.entries > self.most * ENTRIES_PER_FILE || files > self.most {
+                return None;
+            }
+        }
+        Some(folders)
+    }
+
+    fn note(&mut self, path: String) {
+        let mut trace = KeyHasher::default();
+        let at = self.root.join(&path);
+        trace.add(at.as_os_str().as_bytes());
+        if let Ok(found) = std::fs::metadata(&at) {
+            trace.file(&found);
+        }
+        self.files.push((path, trace));
+    }
+
+    fn note_configuration(&mut self, path: String) {
+        let Some(configurations) = &mut self.configurations else { return };
+        if !is_configuration(self.gate, &path) {
+            return;
+        }
+        let found = std::fs::metadata(self.root.join(&path));
+        let found = found.ok().filter(|found| found.is_file() && found.len() <= LARGEST_CONFIGURATION);
+        if let Some(found) = found {
+            let mut trace = KeyHasher::default();
+            trace.file(&found);
+            configurations.insert(path, trace.version());
+        }
+    }
+
+    fn version(mut self) -> Version {
+        self.files.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let mut all = KeyHasher::default();
+        self.files.iter().for_each(|(_, trace)| all.add(trace.version().hex().as_bytes()));
+        all.version()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Catalogue;
+
+    #[test]
+    fn too_many_files_are_not_looked_at() {
+        let root = tempfile::tempdir().unwrap();
+        let gate = Catalogue::embedded().find("markdown-structure").unwrap();
+        let write = |number: usize| std::fs::write(root.path().join(format!("{number}.md")), "").unwrap();
+        (0..MOST_FILES).for_each(write);
+        assert!(project(gate, root.path(), &["a.md"]).is_some());
+        assert!(package(gate, root.path(), &["a.md"]).is_some());
+        (MOST_FILES..MOST_FILES + 1).for_each(write);
+        assert!(project(gate, root.path(), &["a.md"]).is_none());
+        assert!(package(gate, root.path(), &["a.md"]).is_none());
+        assert!(project(gate, root.path(), &["0.md"]).is_some(), "without itself they are not too many");
+    }
+}

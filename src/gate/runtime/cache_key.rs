@@ -1,0 +1,217 @@
+//! What a program's answer rests on beside the text: the gate's definition, the program, the words that it is given, the
+//! configuration above the file, and, as far as its scope goes, the other files.
+//!
+//! Invariant: two answers have the same key only where all of it is the same, as far as the file system tells.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::ancestors;
+use super::config_deps::{self, RunnerKind};
+use crate::gate::regular;
+use crate::policy::{CacheScope, CommandSpec, Gate, Rule, ServerSpec};
+use crate::text::Version;
+
+/// The largest configuration that is read, in bytes; a larger one is known by its size and times.
+const LARGEST_CONFIGURATION: u64 = 1 << 20;
+/// How long an answer about one file alone is true: what it rests on may be more than its definition names.
+const ALONE: Duration = Duration::from_secs(60);
+/// How long an answer is true that rests on other files: what they import is looked at less closely.
+const AMONG_OTHERS: Duration = Duration::from_secs(60);
+
+/// What one gate's answers about the files of a run rest on.
+#[derive(Debug)]
+pub(in crate::gate) struct CacheKey<'a> {
+    /// Each file with its definition, the program, its words and its configuration.
+    files: Vec<(&'a str, Version)>,
+    /// The other files; absent where they are too many to be looked at.
+    around: Option<Version>,
+    /// The lifetime of a cached answer.
+    pub(in crate::gate) lives: Duration,
+}
+
+impl<'a> CacheKey<'a> {
+    /// Looks at what is there now; nothing where the program cannot be looked at.
+    pub(in crate::gate) fn new(
+        rule: &Rule,
+        rests: CacheInputs<'_>,
+        program: &Path,
+        root: &Path,
+        paths: &[&'a str],
+    ) -> Option<CacheKey<'a>> {
+        let mut run = KeyHasher::default();
+        run.add(rests.name());
+        run.add(root.as_os_str().as_bytes());
+        run.add(rule.gate.name.as_bytes());
+        run.add(rule.gate.version.hex().as_bytes());
+        run.add(program.as_os_str().as_bytes());
+        run.file(&std::fs::metadata(program).ok()?);
+        rule.args.iter().for_each(|word| run.add(word.as_bytes()));
+        let (names, edited) = (rests.names(), paths.iter().map(|path| root.join(path)).collect());
+        // Files of one folder have the same configuration above them.
+        let mut folders: HashMap<&str, Version> = HashMap::new();
+        let mut of_file = |path: &'a str| {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let configuration = folders.entry(folder).or_insert_with(|| {
+                let mut tool = KeyHasher::default();
+                configure(&mut tool, &names, &root.join(path));
+                config_deps::add(
+                    &mut tool,
+                    &rule.gate,
+                    rests.runner_kind(),
+                    &names,
+                    &root.join(path),
+                    &edited,
+                );
+                tool.version()
+            });
+            let mut tool = KeyHasher::default();
+            tool.add(run.version().hex().as_bytes());
+            tool.add(configuration.hex().as_bytes());
+            (path, tool.version())
+        };
+        let files = paths.iter().map(|path| of_file(path)).collect();
+        let (around, lives) = match rests.scope() {
+            CacheScope::File => (Some(KeyHasher::default().version()), ALONE),
+            CacheScope::Package => (ancestors::package(&rule.gate, root, paths), AMONG_OTHERS),
+            CacheScope::Project => (ancestors::project(&rule.gate, root, paths), AMONG_OTHERS),
+        };
+        Some(CacheKey { files, around, lives })
+    }
+
+    /// The key of the answer about these texts, nothing for a file that is gone, among these other drafts; nothing where
+    /// it must not be kept.
+    pub(in crate::gate) fn of_texts(&self, texts: &[Option<Version>], company: Version) -> Option<Version> {
+        let mut key = KeyHasher::default();
+        key.add(b"text");
+        key.add(self.around?.hex().as_bytes());
+        key.add(company.hex().as_bytes());
+        for ((path, tool), text) in self.files.iter().zip(texts) {
+            key.add(path.as_bytes());
+            key.add(tool.hex().as_bytes());
+            key.add(text.map_or_else(String::new, |text| text.hex()).as_bytes());
+        }
+        Some(key.version())
+    }
+
+    /// The key of what is known of the program for the file at this place in the list, whatever its text.
+    pub(in crate::gate) fn of_file(&self, at: usize) -> Option<Version> {
+        let (path, tool) = self.files.get(at)?;
+        let mut key = KeyHasher::default();
+        key.add(b"file");
+        key.add(tool.hex().as_bytes());
+        key.add(path.as_bytes());
+        Some(key.version())
+    }
+}
+
+/// The program whose answers they are.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::gate) enum CacheInputs<'a> {
+    /// The gate's command.
+    Command(&'a CommandSpec),
+    /// The gate's language server.
+    Server(&'a ServerSpec),
+}
+
+impl<'a> CacheInputs<'a> {
+    fn name(self) -> &'static [u8] {
+        match self {
+            CacheInputs::Command(_) => b"command",
+            CacheInputs::Server(_) => b"server",
+        }
+    }
+
+    fn runner_kind(self) -> RunnerKind {
+        match self {
+            CacheInputs::Command(_) => RunnerKind::Command,
+            CacheInputs::Server(_) => RunnerKind::Server,
+        }
+    }
+
+    fn scope(self) -> CacheScope {
+        match self {
+            CacheInputs::Command(command) => command.scope,
+            CacheInputs::Server(server) => server.scope,
+        }
+    }
+
+    /// The names of the files that change its answers.
+    fn names(self) -> BTreeSet<&'a String> {
+        match self {
+            CacheInputs::Command(command) => {
+                let configuration = command.config.iter().map(|configuration| &configuration.name);
+                let values = command.values.iter().flat_map(|value| &value.files);
+                configuration.chain(values).chain(&command.cwd).collect()
+            }
+            CacheInputs::Server(server) => {
+                let configuration = server.config.iter().map(|configuration| &configuration.name);
+                configuration.chain(&server.cwd).collect()
+            }
+        }
+    }
+}
+
+/// Stamps a server for a folder: its definition, its program, and the configuration in the folder and above it.
+pub(in crate::gate) fn configured(
+    gate: &Gate,
+    server: &ServerSpec,
+    program: &Path,
+    folder: &Path,
+) -> Version {
+    let mut tool = KeyHasher::default();
+    tool.add(gate.version.hex().as_bytes());
+    tool.add(program.as_os_str().as_bytes());
+    if let Ok(found) = std::fs::metadata(program) {
+        tool.file(&found);
+    }
+    configure(&mut tool, &CacheInputs::Server(server).names(), &folder.join("file"));
+    let names = CacheInputs::Server(server).names();
+    config_deps::add(&mut tool, gate, RunnerKind::Server, &names, &folder.join("file"), &HashSet::new());
+    tool.version()
+}
+
+/// Adds the configuration in every folder above the file: programs look for theirs beyond the root, too.
+fn configure(tool: &mut KeyHasher, names: &BTreeSet<&String>, file: &Path) {
+    for folder in file.ancestors().skip(1) {
+        for name in names {
+            let path = folder.join(name);
+            let Ok(found) = std::fs::metadata(&path) else { continue };
+            tool.add(path.as_os_str().as_bytes());
+            let small = found.is_file() && found.len() <= LARGEST_CONFIGURATION;
+            match small.then(|| regular::read(&path, LARGEST_CONFIGURATION)) {
+                Some(Ok(text)) => tool.add(&text),
+                Some(Err(_)) | None => tool.file(&found),
+            }
+        }
+    }
+}
+
+/// Collects what a stamp is taken of; each part is told from the next.
+#[derive(Debug, Default)]
+pub(super) struct KeyHasher(Vec<u8>);
+
+impl KeyHasher {
+    pub(super) fn add(&mut self, part: &[u8]) {
+        self.0.extend(part.len().to_le_bytes());
+        self.0.extend(part);
+    }
+
+    /// Adds what tells one version of a file from another without reading it.
+    pub(super) fn file(&mut self, found: &Metadata) {
+        self.add(&found.dev().to_le_bytes());
+        self.add(&found.ino().to_le_bytes());
+        self.add(&found.size().to_le_bytes());
+        for time in [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()] {
+            self.add(&time.to_le_bytes());
+        }
+    }
+
+    pub(super) fn version(&self) -> Version {
+        Version::hash(&self.0)
+    }
+}

@@ -1,0 +1,232 @@
+//! What an edit broke in a file that did not parse before.
+//!
+//! Such a file is repaired in steps, and many parsers end at the first fault, so a fault that nobody saw before need
+//! not be new: mending one uncovers the next. A fault that is not among the old ones is new where
+//!
+//! * it stands where the edit wrote, and nothing was wrong with, or beside, what stood there (*struck*); or
+//! * every old fault is still there, so none can have hidden it (*added*); or
+//! * the parser ends at the first fault and now ends before the place that it reached then (*cut short*).
+//!
+//! Where none is new, tree-sitter is asked, as the parser may never have come to where the edit is: a fault of its
+//! own that was struck, with more faults than before in all; or more brackets without a partner than before, in an
+//! edit that changed the number of brackets.
+//!
+//! Invariant: an edit that leaves the faults as they were, and one that only takes faults away, brings nothing new.
+
+use super::super::delta::{self, Belief, ComparedFinding, ReplacedLines};
+use super::brackets::balance;
+use super::table::Stops;
+use super::{ParserKind, fault, tree};
+use crate::text::{Buffer, LineMap};
+
+/// How long a piece may be, in lines, to count as one place: what was wrong in it before excuses whatever is now.
+/// In a longer one the old faults excuse as many new ones.
+const ONE_PLACE: usize = 12;
+
+/// The reader whose word is final.
+const REPORTS_ALL: ParserKind = ParserKind::Own(Stops::Never);
+
+/// Faults in the order of the text, each with the pass over the text that found it.
+pub(super) type Faults = Vec<(ComparedFinding, u8)>;
+
+/// The faults that tree-sitter finds on both sides.
+#[derive(Debug, Default)]
+pub(super) struct Opinion {
+    pub(super) old: Faults,
+    pub(super) new: Faults,
+    pub(super) old_lone: Vec<usize>,
+    pub(super) new_lone: Vec<usize>,
+}
+
+/// The text before and after the edit.
+pub(super) struct BeforeAfter<'a> {
+    pub(super) before: &'a Buffer,
+    pub(super) after: &'a Buffer,
+    pub(super) map: &'a LineMap,
+    pub(super) by: ParserKind,
+}
+
+/// A file that parsed before, or was not there: every fault is new.
+pub(super) fn all_new(after: Faults) -> Vec<(ComparedFinding, bool)> {
+    after.into_iter().map(|(mark, _)| (mark, true)).collect()
+}
+
+impl BeforeAfter<'_> {
+    /// Tells which faults the edit brought; one that only tree-sitter sees is added to them.
+    pub(super) fn judge(
+        &self,
+        before: &Faults,
+        after: Faults,
+        opinion: &Opinion,
+    ) -> Vec<(ComparedFinding, bool)> {
+        let scene = self.scene([before, &opinion.old], [&after, &opinion.new]);
+        let fresh = scene.fresh(self, before, &after);
+        let certain =
+            |(mark, fresh): (&(ComparedFinding, u8), &bool)| *fresh && mark.0.belief == Belief::Certain;
+        let seen = after.iter().zip(&fresh).any(certain);
+        let mut judged: Vec<_> = after.into_iter().map(|(mark, _)| mark).zip(fresh).collect();
+        if !seen {
+            judged.extend(self.second_look(&scene, opinion).into_iter().map(|mark| (mark, true)));
+        }
+        judged
+    }
+
+    fn scene(
+        &self,
+        [old_faults, second_old]: [&Faults; 2],
+        [new_faults, second_new]: [&Faults; 2],
+    ) -> EditContext {
+        let (old, new) = (self.before.lines().count(), self.after.lines().count());
+        let trouble = |before: &Faults, after: &Faults| -> Vec<(ComparedFinding, bool)> {
+            let (old, new) = (marks(before), marks(after));
+            let gone = delta::unmatched(&old, &new, self.map).gone;
+            old.into_iter().zip(gone).collect()
+        };
+        // A parser that reports every fault needs no second opinion on where they were.
+        let second = if self.by == REPORTS_ALL { Vec::new() } else { trouble(second_old, second_new) };
+        EditContext {
+            pieces: delta::pieces(self.map, old, new),
+            trouble: [trouble(old_faults, new_faults), second],
+            last_line: new,
+        }
+    }
+
+    fn second_look(&self, scene: &EditContext, opinion: &Opinion) -> Vec<ComparedFinding> {
+        let mut found = Vec::new();
+        let ends_early = self.by != ParserKind::Tree && self.by != REPORTS_ALL;
+        if ends_early && opinion.new.len() > opinion.old.len() {
+            let (old, new) = (marks(&opinion.old), marks(&opinion.new));
+            let unmatched = delta::unmatched(&old, &new, self.map).new;
+            let struck = scene.struck(&new, &unmatched);
+            found.extend(new.into_iter().zip(struck).filter_map(|(mark, struck)| struck.then_some(mark)));
+        }
+        if found.is_empty() && self.brackets_changed(scene) {
+            found.extend(self.new_lone(opinion));
+        }
+        found
+    }
+
+    /// Tells whether a piece opens more or fewer brackets than what stood there.
+    fn brackets_changed(&self, scene: &EditContext) -> bool {
+        let text = |buffer: &Buffer, (first, last): (usize, usize)| {
+            balance(buffer.view().get(buffer.lines().block(first, last)).unwrap_or_default())
+        };
+        scene.pieces.iter().any(|piece| text(self.before, piece.old) != text(self.after, piece.new))
+    }
+
+    /// The first bracket without a partner that is one too many.
+    fn new_lone(&self, opinion: &Opinion) -> Option<ComparedFinding> {
+        if opinion.new_lone.len() <= opinion.old_lone.len() {
+            return None;
+        }
+        let old = lone(self.before, &opinion.old_lone);
+        let new = lone(self.after, &opinion.new_lone);
+        let unmatched = delta::unmatched(&old, &new, self.map).new;
+        new.into_iter().zip(unmatched).find_map(|(mark, unmatched)| unmatched.then_some(mark))
+    }
+}
+
+/// Where the edit was, and what was wrong there.
+struct EditContext {
+    pieces: Vec<ReplacedLines>,
+    /// The parser's faults before, and tree-sitter's, each with whether it is gone.
+    trouble: [Vec<(ComparedFinding, bool)>; 2],
+    /// The last line after.
+    last_line: usize,
+}
+
+impl EditContext {
+    fn fresh(&self, sides: &BeforeAfter<'_>, before: &Faults, after: &Faults) -> Vec<bool> {
+        let (old, new) = (marks(before), marks(after));
+        let unmatched = delta::unmatched(&old, &new, sides.map);
+        let struck = self.struck(&new, &unmatched.new);
+        let all_stand = !unmatched.gone.contains(&true);
+        let added = all_stand && self.pieces.iter().any(|piece| self.trouble_in(piece) == 0);
+        let reach = self.reach(sides, before);
+        let each = unmatched.new.iter().zip(struck).zip(after);
+        each.map(|((&unmatched, struck), (mark, pass))| {
+            let short = || reach.is_some_and(|reach| (*pass, mark.line) < reach) && !self.is_excused(mark);
+            unmatched && (struck || added || short())
+        })
+        .collect()
+    }
+
+    /// How far the parser came before, as pass and line of now. What it says at the end of a file may have its
+    /// cause anywhere, so that counts for nothing.
+    fn reach(&self, sides: &BeforeAfter<'_>, before: &Faults) -> Option<(u8, usize)> {
+        if sides.by != ParserKind::Own(Stops::AtFirst) {
+            return None;
+        }
+        let (mark, pass) = before.iter().max_by_key(|(mark, pass)| (*pass, mark.line))?;
+        let lines = sides.before.lines();
+        let past_all = mark.column > lines.text(mark.line).trim_end().chars().count();
+        if past_all && mark.line >= lines.count() {
+            return None;
+        }
+        let replaced = || Some(self.pieces.iter().find(|piece| within(mark.line, piece.old))?.new.0);
+        Some((*pass, sides.map.new_line_of(mark.line).or_else(replaced)?))
+    }
+
+    /// Tells for each candidate whether the edit struck it.
+    fn struck(&self, marks: &[ComparedFinding], candidates: &[bool]) -> Vec<bool> {
+        let mut struck = vec![false; marks.len()];
+        for piece in &self.pieces {
+            let mut excused = match self.trouble_in(piece) {
+                0 => 0,
+                _ if length(piece.old).max(length(piece.new)) <= ONE_PLACE => usize::MAX,
+                some => some,
+            };
+            for ((mark, &candidate), struck) in marks.iter().zip(candidates).zip(&mut struck) {
+                if candidate && self.wrote(piece, mark) {
+                    *struck |= excused == 0;
+                    excused = excused.saturating_sub(1);
+                }
+            }
+        }
+        struck
+    }
+
+    /// Tells whether a fault stands in a piece where something was wrong before.
+    fn is_excused(&self, mark: &ComparedFinding) -> bool {
+        self.pieces.iter().any(|piece| self.wrote(piece, mark) && self.trouble_in(piece) > 0)
+    }
+
+    /// Tells whether a fault is in lines that the edit wrote, or beside those that it took away.
+    fn wrote(&self, piece: &ReplacedLines, mark: &ComparedFinding) -> bool {
+        let (first, last) = piece.new;
+        let (first, last) = if first <= last { piece.new } else { (last, first.min(self.last_line)) };
+        mark.line <= last && mark.end_line >= first
+    }
+
+    /// How much was wrong before in the lines of a piece, and beside them where that is gone: what still stands
+    /// beside a piece is not what was mended in it.
+    fn trouble_in(&self, piece: &ReplacedLines) -> usize {
+        let meets =
+            |mark: &ComparedFinding, first: usize, last: usize| mark.line <= last && mark.end_line >= first;
+        let (first, last) = piece.old;
+        let counts = |(mark, gone): &&(ComparedFinding, bool)| {
+            meets(mark, first, last) || (*gone && meets(mark, first.saturating_sub(1), last + 1))
+        };
+        self.trouble.iter().map(|faults| faults.iter().filter(counts).count()).max().unwrap_or_default()
+    }
+}
+
+fn marks(faults: &Faults) -> Vec<ComparedFinding> {
+    faults.iter().map(|(mark, _)| mark.clone()).collect()
+}
+
+fn lone(buffer: &Buffer, offsets: &[usize]) -> Vec<ComparedFinding> {
+    let (lines, text) = (buffer.lines(), buffer.view());
+    let mark = |&at: &usize| {
+        ComparedFinding::new(lines, fault::place(lines, text, at), tree::lone_bracket(text, at))
+    };
+    offsets.iter().map(mark).collect()
+}
+
+fn within(line: usize, (first, last): (usize, usize)) -> bool {
+    (first..=last).contains(&line)
+}
+
+fn length((first, last): (usize, usize)) -> usize {
+    (last + 1).saturating_sub(first)
+}

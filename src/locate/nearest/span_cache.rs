@@ -1,0 +1,58 @@
+//! A cache of aligned spans, so that equal spans are aligned once.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::align::Height;
+use super::alphabet::CharNumber;
+use super::steps::{NearestBudget, OutOfSteps};
+use super::symbol_text::SymbolText;
+
+/// The number of lines and of symbols in a span's hash key.
+const KEY_SIZE: (usize, usize) = (8, 48);
+
+/// The results of aligned spans; for equal hash keys, the last one.
+#[derive(Default)]
+pub(super) struct SpanCache {
+    spans: BTreeMap<u64, (Range<usize>, Option<Height>)>,
+}
+
+impl SpanCache {
+    /// Returns the result of a span with the same symbols and line ends, moved to this span.
+    pub(super) fn get<S: CharNumber>(
+        &self,
+        sheet: &SymbolText<S>,
+        lines: &Range<usize>,
+        steps: &mut NearestBudget,
+    ) -> Result<Option<Option<Height>>, OutOfSteps> {
+        let Some((seen, height)) = self.spans.get(&hash_key(sheet, lines)) else { return Ok(None) };
+        let other = seen.start..seen.start + lines.len();
+        steps.take(16 + lines.len() + sheet.length(lines) / 32)?;
+        let starts =
+            |span: &Range<usize>, line: usize| sheet.start(span.start + line) - sheet.start(span.start);
+        let same = other.end <= seen.end
+            && sheet.span(&other) == sheet.span(lines)
+            && (0..lines.len()).all(|line| starts(&other, line) == starts(lines, line));
+        let moved = height.map(|height| Height { end: height.end - seen.start + lines.start, ..height });
+        // The result may need lines beyond the end of this span, which the end of its area cuts short.
+        Ok((same && moved.is_none_or(|height| height.end <= lines.end)).then_some(moved))
+    }
+
+    /// Stores the result of a span.
+    pub(super) fn insert<S: CharNumber>(
+        &mut self,
+        sheet: &SymbolText<S>,
+        lines: Range<usize>,
+        height: Option<Height>,
+    ) {
+        self.spans.insert(hash_key(sheet, &lines), (lines, height));
+    }
+}
+
+fn hash_key<S: CharNumber>(sheet: &SymbolText<S>, lines: &Range<usize>) -> u64 {
+    let lengths = lines.clone().take(KEY_SIZE.0).map(|line| sheet.length(&(line..line + 1)) as u64);
+    let symbols = sheet.span(lines).iter().take(KEY_SIZE.1).map(|symbol| symbol.number() as u64);
+    lengths
+        .chain(symbols)
+        .fold(0, |hash: u64, part| (hash ^ part).wrapping_mul(0x0100_0000_01B3).rotate_left(5))
+}

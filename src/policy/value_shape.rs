@@ -1,0 +1,90 @@
+//! The value shapes of the key tables: the values that a key may have, and its default.
+
+/// One key of a map, in a policy or in the definition of a gate.
+#[derive(Debug)]
+pub struct Setting {
+    /// The name of the key.
+    pub name: &'static str,
+    /// The values that are allowed.
+    pub shape: ValueShape,
+    /// The behaviour if the key is absent.
+    pub absent: Absent,
+    /// The meaning, as part of a sentence.
+    pub meaning: &'static str,
+}
+
+/// The behaviour if a key is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// The text is rejected without the key.
+    Refused,
+    /// The default is this value.
+    Is(&'static str),
+    /// The default is described by this text.
+    Described(&'static str),
+}
+
+/// The values that a key may have.
+#[derive(Debug)]
+pub enum ValueShape {
+    /// One of these fixed words.
+    Words(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
+    /// Any text.
+    Text,
+    /// A whole number in a range.
+    Whole(Range),
+    /// A number of bytes, with or without a unit.
+    Size(Range),
+    /// A length of time, in milliseconds here, with `ms`, `s` or `m`.
+    Duration(Range),
+    /// A length of time, in milliseconds here, with `h` and `d` as well.
+    Age(Range),
+    /// A regular expression whose `^` and `$` are those of a line.
+    Regex,
+    /// A pattern for paths, with gitignore's meaning.
+    Glob,
+    /// The name of a gate, of the catalogue or of `define`.
+    Tool,
+    /// The name of a language, or `*`.
+    Language,
+    /// A list with at least this many items.
+    List(&'static ValueShape, usize),
+    /// A map with the keys of all these tables.
+    Map(&'static [&'static [Setting]]),
+    /// A map whose keys are languages, or `*`.
+    ByLanguage(&'static ValueShape),
+    /// A map whose keys are free names that match this regular expression.
+    ByName(&'static str, &'static ValueShape),
+    /// A value of one of these shapes.
+    Either(&'static [ValueShape]),
+}
+
+/// An inclusive range of numbers, with its description, such as `at least 1 byte`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// The lowest allowed number.
+    pub min: u64,
+    /// The highest allowed number.
+    pub max: u64,
+    /// The description after `must be`.
+    pub description: &'static str,
+}
+
+/// Returns the words of a list of named values.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "both lists have as many, and a constant that fails does not compile"
+)]
+pub(super) const fn words<T: Copy, const COUNT: usize>(
+    named: &[(&'static str, T); COUNT],
+) -> [&'static str; COUNT] {
+    let mut words = [""; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        words[at] = named[at].0;
+        at += 1;
+    }
+    words
+}

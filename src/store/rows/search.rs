@@ -1,0 +1,178 @@
+//! Searches and lists rows.
+
+use super::selector::EntitySelector;
+use super::{EntityStore, RowLocation};
+use crate::error::Error;
+use crate::policy::EntityOwner;
+use crate::request::EntityKind;
+use crate::store::search::{NeedlePiece, SearchLimits, SearchPattern, Skipped};
+use crate::store::sql::rows::{EntityStoreError, RowFound};
+use crate::text::Version;
+
+/// Keys per query.
+const KEYS: usize = 5_000;
+/// The maximum number of texts in memory, and the maximum of their total bytes if there is more than
+/// one.
+const TEXTS: usize = 64;
+const BYTES: u64 = 4 << 20;
+
+/// An entity in a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowListed {
+    /// Its location.
+    pub location: RowLocation,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The version of its text.
+    pub version: Version,
+}
+
+/// The entities that a search or a listing covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntityFilter<'a> {
+    /// The entity type.
+    pub kind: &'a EntityKind,
+    /// The kind of owner that the type has.
+    pub owner: EntityOwner,
+    /// The app whose files are covered.
+    pub app_id: Option<&'a str>,
+    /// The organisation to which the request is limited.
+    pub organization_id: Option<&'a str>,
+}
+
+/// A row and its text for a search.
+#[derive(Debug)]
+pub struct RowText {
+    /// Its location.
+    pub location: RowLocation,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+impl EntityStore {
+    /// Calls `see` with each row that may match the pattern, in path order, until the time is up. Rows
+    /// that cannot match may be omitted.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn each(
+        &self,
+        meant: &EntitySelector,
+        pattern: &SearchPattern,
+        bounds: SearchLimits<'_>,
+        see: &mut dyn FnMut(RowText),
+    ) -> Result<Skipped, Error> {
+        let mut passed = Skipped::default();
+        let mut pages = KeyPages::new(self, meant, pattern.pieces());
+        while bounds.clock.may_continue()
+            && let Some(rows) = pages.next()?
+        {
+            bounds.clock.add_found(rows.len());
+            self.show(meant, rows, bounds, &mut passed, see)?;
+        }
+        Ok(passed)
+    }
+
+    /// True if the selection contains any row.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn is_any(&self, meant: &EntitySelector) -> Result<bool, Error> {
+        let mut pages = KeyPages::new(self, meant, &[]);
+        while let Some(rows) = pages.next()? {
+            if !rows.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Visits the texts of rows, a few at a time.
+    fn show(
+        &self,
+        meant: &EntitySelector,
+        mut rows: Vec<RowFound>,
+        bounds: SearchLimits<'_>,
+        passed: &mut Skipped,
+        see: &mut dyn FnMut(RowText),
+    ) -> Result<(), Error> {
+        let all = rows.len();
+        rows.retain(|row| row.size <= bounds.largest);
+        passed.large += all - rows.len();
+        for some in portions(&rows) {
+            if !bounds.clock.may_continue() {
+                return Ok(());
+            }
+            let texts = meant
+                .span(|span| self.database.texts(&self.tenant, span, some))
+                .map_err(EntityStoreError::into_error)?;
+            for (row, bytes) in some.iter().zip(texts) {
+                // The row was removed meanwhile.
+                let Some(bytes) = bytes else { continue };
+                see(RowText { location: meant.location(row), bytes });
+            }
+            bounds.clock.add_done(some.len());
+        }
+        Ok(())
+    }
+
+    /// Lists at most `most` rows in path order, and returns true if there are more.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn list(&self, meant: &EntitySelector, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
+        if meant.is_empty() {
+            return Ok((Vec::new(), false));
+        }
+        let found =
+            meant.span(|span| self.database.find(&self.tenant, span, &[], None, most.saturating_add(1)));
+        let found = found.map_err(EntityStoreError::into_error)?;
+        let listed = |row: &RowFound| RowListed {
+            location: meant.location(row),
+            size: row.size,
+            version: row.version,
+        };
+        Ok((found.iter().take(most).map(listed).collect(), found.len() > most))
+    }
+}
+
+/// The keys of the selected rows, page by page.
+struct KeyPages<'a> {
+    rows: &'a EntityStore,
+    selector: &'a EntitySelector,
+    pieces: &'a [NeedlePiece],
+    /// The last row of the previous page.
+    last: Option<RowFound>,
+    is_over: bool,
+}
+
+impl<'a> KeyPages<'a> {
+    fn new(rows: &'a EntityStore, selector: &'a EntitySelector, pieces: &'a [NeedlePiece]) -> KeyPages<'a> {
+        KeyPages { rows, selector, pieces, last: None, is_over: selector.is_empty() }
+    }
+
+    /// Returns the next page. A page can be empty, for example if the glob matches none of its rows.
+    fn next(&mut self) -> Result<Option<Vec<RowFound>>, Error> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let EntityStore { database: depot, tenant, .. } = self.rows;
+        let behind = self.last.as_ref().map(|last| (last.path.as_str(), last.organization.as_str()));
+        let found = self.selector.span(|span| depot.find(tenant, span, self.pieces, behind, KEYS));
+        let mut found = found.map_err(EntityStoreError::into_error)?;
+        self.is_over = found.len() < KEYS;
+        self.last = found.last().cloned();
+        found.retain(|row| self.selector.contains(row));
+        Ok(Some(found))
+    }
+}
+
+/// Splits rows into portions that fit into memory.
+fn portions(rows: &[RowFound]) -> impl Iterator<Item = &[RowFound]> {
+    let (mut count, mut bytes) = (1, rows.first().map_or(0, |row| row.size));
+    rows.chunk_by(move |_, next| {
+        let fits = count < TEXTS && bytes.saturating_add(next.size) <= BYTES;
+        (count, bytes) = if fits { (count + 1, bytes + next.size) } else { (1, next.size) };
+        fits
+    })
+}
+
+#[cfg(test)]
+mod tests;

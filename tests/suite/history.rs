@@ -1,0 +1,90 @@
+//! The history, through the engine: edits rebased from older versions, repeated, undone and redone.
+
+mod undo;
+mod versions;
+
+use std::sync::Arc;
+
+use lockgate::edit::Edit;
+use lockgate::engine::{Report, Workspace};
+use lockgate::error::Error;
+use lockgate::gate::Watch;
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest, Target};
+use tempfile::TempDir;
+
+use crate::suite::edits::{self, insertion, lines, search};
+
+/// A workspace over a folder of its own.
+struct Fixture {
+    dir: TempDir,
+    workspace: Arc<Workspace>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Fixture {
+    fn new(files: &[(&str, &str)]) -> Fixture {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::create_dir_all(dir.path().join("root")).unwrap();
+            std::fs::write(dir.path().join("root").join(name), text).unwrap();
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let workspace = Workspace::open_with_state_dir(&[dir.path().join("root")], &dir.path().join("own")).unwrap();
+        Fixture { dir, workspace, runtime }
+    }
+
+    fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.dir.path().join("root").join(path)).unwrap()
+    }
+
+    fn save(&self, path: &str, text: &str) {
+        std::fs::write(self.dir.path().join("root").join(path), text).unwrap();
+    }
+
+    fn edit(&self, request: Request) -> Result<Report, Error> {
+        self.runtime.block_on(self.workspace.edit(request, Watch::idle()))
+    }
+
+    fn edit_all(&self, requests: Vec<Request>) -> Result<Vec<Report>, Error> {
+        self.runtime.block_on(self.workspace.edit_all(requests, Watch::idle()))
+    }
+
+    fn revert(
+        &self,
+        direction: Direction,
+        edit_id: Option<&str>,
+        path: Option<&str>,
+    ) -> Result<Vec<Report>, Error> {
+        let (edit_id, path) = (edit_id.map(str::to_owned), path.map(str::to_owned));
+        let revert = UndoRequest { direction, edit_id, target: path.map(Target::File), author: Author::default() };
+        self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
+    }
+
+    fn undo(&self, report: &Report) -> Result<Vec<Report>, Error> {
+        self.revert(Direction::Undo, Some(&report.edit_id.unwrap().to_string()), None)
+    }
+}
+
+fn request(path: &str, edit: Edit, expect: Expect) -> Request {
+    let target = Target::File(path.to_owned());
+    Request {
+        target,
+        edit,
+        mode: Mode::Strict,
+        expect,
+        gate_options: GateOptions::default(),
+        author: Author::default(),
+    }
+}
+
+fn content(path: &str, text: &str) -> Request {
+    request(path, edits::content(text), Expect::Anything)
+}
+
+fn line(number: usize, text: &str) -> Edit {
+    lines(number, number, text)
+}
+
+fn version(report: &Report) -> Expect {
+    Expect::Version(report.version.unwrap().to_string())
+}

@@ -1,0 +1,276 @@
+//! What a token reaches: its own roots, and nothing that would tell of another's.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::raw::{Client, ERAS, ProtocolEra, head};
+use super::served::{OTHER, ServerProcess, TOKEN, entry};
+
+const SECRET: &str = "the_secret_of_alice";
+
+/// Two roots, each of one token.
+struct Fixture {
+    folder: tempfile::TempDir,
+    served: ServerProcess,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["alice", "bob"] {
+            std::fs::create_dir(at(name)).unwrap();
+        }
+        std::fs::write(at("alice/there.py"), format!("def {SECRET}():\n    pass\n")).unwrap();
+        std::fs::write(at("bob/own.py"), "x = 1\n").unwrap();
+        std::os::unix::fs::symlink(at("alice"), at("bob/link")).unwrap();
+        let of = |name: &str| format!("roots: [{}], tools: [all]", at(name).display());
+        let tokens = entry("alice", TOKEN, &of("alice")) + &entry("bob", OTHER, &of("bob"));
+        let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
+        Fixture { folder, served }
+    }
+
+    /// Every file beneath a root, with its text.
+    fn files(&self, root: &str) -> BTreeMap<String, String> {
+        let folder = self.folder.path().join(root);
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let files = files.filter(|path| !path.is_symlink());
+        files.map(|path| (path.display().to_string(), std::fs::read_to_string(path).unwrap())).collect()
+    }
+}
+
+/// A value of what a schema wants; `path` for every text that may be a path.
+fn sample(name: &str, schema: &Value, path: &str) -> Value {
+    if let Some(words) = schema["enum"].as_array() {
+        return words[0].clone();
+    }
+    match schema["type"].as_str() {
+        Some("string") if name.contains("path") || name == "file" => json!(path),
+        Some("string") => json!("x"),
+        Some("integer" | "number") => json!(schema["minimum"].as_i64().unwrap_or(1).max(1)),
+        Some("boolean") => json!(false),
+        Some("array") => json!([sample(name.trim_end_matches('s'), &schema["items"], path)]),
+        Some("object") => Value::Object(required(schema, path)),
+        _ => json!("x"),
+    }
+}
+
+fn required(schema: &Value, path: &str) -> Map<String, Value> {
+    let wanted: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    let meant = fields.filter(|(name, _)| wanted.contains(&name.as_str()) || name.contains("path"));
+    meant.map(|(name, field)| (name.clone(), sample(name, field, path))).collect()
+}
+
+/// Calls that each tool would carry out if it could reach the file; for one that is not among them, what its schema wants.
+fn calls(tool: &Value, path: &str) -> Vec<Value> {
+    let name = tool["name"].as_str().unwrap();
+    match name {
+        "safe_edit_file" => vec![
+            json!({"path": path, "content": "y = 1\n"}),
+            json!({"path": path, "search": "pass", "replace": "return 1"}),
+            json!({"path": path, "insert_lines": [{"at_line": 1, "content": "y = 1\n"}], "mode": "verify_only"}),
+        ],
+        "edit_files" => vec![
+            json!({"edits": [{"path": "new.py", "content": "x = 1\n"}, {"path": path, "content": "y = 1\n"}]}),
+        ],
+        "edit_file" => vec![json!({"file_path": path, "old_string": "pass", "new_string": "return 1"})],
+        "edit_code" => {
+            vec![json!({"file_path": path, "search_context": "    pass", "new_content": "    return 1"})]
+        }
+        "read_content_lines" => {
+            vec![json!({"path": path}), json!({"path": path, "start_line": 1, "end_line": 1})]
+        }
+        _ => vec![Value::Object(required(&tool["inputSchema"], path))],
+    }
+}
+
+fn without(answer: &Value, path: &str) -> String {
+    answer.to_string().replace(path, "PATH")
+}
+
+#[test]
+fn no_tool_of_one_token_reaches_or_tells_of_the_files_of_another() {
+    let scene = Fixture::new();
+    let (alices, bobs) = (scene.files("alice"), scene.files("bob"));
+    for era in ERAS {
+        let mut bob = scene.served.client(OTHER, era);
+        let listed = bob.ask("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap().clone();
+        assert!(tools.len() >= 9, "{listed}");
+        let alice = scene.folder.path().join("alice").display().to_string();
+        for tool in &tools {
+            let name = tool["name"].as_str().unwrap();
+            for way in [alice.as_str(), "../alice", "link"] {
+                // One that is there and one that is not, with names of one length, for answers have a limit.
+                let [there, absent] = ["there.py", "where.py"].map(|file| format!("{way}/{file}"));
+                for (one, other) in calls(tool, &there).iter().zip(calls(tool, &absent)) {
+                    let (seen, control) = (bob.call(name, one), bob.call(name, &other));
+                    assert_eq!(without(&seen, &there), without(&control, &absent), "{name} {one}");
+                    assert!(!seen.to_string().contains(SECRET), "{name} {one}: {seen}");
+                }
+            }
+        }
+    }
+    assert_eq!((scene.files("alice"), scene.files("bob")), (alices, bobs));
+    let mut alice = scene.served.client(TOKEN, ProtocolEra::New);
+    let read = alice.call("read_content_lines", &json!({"path": "there.py"}));
+    assert!(read.to_string().contains(SECRET), "the control: alice reads it: {read}");
+    let edited =
+        alice.call("safe_edit_file", &json!({"path": "there.py", "search": "pass", "replace": "return 1"}));
+    assert_eq!(edited["isError"], json!(false), "the control: alice edits it: {edited}");
+}
+
+fn edit_id(client: &mut Client, path: &str) -> String {
+    let answer = client.call("safe_edit_file", &json!({"path": path, "content": "y = 2\n"}));
+    answer["structuredContent"]["edit_id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+/// The same id with another number, which no edit has.
+fn unused(id: &str) -> String {
+    let (root, _) = id.rsplit_once('-').unwrap();
+    format!("{root}-9")
+}
+
+#[test]
+fn an_edit_of_another_token_is_as_unknown_as_one_that_never_was() {
+    let scene = Fixture::new();
+    for era in ERAS {
+        let (mut alice, mut bob) = (scene.served.client(TOKEN, era), scene.served.client(OTHER, era));
+        let made = edit_id(&mut alice, "made.py");
+        let alices = scene.files("alice");
+        for tool in ["undo_edit", "redo_edit"] {
+            let [seen, control] =
+                [made.clone(), unused(&made)].map(|id| (bob.call(tool, &json!({"edit_id": id})), id));
+            assert_eq!(without(&seen.0, &seen.1), without(&control.0, &control.1), "{tool}");
+            assert_eq!(seen.0["isError"], json!(true), "{}", seen.0);
+        }
+        let last = bob.call("undo_edit", &json!({}));
+        assert!(last["isError"] == json!(true) || !last.to_string().contains("made.py"), "{last}");
+        let listed = bob.call("list_edits", &json!({}));
+        assert!(!listed.to_string().contains("made.py") && !listed.to_string().contains(&made), "{listed}");
+        assert_eq!(scene.files("alice"), alices);
+        let undone = alice.call("undo_edit", &json!({"edit_id": made}));
+        assert_eq!(undone["isError"], json!(false), "the control: alice takes it back: {undone}");
+    }
+}
+
+#[test]
+fn a_session_of_one_token_is_none_of_another_s() {
+    let scene = Fixture::new();
+    let alice = scene.served.client(TOKEN, ProtocolEra::Old);
+    let mut thief = scene.served.client(OTHER, ProtocolEra::New);
+    (thief.era, thief.session) = (ProtocolEra::Old, alice.session.clone());
+    thief.post_call("read_content_lines", &json!({"path": "there.py"}));
+    assert_eq!(thief.raw.response().unwrap().status, 404);
+    let headers = thief.headers("", "");
+    let mut headers: Vec<(&str, &str)> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    headers.push(("Host", "localhost"));
+    thief.raw.send(head("GET", "/mcp", &headers));
+    assert_eq!(thief.raw.response().unwrap().status, 404);
+    thief.raw.send(head("DELETE", "/mcp", &headers));
+    thief.raw.response().unwrap();
+    let mut alice = alice;
+    let read = alice.call("read_content_lines", &json!({"path": "there.py"}));
+    assert_eq!(read["isError"], json!(false), "her session lives: {read}");
+}
+
+#[test]
+fn tokens_of_one_root_share_it_and_the_journal_tells_them_apart() {
+    let root = tempfile::tempdir().unwrap();
+    let of = |more: &str| format!("roots: [{}], {more}", root.path().display());
+    let tokens = entry("alice", TOKEN, &of("tools: [edit, history, look]"))
+        + &entry("bob@laptop", OTHER, &of("tools: [edit, history]"))
+        + &entry("reader", "the-token-of-a-reader-01234", &of("tools: [all], read_only: true"));
+    let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
+    let (mut alice, mut bob) = (served.client(TOKEN, ProtocolEra::Old), served.client(OTHER, ProtocolEra::New));
+    let made = edit_id(&mut alice, "a.py");
+    edit_id(&mut bob, "b.py");
+    let mut reader = served.client("the-token-of-a-reader-01234", ProtocolEra::Old);
+    let listed = reader.call("list_edits", &json!({}));
+    for author in ["alice (suite 1)", "bob@laptop (suite 1)"] {
+        assert!(listed.to_string().contains(author), "{listed}");
+    }
+    let names = |client: &mut Client| -> Vec<String> {
+        let listed = client.ask("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap().clone();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(names(&mut alice).contains(&"read_content_lines".to_owned()));
+    assert!(!names(&mut bob).contains(&"read_content_lines".to_owned()));
+    let reads = names(&mut reader);
+    assert!(
+        reads.contains(&"list_edits".to_owned()) && !reads.contains(&"safe_edit_file".to_owned()),
+        "{reads:?}"
+    );
+    reader.post_call("safe_edit_file", &json!({"path": "c.py", "content": "x\n"}));
+    assert_eq!(reader.raw.response().unwrap().answer()["error"]["code"], -32602);
+    assert!(!Path::new(root.path()).join("c.py").exists());
+    let undone = bob.call("undo_edit", &json!({"edit_id": made}));
+    assert_eq!(undone["isError"], json!(false), "who shares a root takes back each other's edits: {undone}");
+}
+
+/// A call that a person is asked about, and the state that comes back with the question.
+fn ask_about(client: &mut Client, extra: &Value) -> Value {
+    let mut params = json!({"name": "safe_edit_file", "arguments": {"path": "a.txt", "content": "a\n"}});
+    params.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    let mut message = client.message(3, "tools/call", params);
+    message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({"elicitation": {"form": {}}});
+    client.raw.send(client.request(&message));
+    client.raw.response().unwrap().answer()["result"].clone()
+}
+
+#[test]
+fn the_answer_of_a_person_counts_for_the_token_that_was_asked() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("quality.yaml"), "confirm: always\n").unwrap();
+    let shared = format!("roots: [{}]", root.path().display());
+    let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
+    let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
+    let mut alice = served.client(TOKEN, ProtocolEra::New);
+    let asked = ask_about(&mut alice, &json!({}));
+    let state = asked["requestState"].as_str().unwrap_or_else(|| panic!("{asked}")).to_owned();
+    let answer =
+        json!({"requestState": state, "inputResponses": {"write": {"action": "accept", "content": {}}}});
+    let bob = ask_about(&mut served.client(OTHER, ProtocolEra::New), &answer);
+    assert_eq!(bob["structuredContent"]["code"], "NOT_CONFIRMED", "{bob}");
+    assert!(!root.path().join("a.txt").exists());
+    // A connection of its own, as the factory makes a server of its own for each request.
+    let done = ask_about(&mut served.client(TOKEN, ProtocolEra::New), &answer);
+    assert_eq!(done["structuredContent"]["status"], "written", "the control: {done}");
+}
+
+/// Of two tokens the one has the other's root and another.
+#[test]
+fn who_shares_one_root_learns_nothing_of_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    ["shared", "own"].iter().for_each(|name| std::fs::create_dir(at(name)).unwrap());
+    let of = |roots: &str| format!("roots: [{roots}], tools: [all]");
+    let (shared, own) = (at("shared").display().to_string(), at("own").display().to_string());
+    let tokens = entry("alice", TOKEN, &of(&format!("{shared}, {own}"))) + &entry("bob", OTHER, &of(&shared));
+    let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
+    let (mut alice, mut bob) = (served.client(TOKEN, ProtocolEra::Old), served.client(OTHER, ProtocolEra::New));
+    edit_id(&mut alice, "a.py");
+    let hidden = format!("{own}/hidden.py");
+    let made = edit_id(&mut alice, &hidden);
+    let both = json!({"edits": [{"path": "b.py", "content": "x\n"}, {"path": format!("{own}/b.py"), "content": "x\n"}]});
+    assert_eq!(alice.call("edit_files", &both)["isError"], json!(true), "an edit is of one root");
+    let mut told = vec![bob.call("list_edits", &json!({}))];
+    assert!(told[0].to_string().contains("a.py"), "the control: {}", told[0]);
+    for arguments in [json!({"edit_id": made}), json!({}), json!({})] {
+        told.push(bob.call("undo_edit", &arguments));
+    }
+    assert!(!at("shared").join("a.py").exists(), "the control: {told:?}");
+    for answer in &told {
+        assert!(!answer.to_string().contains("hidden"), "{answer}");
+    }
+    assert_eq!(std::fs::read_to_string(&hidden).unwrap(), "y = 2\n");
+    let undone = alice.call("undo_edit", &json!({"edit_id": made}));
+    assert_eq!(undone["isError"], json!(false), "{undone}");
+}
