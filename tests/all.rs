@@ -31,6 +31,7 @@ mod suite {
     mod gates;
     mod gates_cli;
     mod git_folders;
+    mod history;
     mod hostile_names;
     mod http;
     mod init;
@@ -44,7 +45,6 @@ mod suite {
     mod misdeeds;
     mod moved;
     mod parallel;
-    mod history;
     mod policy;
     mod regex_parity;
     mod rows;

@@ -1,12 +1,12 @@
 //! One server gets everything that no server should get: each is refused with its code, nothing is written, and the
 //! server goes on.
 
-mod protected;
 mod fixture;
+mod protected;
 
 use serde_json::{Value, json};
 
-use fixture::{MEMORY, Fixture, peak_memory};
+use fixture::{Fixture, MEMORY, peak_memory};
 
 /// A line edit of these lines.
 fn range(start: Value, end: Value) -> Value {

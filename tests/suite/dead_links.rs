@@ -136,7 +136,11 @@ fn a_file_that_is_deleted_warns_of_the_links_to_it() {
     let message = format!("warning 5 links lead to this file, which the call removes: {links}");
     assert_eq!(warnings(&answer), [message]);
     let answer = project.call("delete_content", json!({"path": "docs/plain.md"}));
-    assert_eq!((answer.status(), warnings(&answer)), ("written", Vec::new()), "the control: nothing leads there");
+    assert_eq!(
+        (answer.status(), warnings(&answer)),
+        ("written", Vec::new()),
+        "the control: nothing leads there"
+    );
     assert!(answer.structured["gates"].as_array().is_none_or(Vec::is_empty), "no gate is asked for nothing");
 }
 

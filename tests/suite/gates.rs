@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use lockgate::gate::{Finding, Outcome, Severity, run_sample, mismatch, replay};
+use lockgate::gate::{Finding, Outcome, Severity, mismatch, replay, run_sample};
 use lockgate::policy::{
-    Catalogue, CommandSpec, Expected, Gate, GateKind, Input, Languages, OutputForm, Sample, CanaryKind,
+    CanaryKind, Catalogue, CommandSpec, Expected, Gate, GateKind, Input, Languages, OutputForm, Sample,
     language_of,
 };
 
@@ -25,7 +25,7 @@ fn is_error(found: &Finding) -> bool {
 /// What is wrong with what a gate makes of a sample, in words: of a recorded output, or in process.
 fn disagreement(gate: &Arc<Gate>, sample: &Sample) -> Option<String> {
     let is_program = gate.runs_program();
-    let wrong = match if is_program { replay(gate, sample) } else { run_sample(gate, sample) } {
+    let wrong = match if is_program { replay(gate, sample) } else { run_sample_in_process(gate, sample) } {
         Err(why) => Some(why),
         Ok(found)
             if !is_program && !found.iter().all(|found| found.fresh && found.blocking == is_error(found)) =>
@@ -197,7 +197,9 @@ fn tools() -> String {
             (GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_), _) => {
                 ("lockgate itself", ["in process", "findings"], "live")
             }
-            (GateKind::Command(_), Some(command)) => (recorded(gate), forms(command), sample_source(&live, gate)),
+            (GateKind::Command(_), Some(command)) => {
+                (recorded(gate), forms(command), sample_source(&live, gate))
+            }
             (GateKind::Server(_), Some(command)) => {
                 (recorded(gate), ["`didChange`", forms(command)[1]], sample_source(&live, gate))
             }

@@ -10,7 +10,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Target, UndoRequest};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 

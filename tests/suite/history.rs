@@ -9,7 +9,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::Error;
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Target, UndoRequest};
 use tempfile::TempDir;
 
 use crate::suite::edits::{self, insertion, lines, search};
@@ -29,7 +29,8 @@ impl Fixture {
             std::fs::write(dir.path().join("root").join(name), text).unwrap();
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let workspace = Workspace::open_with_state_dir(&[dir.path().join("root")], &dir.path().join("own")).unwrap();
+        let workspace =
+            Workspace::open_with_state_dir(&[dir.path().join("root")], &dir.path().join("own")).unwrap();
         Fixture { dir, workspace, runtime }
     }
 
@@ -56,7 +57,8 @@ impl Fixture {
         path: Option<&str>,
     ) -> Result<Vec<Report>, Error> {
         let (edit_id, path) = (edit_id.map(str::to_owned), path.map(str::to_owned));
-        let revert = UndoRequest { direction, edit_id, target: path.map(Target::File), author: Author::default() };
+        let revert =
+            UndoRequest { direction, edit_id, target: path.map(Target::File), author: Author::default() };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 

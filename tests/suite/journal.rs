@@ -6,8 +6,8 @@
 use lockgate::error::Error;
 use lockgate::policy::Publishing;
 use lockgate::store::{
-    Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, Locks, PublishedBatch,
-    StateFolder,
+    Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, Locks,
+    PublishedBatch, StateFolder,
 };
 use lockgate::text::Version;
 use std::fs;

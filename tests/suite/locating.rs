@@ -6,12 +6,12 @@ mod dice;
 mod draft;
 mod drift;
 mod drifted;
+mod fixture;
 mod fold;
 mod found;
 mod judge;
 mod naive;
 mod twins;
-mod fixture;
 
 use lockgate::edit::{
     Edit, EditLimits, LineWindow, Needle, Occurrences, OnDuplicate, PlanContext, Search, plan,

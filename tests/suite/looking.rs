@@ -21,7 +21,7 @@ use super::wire::Server;
 use lockgate::store::{
     Clock, Files, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern, SearchTarget,
 };
-use naive::{SearchQuery, FileHits};
+use naive::{FileHits, SearchQuery};
 
 /// How long a search may take that is ended by its own bound, in a debug build on a busy machine.
 const BOUNDED: Duration = Duration::from_secs(40);
@@ -84,7 +84,8 @@ fn a_search_finds_what_a_naive_reader_finds() {
         let arguments =
             json!({"pattern": asked.pattern, "context_lines": asked.context, "max_results": asked.most});
         let seen = search(&mut server.borrow_mut(), arguments);
-        let found: Vec<FileHits> = seen["matches"].as_array().unwrap().iter().map(FileHits::from_json).collect();
+        let found: Vec<FileHits> =
+            seen["matches"].as_array().unwrap().iter().map(FileHits::from_json).collect();
         prop_assert_eq!(&found, &wanted, "{:?}", asked);
         prop_assert_eq!(seen["total_matches"].as_u64(), Some(total as u64));
         prop_assert_eq!(seen["truncated"].as_bool(), Some(total > found.len()));

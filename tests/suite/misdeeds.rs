@@ -109,7 +109,11 @@ fn a_cancelled_call_ends_its_program() {
     let wait = |runs: bool| {
         let begun = Instant::now();
         while (count_processes(&tag) > 0) != runs {
-            assert!(begun.elapsed() < Duration::from_secs(20), "{} processes, runs: {runs}", count_processes(&tag));
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "{} processes, runs: {runs}",
+                count_processes(&tag)
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     };

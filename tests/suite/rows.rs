@@ -3,11 +3,11 @@
 mod backup;
 mod contract;
 mod faults;
+mod fixture;
 mod isolation;
 mod narrowing;
 pub mod postgres;
 mod proxy;
-mod fixture;
 
 use postgres::{Ending, Postgres};
 use proxy::{FaultPoint, Proxy, Then, When};
@@ -27,7 +27,10 @@ fn a_cluster_comes_back_as_it_was_however_it_ended() {
         postgres.begin();
         assert_eq!(database.query_as_server("SELECT count(*) FROM t"), (number + 1).to_string(), "{how:?}");
     }
-    assert!(database.try_query_as_server("CREATE ROLE other").is_err(), "the role of the servers is no superuser");
+    assert!(
+        database.try_query_as_server("CREATE ROLE other").is_err(),
+        "the role of the servers is no superuser"
+    );
     let folder = postgres.folder().to_owned();
     drop(database);
     drop(postgres);
@@ -56,7 +59,9 @@ fn the_wire_breaks_where_it_is_told_to() {
     database.query_as_server("CREATE TABLE t (n bigint)");
     postgres.boss("postgres", "CREATE TABLE t (n bigint)");
     let proxy = Proxy::before(&postgres.socket());
-    for (then, at) in [Then::Mended, Then::Broken].into_iter().flat_map(|then| FaultPoint::ALL.map(|at| (then, at))) {
+    for (then, at) in
+        [Then::Mended, Then::Broken].into_iter().flat_map(|then| FaultPoint::ALL.map(|at| (then, at)))
+    {
         postgres.boss("postgres", "TRUNCATE t");
         proxy.arm(When::Number(2), at, then);
         let mut stream = greeted(&proxy);

@@ -10,7 +10,7 @@ use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
-use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, UndoRequest, Target};
+use lockgate::request::{Author, Direction, Expect, GateOptions, Mode, Request, Target, UndoRequest};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -93,7 +93,8 @@ impl Project {
         agreed: Option<String>,
     ) -> Result<Vec<Report>, Error> {
         let author = Author { confirmation_id: agreed, ..Author::default() };
-        let revert = UndoRequest { direction, edit_id: report.edit_id.map(|id| id.to_string()), target: None, author };
+        let revert =
+            UndoRequest { direction, edit_id: report.edit_id.map(|id| id.to_string()), target: None, author };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 }

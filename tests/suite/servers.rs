@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use lockgate::gate::{
-    GateInput, Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Lost, OnDisk, Outcome,
+    Draft, ExecPermission, GateEnv, GateInput, GateRuntime, InputLocation, Lost, OnDisk, Outcome,
     ResolvedPrograms, SearchPath, Verdict, Watch, judge_all,
 };
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
@@ -273,7 +273,8 @@ fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
 
 #[test]
 fn tsc_finds_modules_in_new_folders_by_its_command() {
-    let both = [KeepServers::Yes, KeepServers::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let both =
+        [KeepServers::Yes, KeepServers::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
     let [Some(server), Some(command)] = both else { return };
     let a = TYPESCRIPT[1].1;
     let good = "export const fresh = (): number => 1;\n";
@@ -377,7 +378,8 @@ const TYPESCRIPT: [(&str, &str); 3] = [
 
 #[test]
 fn tsc_finds_as_a_server_what_it_finds_as_a_command() {
-    let both = [KeepServers::Yes, KeepServers::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let both =
+        [KeepServers::Yes, KeepServers::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
     let [Some(server), Some(command)] = both else { return };
     let before = TYPESCRIPT[1].1;
     for after in [
@@ -396,7 +398,10 @@ fn tsc_finds_as_a_server_what_it_finds_as_a_command() {
     let caller = before.replace("old", "renewed");
     let caller = ("src/a.ts", Some(before), caller.as_str());
     for project in [&server, &command] {
-        assert_eq!(project.judge(&[caller, called]).iter().map(finding_texts).collect::<Vec<_>>(), [[""; 0]; 2]);
+        assert_eq!(
+            project.judge(&[caller, called]).iter().map(finding_texts).collect::<Vec<_>>(),
+            [[""; 0]; 2]
+        );
         let singly = project.finds(caller);
         assert!(singly.iter().any(|found| found.contains("renewed")), "{singly:?}");
     }

@@ -1,8 +1,8 @@
 //! A person's word that commands may run: how it is given, what ends it, and who cannot give it.
 
+pub mod fixture;
 mod record;
 mod running;
-pub mod fixture;
 
 use std::fs;
 use std::process::{Command, Stdio};

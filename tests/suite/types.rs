@@ -10,7 +10,7 @@ use lockgate::error::{Code, Error};
 use lockgate::gate::{Outcome, Watch};
 use lockgate::request::{
     Author, BlockFields, Direction, Entity, EntityKind, Expect, GateOptions, Mode, ReadRequest, Request,
-    UndoRequest, Target,
+    Target, UndoRequest,
 };
 use tempfile::TempDir;
 
@@ -31,7 +31,11 @@ impl Fixture {
         std::fs::write(root.join("quality.yaml"), policy).unwrap();
         let roots: [PathBuf; 1] = [root];
         let own = dir.path().join("own");
-        let workspace = Workspace::at(&roots).with_state_dir(&own).with_trust_override(TrustOverride::Process).open().unwrap();
+        let workspace = Workspace::at(&roots)
+            .with_state_dir(&own)
+            .with_trust_override(TrustOverride::Process)
+            .open()
+            .unwrap();
         Fixture::over(workspace, dir)
     }
 

@@ -136,8 +136,15 @@ fn packs_worktrees_and_detached_heads_are_read() {
     scene.write("outside/tree/a.py", BAD);
     let root = scene.at("outside/tree");
     let arguments = ["--root", root.to_str().unwrap()];
-    assert_eq!(finding_texts(&json(&scene, &arguments, 1)), ["a.py"], "its own HEAD, not that of the other folder");
-    assert_eq!(finding_texts(&json(&scene, &[&arguments[..], &["--base", "main~2"]].concat(), 1)), ["a.py", "b.py"]);
+    assert_eq!(
+        finding_texts(&json(&scene, &arguments, 1)),
+        ["a.py"],
+        "its own HEAD, not that of the other folder"
+    );
+    assert_eq!(
+        finding_texts(&json(&scene, &[&arguments[..], &["--base", "main~2"]].concat(), 1)),
+        ["a.py", "b.py"]
+    );
 }
 
 #[test]
@@ -156,7 +163,11 @@ fn submodules_and_other_repositories_are_left_to_themselves() {
     assert_eq!(judged(&answer), ["a.py"]);
     assert_eq!(answer["passed_over"][0]["path"], "lib");
     let root = scene.at("root/lib");
-    assert_eq!(finding_texts(&json(&scene, &["--root", root.to_str().unwrap()], 1)), ["l.py"], "by itself it is one");
+    assert_eq!(
+        finding_texts(&json(&scene, &["--root", root.to_str().unwrap()], 1)),
+        ["l.py"],
+        "by itself it is one"
+    );
 }
 
 #[test]

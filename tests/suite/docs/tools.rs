@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use lockgate::front::tools::{RepeatEffect, Effect, TOOLS, Tool};
+use lockgate::front::tools::{Effect, RepeatEffect, TOOLS, Tool};
 use lockgate::front::toolset::{Selection, Toolset};
 use serde_json::{Map, Value, json};
 

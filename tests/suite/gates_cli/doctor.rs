@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, gates, json, fixture};
+use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, fixture, gates, json};
 
 #[test]
 fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {

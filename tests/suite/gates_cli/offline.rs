@@ -70,7 +70,13 @@ pub(super) fn answered(
 }
 
 /// Judges an edit by the gate, and as the control by the same gate without `missing`.
-fn check_missing_packages(tool: &str, files: &[(&str, &str)], language: &str, edit: &serde_json::Value, fetch: &str) {
+fn check_missing_packages(
+    tool: &str,
+    files: &[(&str, &str)],
+    language: &str,
+    edit: &serde_json::Value,
+    fetch: &str,
+) {
     let (outcome, why) = judged(tool, "", files, language, edit);
     assert_eq!(outcome, "unavailable", "{tool}: {why}");
     assert!(why.starts_with("dependencies are not on this machine ("), "{tool}: {why}");

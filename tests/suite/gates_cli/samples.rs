@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{DEFINED, FAILS, FINDS, ILL, entry, executable, gates, json, fixture};
+use super::{DEFINED, FAILS, FINDS, ILL, entry, executable, fixture, gates, json};
 use crate::suite::wire::PATIENCE;
 
 #[test]

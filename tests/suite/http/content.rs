@@ -158,7 +158,8 @@ fn the_toolsets_of_a_token_follow_from_what_it_reaches() {
         + &entry("bob", OTHER, &format!("roots: [{plain}], organization: acme"))
         + &entry("carol", THIRD, &format!("roots: [{ruled}], organization: acme"));
     let served = scene.served(&format!("tokens:\n{tokens}"));
-    let [alice, bob, carol] = [TOKEN, OTHER, THIRD].map(|token| names(&mut served.client(token, ProtocolEra::New)));
+    let [alice, bob, carol] =
+        [TOKEN, OTHER, THIRD].map(|token| names(&mut served.client(token, ProtocolEra::New)));
     assert!(!alice.contains("replace_content") && alice.contains("safe_edit_file"), "{alice:?}");
     assert!(bob.contains("replace_content") && bob.contains("safe_edit_file"), "{bob:?}");
     assert!(

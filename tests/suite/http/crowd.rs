@@ -203,7 +203,8 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let shared = format!("roots: [{}]", root.path().display());
     let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
-    let served = ServerProcess::configured(&format!("limits: {{ requests: 2, sessions: 2 }}\ntokens:\n{tokens}"));
+    let served =
+        ServerProcess::configured(&format!("limits: {{ requests: 2, sessions: 2 }}\ntokens:\n{tokens}"));
     let client = served.client(TOKEN, ProtocolEra::New);
     let message = client.message(
         1,

@@ -187,7 +187,8 @@ fn tokens_of_one_root_share_it_and_the_journal_tells_them_apart() {
         + &entry("bob@laptop", OTHER, &of("tools: [edit, history]"))
         + &entry("reader", "the-token-of-a-reader-01234", &of("tools: [all], read_only: true"));
     let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
-    let (mut alice, mut bob) = (served.client(TOKEN, ProtocolEra::Old), served.client(OTHER, ProtocolEra::New));
+    let (mut alice, mut bob) =
+        (served.client(TOKEN, ProtocolEra::Old), served.client(OTHER, ProtocolEra::New));
     let made = edit_id(&mut alice, "a.py");
     edit_id(&mut bob, "b.py");
     let mut reader = served.client("the-token-of-a-reader-01234", ProtocolEra::Old);
@@ -255,7 +256,8 @@ fn who_shares_one_root_learns_nothing_of_the_other() {
     let (shared, own) = (at("shared").display().to_string(), at("own").display().to_string());
     let tokens = entry("alice", TOKEN, &of(&format!("{shared}, {own}"))) + &entry("bob", OTHER, &of(&shared));
     let served = ServerProcess::configured(&format!("tokens:\n{tokens}"));
-    let (mut alice, mut bob) = (served.client(TOKEN, ProtocolEra::Old), served.client(OTHER, ProtocolEra::New));
+    let (mut alice, mut bob) =
+        (served.client(TOKEN, ProtocolEra::Old), served.client(OTHER, ProtocolEra::New));
     edit_id(&mut alice, "a.py");
     let hidden = format!("{own}/hidden.py");
     let made = edit_id(&mut alice, &hidden);

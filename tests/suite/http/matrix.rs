@@ -182,7 +182,8 @@ fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
                         for &size in sizes {
                             knocks += 1;
                             let name = format!("{knocks}.txt");
-                            let one = RequestCase { host, origin, token: (shown, *status), method, size, era };
+                            let one =
+                                RequestCase { host, origin, token: (shown, *status), method, size, era };
                             send_request(&served, client, &one, &name);
                             if method == "POST" && one.wanted().0 == 200 {
                                 wanted.insert(name);

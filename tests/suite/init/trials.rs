@@ -19,7 +19,8 @@ const FAILS: &str = "echo 'No module named yamllint' >&2; exit 1";
 
 /// A project that names yamllint, with this program of that name in this folder.
 fn fixture(script: Option<&str>, folder: &str) -> Fixture {
-    let scene = Fixture::new(&[("a.yaml", "a: 1\n"), (".yamllint", "rules: {}\n"), (".gitignore", ".venv\n")]);
+    let scene =
+        Fixture::new(&[("a.yaml", "a: 1\n"), (".yamllint", "rules: {}\n"), (".gitignore", ".venv\n")]);
     if let Some(script) = script {
         let program = scene.folder.path().join(folder).join("yamllint");
         fs::create_dir_all(program.parent().unwrap()).unwrap();

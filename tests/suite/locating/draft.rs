@@ -2,7 +2,7 @@
 
 use super::dice::Random;
 use super::drift::Drift::*;
-use super::drift::{GUTTERS, Drift, Quote, Side};
+use super::drift::{Drift, GUTTERS, Quote, Side};
 use super::fixture::{LineOrigin, TextFixture, blank, indent_of};
 
 pub struct Draft {
@@ -13,8 +13,11 @@ pub struct Draft {
 
 impl Draft {
     pub fn new(world: &TextFixture) -> Draft {
-        let search =
-            world.block.clone().map(|index| (world.lines[index].text.clone(), LineOrigin::Kept(index))).collect();
+        let search = world
+            .block
+            .clone()
+            .map(|index| (world.lines[index].text.clone(), LineOrigin::Kept(index)))
+            .collect();
         let replace = world.rows.iter().map(|row| (row.text.clone(), row.from)).collect();
         Draft { search, replace, layers: Vec::new() }
     }
@@ -67,7 +70,9 @@ impl Draft {
         match layer {
             Trail if salt == 0 => self.each(|text, _| text.trim_end().to_owned()),
             Trail => self.each(|text, from| match from {
-                LineOrigin::Kept(index) | LineOrigin::Changed(index) if index % 2 == salt - 1 => format!("{text}  "),
+                LineOrigin::Kept(index) | LineOrigin::Changed(index) if index % 2 == salt - 1 => {
+                    format!("{text}  ")
+                }
                 _ => text.to_owned(),
             }),
             Dedent => {
@@ -112,7 +117,9 @@ impl Draft {
             Double => {
                 for side in [&mut self.search, &mut self.replace] {
                     let doubled = |line: (String, LineOrigin)| match line.1 {
-                        LineOrigin::Kept(index) if index % 3 == salt => vec![line, (String::new(), LineOrigin::Added)],
+                        LineOrigin::Kept(index) if index % 3 == salt => {
+                            vec![line, (String::new(), LineOrigin::Added)]
+                        }
                         _ => vec![line],
                     };
                     *side = std::mem::take(side).into_iter().flat_map(doubled).collect();
@@ -142,8 +149,8 @@ impl Draft {
             Prefix => {
                 for (sign, side) in [("-", &mut self.search), ("+", &mut self.replace)] {
                     for (text, from) in side {
-                        let kept =
-                            world.rows.iter().any(|row| row.from == *from) && matches!(from, LineOrigin::Kept(_));
+                        let kept = world.rows.iter().any(|row| row.from == *from)
+                            && matches!(from, LineOrigin::Kept(_));
                         *text = format!("{}{text}", if kept { " " } else { sign });
                     }
                 }

@@ -2,8 +2,8 @@
 
 use super::dice::Random;
 use super::draft::Draft;
-use super::fold::normal;
 use super::fixture::{LineOrigin, TextFixture};
+use super::fold::normal;
 
 /// One kind of drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use lockgate::error::{Error, NextCall};
 use lockgate::text::{Buffer, Plan};
 
 use super::dice::Random;
-use super::judge::Judge;
 use super::fixture::TextFixture;
-use super::{Applied, Locator, Outcome, case, check, naive, needle, read, real, with_crlf, fixture};
+use super::judge::Judge;
+use super::{Applied, Locator, Outcome, case, check, fixture, naive, needle, read, real, with_crlf};
 
 /// An applied edit is the edit of the undrifted text.
 fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
@@ -37,7 +37,9 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
     if let Some((why, bytes)) = differing(&outcome, &again) {
         return Err(told(why, bytes));
     }
-    if request.occurrences == Occurrences::Matches && window_text(&world, request.lines).contains(needle(&request)) {
+    if request.occurrences == Occurrences::Matches
+        && window_text(&world, request.lines).contains(needle(&request))
+    {
         // The contract of a plain replacement of strings.
         let literal = buffer.view().replace(needle(&request), &request.replace);
         return match &outcome {

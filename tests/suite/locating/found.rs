@@ -22,7 +22,10 @@ fn edited(
         lines: window.map(|(start, end)| LineWindow { start, end }),
         within: None,
         occurrences: aim,
-        tolerance: MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: TypoPolicy::Certain },
+        tolerance: MatchTolerance::Similar {
+            threshold: MatchTolerance::THRESHOLD,
+            typos: TypoPolicy::Certain,
+        },
         on_duplicate: OnDuplicate::Reject,
     };
     let applied = real(&request, &read(file.as_bytes().to_vec())).map_err(|why| why.code)?;

@@ -12,8 +12,8 @@
 //! takes one, lines that stay may end as it did.
 
 use super::drift::{Drift, Quote};
-use super::fold::folded;
 use super::fixture::{LineOrigin, Row, TextFixture, blank, indent_of};
+use super::fold::folded;
 
 /// A line that is not blank, with the blank lines before it.
 struct SplitText<'a> {
@@ -100,7 +100,8 @@ impl Judge<'_> {
     /// nothing shows which of them are meant.
     fn has_twins(&self) -> bool {
         let world = self.world;
-        let touched = world.rows.iter().filter(|row| !matches!(row.from, LineOrigin::Kept(_))).map(|row| &row.text);
+        let touched =
+            world.rows.iter().filter(|row| !matches!(row.from, LineOrigin::Kept(_))).map(|row| &row.text);
         let all = world.lines[world.block.clone()].iter().map(|line| &line.text).chain(touched);
         let mut all: Vec<String> = all.map(|line| folded(line)).filter(|line| !line.is_empty()).collect();
         all.sort_unstable();
@@ -169,8 +170,8 @@ impl Judge<'_> {
 
     fn end(&self, row: &Row, spot: &SplitText<'_>, last: bool) -> Result<(), String> {
         let world = self.world;
-        let paired =
-            world.rows.iter().all(|row| row.from != LineOrigin::Added) && world.rows.len() == world.block.len();
+        let paired = world.rows.iter().all(|row| row.from != LineOrigin::Added)
+            && world.rows.len() == world.block.len();
         let paired = paired && !self.has_twins() && !self.blanks_drifted();
         let own = match row.from {
             LineOrigin::Changed(index) if paired && alike(&world.lines[index].text, &row.text) => {
@@ -228,8 +229,9 @@ impl Judge<'_> {
             [Some(LineOrigin::Kept(above)), None] => Some(above + 1..self.world.lines.len()),
             _ => None,
         };
-        let own =
-            own.filter(|own| truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(LineOrigin::Kept)));
+        let own = own.filter(|own| {
+            truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(LineOrigin::Kept))
+        });
         if let Some(own) = own {
             let lines = || self.world.lines[own.clone()].iter().map(|line| (line.text.as_str(), line.end));
             let last = below.is_none();

@@ -4,7 +4,7 @@ use lockgate::edit::{Needle, Occurrences, Search};
 
 use super::dice::Random;
 use super::fixture::TextFixture;
-use super::{Locator, random_search, check, naive, read, real, fixture};
+use super::{Locator, check, fixture, naive, random_search, read, real};
 
 /// A file with two copies of a block, and a quote that is as far from one as from the other.
 fn twins(dice: &mut Random<'_>) -> Option<(Vec<u8>, Search)> {

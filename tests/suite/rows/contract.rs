@@ -7,7 +7,7 @@ mod past;
 mod texts;
 mod together;
 
-use super::fixture::{Storage, EntityFixture};
+use super::fixture::{EntityFixture, Storage};
 
 /// A test for each of these: the same answers from each store.
 macro_rules! alike {

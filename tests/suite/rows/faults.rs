@@ -17,13 +17,14 @@ use lockgate::engine::{EntityDatabase, Entry, ReadResponse, Report, Tenant, Work
 use lockgate::error::{Code, Disk, Error};
 use lockgate::gate::Watch;
 use lockgate::request::{
-    Author, Direction, Entity, Expect, GateOptions, HistoryRequest, Mode, ReadRequest, Request, UndoRequest, Target,
+    Author, Direction, Entity, Expect, GateOptions, HistoryRequest, Mode, ReadRequest, Request, Target,
+    UndoRequest,
 };
 use lockgate::text::Version;
 use tokio::runtime::Runtime;
 
-use super::postgres::PASSWORD;
 use super::fixture::{APP, OWNER, kind};
+use super::postgres::PASSWORD;
 
 /// A server of this process, with records of its own.
 #[derive(Clone)]
@@ -36,8 +37,12 @@ impl Client {
     pub fn new(url: &str, own: &Path) -> Client {
         let depot = Arc::new(EntityDatabase::from_url(url).unwrap());
         let tenant = Tenant::Organization(OWNER.to_owned());
-        let workspace =
-            Workspace::without_roots().with_state_dir(own).with_database(depot).with_tenant(tenant).open().unwrap();
+        let workspace = Workspace::without_roots()
+            .with_state_dir(own)
+            .with_database(depot)
+            .with_tenant(tenant)
+            .open()
+            .unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         Client { workspace, runtime: Arc::new(runtime.unwrap()) }
     }
@@ -62,13 +67,15 @@ impl Client {
 
     pub fn undo(&self, edit_id: &str) -> Result<Vec<Report>, Error> {
         let edit_id = Some(edit_id.to_owned());
-        let revert = UndoRequest { direction: Direction::Undo, edit_id, target: None, author: Author::default() };
+        let revert =
+            UndoRequest { direction: Direction::Undo, edit_id, target: None, author: Author::default() };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
     /// What stands there; `None` where nothing does.
     pub fn try_text(&self, path: &str) -> Result<Option<String>, Error> {
-        match self.runtime.block_on(self.workspace.run_read(ReadRequest::Whole(target(path)), Watch::idle())) {
+        match self.runtime.block_on(self.workspace.run_read(ReadRequest::Whole(target(path)), Watch::idle()))
+        {
             Ok(ReadResponse::Whole(reading)) => Ok(Some(reading.text.view().to_owned())),
             Err(refusal) if refusal.code == Code::FileNotFound => Ok(None),
             Ok(other) => panic!("{other:?}"),

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lockgate::edit::Edit;
-use lockgate::engine::{EntityDatabase, Entry, ReadResponse, EntryDiffs, Report, Tenant, Workspace};
+use lockgate::engine::{EntityDatabase, Entry, EntryDiffs, ReadResponse, Report, Tenant, Workspace};
 use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
 use lockgate::request::{
-    Author, Direction, Entity, EntityKind, Expect, GateOptions, HistoryRequest, ListRequest, Mode, ReadRequest,
-    Request, UndoRequest, SearchRequest, SearchScope, Target,
+    Author, Direction, Entity, EntityKind, Expect, GateOptions, HistoryRequest, ListRequest, Mode,
+    ReadRequest, Request, SearchRequest, SearchScope, Target, UndoRequest,
 };
 use tempfile::TempDir;
 
@@ -62,12 +62,20 @@ impl EntityFixture {
         std::fs::write(root.join("quality.yaml"), POLICY).unwrap();
         let servers = [0, 1].map(|number| {
             // Servers of files share their records; those of a database may run on different machines.
-            let own =
-                dir.path().join(if kept == Storage::Files { "own".to_owned() } else { format!("own{number}") });
+            let own = dir.path().join(if kept == Storage::Files {
+                "own".to_owned()
+            } else {
+                format!("own{number}")
+            });
             let roots: [PathBuf; 1] = [root.clone()];
             let depot = Arc::new(EntityDatabase::from_url(&url).unwrap());
             let tenant = Tenant::Organization(OWNER.to_owned());
-            Workspace::at(&roots).with_state_dir(&own).with_database(depot).with_tenant(tenant).open().unwrap()
+            Workspace::at(&roots)
+                .with_state_dir(&own)
+                .with_database(depot)
+                .with_tenant(tenant)
+                .open()
+                .unwrap()
         });
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -126,7 +134,14 @@ impl EntityFixture {
 
     pub fn request(&self, path: &str, edit: Edit, mode: Mode, expect: Expect) -> Request {
         let author = Author { tool: "suite".to_owned(), name: "tester".to_owned(), confirmation_id: None };
-        Request { target: self.target(path), edit, mode, expect, gate_options: GateOptions::default(), author }
+        Request {
+            target: self.target(path),
+            edit,
+            mode,
+            expect,
+            gate_options: GateOptions::default(),
+            author,
+        }
     }
 
     /// Edits, and writes down what was answered.
@@ -232,7 +247,11 @@ impl EntityFixture {
     }
 
     pub fn list(&self, prefix: &str, most: usize) -> Result<ReadResponse, Error> {
-        self.read(ReadRequest::List(ListRequest { prefix: prefix.to_owned(scopealm: self.realm(), most }))
+        self.read(ReadRequest::List(ListRequest {
+            prefix: prefix.to_owned(),
+            scope: self.realm(),
+            max_entries: most,
+        }))
     }
 
     /// What was answered so far.

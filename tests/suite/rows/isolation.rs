@@ -4,19 +4,19 @@
 //! compared, and what is somebody else's must be as it was.
 
 mod calls;
+mod fixture;
 mod settled;
 mod trial;
-mod fixture;
 
 use std::path::Path;
 
 use serde_json::json;
 
 use super::postgres::{Database, Postgres};
-use calls::{ACTOR, ACTORS_APP, FOREIGN, CallState, text};
+use calls::{ACTOR, ACTORS_APP, CallState, FOREIGN, text};
+use fixture::{Actor, Caller, Front, IsolationFixture, OWNED, Store};
 use settled::{app_file, make, settle, settle_foreign};
 use trial::Trial;
-use fixture::{Actor, Caller, Front, OWNED, Store, IsolationFixture};
 
 fn sqlite(dir: &Path) -> Store {
     Store::Sqlite(dir.join("content.db"))

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::fixture::{Storage, EntityFixture};
+use super::fixture::{EntityFixture, Storage};
 
 /// Texts, how often each is written, and patterns that are looked for in them.
 const TEXTS: usize = 20;
@@ -87,7 +87,11 @@ fn pattern() -> impl Strategy<Value = (String, bool)> {
 }
 
 /// All matches, or the code of the refusal.
-fn search_matches(world: &EntityFixture, pattern: &str, multiline: bool) -> Result<Vec<(String, usize)>, String> {
+fn search_matches(
+    world: &EntityFixture,
+    pattern: &str,
+    multiline: bool,
+) -> Result<Vec<(String, usize)>, String> {
     let look = SearchRequest {
         pattern: pattern.to_owned(),
         path: None,

@@ -22,7 +22,7 @@ use crate::suite::store::not_run;
 use crate::suite::wire::PATIENCE;
 pub use database::Database;
 pub use host::behind;
-use host::{id_of, is_dead, programs, output_text};
+use host::{id_of, is_dead, output_text, programs};
 pub use running::Ending;
 use running::{GUARD, Running};
 

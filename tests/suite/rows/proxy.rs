@@ -30,7 +30,8 @@ pub enum FaultPoint {
 }
 
 impl FaultPoint {
-    pub const ALL: [FaultPoint; 4] = [FaultPoint::Before, FaultPoint::Within, FaultPoint::AnswerLost, FaultPoint::AnswerCut];
+    pub const ALL: [FaultPoint; 4] =
+        [FaultPoint::Before, FaultPoint::Within, FaultPoint::AnswerLost, FaultPoint::AnswerCut];
 }
 
 /// How much later a late message comes than the question behind it.

@@ -24,8 +24,8 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         change(&scene.at("a.txt"));
         let (tree, content) = (scene.tree(), fs::read(scene.at("a.txt")).ok());
-        let error =
-            publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"first"))), b"ours").unwrap_err();
+        let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"first"))), b"ours")
+            .unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{}", error.message);
         assert!(
             error.message.contains(seen) && error.hint.unwrap().contains(seen),
@@ -102,7 +102,8 @@ fn a_folder_that_gave_way_to_something_else_is_a_conflict() {
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         fs::rename(scene.at("d"), scene.at("was")).unwrap();
         replace(&scene);
-        let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
+        let error =
+            publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{what}: {}", error.message);
         assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict, "{what}");
     }

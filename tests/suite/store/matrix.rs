@@ -226,7 +226,10 @@ fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
         };
         assert!(scene.files.publish(&[write], how, None).is_ok());
         assert_eq!((scene.text("a").as_str(), scene.text("b").as_str()), ("new", other));
-        assert_eq!((read_metadata(&scene.at("a")), read_metadata(&scene.at("b"))), (was, read_metadata(&scene.at("b"))));
+        assert_eq!(
+            (read_metadata(&scene.at("a")), read_metadata(&scene.at("b"))),
+            (was, read_metadata(&scene.at("b")))
+        );
     }
 }
 
@@ -256,7 +259,8 @@ fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_s
         assert_eq!(remove(&scene.files, "a").unwrap_err().code, Code::PermissionDenied);
         let place = scene.files.admit("a").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
-        let (before, after) = (Some(snapshot.expected(Content::new(b"old"))), Some(Content::new(b"the new one")));
+        let (before, after) =
+            (Some(snapshot.expected(Content::new(b"old"))), Some(Content::new(b"the new one")));
         let write = FileWrite {
             place: &place,
             before,

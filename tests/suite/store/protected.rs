@@ -120,8 +120,12 @@ fn a_link_whose_name_holds_no_secret_protects_nothing() {
 
 #[test]
 fn a_git_folder_under_another_name_is_protected_from_writing() {
-    let scene =
-        Fixture::new(&[("meta/HEAD", "ref"), ("meta/objects/x", ""), ("meta/refs/x", ""), ("meta/config", "")]);
+    let scene = Fixture::new(&[
+        ("meta/HEAD", "ref"),
+        ("meta/objects/x", ""),
+        ("meta/refs/x", ""),
+        ("meta/config", ""),
+    ]);
     assert_eq!(scene.code("meta/config"), Code::Protected);
     assert_eq!(scene.code("meta/hooks/post-checkout"), Code::Protected);
     assert!(scene.files.admit("other/config").is_ok());

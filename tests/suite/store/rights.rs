@@ -63,7 +63,8 @@ fn rights_withdrawn_after_admission_are_seen_when_publishing() {
     let place = scene.files.admit("a.txt").unwrap();
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     chmod(&scene.at("a.txt"), 0o444);
-    let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"old"))), b"new").unwrap_err();
+    let error =
+        publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"old"))), b"new").unwrap_err();
     assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::PermissionDenied, "old"));
 }
 

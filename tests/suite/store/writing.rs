@@ -164,7 +164,9 @@ fn taking_the_bytes_leaves_a_snapshot_to_publish_with() {
     let bytes = snapshot.take_bytes();
     assert!(snapshot.bytes().is_empty());
     assert!(
-        !publish(&scene.files, &place, Some(snapshot.expected(Content::new(&bytes))), b"new").unwrap().created
+        !publish(&scene.files, &place, Some(snapshot.expected(Content::new(&bytes))), b"new")
+            .unwrap()
+            .created
     );
     assert_eq!(scene.text("a.txt"), "new");
 }

@@ -9,7 +9,7 @@ use lockgate::text::Version;
 
 use super::asked::{FIVE, written};
 use crate::suite::edits::{content, insertion, lines, search};
-use crate::suite::rows::fixture::{Storage, EntityFixture, version};
+use crate::suite::rows::fixture::{EntityFixture, Storage, version};
 
 pub fn the_four_modes(world: &EntityFixture) {
     let made = written(world, "src/a.txt", content(FIVE));

@@ -42,7 +42,12 @@ pub fn lines_and_whole_texts(world: &EntityFixture) {
 }
 
 /// What a search showed, in a line for each match.
-pub fn search_paths(world: &EntityFixture, pattern: &str, path: Option<&str>, most: usize) -> Result<Vec<String>, Code> {
+pub fn search_paths(
+    world: &EntityFixture,
+    pattern: &str,
+    path: Option<&str>,
+    most: usize,
+) -> Result<Vec<String>, Code> {
     let sight = world.search(pattern, path, most);
     let shown = sight.map(|sight| match sight {
         ReadResponse::Matches(matches) => {

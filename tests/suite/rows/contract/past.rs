@@ -106,6 +106,7 @@ pub fn what_is_remembered(world: &EntityFixture) {
     let shown = world.remembered(&made);
     assert!(shown.diffs[0].as_ref().unwrap().contains("+five\n"), "{:?}", shown.diffs);
     // Both servers remember the same.
-    let again = lockgate::request::HistoryRequest { target: Some(world.target("src/a.txt")), max_entries: 10 };
+    let again =
+        lockgate::request::HistoryRequest { target: Some(world.target("src/a.txt")), max_entries: 10 };
     assert_eq!(world.runtime.block_on(world.servers[1].history(again)).unwrap(), of_a);
 }

@@ -51,7 +51,8 @@ pub fn many_servers_at_one_text(world: &EntityFixture) {
         .filter(|(_, answer)| !matches!(answer, Ok(Status::Written) | Err(Code::EditConflict)))
         .collect();
     assert!(other.is_empty(), "{other:?}");
-    let history = lockgate::request::HistoryRequest { target: Some(world.target("src/a.txt")), max_entries: 1000 };
+    let history =
+        lockgate::request::HistoryRequest { target: Some(world.target("src/a.txt")), max_entries: 1000 };
     let history = world.runtime.block_on(world.servers[0].history(history)).unwrap();
     assert_eq!(history.len(), acknowledged.len() + 1);
     // The past is one chain: each edit began with what the one before it left.

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::json;
 
-use super::super::postgres::{Ending, Postgres};
 use super::super::fixture::{APP, OWNER};
-use super::{Client, WriteOutcome, WriteLog, the_app};
+use super::super::postgres::{Ending, Postgres};
+use super::{Client, WriteLog, WriteOutcome, the_app};
 use crate::suite::wire::{Server, lockgate};
 
 const WORKERS: usize = 4;
@@ -38,7 +38,9 @@ fn edits_are_there_once_however_the_database_ended() {
                     let answer = servers[(worker + number) % 2].append(&ledger.path.clone(), &line);
                     match ledger.note(&line, &answer) {
                         WriteOutcome::There => there.fetch_add(1, Ordering::SeqCst),
-                        WriteOutcome::Absent | WriteOutcome::Unknown => refused.fetch_add(1, Ordering::SeqCst),
+                        WriteOutcome::Absent | WriteOutcome::Unknown => {
+                            refused.fetch_add(1, Ordering::SeqCst)
+                        }
                     };
                 }
             });

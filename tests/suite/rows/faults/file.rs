@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lockgate::error::Code;
 use rusqlite::Connection;
 
-use super::{Client, WriteOutcome, WriteLog, clear, write_outcome, the_app};
+use super::{Client, WriteLog, WriteOutcome, clear, the_app, write_outcome};
 
 struct Fixture {
     dir: tempfile::TempDir,
@@ -64,7 +64,9 @@ fn nothing_is_acknowledged_into_a_file_that_was_removed() {
             continue;
         }
         match write_outcome(&answer) {
-            WriteOutcome::There => assert_eq!(there, Some(text), "it was acknowledged, and nobody else sees it"),
+            WriteOutcome::There => {
+                assert_eq!(there, Some(text), "it was acknowledged, and nobody else sees it")
+            }
             WriteOutcome::Absent => assert_ne!(there, Some(text)),
             WriteOutcome::Unknown => panic!("{answer:?}"),
         }

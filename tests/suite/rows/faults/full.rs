@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::super::postgres::{KEEPER, Postgres, behind};
-use super::{Client, WriteOutcome, WriteLog, write_outcome, the_app};
+use super::{Client, WriteLog, WriteOutcome, the_app, write_outcome};
 use crate::suite::store::not_run;
 use crate::suite::wire::{Server, lockgate};
 

@@ -1,7 +1,7 @@
 //! A database that lets nobody in, is gone, or is kept busy by others: a clear refusal, and service when it is over.
 
 use super::super::postgres::{KEEPER, PASSWORD, Postgres};
-use super::{Client, WriteOutcome, clear, write_outcome, the_app};
+use super::{Client, WriteOutcome, clear, the_app, write_outcome};
 
 /// What a person does to a database, and how it is undone.
 fn troubles(name: &str) -> [(&'static str, String, String); 5] {
@@ -60,7 +60,11 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
         println!("{what}: {}", refusal.message);
         assert!(!refusal.message.contains(name.as_str()), "{}", refusal.message);
         let fresh = Client::new(&url, &dir.path().join(number.to_string()));
-        assert_eq!(write_outcome(&fresh.put("src/a.txt", &format!("{what}\n"))), WriteOutcome::Absent, "{what}");
+        assert_eq!(
+            write_outcome(&fresh.put("src/a.txt", &format!("{what}\n"))),
+            WriteOutcome::Absent,
+            "{what}"
+        );
         change(&undone);
         assert_eq!(server.text("src/a.txt").as_deref(), Some("begin\n"), "{what}");
         for (client, text) in [(&server, "other\n"), (&fresh, "begin\n")] {

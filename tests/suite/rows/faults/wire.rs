@@ -9,7 +9,7 @@ use lockgate::request::Expect;
 
 use super::super::postgres::{Database, Postgres};
 use super::super::proxy::{FaultPoint, Proxy, Then, When};
-use super::{Client, WriteOutcome, WriteLog, clear, write_outcome, request, the_app};
+use super::{Client, WriteLog, WriteOutcome, clear, request, the_app, write_outcome};
 
 /// A database, a server that reaches it by the proxy, and one that reaches it past the proxy.
 struct Fixture {
@@ -148,7 +148,9 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
             let new = |path: &String| request(path, Edit::Content(format!("{number}\n")), Expect::Absent);
             scene.served.edit_all(paths(number).iter().map(new).collect())
         },
-        |number, answer| assert_eq!(there(number), [write_outcome(answer) == WriteOutcome::There; 3], "{number}"),
+        |number, answer| {
+            assert_eq!(there(number), [write_outcome(answer) == WriteOutcome::There; 3], "{number}")
+        },
     );
     let made = |number: usize| {
         let new = |path: &String| request(path, Edit::Content(format!("{number}\n")), Expect::Absent);
@@ -159,7 +161,9 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
     scene.at_each(
         (1, FaultPoint::AnswerLost, Then::Mended),
         |number| scene.served.undo(&made(number)),
-        |number, answer| assert_eq!(there(number + 1000), [write_outcome(answer) != WriteOutcome::There; 3], "{number}"),
+        |number, answer| {
+            assert_eq!(there(number + 1000), [write_outcome(answer) != WriteOutcome::There; 3], "{number}")
+        },
     );
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::calls::{ACTORS_APP, FOREIGN, FOREIGN_APP, FREE_APP, CallState, text};
+use super::calls::{ACTORS_APP, CallState, FOREIGN, FOREIGN_APP, FREE_APP, text};
 use super::fixture::{Actor, Caller, IsolationFixture};
 use crate::suite::wire::Answer;
 

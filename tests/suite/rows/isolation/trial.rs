@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::calls::{Random, FOREIGN, CallState, call, own};
+use super::calls::{CallState, FOREIGN, Random, call, own};
+use super::fixture::{Actor, Caller, Front, IsolationFixture, Store};
 use super::settled::{settle, settle_foreign};
-use super::fixture::{Actor, Caller, Front, Store, IsolationFixture};
 use crate::suite::wire::Answer;
 
 /// What an answer says differently each time, and what stands for it.
@@ -88,7 +88,16 @@ impl Trial {
         worlds.iter_mut().for_each(|world| settle(world, actors[1]));
         let callers = [0, 1].map(|at| worlds[at].caller(actors[at]));
         let foreign = worlds[0].store.rows_of(FOREIGN);
-        Trial { seed, dice: Random(seed), worlds, callers, foreigner, foreign, known, answers: HashMap::new() }
+        Trial {
+            seed,
+            dice: Random(seed),
+            worlds,
+            callers,
+            foreigner,
+            foreign,
+            known,
+            answers: HashMap::new(),
+        }
     }
 
     /// Makes so many calls; `Err` tells of the first that was answered otherwise in the two worlds, or changed what is
