@@ -1,6 +1,7 @@
-//! Whether a gate finds in a sample what the sample says, be it in a recorded output or here and now.
+//! Compares the findings of a gate with those that a sample expects, from a recorded output or a real run.
 //!
-//! Invariant: an agreement is one of every finding, in the order of the text; a finding in another file is in none.
+//! Invariant: they agree only if every finding matches, in the order of the text; a finding in another file
+//! never matches.
 #![deny(clippy::disallowed_methods)]
 
 use super::finding::Finding;
@@ -9,7 +10,8 @@ use crate::policy::{Expected, Sample};
 /// The placeholder for the project's directory in an expected message.
 const ROOT: &str = "{root}";
 
-/// In what a sample and a gate differ: all between the first and the last difference, in the order of the text.
+/// The difference between expected and actual findings: everything from the first mismatch to the last, in
+/// the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// Expected by the sample but not found.
@@ -18,7 +20,7 @@ pub struct Mismatch {
     pub unexpected: Vec<Finding>,
 }
 
-/// Compares what a sample says with what was found in it; nothing where they agree.
+/// Compares the expected findings of a sample with the actual ones; `None` if they agree.
 pub fn mismatch(sample: &Sample, found: &[Finding]) -> Option<Mismatch> {
     let mut found: Vec<&Finding> = found.iter().collect();
     found.sort_by_key(|finding| (finding.elsewhere.is_some(), finding.line, finding.column));
@@ -41,7 +43,7 @@ fn agrees(expected: &Expected, found: &Finding) -> bool {
         && expected.message.as_ref().is_none_or(|part| holds(&found.message, part))
 }
 
-/// True if a message contains such a part; `{root}` in it matches any text.
+/// True if a message contains `part`; `{root}` in it matches any text.
 fn holds(message: &str, part: &str) -> bool {
     let mut rest = Some(message);
     for piece in part.split(ROOT) {

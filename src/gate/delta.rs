@@ -1,12 +1,13 @@
-//! What an edit brought: findings after it that were not there before.
+//! Finds the new findings of an edit: those after it that were not there before.
 //!
-//! Findings are compared as multisets by file, code, words without numbers, and the text of the line they stand on. A finding
-//! whose words change from run to run brings an identity of its own, which is compared in their place. A
-//! finding that moved with its line is the old one, and so is one whose line was written anew; a second copy of an old
-//! finding is new. The lines of other files are not known here, and do not move. Of a long line both ends and the length are
-//! compared: a page of ten megabytes on one line took ten gigabytes when each finding on it had a copy of the line.
+//! Findings are compared as multisets by file, code, message without numbers, and the text of their line. A
+//! gate can give a finding an identity, which is compared instead of a message that changes from run to run.
+//! A finding that moved with its line is old, and so is one whose line was rewritten. A second copy of an old
+//! finding is new. Findings in other files do not move, because the lines of those files are not known here.
+//! Of a long line, only both ends and the length are compared: a page of ten megabytes on one line took ten
+//! gigabytes when each finding on it had a copy of the line.
 //!
-//! Invariant: the number of old findings after an edit is never larger than the number of findings before it.
+//! Invariant: the number of old findings after an edit never exceeds the number of findings before it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -17,50 +18,49 @@ use crate::text::{LineMap, Lines};
 /// The certainty of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Belief {
-    /// It is.
+    /// The finding is a fault in any case.
     Certain,
-    /// Good texts give it too.
+    /// Valid texts can cause it too.
     Doubtful,
 }
 
-/// The most bytes of a line that are kept with a finding.
+/// The maximum length of a line that is kept with a finding, in bytes.
 const LONGEST_LINE: usize = 512;
 
-/// A finding, as far as it is compared.
+/// The properties of a finding that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ComparedFinding {
-    /// The file that it is about, where that is not the edited one.
+    /// The path of the file, if it is not the edited one.
     pub(super) elsewhere: Option<String>,
-    /// First line of what was found, 1-based.
+    /// The first line of the finding, 1-based.
     pub(super) line: usize,
-    /// Last line of it.
+    /// The last line of the finding, 1-based and inclusive.
     pub(super) end_line: usize,
-    /// Whether each of these lines is found, and not what begins on the first of them.
+    /// Set when the finding is about each of these lines, not about something that begins on the first.
     pub(super) is_stretch: bool,
-    /// 1-based column, in characters.
+    /// The column, 1-based, in characters of the line.
     pub(super) column: usize,
-    /// The rule's name.
+    /// The name of the rule, if the gate gives one.
     pub(super) code: Option<String>,
-    /// How grave it is for whoever saw it; findings are the same whatever that is.
+    /// The severity that the gate reports; findings are equal whatever it is.
     pub(super) severity: Severity,
-    /// The message.
     pub(super) message: String,
-    /// By what it is the same as another one in the place of its message; empty where that is the message itself.
+    /// The parts that are compared instead of the message; empty if the message is compared.
     pub(super) identity: BTreeSet<String>,
-    /// The certainty of the finding.
     pub(super) belief: Belief,
-    /// The text of the line around, without the space at its ends; empty for another file. Of a long line its ends and its length.
+    /// The trimmed text of its line; empty for another file. Of a long line, both ends and the length.
     pub(super) around: String,
 }
 
 impl ComparedFinding {
-    /// Marks one place; a finding at the very start of a text speaks of the text as a whole, not of its first line.
+    /// Creates a finding at a position. One at the very start of a text is about the whole text, not about
+    /// its first line.
     pub(super) fn new(lines: Lines<'_>, (line, column): (usize, usize), message: String) -> ComparedFinding {
         let around = if (line, column) == (1, 1) { "" } else { lines.text(line).trim() };
         ComparedFinding::at((line, column), message, around)
     }
 
-    /// Marks a place in another file.
+    /// Creates a finding in another file.
     pub(super) fn elsewhere(
         path: String,
         (line, column): (usize, usize),
@@ -90,7 +90,7 @@ impl ComparedFinding {
         (self.elsewhere.as_deref(), code, words, &self.around)
     }
 
-    /// Its code, and its words without the numbers between them.
+    /// Returns the code, and the identity or else the message without its numbers.
     fn identity_text(&self) -> (Option<&str>, String) {
         if !self.identity.is_empty() {
             let parts: Vec<&str> = self.identity.iter().map(String::as_str).collect();
@@ -101,7 +101,8 @@ impl ComparedFinding {
         (self.code.as_deref(), words.filter(|word| !number(word)).collect::<Vec<_>>().join(" "))
     }
 
-    /// Where it stands, on this side of the pieces; `stayed` is what became of its line if that is in none.
+    /// Returns the position on one side of `pieces`. `stayed` is its line after the edit, for a finding
+    /// outside of all pieces.
     fn position(
         &self,
         pieces: &[ReplacedLines],
@@ -118,20 +119,20 @@ impl ComparedFinding {
         }
     }
 
-    /// Returns true where `before` says all that this one says, and it is known of both by what they are told apart: a run
-    /// that fails in fewer places than before.
+    /// True if both findings have identities and that of `before` contains this one, as for a run that fails
+    /// in fewer places than before.
     fn is_part_of(&self, before: &ComparedFinding) -> bool {
         let is_same = (&self.elsewhere, &self.code) == (&before.elsewhere, &before.code);
         is_same && !self.identity.is_empty() && self.identity.is_subset(&before.identity)
     }
 
-    /// The line on which it stands after the edit; nothing when that is gone.
+    /// Returns its line after the edit; `None` if the edit removed the line.
     fn rebased_line(&self, map: &LineMap) -> Option<usize> {
         if self.elsewhere.is_some() { Some(self.line) } else { map.new_line_of(self.line) }
     }
 }
 
-/// A line as it is compared: whole, or where it is long its ends with its length between them.
+/// Returns a line for comparison: unchanged if short, otherwise both ends with the length between them.
 fn shortened(line: &str) -> String {
     if line.len() <= LONGEST_LINE {
         return line.to_owned();
@@ -144,10 +145,12 @@ fn shortened(line: &str) -> String {
 /// The properties that identify a finding on both sides.
 type FindingIdentity<'a> = (Option<&'a str>, Option<&'a str>, String, &'a str);
 
-/// Tells of each finding after an edit whether the edit brought it; `lines` are how many there were and are.
+/// Flags each finding after an edit that is new. The pair gives the number of lines before and after the
+/// edit.
 ///
-/// It did where there is no partner before. But what is said of a line that stayed, or of lines that the edit wrote anew,
-/// and was said of that line or of those that they replace, is no news either, whatever the text of the line around.
+/// A finding without a partner before the edit is new, with two exceptions, whatever the text of its line:
+/// its line stayed and had the same finding, or its line was rewritten and the replaced lines had the same
+/// finding.
 pub(super) fn flag_new(
     before: &[ComparedFinding],
     after: &[ComparedFinding],
@@ -171,12 +174,12 @@ pub(super) fn flag_new(
     new
 }
 
-/// Decides anew of stretches of lines, as formatters find them, whether the edit brought them.
+/// Corrects the flags of stretches of lines, as formatters report them.
 ///
-/// A stretch grows, splits and joins with others, so its first line and its words say little of it: it is old where each of its
-/// lines was found before. That is a line that stayed in a stretch, one with the text of a line of a stretch, or one that was
-/// written in the place of such a line. A stretch with a line that stayed and was not found before is left as it is: the edit
-/// changed what is around, or the program's differences fell out otherwise.
+/// A stretch grows, splits and joins with others, so its first line and its message say little. It is old if
+/// each of its lines was found before: the line stayed and was in a stretch, has the text of a line in a
+/// stretch, or replaced such a line. If a line stayed and was not found before, the flag of its stretch does
+/// not change: the edit changed the context, or the program's differences came out otherwise.
 pub(super) fn settle_stretches(
     before: &[ComparedFinding],
     after: &[ComparedFinding],
@@ -231,20 +234,20 @@ pub(super) fn settle_stretches(
 /// A position that is comparable on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum FindingPosition {
-    /// On a line that stayed, by its number after the edit.
+    /// A line that stayed, by its number after the edit.
     Line(usize),
-    /// In lines that were written anew, by their place in the list of all.
+    /// Rewritten lines, by their index among all pieces.
     Piece(usize),
-    /// Nowhere that could be compared.
+    /// No position that can be compared.
     Nowhere,
 }
 
 /// The findings without a partner on the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unmatched {
-    /// For each finding before: whether it is gone.
+    /// For each finding before the edit: true if it is gone.
     pub(super) gone: Vec<bool>,
-    /// For each finding after: whether it is new.
+    /// For each finding after the edit: true if it is new.
     pub(super) new: Vec<bool>,
 }
 
@@ -273,7 +276,7 @@ pub(super) fn unmatched(before: &[ComparedFinding], after: &[ComparedFinding], m
     result
 }
 
-/// The equal findings of both sides, by their index, in the order of the text.
+/// The equal findings of both sides by their index, in the order of the text.
 #[derive(Default)]
 struct Pair {
     old: Vec<usize>,
@@ -281,7 +284,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Matches first what stayed on its line, then the rest in the order of the text.
+    /// Matches findings that stayed on their line first, then the rest in the order of the text.
     fn settle(
         mut self,
         before: &[ComparedFinding],
@@ -314,7 +317,7 @@ impl Pair {
     }
 }
 
-/// Takes one of what is counted under this key, where there is one left.
+/// Decrements the count of a key; false if there is none left.
 fn take<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) -> bool {
     let Some(count) = counts.get_mut(&key).filter(|count| **count > 0) else { return false };
     *count -= 1;
@@ -327,16 +330,16 @@ fn set(flags: &mut [bool], index: usize) {
     }
 }
 
-/// Lines that the edit replaced, and the lines that stand there now; an empty range ends before its start.
+/// The lines that an edit replaced and their replacement; an empty range ends before its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReplacedLines {
-    /// First and last line before.
+    /// The first and last line before the edit, 1-based.
     pub(super) old: (usize, usize),
-    /// First and last line after.
+    /// The first and last line after the edit, 1-based.
     pub(super) new: (usize, usize),
 }
 
-/// Finds the pieces that the edit changed: everything between two lines that stayed.
+/// Returns the pieces that the edit changed: everything between two lines that stayed.
 pub(super) fn pieces(map: &LineMap, old_count: usize, new_count: usize) -> Vec<ReplacedLines> {
     let mut pieces = Vec::new();
     let (mut old_start, mut new_start) = (1, 1);
@@ -415,7 +418,7 @@ mod tests {
         assert_eq!(lines(" bad 1\n bad 2\n", " bad 3\n bad 4\n bad 5\n"), [3]);
     }
 
-    /// A formatter that takes the space at the beginning of lines away finds each run of lines that have some.
+    /// Returns the findings of a formatter that removes leading space: one for each run of lines with some.
     fn runs(buffer: &Buffer) -> Vec<ComparedFinding> {
         let lines = buffer.lines();
         let is_found = |line: usize| (1..=lines.count()).contains(&line) && lines.text(line).starts_with(' ');
@@ -429,7 +432,8 @@ mod tests {
         begins.map(run).collect()
     }
 
-    /// The first lines of the runs that are new: by their first line and their words alone, and by all of their lines.
+    /// Returns the first lines of the new runs: by their first line and message alone, and by all of their
+    /// lines.
     fn new_runs(before: &str, after: &str) -> (Vec<usize>, Vec<usize>) {
         let (old, now) = (buffer(before), buffer(after));
         let map = old.rewrite(after).unwrap().line_map(&old, &now);
@@ -605,7 +609,7 @@ mod tests {
         let held: usize = (2..1002).map(|column| mark(column).around.len()).sum();
         // The control: a copy each would be 300 MB.
         assert!(held < 1000 * (LONGEST_LINE + 20) && line.len() * 1000 > 100 * held, "{held}");
-        // The line is still known where it moved, and told from another one.
+        // The line is still recognized after a move, and differs from another one.
         assert_eq!(shortened(&line), shortened(&line.clone()));
         assert_ne!(shortened(&line), shortened(&format!("{line}{line}")));
         assert_ne!(shortened(&line), shortened(&line.replacen('é', "aa", 1)));

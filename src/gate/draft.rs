@@ -1,57 +1,57 @@
-//! What the gates are given to judge.
+//! The draft that gates judge.
 
 use std::fmt;
 
 use crate::policy::Language;
 use crate::text::{Buffer, LineMap};
 
-/// A file as it would be after an edit, beside what it was.
+/// The text of a file before and after an edit.
 #[derive(Clone, Copy)]
 pub struct Draft<'a> {
     /// The path of the file relative to its root, with `/` as the separator.
     pub path: &'a str,
-    /// The file's language, where it is known.
+    /// The language of the file, if known.
     pub language: Option<&'static Language>,
-    /// The file before the edit; nothing for a new file.
+    /// The text before the edit; `None` for a new file.
     pub before: Option<&'a Buffer>,
-    /// The file after the edit.
+    /// The text after the edit.
     pub after: &'a Buffer,
     /// Maps lines of the text before to lines of the text after.
     pub map: &'a LineMap,
     /// The location of both texts.
     pub input_location: InputLocation,
-    /// Tells whether there is something at another path, relative to the same root.
+    /// Returns true if a path relative to the same root exists.
     pub files_exist: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 /// The location of a text that a program checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputLocation {
-    /// In the place of a file that is on disk.
+    /// The text replaces that of a file on disk.
     OverFile,
     /// The text belongs to no file.
     Alone,
 }
 
 impl InputLocation {
-    /// Where a draft stands whose text before, if there was any, is that of a file.
+    /// Returns the location of a draft whose text before, if any, is that of a file.
     pub fn of_file(before: Option<&Buffer>) -> InputLocation {
         if before.is_some() { InputLocation::OverFile } else { InputLocation::Alone }
     }
 }
 
 impl Draft<'_> {
-    /// Tells whether the text after the edit is the one before.
+    /// True if the edit leaves the text unchanged.
     pub(super) fn changes_nothing(&self) -> bool {
         self.before.is_some_and(|before| before.version() == self.after.version())
     }
 
-    /// Tells whether the edit wrote this line of the new text.
+    /// True if the edit wrote this line of the new text, 1-based.
     pub(super) fn wrote(&self, line: usize) -> bool {
         self.before.is_none() || self.map.touched(line)
     }
 
-    /// Tells whether one of the lines that the edit wrote imports something.
+    /// True if a line that the edit wrote imports something.
     pub(super) fn adds_import(&self) -> bool {
         let lines = self.after.lines();
         let imports = |language: &Language| {

@@ -1,4 +1,4 @@
-//! Why a gate gave no answer.
+//! The errors of gates that gave no answer, and the outcomes that they lead to.
 
 use super::syntax::ParseFailure;
 use super::verdict::Outcome;
@@ -7,26 +7,26 @@ use super::watch::Halt;
 /// The reason that a gate gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GateError {
-    /// It was not asked.
+    /// The gate did not run, for this reason.
     Skipped(String),
-    /// It would mend the draft, but only together with lines that the edit left alone; what is said of it.
+    /// The fixer would change the draft, but only together with lines outside of the edit; the message.
     Partial(&'static str),
-    /// It was not asked, because nobody has allowed its program to run.
+    /// The gate did not run, because its program is not trusted.
     Withheld(String),
-    /// Its program is not to be had here.
+    /// The program of the gate is not available on this machine.
     Unavailable(String),
-    /// Its language server could not be asked, so that its command may be.
+    /// The language server could not be asked; a command can run instead.
     Unreachable(String),
-    /// It failed.
+    /// The gate failed, for this reason.
     Broken(String),
-    /// Its time was up, and what it was at then.
+    /// The time limit was reached; the step that took too long.
     TimedOut(String),
-    /// The caller has gone, or the time is up.
+    /// The caller cancelled the call, or the time limit was reached.
     Halted(Halt),
 }
 
 impl GateError {
-    /// The same, said of another text than the draft, as in `on its canary`.
+    /// Adds the text that the error is about, if it is not the draft: `on its canary`.
     pub(super) fn with_context(self, text: &str) -> GateError {
         match self {
             GateError::Unavailable(why) => GateError::Unavailable(format!("on {text}: {why}")),
@@ -41,7 +41,7 @@ impl GateError {
         }
     }
 
-    /// Gives what became of the gate, and why.
+    /// Returns the outcome of the gate and the reason.
     pub(super) fn outcome(&self) -> (Outcome, &str) {
         match self {
             GateError::Skipped(why) | GateError::Withheld(why) => (Outcome::Skipped, why),

@@ -1,42 +1,42 @@
-//! What a gate says about one place of a draft.
+//! A finding of a gate at one position of a draft.
 //!
-//! Invariant: a message holds no ANSI sequence and no character that steers, reorders or hides text, and at most 300
-//! characters, whatever the file or the parser put into it.
+//! Invariant: a message contains no ANSI sequence, no control or bidirectional character and no invisible
+//! character, and at most 300 characters, whatever the file or the program put into it.
 #![deny(clippy::disallowed_methods)]
 
 pub use crate::policy::Severity;
 use crate::text::is_control_or_bidi;
 
-/// The longest message, in characters.
+/// The maximum length of a message, in characters.
 pub(super) const LONGEST_MESSAGE: usize = 300;
 
-/// One thing that a gate found, and where.
+/// A finding of a gate and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The gate that found it.
+    /// The name of the gate that reported it.
     pub gate: String,
-    /// The severity.
+    /// The severity; at most a warning if the gate only warns.
     pub severity: Severity,
-    /// The file that it is about, where that is not the edited one: relative to the root.
+    /// The path of the file relative to the root, if it is not the edited one.
     pub elsewhere: Option<String>,
-    /// 1-based line of the draft, or of the other file.
+    /// The line in the draft or in the other file, 1-based.
     pub line: usize,
-    /// 1-based column, in characters of the line.
+    /// The column in characters of the line, 1-based.
     pub column: usize,
-    /// The rule's name, where the gate has one.
+    /// The name of the rule, if the gate gives one.
     pub code: Option<String>,
     /// The message, on one line.
     pub message: String,
     /// Set when the edit introduced the finding.
     pub fresh: bool,
-    /// Whether the edit has to answer for it: it brought it, or the policy's baseline counts old ones, too.
+    /// Set when the finding counts against the edit: it is new, or the policy's baseline includes old ones.
     pub counts: bool,
     /// Set when the finding rejects the edit in strict mode.
     pub blocking: bool,
 }
 
 impl Finding {
-    /// Notes an error at a place; the judge adds the gate's name and what it means for the edit.
+    /// Creates an error at a position; `judge` adds the name of the gate, the severity and the flags.
     pub fn new(line: usize, column: usize, message: &str) -> Finding {
         Finding {
             gate: String::new(),
@@ -52,7 +52,7 @@ impl Finding {
         }
     }
 
-    /// Names the rule that was broken.
+    /// Sets the name of the rule.
     #[must_use]
     pub fn code(mut self, code: impl Into<String>) -> Finding {
         self.code = Some(code.into());
@@ -60,7 +60,7 @@ impl Finding {
     }
 }
 
-/// Gives a foreign text as one line that can be shown anywhere, cut where it is too long.
+/// Returns an untrusted text as one line that is safe to display, cut to the maximum length.
 pub fn sanitize(text: &str) -> String {
     let mut shown = String::new();
     let mut characters = text.chars().peekable();
@@ -79,7 +79,7 @@ pub fn sanitize(text: &str) -> String {
     cut(shown.trim())
 }
 
-/// Reads past the rest of an ANSI sequence: `[`, its parameters, and the letter that ends it.
+/// Skips the rest of an ANSI sequence: `[`, its parameters and the final letter.
 fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     if characters.next_if_eq(&'[').is_none() {
         return;

@@ -12,20 +12,20 @@ use crate::text::{Buffer, Hints};
 /// The environment in which gates of the kind `command` judge one draft.
 #[derive(Debug, Clone, Copy)]
 pub struct GateEnv<'a> {
-    /// The absolute path of the root in which the file really lies.
+    /// The absolute path of the root that really contains the file.
     pub root: &'a Path,
-    /// Permission to run programs.
+    /// The permission to run the programs of the gates.
     pub exec_permission: &'a ExecPermission,
     /// State kept between calls: caches, slots and servers.
     pub runtime: &'a GateRuntime,
     /// The minimum isolation of programs.
     pub isolation: Isolation,
-    /// A folder of lockgate's own in which programs may keep what they know of this root; absent where there is none.
+    /// A folder owned by lockgate for the caches of programs in this root; `None` if there is none.
     pub cache: Option<&'a Path>,
 }
 
 impl GateEnv<'_> {
-    /// Starts the language servers that would be asked about a file, where servers are kept and these may run.
+    /// Starts the language servers for a file, if servers are kept running and these are trusted.
     pub fn prewarm(&self, terms: &EffectiveRules<'_>, path: &str, language: Option<&'static Language>) {
         let ExecPermission::Granted(pins) = self.exec_permission else { return };
         let Ok(text) = Buffer::read(Vec::new(), Hints::default()) else { return };
@@ -60,10 +60,10 @@ impl GateEnv<'_> {
 /// Permission to run the programs that a policy names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecPermission {
-    /// A person allowed these programs.
+    /// The programs that a person trusts.
     Granted(ResolvedPrograms),
-    /// No person allowed them; the reason, for the answer.
+    /// No person trusts them; the reason to report.
     Untrusted(String),
-    /// There is no place where they could see the draft, whoever allows it; why, for the answer.
+    /// There is no directory in which the programs could see the draft, trusted or not; the reason to report.
     NoDirectory(String),
 }

@@ -1,9 +1,9 @@
-//! Links between Markdown pages: the anchors that a page has, and the links by which other pages reach them.
+//! Links between Markdown pages: the anchors of a page, and the links of other pages to them.
 //!
-//! Anchors are those of GitHub: of each heading its text in small letters, without punctuation and with hyphens for spaces,
-//! numbered where it comes again; and the values of `id` and `name` in HTML.
+//! Anchors follow GitHub: the text of each heading in lower case, without punctuation, with hyphens for
+//! spaces, and numbered if it repeats; also the values of `id` and `name` in HTML.
 //!
-//! Invariant: pure, linear in the text, and every text is a page.
+//! Invariant: pure, linear in the text, and every text is a valid page.
 #![deny(clippy::disallowed_methods)]
 
 use std::collections::BTreeMap;
@@ -17,61 +17,61 @@ use super::markdown::{body_start, is_there, page_of, target};
 use super::percent;
 use crate::policy::{Level, Rule};
 
-/// The most links that a finding names.
+/// The maximum number of links that a finding names.
 const MOST_NAMED: usize = 5;
-/// The most bytes of HTML that are looked at before and behind the `=` of an attribute.
+/// The maximum number of bytes of HTML that are read before and after the `=` of an attribute.
 const MOST_HTML: usize = 1000;
 
-/// What a call takes away from a file, and the links of other pages that lead there.
+/// The links of other pages that lose their target in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLinks {
-    /// What is taken away.
+    /// The target that the call removes.
     pub lost: LostTarget,
-    /// Each link by its file, as it is named in answers, and its line.
+    /// The links, each as the display path of its file and its line.
     pub links: Vec<(String, usize)>,
 }
 
-/// What a call takes away from a file.
+/// A link target that a call removes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LostTarget {
-    /// The file itself.
+    /// The whole file is removed.
     File,
-    /// An anchor, and its line in the text before.
+    /// The name of a removed anchor, and its line in the text before.
     Anchor(String, usize),
 }
 
-/// A link of a page to a file of the project, or to a place in it.
+/// A link of a page to a file of the project, or to an anchor in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLink {
-    /// The line that it is on, from 1.
+    /// The line of the link, 1-based.
     pub line: usize,
-    /// Where it leads, relative to the root.
+    /// The path of the target, relative to the root.
     pub target: String,
-    /// The anchor that it names, in small letters.
+    /// The anchor that it names, in lower case.
     pub anchor: Option<String>,
 }
 
 impl PageLink {
-    /// Tells whether it leads to a file, also by the path under which a site shows a page.
+    /// True if the link leads to a file, also by the path under which a site publishes a page.
     pub fn leads_to(&self, path: &str) -> bool {
         self.target == path || page_of(&self.target).any(|page| page == path)
     }
 
-    /// Tells whether it led to a file that is removed, and leads nowhere then; `from` is the path of its page, `beside`
-    /// tells whether another root-relative path exists.
+    /// True if the link led to a removed file and now leads nowhere. `from` is the path of its page; `beside`
+    /// returns true if a root-relative path exists.
     pub fn is_dead(&self, from: &str, removed: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> bool {
         self.leads_to(removed) && !is_there(from, &self.target, beside)
     }
 }
 
-/// Returns the anchors of a page that a later text of it does not have.
+/// Returns the anchors of a page that its later text lacks.
 pub fn lost_anchors(before: &str, after: &str) -> Vec<LostTarget> {
     let after = anchors(after);
     let lost = anchors(before).into_iter().filter(|(anchor, _)| !after.contains_key(anchor));
     lost.map(|(anchor, line)| LostTarget::Anchor(anchor, line)).collect()
 }
 
-/// Returns the anchors of a page in small letters, each with its line.
+/// Returns the anchors of a page in lower case, each with its line.
 pub fn anchors(text: &str) -> BTreeMap<String, usize> {
     let mut anchors = Anchors::default();
     let lines = LineStarts::new(text);
@@ -83,7 +83,7 @@ pub fn anchors(text: &str) -> BTreeMap<String, usize> {
                 anchors.add_heading(&heading, lines.line_at(offset));
             }
         }
-        // The description of an image is no text of the heading.
+        // The alternative text of an image is not part of the heading.
         Event::Start(Tag::Image { .. }) => images += 1,
         Event::End(TagEnd::Image) => images = images.saturating_sub(1),
         Event::Text(text) | Event::Code(text) if images == 0 => {
@@ -145,8 +145,8 @@ pub fn links(path: &str, text: &str) -> Vec<PageLink> {
     found.into_iter().filter_map(link).collect()
 }
 
-/// The findings of the gate for dead links, all of them brought by the edit. They are warnings, unless the policy says
-/// `level: block` of the gate.
+/// Returns the findings about dead links, all of them new. They are warnings, unless the policy sets `level:
+/// block` for the gate.
 pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<ComparedFinding> {
     let insists = rule.explicit.level && rule.level == Level::Block;
     let last = draft.after.lines().count().max(1);
@@ -156,7 +156,7 @@ pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<C
         let (code, line, lost) = match &dead.lost {
             LostTarget::File => ("dead-link", 1, "this file, which the call removes".to_owned()),
             LostTarget::Anchor(anchor, line) => {
-                ("dead-anchor", (*line).min(last), format!("#{anchor}, which the edit takes away"))
+                ("dead-anchor", (*line).min(last), format!("#{anchor}, which the edit removes"))
             }
         };
         let named: Vec<String> =
@@ -177,18 +177,18 @@ fn parser(body: &str) -> Parser<'_> {
     Parser::new_ext(body, Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS)
 }
 
-/// Calls back with each event of a page's body, and the offset in the text at which it begins.
+/// Calls `with` for each event of a page's body and its offset in the text.
 fn for_each_event<'t>(text: &'t str, mut with: impl FnMut(Event<'t>, usize)) {
     let start = body_start(text);
     let body = text.get(start..).unwrap_or_default();
     parser(body).into_offset_iter().for_each(|(event, range)| with(event, start + range.start));
 }
 
-/// The anchors of a page while they are collected.
+/// Collects the anchors of a page.
 #[derive(Default)]
 struct Anchors {
     all: BTreeMap<String, usize>,
-    /// How often the anchor of a heading came again.
+    /// The number of repetitions of each anchor of a heading.
     counts: BTreeMap<String, usize>,
 }
 
@@ -219,14 +219,14 @@ impl Anchors {
     }
 }
 
-/// The text of a heading and its own anchor, where it gives one as in `Heading {#anchor}`.
+/// Returns the text and the explicit anchor of a heading such as `Heading {#anchor}`.
 fn explicit_id(text: &str) -> Option<(&str, &str)> {
     let (shown, attributes) = text.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
     let id = attributes.split_whitespace().next().filter(|id| !id.is_empty())?;
     Some((shown.trim_end(), id))
 }
 
-/// The anchor that GitHub gives a heading of this text.
+/// Returns the anchor that GitHub gives to a heading.
 fn slug(text: &str) -> String {
     let kept = |character: char| match character {
         ' ' => Some('-'),
@@ -236,7 +236,7 @@ fn slug(text: &str) -> String {
     text.trim().to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// The values of these attributes in HTML; one that is longer than an anchor or a path may be is left out.
+/// Returns the values of these attributes in HTML, except one that is too long for an anchor or a path.
 fn attributes<'h>(html: &'h str, names: &'h [&str]) -> impl Iterator<Item = &'h str> {
     html.match_indices('=').filter_map(move |(at, _)| {
         let before = html.get(html.floor_char_boundary(at.saturating_sub(MOST_HTML))..at)?.trim_end();
@@ -254,12 +254,12 @@ fn attributes<'h>(html: &'h str, names: &'h [&str]) -> impl Iterator<Item = &'h 
     })
 }
 
-/// Tells whether the end of a piece of HTML is inside of a tag.
+/// True if a piece of HTML ends inside a tag.
 fn is_in_tag(before: &str) -> bool {
     before.rfind('<').is_some_and(|open| before.rfind('>').is_none_or(|close| close < open))
 }
 
-/// The starts of the lines of a text.
+/// The offsets at which the lines of a text begin.
 struct LineStarts(Vec<usize>);
 
 impl LineStarts {
@@ -267,7 +267,7 @@ impl LineStarts {
         LineStarts(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).collect())
     }
 
-    /// The number, from 1, of the line that an offset is on.
+    /// Returns the line of an offset, 1-based.
     fn line_at(&self, offset: usize) -> usize {
         self.0.partition_point(|start| *start <= offset) + 1
     }

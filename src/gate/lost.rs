@@ -1,29 +1,30 @@
-//! Definitions that an edit takes away, as whoever knows the other files of the call and of the project tells them.
+//! Definitions that an edit removes, as found by a caller that knows the other files of the call and the
+//! project.
 
-/// A definition that an edit takes away.
+/// A definition that an edit removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostDefinition {
-    /// Its name with the names around it, as in `Class.method`.
+    /// The qualified name, as in `Class.method`.
     pub name: String,
-    /// The line with its name, from 1, in the text before.
+    /// The line of its name in the text before, 1-based.
     pub line: usize,
-    /// The nearest uses in other files, each with its line from 1.
+    /// The nearest uses in other files, each as a path and a 1-based line.
     pub uses: Vec<(String, usize)>,
-    /// The number of uses.
+    /// The total number of uses, of which `uses` lists the nearest.
     pub count: usize,
 }
 
-/// The definitions that an edit takes away, and nothing else in its call brings back.
+/// The definitions that an edit removes and that nothing else in its call adds again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Those that other files use.
+    /// The removed definitions that other files use.
     pub used: Vec<LostDefinition>,
-    /// Those that a new content of the whole file does not have.
+    /// The definitions that a full replacement of the file does not contain.
     pub dropped: Vec<LostDefinition>,
 }
 
 impl Lost {
-    /// Nothing.
+    /// Returns an empty value: no definition is removed.
     pub fn none() -> &'static Lost {
         static NONE: Lost = Lost { used: Vec::new(), dropped: Vec::new() };
         &NONE

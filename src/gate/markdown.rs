@@ -1,9 +1,10 @@
-//! The structure of a Markdown page: it has a title, and its relative links lead to something that exists.
+//! Checks the structure of a Markdown page: it has a title, complete table rows, and relative links to
+//! existing files.
 //!
-//! A link is what CommonMark calls one, so nothing in code, in an HTML comment or behind a backslash counts. A link of
-//! the form `[text][label]` is looked at where its label is defined, once.
+//! Links follow CommonMark, so text in code, in an HTML comment or after a backslash is no link. A link of
+//! the form `[text][label]` is checked once, at the definition of its label.
 //!
-//! Invariant: the walk is linear in the text and cannot fail; every text is a page.
+//! Invariant: the walk is linear in the text and cannot fail; every text is a valid page.
 
 use std::collections::HashMap;
 
@@ -16,12 +17,12 @@ use super::pattern::{self, RuleMatch, unread};
 use super::percent;
 use super::syntax::child::{self, Reply, Task};
 
-/// The most links of a page, and the most rows of its tables, that are looked at.
+/// The maximum number of links, and of table rows, that are checked in a page.
 const MOST: usize = 20_000;
 
-/// Finds what a page lacks.
+/// Returns the faults of a page.
 ///
-/// Errors: why it could not be read.
+/// Errors: the reason that the page could not be read.
 pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>, GateError> {
     let pattern::PatternInput { path, text, files_exist: beside, limit, .. } = *page;
     if text.trim().is_empty() {
@@ -65,7 +66,7 @@ pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>,
         let Some(target) = target(path, &link.destination) else { continue };
         let exists = match known.get(&target) {
             Some(exists) => *exists,
-            // Each new target takes several looks at the disk.
+            // Each new target takes several file system lookups.
             None => match limit.reached() {
                 Some(halt) => return Err(GateError::Halted(halt)),
                 None => *known.entry(target.clone()).or_insert_with(|| is_there(path, &target, beside)),
@@ -85,7 +86,7 @@ fn counted(cells: usize) -> String {
     format!("{cells} {}", if cells == 1 { "cell" } else { "cells" })
 }
 
-/// Folders whose pages are parts of others, or get their title from what shows them.
+/// Folders whose pages are parts of other pages, or get their title from the site generator.
 const PARTS: [&str; 14] = [
     "changelog.d",
     "changelogs",
@@ -103,11 +104,11 @@ const PARTS: [&str; 14] = [
     "templates",
 ];
 
-/// Names that are pages by custom, without a heading of their own.
+/// File names of pages that usually have no heading.
 const BARE: [&str; 6] = ["license", "licence", "copying", "notice", "summary", "_sidebar"];
 
-/// True for a page that by custom has no title: one in a folder whose name begins with a dot (`.github`, `.changeset`), a
-/// part of another page, a licence.
+/// True for a page that usually has no title: one in a folder whose name begins with a dot (`.github`,
+/// `.changeset`), a part of another page, a licence.
 fn is_untitled_by_custom(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut folders = folders.split('/').filter(|folder| !folder.is_empty());
@@ -118,7 +119,7 @@ fn is_untitled_by_custom(path: &str) -> bool {
         || folders.any(|folder| folder.starts_with('.') || PARTS.contains(&folder.to_lowercase().as_str()))
 }
 
-/// True for the form of an issue or of a pull request: its links are looked up from where that is shown.
+/// True for an issue or pull request template: its links are relative to the page that shows it.
 fn is_form(path: &str) -> bool {
     let path = path.to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -132,7 +133,7 @@ fn is_form(path: &str) -> bool {
 /// The block between `---` lines (YAML) or `+++` lines (TOML) that may open a page.
 struct Front {
     has_title: bool,
-    /// True where it gives more than a title that is empty.
+    /// Set when it contains another key than `title`.
     has_keys: bool,
     end: usize,
 }
@@ -163,7 +164,7 @@ impl Front {
     }
 }
 
-/// Whether a line of front matter gives a title: the key without indentation, and something after the separator.
+/// True if a line of front matter sets a title: the key without indentation, and a value that is not empty.
 fn is_title(line: &str, separator: char) -> bool {
     let Some((key, value)) = line.split_once(separator) else { return false };
     let value = value.trim();
@@ -171,7 +172,7 @@ fn is_title(line: &str, separator: char) -> bool {
     matches!(key.trim_end(), "title" | "\"title\"" | "'title'") && !is_empty
 }
 
-/// True for a line of front matter that gives another key than `title`.
+/// True if a line of front matter sets a key other than `title`.
 fn is_other_key(line: &str, separator: char) -> bool {
     let Some((key, _)) = line.split_once(separator) else { return false };
     let key = key.trim_end();
@@ -192,7 +193,7 @@ pub(super) struct MarkdownPage {
     ragged: Vec<TableRow>,
 }
 
-/// A row of a table that has another number of cells than its head.
+/// A table row with fewer cells than the table has columns.
 #[derive(Debug, Serialize, Deserialize)]
 struct TableRow {
     offset: usize,
@@ -200,7 +201,7 @@ struct TableRow {
     columns: usize,
 }
 
-/// How many cells a row of a table has, as it is written.
+/// Returns the number of cells in a table row as it is written.
 fn cells(row: &str) -> usize {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row);
@@ -215,7 +216,7 @@ fn cells(row: &str) -> usize {
 }
 
 impl MarkdownPage {
-    /// Reads the body of a page: the first [`MOST`] links and rows of it.
+    /// Reads the body of a page, up to [`MOST`] links and rows.
     pub(super) fn read(body: &str) -> MarkdownPage {
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
         let events = Parser::new_ext(body, options).into_offset_iter();
@@ -223,7 +224,7 @@ impl MarkdownPage {
         let mut links: Vec<MarkdownLink> = defined
             .map(|(_, link)| MarkdownLink { offset: link.span.start, destination: link.dest.to_string() })
             .collect();
-        // They come in no order.
+        // Definitions come in no particular order.
         links.sort_by_key(|link| link.offset);
         links.truncate(MOST);
         let most = links.len() + MOST;
@@ -256,7 +257,7 @@ impl MarkdownPage {
     }
 }
 
-/// Watches the events of a page for a level-1 heading that says something, in Markdown or in HTML.
+/// Looks for a level-1 heading with content in the events of a page, in Markdown or in HTML.
 #[derive(Default)]
 struct Title {
     in_heading: bool,
@@ -293,16 +294,16 @@ fn is_html_heading(html: &str) -> bool {
     })
 }
 
-/// The offset at which the body of a page begins, behind its front matter.
+/// Returns the offset of a page's body, after its front matter.
 pub(super) fn body_start(text: &str) -> usize {
     Front::parse(text).end
 }
 
-/// The root-relative path that a destination names; `None` for what is not looked at: another site, a place in the
-/// same page, a path from the root of a site, a path out of the root.
+/// Returns the root-relative path of a destination; `None` for one that is not checked: another site, an
+/// anchor in the same page, a path from the root of a site, a path out of the root.
 pub(super) fn target(path: &str, destination: &str) -> Option<String> {
     let destination = destination.trim();
-    // What a template fills in is not known before.
+    // A placeholder of a template has no value yet.
     let is_filled_in = ["{{", "{%", "${", "<%"].iter().any(|tag| destination.contains(tag));
     if destination.starts_with('/') || has_scheme(destination) || is_filled_in {
         return None;
@@ -323,7 +324,8 @@ pub(super) fn target(path: &str, destination: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Whether a URL begins with a scheme: a letter, then letters, digits, `+`, `-` or `.`, then a colon (RFC 3986, 3.1).
+/// True if a URL begins with a scheme: a letter, then letters, digits, `+`, `-` or `.`, then a colon (RFC
+/// 3986, 3.1).
 fn has_scheme(url: &str) -> bool {
     url.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -331,7 +333,7 @@ fn has_scheme(url: &str) -> bool {
     })
 }
 
-/// A path with its `%20` and the like turned into characters; as it stands where that gives no text.
+/// Decodes the percent-encoding of a path; returns it unchanged if the result is not UTF-8 or contains a NUL.
 fn decoded(path: &str) -> String {
     String::from_utf8(percent::decoded(path))
         .ok()
@@ -339,13 +341,14 @@ fn decoded(path: &str) -> String {
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// Whether the target is there once the page is: the page itself and its folders are.
+/// True if a target exists once the page does: the page itself and its folders then exist.
 pub(super) fn is_there(path: &str, target: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> bool {
     let is_folder = path.strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     is_folder || beside(target) || page_of(target).any(|page| beside(&page))
 }
 
-/// The pages that a site shows under a path: `a`, `a.html` and `a/` may be made of `a.md`.
+/// Returns the source pages that a site may publish under a path: `a`, `a.html` and `a/` can come from
+/// `a.md`.
 pub(super) fn page_of(target: &str) -> impl Iterator<Item = String> {
     let stem = target.strip_suffix(".html").or_else(|| target.strip_suffix(".htm")).unwrap_or(target);
     let has_extension = stem.rsplit('/').next().is_some_and(|name| name.contains('.'));

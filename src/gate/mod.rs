@@ -1,10 +1,11 @@
-//! Who checks: the gates look at a draft before anything is written, and say what the edit would break.
+//! Gates check a draft before anything is written, and report the faults that the edit would introduce.
 //!
-//! A gate is given the draft and the text before it, never the file, and only what is new counts: an edit is refused
-//! for what it breaks, not for what was broken before. [`judge`] asks them all; a gate that mends changes the draft, and
-//! the verdict then has the text that was judged.
+//! A gate is given the draft and the text before it, never the file. Only new findings count: an edit is
+//! rejected for what it breaks, not for what was broken before. [`judge`] runs all gates. A fixer changes the
+//! draft, and the verdict then contains the text that was judged.
 //!
-//! Invariant: nothing here writes below a root, and nothing here fails; trouble in a gate is that gate's outcome.
+//! Invariant: nothing here writes below a root, and nothing here fails; an error in a gate is the outcome of
+//! that gate.
 
 mod agreement;
 mod command;

@@ -1,27 +1,27 @@
-//! The other drafts of a call, which a program sees in the places of their files.
+//! The other drafts of a call, which a program sees in place of their files.
 
 use std::path::Path;
 
 use crate::policy::Language;
 use crate::text::{Buffer, Version};
 
-/// Another file of the same root as the call would leave it.
+/// Another file of the same root, as the call would leave it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DraftOverlay<'a> {
     /// The absolute path of its root.
     pub(super) root: &'a Path,
-    /// Where it lies, relative to the root.
+    /// The path of the file, relative to the root.
     pub(super) path: &'a str,
-    /// Its language, where it is known.
+    /// The language of the file, if known.
     pub(super) language: Option<&'static Language>,
-    /// Its text; nothing where the file goes.
+    /// The text; `None` if the call removes the file.
     pub(super) text: Option<&'a Buffer>,
 }
 
-/// The companions of one draft.
+/// The overlays that a program sees with one draft.
 pub(super) type DraftOverlays<'a> = &'a [&'a DraftOverlay<'a>];
 
-/// Stamps what an answer rests on of a draft's company.
+/// Returns a version of the paths and texts of the overlays, for cache keys.
 pub(super) fn version(company: DraftOverlays<'_>) -> Version {
     let mut all: Vec<(&str, Option<String>)> =
         company.iter().map(|other| (other.path, other.text.map(|text| text.version().hex()))).collect();

@@ -1,14 +1,14 @@
-//! The same work on many items, on several threads.
+//! Runs a function on many items, on several threads.
 //!
-//! Invariant: the results are in the order of the items, whoever made them; a panic of the work is the caller's.
+//! Invariant: the results are in the order of the items; a panic in the function is passed to the caller.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
-/// Does some work on each item, on at most so many threads, of which the caller's is one.
+/// Runs `work` on each item, on at most `threads` threads, including that of the caller.
 ///
-/// Where the system gives fewer threads, those that are there do all of it.
+/// If the system starts fewer threads, the existing ones do all of the work.
 pub fn parallel<'t, T: Sync, R: Send>(
     items: &'t [T],
     threads: usize,

@@ -1,7 +1,7 @@
-//! Gates of the kind `pattern`: rules about the text itself, looked at in process.
+//! Gates of the kind `pattern`: rules about the text, checked in process.
 //!
-//! Invariant: a rule sees one text and the question whether a path exists, nothing else; findings come in the text's
-//! order, and the time is linear in the text, but for a query, whose steps are counted.
+//! Invariant: a rule sees one text and can ask if a path exists, nothing else. Findings come in the order of
+//! the text. The time is linear in the text, except for queries, whose steps are limited.
 
 use regex::Regex;
 
@@ -14,21 +14,21 @@ use super::{markdown, scaffold};
 use crate::grammar::{Query, Unreadable};
 use crate::policy::PatternRules;
 
-/// The most places that one forbidden pattern is looked for: each search may read the rest of the text.
+/// The maximum number of matches of a forbidden pattern: each search may read the rest of the text.
 pub(super) const MOST_MATCHES: usize = 1000;
 
-/// How many steps a query may take; with those the tree of 10,000 lines is read and searched many times over.
+/// The maximum number of steps of a query: enough to read and search the tree of 10,000 lines many times.
 pub(super) const QUERY_STEPS: usize = 500_000;
 
-/// The text that is looked at, and where it lies.
+/// The text to check, with its path and language.
 #[derive(Clone, Copy)]
 pub(super) struct PatternInput<'a> {
-    /// Relative to its root.
+    /// The path of the file, relative to the root.
     pub(super) path: &'a str,
-    /// The name of its language; empty where it is not known.
+    /// The name of the language; empty if unknown.
     pub(super) language: &'a str,
     pub(super) text: &'a str,
-    /// Tells whether another root-relative path exists.
+    /// Returns true if a root-relative path exists.
     pub(super) files_exist: &'a (dyn Fn(&str) -> bool + Sync),
     /// The time limit for the check.
     pub(super) limit: Limit<'a>,
@@ -43,7 +43,9 @@ pub(super) struct RuleMatch {
     pub(super) message: String,
 }
 
-/// Looks at a text by the rules; why not, where they are not for it.
+/// Checks a text by the rules.
+///
+/// Errors: the reason that the rules could not be applied.
 pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<Finding>, GateError> {
     let faults = match rules {
         PatternRules::Markdown => markdown::faults(&page)?,
@@ -64,7 +66,7 @@ pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<
     Ok(into_findings(page.text, faults))
 }
 
-/// Why a text is not read whose indentation a grammar cannot hold.
+/// The reason that a text is not read if its indentation is too deep for the grammar.
 pub(super) const TOO_DEEP: &str = "nests too deeply to be read safely";
 
 pub(super) fn unreadable(why: Unreadable) -> ParseFailure {
@@ -73,19 +75,19 @@ pub(super) fn unreadable(why: Unreadable) -> ParseFailure {
         Unreadable::TooDeep => ParseFailure::Unreadable(TOO_DEEP.to_owned()),
         Unreadable::TooLarge(shortage) => ParseFailure::Unreadable(shortage.to_string()),
         Unreadable::TooLong => {
-            ParseFailure::Unreadable("takes too many steps to be looked through".to_owned())
+            ParseFailure::Unreadable("takes too many steps to search completely".to_owned())
         }
         Unreadable::Broken => ParseFailure::Broken("tree-sitter panicked".to_owned()),
     }
 }
 
-/// Why a text was not read that another process should have read; `reader` is the library that does.
+/// Returns the reason that a child process did not read a text; `reader` is the library that it uses.
 pub(super) fn unread(reader: &str, reply: Result<Reply, NoReply>) -> GateError {
     match reply {
         Err(NoReply::Halted(halt)) => GateError::Halted(halt),
         Err(NoReply::Failed(why)) => GateError::Unavailable(format!("{reader} {why}")),
         Err(NoReply::Panicked(words)) => GateError::Broken(format!("{reader} panicked: {words}")),
-        Ok(_) => GateError::Broken(format!("{reader} gave another answer than was asked for")),
+        Ok(_) => GateError::Broken(format!("{reader} gave an unexpected answer")),
     }
 }
 
@@ -99,7 +101,7 @@ fn matched(wanted: Option<&Regex>, forbidden: Option<&Regex>, message: &str, tex
     missing.into_iter().chain(found.map(|found| rule_match(found.start(), message))).collect()
 }
 
-/// Turns offsets into lines and columns in one walk over the text.
+/// Converts offsets into lines and columns in one pass over the text.
 fn into_findings(text: &str, mut faults: Vec<RuleMatch>) -> Vec<Finding> {
     faults.sort_by_key(|fault| fault.offset);
     let (mut offset, mut line, mut column) = (0, 1, 1);

@@ -1,7 +1,7 @@
-//! Percent-encoding, undone: RFC 3986, 2.1.
+//! Percent-encoding and decoding of paths: RFC 3986, 2.1.
 #![deny(clippy::disallowed_methods)]
 
-/// The bytes that a text stands for. What is no encoded byte stands for itself.
+/// Decodes a text to bytes; anything that is no encoded byte is copied.
 pub(super) fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -21,7 +21,7 @@ pub(super) fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// A path as it stands in a URI: RFC 3986, 3.3, of which servers agree on the unreserved characters only.
+/// Encodes a path for a URI (RFC 3986, 3.3). Only unreserved characters stay, as servers agree on those only.
 pub(super) fn encoded(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,7 +1,7 @@
-//! The programs of a policy's commands, and where each of them lies: found so that the project cannot slip one in.
+//! Finds the programs of a policy's commands, so that the project cannot slip one in.
 //!
-//! Invariant: a program that was found is named by an absolute path, and is a regular file that may be executed; inside
-//! a root it lies only where the gate's definition says `{venv}` or `{node_modules}`.
+//! Invariant: a program that was found has an absolute path, and is a regular file that may be executed. It
+//! is inside a root only if the gate's definition says `{venv}` or `{node_modules}`.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -11,19 +11,20 @@ use std::path::{Path, PathBuf};
 
 use crate::policy::{CommandWord, Hole, Rule, WordPart};
 
-/// The names of a Python environment, as `{venv}` finds it.
+/// The folder names that `{venv}` looks for: Python environments.
 const VENV: &[&str] = &[".venv", "venv"];
-/// The name of the folder of npm packages, as `{node_modules}` finds it.
+/// The folder name that `{node_modules}` looks for: npm packages.
 const NODE_MODULES: &[&str] = &["node_modules"];
 
 /// The directories in which programs are searched.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchPath<'a> {
-    /// The folders that may hold the project's own environment, the nearest first: from the policy's up to the root.
+    /// The folders that may contain the project's environment, nearest first: from that of the policy up to
+    /// the root.
     pub folders: &'a [PathBuf],
-    /// All roots, absolute.
+    /// The absolute paths of all roots.
     pub roots: &'a [PathBuf],
-    /// The search path, as the variable `PATH` has it.
+    /// The search path, in the format of the variable `PATH`.
     pub path: &'a OsStr,
 }
 
@@ -34,12 +35,12 @@ pub struct ResolvedPrograms {
     path: OsString,
 }
 
-/// A program that was found.
+/// A program that the search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedProgram {
     /// The absolute path by which it is started; UTF-8.
     pub program: PathBuf,
-    /// The file that this leads to; UTF-8.
+    /// The canonical path of the file; UTF-8.
     pub real: PathBuf,
     /// Set when the program is inside a root, where anyone who can change the project can change it.
     pub inside: bool,
@@ -53,7 +54,7 @@ struct SearchResult {
 }
 
 impl ResolvedPrograms {
-    /// Looks for the program of each rule's gate that runs one, taking the first of the places in its `bin` that has it.
+    /// Finds the program of each gate that runs one: the first place of its `bin` that has it.
     pub fn find<'a>(
         commands: impl IntoIterator<Item = &'a Rule>,
         search: &SearchPath<'_>,
@@ -72,47 +73,48 @@ impl ResolvedPrograms {
         ResolvedPrograms { results, path }
     }
 
-    /// The name under which the program of a gate's language server is kept, beside the one of its command.
+    /// Returns the key for the program of a gate's language server, as opposed to that of its command.
     pub fn server_name(gate: &str) -> String {
         format!("{gate}/server")
     }
 
-    /// The program of a gate, by the gate's name.
+    /// Returns the path of a gate's program, by the name of the gate.
     pub fn program(&self, gate: &str) -> Option<&Path> {
         Some(&self.resolved(gate)?.program)
     }
 
-    /// All that is known of the program of a gate.
+    /// Returns the resolved program of a gate.
     pub fn resolved(&self, gate: &str) -> Option<&ResolvedProgram> {
         self.results.get(gate)?.resolved.as_ref()
     }
 
-    /// What was passed over in the search for the program of a gate, each with its reason.
+    /// Returns the candidates that the search for a gate's program rejected, each with its reason.
     pub fn rejected(&self, gate: &str) -> &[String] {
         self.results.get(gate).map_or(&[], |sought| &sought.rejected)
     }
 
-    /// Each gate with its program, in the order of their names.
+    /// Returns each gate with its program, ordered by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&ResolvedProgram>)> {
         self.results.iter().map(|(gate, sought)| (gate.as_str(), sought.resolved.as_ref()))
     }
 
-    /// The search path for the programs that these programs start themselves: without what is relative or inside a root.
+    /// Returns the search path for child processes of the programs, without relative folders and folders
+    /// inside a root.
     pub fn path(&self) -> &OsStr {
         &self.path
     }
 }
 
-/// A search, with what the roots are.
+/// A search for programs, with the identities of the roots.
 struct ProgramFinder<'a> {
     folders: &'a [PathBuf],
     roots: Vec<(u64, u64)>,
-    /// The folders of the search path that can be taken.
+    /// The folders of the search path that are searched.
     path: Vec<PathBuf>,
-    /// Those that cannot, because they lie inside a root.
+    /// The folders that are not searched, because they are inside a root.
     inside: Vec<PathBuf>,
     relative: bool,
-    /// Which folders lie inside a root, as far as it was asked.
+    /// A cache: for each folder, true if it is inside a root.
     known: RefCell<HashMap<PathBuf, bool>>,
 }
 
@@ -150,7 +152,7 @@ impl<'a> ProgramFinder<'a> {
         sought
     }
 
-    /// The program that a place of `bin` names.
+    /// Returns the program at a place of `bin`.
     fn at(&self, place: &CommandWord, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
         match place.pieces.as_slice() {
             [WordPart::Hole(Hole::Venv), WordPart::Text(rest)] => self.in_project(VENV, rest, passed_over),
@@ -163,7 +165,7 @@ impl<'a> ProgramFinder<'a> {
         }
     }
 
-    /// The nearest one in an environment of the project; `rest` begins with a slash.
+    /// Returns the program in the nearest environment of the project; `rest` begins with a slash.
     fn in_project(
         &self,
         names: &[&str],
@@ -200,13 +202,14 @@ impl<'a> ProgramFinder<'a> {
         }
         let found = self.path.iter().find_map(|folder| self.outside(&folder.join(name), passed_over));
         if found.is_none() {
-            let passed = if self.relative { ", of which relative folders are passed over" } else { "" };
+            let passed = if self.relative { ", whose relative folders are ignored" } else { "" };
             passed_over.push(format!("no {name} in the search path{passed}"));
         }
         found
     }
 
-    /// The program at an absolute path, when it lies outside of every root under that name and behind all links.
+    /// Returns the program at an absolute path, if that path and its canonical path are outside of every
+    /// root.
     fn outside(&self, program: &Path, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
         match executable(program) {
             Ok(None) => None,
@@ -229,9 +232,9 @@ impl<'a> ProgramFinder<'a> {
         ResolvedProgram { program, real, inside }
     }
 
-    /// Whether an absolute path leads through a root; where that cannot be told, it does.
+    /// True if an absolute path leads through a root, or if that is unknown.
     ///
-    /// Folders are compared by what they are: a root has as many names as there are links and mounts.
+    /// Folders are compared by device and inode, because links and mounts give a root several names.
     fn is_inside(&self, path: &Path) -> bool {
         if let Some(known) = self.known.borrow().get(path) {
             return *known;
@@ -250,7 +253,9 @@ fn lies_inside(program: &Path) -> String {
     format!("{} lies inside a root", program.display())
 }
 
-/// The file behind a path, when it is one that can be executed; `None` when nothing is there.
+/// Returns the canonical path of an executable file; `None` if nothing exists there.
+///
+/// Errors: the reason that the file is rejected.
 fn executable(program: &Path) -> Result<Option<PathBuf>, String> {
     let because = |why: &str| Err(format!("{} {why}", program.display()));
     let found = match program.metadata() {
@@ -279,7 +284,7 @@ fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
     path.metadata().map(|found| (found.dev(), found.ino()))
 }
 
-/// The search path of this process.
+/// Returns the search path of this process.
 pub fn search_path() -> OsString {
     std::env::var_os("PATH").unwrap_or_default()
 }
@@ -291,7 +296,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use tempfile::TempDir;
 
-    /// A root, folders beside it, and programs in them.
+    /// A root, folders next to it, and programs in them.
     struct Scene {
         dir: TempDir,
         path: OsString,
@@ -312,12 +317,12 @@ mod tests {
             self.dir.path().canonicalize().unwrap().join(path)
         }
 
-        /// A text in which DIR stands for the folder of the scene.
+        /// Returns the text with DIR replaced by the folder of the fixture.
         fn fill(&self, text: &str) -> String {
             text.replace("DIR", self.dir.path().canonicalize().unwrap().to_str().unwrap())
         }
 
-        /// What is found for a gate whose program has these places.
+        /// Returns the program found for a gate with these places in `bin`.
         fn find(&self, bin: &str) -> ResolvedPrograms {
             let text = format!(
                 "quality_gates: {{ python: [{{ tool: it }}] }}\ndefine:\n  it:\n    about: A gate.\n    kind: command\n    \
@@ -402,7 +407,8 @@ mod tests {
         symlink(scene.at("root/bin/it"), scene.at("bin/it")).unwrap();
         scene.finds_none("[it]", "DIR/bin/it lies inside a root");
         scene.finds_none("['DIR/bin/it']", "DIR/bin/it lies inside a root");
-        // The control: what lies outside is taken, and a place in the root only by its proper name.
+        // The control: programs outside of the roots are found, and a program in a root only by its own
+        // placeholder.
         std::fs::remove_file(scene.at("bin/it")).unwrap();
         write(&scene.at("bin/it"), 0o755);
         scene.finds("[it]", "bin/it", false);

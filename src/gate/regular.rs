@@ -1,4 +1,5 @@
-//! Reading files of a project that may be anything: opening a pipe could block for ever, and a device has no end.
+//! Reads files of a project that may not be regular: opening a pipe could block forever, and a device has no
+//! end.
 //!
 //! Invariant: only regular files are read, and nothing here waits for another process.
 
@@ -11,14 +12,14 @@ use rustix::fs::OFlags;
 
 /// Opens a regular file for reading; links are followed.
 ///
-/// Errors: what the system refuses, and a path that leads to anything but a regular file.
+/// Errors: those of the system, and a path that leads to anything but a regular file.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let other = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
-    // To open a device may already have an effect.
+    // Opening a device may already have an effect.
     if !path.metadata()?.is_file() {
         return Err(other());
     }
-    // Another file may have taken its place meanwhile.
+    // Another file may have replaced it meanwhile.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(other()) }
@@ -26,21 +27,21 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
 
 /// Reads at most the first `most` bytes of a regular file.
 ///
-/// Errors: those of [`open`], and what fails while it is read.
+/// Errors: those of [`open`], and those of reading.
 pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Makes a pipe with a name.
+/// Creates a named pipe for a test.
 #[cfg(test)]
 pub(super) fn make_pipe(path: &Path) {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
-/// Runs something that could block for ever on a thread of its own, and fails where it has not ended after a long while.
+/// Runs `work` on its own thread, and panics if it has not ended after 30 seconds.
 #[cfg(test)]
 pub(super) fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, is_done) = std::sync::mpsc::channel();
@@ -66,7 +67,7 @@ mod tests {
             let refused = in_time(move || read(&other, u64::MAX).unwrap_err());
             assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
         }
-        // The control: a plain read waits for somebody who writes, which shows by the pipe having a reader.
+        // The control: a plain read waits for a writer, which shows because the pipe has a reader.
         let (pipe, end) = (at("pipe"), at("pipe"));
         let plain = std::thread::spawn(move || std::fs::read(pipe));
         let flags = OFlags::NONBLOCK.bits().cast_signed();

@@ -1,6 +1,6 @@
-//! Whether a gate works on this machine: what it is given to show that, and what it says of itself.
+//! Tests a gate on this machine: runs its samples and canaries, and asks its program for the version.
 //!
-//! Invariant: a program is given nothing but what its own definition holds, in a folder of its own.
+//! Invariant: a program is given only texts of its own definition, in a folder of its own.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -22,13 +22,15 @@ use crate::policy::{
 };
 use crate::text::{Buffer, Hints};
 
-/// How long a program may take to say its version: some set themselves up when they run for the first time.
+/// The time limit for a version query: some programs set themselves up when they first run.
 const PROBE_TIME: Duration = Duration::from_secs(20);
-/// The longest version that is shown, in characters.
+/// The maximum length of a version that is shown, in characters.
 const LONGEST_VERSION: usize = 30;
 
-/// What a gate in process finds in a sample, which nothing but its neighbours stands beside, as a new file or as an edit
-/// of the text before; or why it says nothing.
+/// Runs an in-process gate on a sample, as a new file or as an edit of the text before. Only the neighbours
+/// that the sample names exist.
+///
+/// Errors: the reason that the gate gave no findings.
 pub fn run_sample_in_process(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String> {
     let read =
         |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).map_err(|error| error.message);
@@ -60,18 +62,18 @@ pub fn run_sample_in_process(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Fi
     into_findings(judge(&draft, &terms, &means, &Watch::idle()))
 }
 
-/// The findings of the one gate that was asked.
+/// Returns the findings of the only gate in a verdict.
 fn into_findings(verdict: Verdict) -> Result<Vec<Finding>, String> {
     match verdict.runs.as_slice() {
         [run] if matches!(run.outcome, Outcome::Passed | Outcome::Found) => Ok(verdict.findings),
         [run] => Err(format!("{}: {}", run.outcome.name(), run.why.as_deref().unwrap_or_default())),
-        _ => Err("the gate was not asked".to_owned()),
+        _ => Err("the gate did not run".to_owned()),
     }
 }
 
-/// The texts of a gate's canary in the order in which they are tried, each with what a finding in it shows, in the project
-/// of the gate's first good sample: one that the program has its configuration in. None where the gate has no canary, or
-/// no file that it could lie in.
+/// Returns the texts of a gate's canary in the order in which they are tried, each with the meaning of a
+/// finding in it. They are set in the project of the gate's first good sample, which contains the program's
+/// configuration. Empty if the gate has no canary, or no path to put it at.
 pub fn canaries(gate: &Gate) -> Vec<(Sample, CanaryKind)> {
     let good = gate.samples.iter().find(|sample| sample.finds.is_empty());
     let path = match (good, &gate.languages) {
@@ -99,10 +101,10 @@ pub fn canaries(gate: &Gate) -> Vec<(Sample, CanaryKind)> {
     canary.attempts(good.map_or("", |good| &good.draft)).into_iter().map(sample).collect()
 }
 
-/// Asks the program at this absolute path for its version, by these words; nothing where there are none. `search` is
-/// the search path for the programs that it starts itself.
+/// Asks the program at an absolute path for its version, with the arguments `probe`; `None` if there are
+/// none. `search` is the search path for the programs that it starts.
 ///
-/// Errors: why it gave none, as the end of a sentence that begins with the program's name.
+/// Errors: the reason that it gave none, as the end of a sentence that begins with the program's name.
 pub fn version(
     probe: &[String],
     program: &Path,
@@ -112,7 +114,7 @@ pub fn version(
     version_with_limit(probe, program, search, watch.until(Instant::now() + PROBE_TIME))
 }
 
-/// The same within a limit.
+/// Same as [`version`], with a time limit.
 pub(super) fn version_with_limit(
     probe: &[String],
     program: &Path,
@@ -139,12 +141,12 @@ pub(super) fn version_with_limit(
             Err(format!("ended with exit code {code} when it was asked for its version"))
         }
         ProcessOutcome::Broken(why) => Err(why),
-        ProcessOutcome::Halted(Halt::TimedOut) => Err("did not say its version in time".to_owned()),
+        ProcessOutcome::Halted(Halt::TimedOut) => Err("did not report its version in time".to_owned()),
         ProcessOutcome::Halted(Halt::Cancelled) => Err("was cancelled".to_owned()),
     }
 }
 
-/// The first word that looks like a version, or the first line.
+/// Returns the first word that looks like a version, or else the first line.
 fn number(said: &str) -> String {
     let plain = |word: &str| -> Option<String> {
         let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '(');

@@ -1,6 +1,6 @@
-//! What all gates together say about a draft.
+//! The verdict of all gates about a draft.
 //!
-//! Invariant: there is one run for every rule, and only `passed` says that a gate looked and found nothing.
+//! Invariant: there is one run for every rule, and only `passed` means that a gate ran and found nothing.
 #![deny(clippy::disallowed_methods)]
 
 use super::finding::Finding;
@@ -10,24 +10,24 @@ use crate::text::Buffer;
 /// The outcome of one gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The gate looked and found nothing.
+    /// The gate ran and found nothing.
     Passed,
-    /// The gate looked and found something, be it old or new.
+    /// The gate ran and found something, old or new.
     Found,
-    /// The gate mended the draft.
+    /// The gate changed the draft.
     Fixed,
-    /// The gate was not asked.
+    /// The gate did not run.
     Skipped,
-    /// The gate's program is not to be had here.
+    /// The gate's program is not available on this machine.
     Unavailable,
-    /// The gate failed.
+    /// The gate or its program failed.
     Broken,
     /// The gate gave no answer in time.
     TimedOut,
 }
 
 impl Outcome {
-    /// Gives the name on the wire.
+    /// Returns the name used in the protocol.
     pub const fn name(self) -> &'static str {
         match self {
             Outcome::Passed => "passed",
@@ -44,46 +44,47 @@ impl Outcome {
 /// The run of one gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateRun {
-    /// The gate's name.
+    /// The name of the gate in the policy.
     pub gate: String,
-    /// What became of it.
+    /// The outcome of this run.
     pub outcome: Outcome,
     /// The run time in milliseconds.
     pub ms: u64,
-    /// Why it did not look, or could not; of one that mended the draft, what it changed.
+    /// The reason that it did not run or failed; of a fixer, a description of its changes.
     pub why: Option<String>,
-    /// Whether the edit is refused because the gate, which the policy requires, could not look.
+    /// Set when the edit is rejected because the policy requires this gate and it could not run.
     pub blocking: bool,
-    /// What its program was kept apart by; absent where none ran.
+    /// The isolation of its program; `None` if no program ran.
     pub isolation: Option<Isolation>,
-    /// Whether it was skipped because nobody has allowed its program to run.
+    /// Set when the gate was skipped because its program is not trusted.
     pub withheld: bool,
-    /// True where findings of it would refuse the edit, and only warn because the edit is one step of several.
+    /// Set when its findings would reject the edit, but only warn because the edit is one step of several.
     pub softened: bool,
-    /// True where it would mend the draft, but only together with lines outside of the edit; `why` says so.
+    /// Set when it would change the draft, but only together with lines outside of the edit; `why` says so.
     pub partial: bool,
 }
 
-/// What all gates together say: their runs in the order of the policy, their findings with the gravest first.
+/// The verdict of all gates: their runs in the order of the policy, and their findings, most severe first.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// One for every rule.
+    /// One run for each rule, in the order of the policy.
     pub runs: Vec<GateRun>,
-    /// Blocking ones first, then those that count, then the rest; in the order of the policy and of the text within each.
+    /// Blocking findings first, then those that count, then the rest; each group in the order of the policy
+    /// and of the text.
     pub findings: Vec<Finding>,
-    /// The draft as the gates that mend left it, where they changed it: this is the text that was judged.
+    /// The draft after the fixers, if they changed it: this is the text that was judged.
     pub fixed: Option<Buffer>,
 }
 
 impl Verdict {
-    /// Orders what the gates said.
+    /// Creates a verdict from runs and findings, and sorts the findings.
     pub fn new(runs: Vec<GateRun>, mut findings: Vec<Finding>) -> Verdict {
         findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
         Verdict { runs, findings, fixed: None }
     }
 
-    /// The same verdict with nothing in it that blocks but what this gate says, for an edit that is written whatever
-    /// the others say.
+    /// Returns the verdict without blocking entries, except those of the gate `but`, for an edit that is
+    /// written regardless of the others.
     #[must_use]
     pub fn softened(mut self, but: Option<&str>) -> Verdict {
         let softens = |gate: &str| but != Some(gate);
@@ -92,12 +93,12 @@ impl Verdict {
         self
     }
 
-    /// Tells whether the edit is refused: for what was found, or because a gate that must look could not.
+    /// True if the edit is rejected, because of a finding or because a required gate could not run.
     pub fn refuses(&self) -> bool {
         self.blocking().next().is_some() || self.runs.iter().any(|run| run.blocking)
     }
 
-    /// Goes through the findings that refuse the edit.
+    /// Returns the findings that reject the edit.
     pub fn blocking(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.blocking)
     }

@@ -1,6 +1,6 @@
-//! How a caller follows the gates, and stops them.
+//! Progress, cancellation and time limits of gates, for their caller.
 //!
-//! Invariant: nothing here waits.
+//! Invariant: nothing here blocks a thread.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -8,68 +8,68 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use tokio_util::sync::CancellationToken;
 
-/// Takes the gate that starts, how many are done, and how many there are.
+/// A callback with the gate that starts, the number of gates done, and the total.
 pub type ProgressFn = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
 
-/// Takes how long a call waited for its locks.
+/// A callback with the time that a call waited for its locks.
 pub type LockWaitFn = Box<dyn Fn(Duration) + Send + Sync>;
 
-/// A caller's view of a judgement: it hears of each gate, and can cancel the rest.
+/// A caller's handle on running gates: it receives their progress, and can cancel the rest.
 pub struct Watch {
     token: CancellationToken,
     progress: Option<ProgressFn>,
     on_lock_wait: Option<LockWaitFn>,
-    /// No gate goes on longer than until this moment.
+    /// The moment at which all gates must end.
     end: Option<Instant>,
 }
 
 impl Watch {
-    /// Watches with a token that cancels, and a callback that hears of each gate.
+    /// Creates a watch with a cancellation token and an optional progress callback.
     pub fn new(token: CancellationToken, progress: Option<ProgressFn>) -> Watch {
         Watch { token, progress, on_lock_wait: None, end: None }
     }
 
-    /// Watches for nobody: never cancelled, nothing reported.
+    /// Creates a watch that is never cancelled and reports nothing.
     pub fn idle() -> Watch {
         Watch::new(CancellationToken::new(), None)
     }
 
-    /// The same, for a caller who wants to hear how far the work is.
+    /// Returns the watch with a progress callback.
     #[must_use]
     pub fn with_progress(self, progress: ProgressFn) -> Watch {
         Watch { progress: Some(progress), ..self }
     }
 
-    /// The same, for a caller who wants to hear how long locks were waited for.
+    /// Returns the watch with a callback for the time that locks were waited for.
     #[must_use]
     pub fn with_lock_waits(self, waits: LockWaitFn) -> Watch {
         Watch { on_lock_wait: Some(waits), ..self }
     }
 
-    /// The same, but no gate goes on longer than until this moment.
+    /// Returns a watch without callbacks whose gates end at this moment at the latest.
     #[must_use]
     pub fn with_end(&self, end: Instant) -> Watch {
         Watch { end: Some(self.end.map_or(end, |own| own.min(end))), ..self.without_progress() }
     }
 
-    /// Tells how long the locks of a call were waited for.
+    /// Reports the time that a call waited for its locks.
     pub fn report_lock_wait(&self, time: Duration) {
         if let Some(waits) = &self.on_lock_wait {
             waits(time);
         }
     }
 
-    /// Watches for the same caller, who is told nothing.
+    /// Returns a watch with the same cancellation and end, but without callbacks.
     pub fn without_progress(&self) -> Watch {
         Watch { end: self.end, ..Watch::new(self.token.clone(), None) }
     }
 
-    /// Tells whether the caller has gone.
+    /// True if the caller cancelled the call.
     pub fn cancelled(&self) -> bool {
         self.token.is_cancelled()
     }
 
-    /// Waits until the caller has gone.
+    /// Waits until the caller cancels the call.
     pub async fn ended(&self) {
         self.token.cancelled().await;
     }
@@ -81,7 +81,7 @@ impl Watch {
         }
     }
 
-    /// Gives a gate until this moment.
+    /// Returns a limit that ends at this moment, or at the end of the watch if that is earlier.
     pub(super) fn until(&self, end: Instant) -> Limit<'_> {
         Limit { watch: self, end: self.end.map_or(end, |own| own.min(end)), work: None }
     }
@@ -96,9 +96,9 @@ impl fmt::Debug for Watch {
 /// The reason that a gate must stop early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// The caller has gone.
+    /// The caller cancelled the call.
     Cancelled,
-    /// The gate's time is up.
+    /// The time limit was reached.
     TimedOut,
 }
 
@@ -110,12 +110,13 @@ pub(super) struct Limit<'w> {
     work: Option<Work>,
 }
 
-/// How much work the thread may still do.
+/// The processor time that a thread has left.
 #[derive(Debug, Clone, Copy)]
 struct Work {
-    /// When it may be done at the earliest: before that the thread's clock, which takes a system call, is not read.
+    /// The earliest moment at which it can be used up: before that, the thread's clock is not read, as that
+    /// takes a system call.
     soonest: Instant,
-    /// What the thread's clock says when it is done.
+    /// The reading of the thread's clock at which it is used up.
     end: Duration,
 }
 
@@ -132,7 +133,7 @@ pub(super) fn processor_time() -> Duration {
 }
 
 impl Limit<'_> {
-    /// Tells whether the gate must end now, and why.
+    /// Returns the reason that the gate must end now, if any.
     pub(super) fn reached(self) -> Option<Halt> {
         if self.watch.cancelled() {
             return Some(Halt::Cancelled);
@@ -141,18 +142,18 @@ impl Limit<'_> {
         is_done.then_some(Halt::TimedOut)
     }
 
-    /// Returns the same limit for work of this thread, of which there may be no more than so much processor time: a busy machine
-    /// makes it longer and takes no answer away.
+    /// Returns the limit with at most this much processor time for the current thread. On a busy machine the
+    /// work takes longer, but it still gives its answer.
     pub(super) fn with_processor_time(self, time: Duration) -> Self {
         Limit { work: Some(Work { soonest: Instant::now() + time, end: processor_time() + time }), ..self }
     }
 
-    /// The same limit, but no later than so long from now.
+    /// Returns the limit, but no later than `time` from now.
     pub(super) fn with_timeout(self, time: Duration) -> Self {
         Limit { end: self.end.min(Instant::now() + time), ..self }
     }
 
-    /// Gives the moment at which the time is up.
+    /// Returns the moment at which the time is up.
     pub(super) fn end(self) -> Instant {
         self.end
     }
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(watch.until(later).reached(), Some(Halt::Cancelled));
     }
 
-    /// The control is the same limit in time on the wall, which a thread that only waits reaches.
+    /// The control is the same limit in wall-clock time, which a waiting thread reaches.
     #[test]
     fn waiting_for_the_processor_is_no_work() {
         let watch = Watch::idle();

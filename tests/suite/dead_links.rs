@@ -74,7 +74,7 @@ fn a_heading_that_is_renamed_warns_of_the_links_to_it() {
     let answer = project.renames_heading();
     assert_eq!(answer.status(), "written", "a warning does not refuse: {}", answer.text);
     let message =
-        "warning 2 links lead to #first-steps, which the edit takes away: README.md:3, docs/other.md:5";
+        "warning 2 links lead to #first-steps, which the edit removes: README.md:3, docs/other.md:5";
     assert_eq!(warnings(&answer), [message]);
     // The controls: another heading that nobody links to, and a text below a heading.
     for (search, replace) in [("# Guide", "# The guide"), ("text\n\n## Usage", "words\n\n## Usage")] {
@@ -92,8 +92,8 @@ fn numbered_headings_and_anchors_of_html_are_known() {
     assert_eq!(
         warnings(&answer),
         [
-            "warning 1 link leads to #own, which the edit takes away: docs/other.md:3",
-            "warning 1 link leads to #usage-1, which the edit takes away: README.md:3",
+            "warning 1 link leads to #own, which the edit removes: docs/other.md:3",
+            "warning 1 link leads to #usage-1, which the edit removes: README.md:3",
         ],
         "{:#}",
         answer.structured
@@ -112,7 +112,7 @@ fn links_that_the_same_call_corrects_are_not_told() {
     let answer = project.call("edit_files", json!({"edits": [rename, readme]}));
     assert_eq!(
         warnings(&answer),
-        ["warning 1 link leads to #first-steps, which the edit takes away: docs/other.md:5"],
+        ["warning 1 link leads to #first-steps, which the edit removes: docs/other.md:5"],
         "the control"
     );
 }
@@ -176,7 +176,7 @@ fn five_links_are_named_and_the_others_counted() {
     assert_eq!(
         warnings(&answer),
         [
-            "warning 10 links lead to #own, which the edit takes away: docs/other.md:3, p0.md:3, p1.md:3, p2.md:3, p3.md:3 and 5 more"
+            "warning 10 links lead to #own, which the edit removes: docs/other.md:3, p0.md:3, p1.md:3, p2.md:3, p3.md:3 and 5 more"
         ]
     );
 }

@@ -65,7 +65,8 @@ fn a_renamed_definition_is_told_with_the_uses_that_remain() {
     let told = findings_with_code(&answer, "used_definitions");
     assert_eq!(told.len(), 1, "{}", answer.structured);
     assert!(
-        told[0].starts_with("`one`, on line 4 before, is gone, and 5 uses of it remain: lib/c.py:1, "),
+        told[0]
+            .starts_with("`one`, on line 4 before the edit, is gone, but 5 uses of it remain: lib/c.py:1, "),
         "{told:?}"
     );
     assert!(told[0].contains(" and 2 more; "), "{told:?}");
@@ -132,7 +133,7 @@ fn a_new_content_that_drops_definitions_is_told() {
     assert_eq!(answer.status(), "written", "{}", answer.structured);
     let told = findings_with_code(&answer, "dropped_definitions");
     assert!(
-        told.len() == 1 && told[0].contains("drops 2 definitions of the text before: `A`, `c`;"),
+        told.len() == 1 && told[0].contains("drops 2 definitions of the old text: `A`, `c`;"),
         "{told:?}"
     );
     // Another draft of the call has them.

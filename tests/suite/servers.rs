@@ -258,7 +258,7 @@ fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
             assert_eq!(found_in(verdict), found_in(wanted), "{call:?}");
             let why = verdict.runs[0].why.as_deref().unwrap_or_default();
             // The command of ty is asked about every new file.
-            let by_command = why.ends_with("its command was asked instead");
+            let by_command = why.ends_with("its command was run instead");
             assert_eq!(by_command, !by_server || gate == "ty", "{call:?}: {why}");
         }
     }

@@ -1,6 +1,6 @@
-//! The markers of a merge conflict at the start of new lines.
+//! Finds the markers of a merge conflict at the start of new lines.
 //!
-//! Seven `=` alone are a heading in Markdown and reStructuredText: they count only between the other two.
+//! Seven `=` alone underline a heading in Markdown and reStructuredText, so they count only with another marker.
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
@@ -9,7 +9,7 @@ use super::text_pair::{DamageFinding, TextPair};
 /// The maximum distance between the markers of one conflict, in lines.
 const FARTHEST: usize = 5_000;
 
-/// So many lines of a side are looked at.
+/// The number of lines of a side that are checked.
 const SIDE: usize = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,13 +53,13 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
 fn finding_at(scene: &TextPair<'_>, line: usize) -> DamageFinding {
     let seen: String = scene.after.text(line).chars().take(40).collect();
     let message = format!(
-        "a conflict marker, `{}`; keep one side of the conflict, and none of its markers",
+        "`{}` is a conflict marker; keep one side of the conflict, and remove its markers",
         seen.trim_end()
     );
     DamageFinding { line, column: 1, message }
 }
 
-/// A marker stands at the very start of a line, and has a name or nothing behind it.
+/// Returns the marker at the very start of a line; only a name may follow it.
 fn marker(text: &str) -> Option<Marker> {
     let (mark, rest) = (text.get(..7)?, text.get(7..)?);
     let named = rest.is_empty() || rest.starts_with(' ');
@@ -72,8 +72,8 @@ fn marker(text: &str) -> Option<Marker> {
     }
 }
 
-/// Whether a text shows the marker and does not hold it: a string, or a fenced block of a page. There it is a conflict
-/// where one side of it was there before.
+/// True if the marker is an example, in a string or in a fenced block of a page. It is a conflict there as well if the text
+/// before had one of its sides.
 fn is_shown(scene: &TextPair<'_>, line: usize, marker: Marker) -> bool {
     let inside = match marker {
         Marker::Ours | Marker::Base | Marker::Between => line + 1..line + 1 + SIDE,

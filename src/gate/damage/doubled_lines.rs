@@ -1,14 +1,14 @@
-//! A line, or a block of lines, at the edge of what the edit wrote that stands there twice.
+//! Finds a line or a block of lines that is repeated at the edge of the edit.
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
 
-/// The longest block that is looked for.
+/// The longest repeated block that is searched for, in lines.
 const LONGEST: usize = 40;
 
-/// Lines that stand twice in good texts.
+/// Lines that valid texts repeat.
 const COMMON: [&str; 22] = [
     "end",
     "else",
@@ -59,7 +59,8 @@ fn doubled(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding>
     Some(DamageFinding { line, column: 1, message })
 }
 
-/// Where the second copy of a block of this size begins that the edit wrote a part of, at one of its edges.
+/// Returns the first line of the second copy of a block of this size, if it is at an edge of the piece and the edit wrote
+/// a part of it.
 fn place(scene: &TextPair<'_>, piece: &ReplacedLines, size: usize, length: usize) -> Option<usize> {
     let (first, last) = piece.new;
     let equal = |one: usize, other: usize| {
@@ -72,13 +73,13 @@ fn place(scene: &TextPair<'_>, piece: &ReplacedLines, size: usize, length: usize
     if block(last + 1) {
         return Some(last + 1);
     }
-    // An insertion of a block beside its like can be seen at any of its lines.
+    // The diff of a block inserted next to its copy may start at any of its lines.
     let back = (1..=size).take_while(|step| first > *step && equal(first - step, last + 1 - step)).count();
     let on = (1..=size).take_while(|step| equal(first + step - 1, last + step)).count();
     (size == length && back + on >= size && back < size).then(|| first + size - back)
 }
 
-/// Whether the block is one that nobody writes twice on purpose: blank lines, brackets and rows of data say nothing.
+/// True if a repetition of the block is hardly intended; blank lines, brackets and rows of data do not count.
 fn says_enough(scene: &TextPair<'_>, start: usize, size: usize) -> bool {
     let lines = || (start..start + size).map(|line| scene.after.text(line).trim());
     let telling = lines().filter(|text| tells(scene, text)).count();

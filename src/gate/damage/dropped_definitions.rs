@@ -1,8 +1,8 @@
-//! Definitions that a new content of a whole file does not have any more.
+//! Reports definitions that are missing from the new content of a whole file.
 
 use super::text_pair::{DamageFinding, TextPair};
 
-/// The definitions that are named.
+/// The most definitions that the message names.
 const MOST_NAMES: usize = 5;
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
@@ -14,7 +14,7 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
     let what =
         if dropped.len() == 1 { "1 definition".to_owned() } else { format!("{} definitions", dropped.len()) };
     let message = format!(
-        "the new content drops {what} of the text before: {}{more}; if that is not meant, send all of the file, or edit only a part of it",
+        "the new content drops {what} of the old text: {}{more}; if that is not intended, send the whole file, or edit only a part of it",
         named.join(", "),
     );
     vec![DamageFinding { line: scene.line_after(first.line), column: 1, message }]

@@ -1,6 +1,6 @@
-//! Words that stand for code which was not sent: `... rest of code unchanged`.
+//! Finds placeholders for code that was not sent, such as `... rest of code unchanged`.
 //!
-//! Three dots alone stand in good texts as well: those count only where the edit took more lines away than it brought.
+//! Valid texts contain three dots as well, so dots alone count only if the edit removed more lines than it added.
 
 use std::sync::LazyLock;
 
@@ -12,17 +12,17 @@ use super::text_pair::{DamageFinding, TextPair};
 use super::{compiled, elided_words};
 use crate::gate::delta::ReplacedLines;
 
-/// The minimum number of removed lines for three dots to count as their elision.
+/// The fewest lines that the edit must remove for three dots to count as their elision.
 const FEWEST_LOST: usize = 3;
 
-/// What can only be elision is one of these at some place.
+/// Matches every line that can be an elision; the other patterns run only on these lines.
 static TRIGGER: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip|truncated|elided|same as|as before|keep|remains?|stays?|same|continues?|everything|others?|no (other )?changes?)\b",
     )
 });
 
-/// A line's words, without what makes them a comment.
+/// Captures the words of a line without the comment delimiters.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?x) ^\s* (?P<open> //+!? | \#+ | --+ | /\*+ | \{\s*/\*+ | <!--+ | \* | ;+ | %+ | \x22{3} | '{3} | [\[(<{]+ )?
@@ -30,12 +30,12 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A comment behind code.
+/// Captures the words of a comment after code.
 static TRAILING: LazyLock<Regex> = LazyLock::new(|| {
     compiled(r"\s(?://+|#+|--|/\*+|<!--+)\s*(?P<words>(?:\.\.\.|…).*?)\s*(?:\*+/|--+>)?\s*$")
 });
 
-/// The words after the dots, or before them.
+/// Matches the words after the dots, or before them.
 static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?xi) ^ (?:\(|\[)? \s* (?:and\s+|with\s+|keep\s+|all\s+|the\s+|your\s+|my\s+|our\s+|any\s+|some\s+|include\s+|insert\s+|add\s+|copy\s+|same\s+as\s+)*
@@ -47,7 +47,7 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Words that mark an elision without dots.
+/// Matches words that mark an elision without dots.
 static UNDOTTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?xi) ^ \(? (?:keep\s+|leave\s+|all\s+|and\s+)* (?:the\s+|your\s+|my\s+|our\s+|this\s+|all\s+)*
@@ -69,7 +69,7 @@ static UNDOTTED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What says it where the edit took lines away, and may be a good comment elsewhere.
+/// Matches words that mark an elision only if the edit removed lines; otherwise they may be a valid comment.
 static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?xi) ^ (?: same \s+ as \s+ (?:before|above|original) | as \s+ before | unchanged | no \s+ (?:other\s+)? changes? \b .*
@@ -94,7 +94,7 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
         }
         let seen: String = text.trim().chars().take(60).collect();
         let message = format!(
-            "`{seen}` stands for code that was not sent; send that code, or edit only the lines that change"
+            "`{seen}` replaces code that was not sent; send that code, or edit only the lines that change"
         );
         let column = scene.column(line, text.len() - text.trim_start().len());
         spots.push(DamageFinding { line, column, message });
@@ -115,13 +115,13 @@ fn elides(scene: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
     let dots = dotted(words);
     let says = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,
-        // `.... etc.` ends a comment of several lines as well.
+        // `.... etc.` may also end a comment of several lines.
         Some(rest) if begins_dotted(words) => {
             DOTTED.is_match(rest)
                 || lost >= FEWEST_LOST && is_etc(rest)
                 || comment && lost >= FEWEST_LOST && elided_words::few(rest)
         }
-        // A sentence may trail off.
+        // A sentence may end with dots.
         Some(rest) => {
             let says = UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
             (says || lost >= FEWEST_LOST && elided_words::all_elide(rest)) && (comment || open.is_some())
@@ -143,7 +143,7 @@ fn lost(scene: &TextPair<'_>, piece: &ReplacedLines) -> usize {
     if scene.before.is_some() { (took + 1).saturating_sub(brought) } else { 0 }
 }
 
-/// Tells whether the words beside dots begin with `etc`.
+/// True if the words next to the dots begin with `etc`.
 fn is_etc(words: &str) -> bool {
     words.split(|c: char| !c.is_alphanumeric()).next().is_some_and(|word| word.eq_ignore_ascii_case("etc"))
 }
@@ -152,7 +152,7 @@ fn begins_dotted(words: &str) -> bool {
     words.starts_with("...") || words.starts_with('…')
 }
 
-/// The words beside dots that stand at their beginning or end; nothing where there are none.
+/// Returns the words without the dots at their start or end; `None` if there are no dots.
 fn dotted(words: &str) -> Option<&str> {
     let trimmed = words.trim_matches(|c: char| c == '.' || c == '…' || c.is_whitespace());
     let at = words.find(trimmed).unwrap_or_default();
@@ -162,7 +162,7 @@ fn dotted(words: &str) -> Option<&str> {
     (dots(before) || dots(after)).then_some(trimmed)
 }
 
-/// A comment behind code that elides its rest.
+/// True for code with a comment after it that elides the rest.
 fn trailing(scene: &TextPair<'_>, line: usize, text: &str) -> bool {
     let Some(words) = TRAILING.captures(text).and_then(|said| said.name("words")) else { return false };
     let start = scene.after.span(line).start + words.start();
@@ -170,7 +170,7 @@ fn trailing(scene: &TextPair<'_>, line: usize, text: &str) -> bool {
     in_comment && dotted(words.as_str()).is_some_and(|rest| !rest.is_empty() && DOTTED.is_match(rest))
 }
 
-/// A heading of a page speaks of its section.
+/// True for a heading of a Markdown page, which describes its section.
 fn heading(scene: &TextPair<'_>, text: &str) -> bool {
     scene.language() == "markdown" && text.starts_with('#')
 }

@@ -1,8 +1,8 @@
-//! The words of which elisions are made, for those that no pattern foresees.
+//! The vocabulary of elisions, for those that no pattern matches.
 //!
-//! They are believed only where the edit took lines away: `other fields are unchanged` is a good comment elsewhere.
+//! They count only if the edit removed lines: otherwise `other fields are unchanged` is a valid comment.
 
-/// What is left out.
+/// Words for the elided code.
 const LEFT_OUT: &[&str] = &[
     "rest",
     "remainder",
@@ -51,7 +51,7 @@ const LEFT_OUT: &[&str] = &[
     "helpers",
 ];
 
-/// What is said of it.
+/// Words that state that the code is elided or unchanged.
 const SAID: &[&str] = &[
     "unchanged",
     "same",
@@ -89,7 +89,7 @@ const SAID: &[&str] = &[
     "hidden",
 ];
 
-/// What stands between.
+/// Words that connect the others.
 const BETWEEN: &[&str] = &[
     "the",
     "a",

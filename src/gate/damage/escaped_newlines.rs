@@ -1,9 +1,9 @@
-//! New text in which `\n`, `\t` or `\"` stand outside of strings: it was escaped once too often.
+//! Finds `\n`, `\t` or `\"` outside of strings in new text, which was escaped once too often.
 
 use super::lexical_syntax::TextKind;
 use super::text_pair::{DamageFinding, TextPair};
 
-/// The number of escaped line ends from which a line of prose is suspect.
+/// The fewest escaped line ends that make a line of prose suspect.
 const MANY: usize = 3;
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
@@ -23,15 +23,15 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
         let meant = match seen {
             "\\n" => "a line end",
             "\\t" => "a tab",
-            _ => "the quote alone",
+            _ => "a plain quote",
         };
-        let message = format!("`{seen}` stands outside of a string; send {meant}, not its escape");
+        let message = format!("`{seen}` is outside of a string; send {meant}, not its escape");
         spots.push(DamageFinding { line, column: scene.column(line, at), message });
     }
     spots
 }
 
-/// The first escape that is no part of a string, a comment or a regular expression.
+/// Returns the first escape that is not in a string, a comment or a regular expression.
 fn in_code(scene: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
     let start = scene.after.span(line).start;
     let shell = scene.language() == "bash";
@@ -42,18 +42,18 @@ fn in_code(scene: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
         match rest.as_bytes().first() {
             Some(b'n') => !doubled,
             Some(b't') => !doubled && !shell,
-            // Selectors have it, where a class is named for what it does.
+            // CSS selectors escape special characters in the names of classes.
             Some(b'"') => !doubled && !shell && !css,
             _ => false,
         }
     });
     let mut sure = escapes.filter(|at| scene.is_surely_code(start + at));
     let first = sure.next()?;
-    // A shell takes the backslash away and goes on.
+    // A shell only drops the backslash, so one escape is not enough.
     (!shell || sure.next().is_some()).then_some(first)
 }
 
-/// The first of many escaped line ends that are followed by what begins a line.
+/// Returns the first escaped line end if there are many and at least half of them precede a typical start of a line.
 fn in_words(text: &str) -> Option<usize> {
     let (mut quoted, mut shown) = (false, false);
     let mut ends = Vec::new();

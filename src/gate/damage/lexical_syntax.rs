@@ -1,19 +1,19 @@
-//! How a language writes comments and strings, as far as the rules must know; and what sort of text it is.
+//! The table of the comment and string syntax of each language, and the kind of text that it holds.
 //!
-//! Invariant: this is the one table of that in this room; a language that it does not have is read as no code.
+//! Invariant: no other table in this module has these data; a language that is not in it has [`TextKind::Unknown`].
 
-/// The kind of text that a language holds.
+/// The kind of text that a language holds, which decides how strict the rules are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextKind {
-    /// Statements: a line that starts with `+` or `12:` is none of it.
+    /// Statements; few of them start with `+` or `12:`.
     Code,
-    /// Values: equal rows and rows of numbers are common.
+    /// Values; equal rows and rows of numbers are common.
     Data,
-    /// Sentences: they may speak of anything.
+    /// Sentences; they may quote code, diffs and elisions.
     Prose,
-    /// Diff marks and conflict markers are what it is made of.
+    /// Patches, which contain diff marks and conflict markers.
     Patch,
-    /// Not known.
+    /// The language is unknown.
     Unknown,
 }
 
@@ -33,15 +33,15 @@ pub(super) struct Quoted {
 /// A lexical rule particular to a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quirk {
-    /// Nothing.
+    /// The language has no such rule.
     None,
     /// `'a` may be a lifetime, `r#"` begins a raw string, and comments nest.
     Rust,
     /// A `/` may begin a regular expression.
     Slashes,
-    /// A `#` begins a comment only where a word begins, and `<<` a text up to a word.
+    /// A `#` begins a comment only at the start of a word, and `<<` begins a here-document.
     Shell,
-    /// A `#` begins a comment only where a word begins.
+    /// A `#` begins a comment only at the start of a word.
     Words,
 }
 

@@ -1,9 +1,9 @@
-//! Which parts of a text are comments and strings, by one walk that looks no further than a line's or a string's end.
+//! Finds the comments and strings of a text in one walk, with no lookahead beyond the end of a line or a string.
 //!
-//! It is a rough reader: it takes no text for faulty, and goes on after a string that nobody closed. Who must be sure
-//! asks the grammar as well.
+//! The lexer is approximate: it accepts every text and continues after an unclosed string. A rule that must be sure also
+//! consults the grammar.
 //!
-//! Invariant: the parts are in the text's order and do not overlap; the time is linear in the text.
+//! Invariant: the parts are in text order and do not overlap; the time is linear in the text.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) struct Lexis {
 }
 
 impl Lexis {
-    /// Reads a text.
+    /// Finds the comments and strings of a text.
     pub(super) fn read(text: &str, tongue: &LexicalSyntax) -> Lexis {
         let mut reader =
             LexicalReader { text, syntax: tongue, at: 0, parts: Vec::new(), solid: None, wanted: None };
@@ -49,9 +49,9 @@ struct LexicalReader<'t> {
     syntax: &'t LexicalSyntax,
     at: usize,
     parts: Vec<(Range<usize>, LexicalPart)>,
-    /// The last byte of code that is no space, on this line.
+    /// The last byte of code on this line that is not white space.
     solid: Option<u8>,
-    /// The word that ends the text which begins on the next line.
+    /// The word that ends the here-document that begins on the next line.
     wanted: Option<&'t str>,
 }
 
@@ -114,7 +114,7 @@ impl<'t> LexicalReader<'t> {
         self.at += step;
     }
 
-    /// The comment or string that begins here, and how long it is.
+    /// Returns the kind and the length of the comment or string at the current offset.
     fn part(&mut self, rest: &'t str) -> Option<(usize, LexicalPart)> {
         if self.syntax.line_comments.iter().any(|open| rest.starts_with(open)) && self.may_comment() {
             return Some((line(rest), LexicalPart::Comment));
@@ -157,13 +157,13 @@ impl<'t> LexicalReader<'t> {
         }
     }
 
-    /// True if a quote here is an apostrophe, in a language whose words need no quotes.
+    /// True if a quote at the current offset is an apostrophe, in a language whose strings need no quotes.
     fn is_inside_word(&self) -> bool {
         let word = self.before().is_some_and(|byte| byte.is_ascii_alphanumeric());
         self.syntax.quirk == Quirk::Words && word
     }
 
-    /// The length of the regular expression that begins here, where a value may begin.
+    /// Returns the length of the regular expression at the current offset, if a value may begin there.
     fn regex(&self, rest: &str) -> Option<usize> {
         let may =
             self.solid.is_none_or(|byte| b"(,=:[!&|?{};+-*%<>~^".contains(&byte)) || self.after_keyword();
@@ -190,7 +190,7 @@ impl<'t> LexicalReader<'t> {
         ["return", "typeof", "case", "in", "of"].iter().any(|word| before.ends_with(word))
     }
 
-    /// Takes the lines up to the one that is this word.
+    /// Reads a here-document up to the line that is this word.
     fn here_document(&mut self, word: &str) {
         let start = self.at;
         while self.at < self.text.len() {
@@ -207,7 +207,7 @@ impl<'t> LexicalReader<'t> {
     }
 }
 
-/// The length of the line that the text begins with, without its end.
+/// Returns the length of the first line, without its line end.
 fn line(text: &str) -> usize {
     memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len())
 }
@@ -229,7 +229,7 @@ fn string(rest: &str, quoted: &Quoted) -> usize {
     rest.len()
 }
 
-/// The length of a raw string or of a character; nothing for a lifetime, a name, or a plain string.
+/// Returns the length of a raw string or a character literal; `None` for a lifetime, a name or a plain string.
 fn rust_literal(rest: &str, before: Option<u8>) -> Option<usize> {
     if before.is_some_and(|byte| byte.is_ascii_alphanumeric() && byte != b'b' || byte == b'_') {
         return None;
@@ -249,7 +249,7 @@ fn rust_literal(rest: &str, before: Option<u8>) -> Option<usize> {
     Some(inside.find(&close).map_or(rest.len(), |at| 2 + hashes + at + close.len()))
 }
 
-/// The word that ends the text which a shell takes from the next line on.
+/// Returns the word that ends the here-document that this operator starts.
 fn here_word(rest: &str) -> Option<&str> {
     let word = rest.strip_prefix("<<").filter(|rest| !rest.starts_with('<'))?;
     let word = word.trim_start_matches(['-', ' ', '\\', '\'', '"']);
@@ -262,7 +262,7 @@ mod tests {
     use super::super::lexical_syntax;
     use super::*;
 
-    /// What is no code, each part between marks.
+    /// Returns the text with each part that is not code between marks.
     fn shown(language: &str, text: &str) -> String {
         let lexis = Lexis::read(text, lexical_syntax::find(language).unwrap());
         let mut shown = text.to_owned();

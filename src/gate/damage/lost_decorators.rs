@@ -1,7 +1,6 @@
-//! A decorator, attribute, annotation or directive that stood above a symbol and is gone, where the edit wrote the
-//! symbol anew.
+//! Finds a decorator, attribute, annotation or directive that is missing above a symbol that the edit rewrote.
 //!
-//! An edit that takes nothing away but the decorator means it.
+//! An edit that removes only the decorator is intended.
 
 use std::collections::HashMap;
 
@@ -41,7 +40,8 @@ impl<'k, 't> DecoratedSymbols<'k, 't> {
         DecoratedSymbols { by_line: new.iter().map(|symbol| (symbol.line, symbol)).collect(), by_name }
     }
 
-    /// What became of a symbol: the one on its line, else the one of its name in what the edit put in its place.
+    /// Returns the symbol after the edit that corresponds to an old one: the one on its line, else the one with its name in
+    /// the replacing lines.
     fn partner(&self, scene: &TextPair<'_>, old: &LineSymbol<'_>) -> Option<&'k LineSymbol<'t>> {
         if let Some(line) = scene.draft.map.new_line_of(old.line) {
             return self.by_line.get(&line).copied().filter(|symbol| symbol.name == old.name);
@@ -71,14 +71,14 @@ fn lost(
         partner.map(|partner| others.swap_remove(partner)).is_none()
     });
     let missing: Vec<_> = missing.by_ref().collect();
-    // What is new above it may stand there in the place of what is gone.
+    // A new decorator may replace a missing one.
     let (line, mark) = missing.get(others.len())?;
     if !wrote(scene, before, old) || same_line(scene, new, mark) {
         return None;
     }
     let mark: String = mark.chars().take(60).collect();
     let message = format!(
-        "`{mark}`, on line {line} before, is gone from above `{}`; send it with the symbol",
+        "`{mark}`, on line {line} before the edit, is missing above `{}`; send it with the symbol",
         new.name
     );
     let text = scene.after.text(new.line);

@@ -1,8 +1,8 @@
-//! A line that is replaced by one with less indentation, and so leaves its block.
+//! Finds a line that was replaced by one with less indentation, so that it leaves its block.
 //!
-//! An edit that changes nothing but the indentation means it. In Python the lines above must stay in the block, so that
-//! the new text still parses and only its meaning is another; in languages with brackets, where it is a matter of style,
-//! the lines on both sides must have the indentation that the replaced line had.
+//! An edit that changes only the indentation is intended. In Python the lines above must stay in the block, so that the new
+//! text still parses and only its meaning changes. In languages with brackets, where indentation is a matter of style, the
+//! lines on both sides must have the indentation of the replaced line.
 
 use std::collections::HashSet;
 
@@ -12,16 +12,16 @@ use super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
 use crate::text::Lines;
 
-/// Languages whose blocks are told by their indentation.
+/// The language whose blocks are marked by indentation.
 const INDENTED: &str = "python";
-/// Languages whose blocks have brackets.
+/// The languages whose blocks have brackets.
 const BRACKETED: [&str; 7] = ["go", "rust", "javascript", "typescript", "java", "c", "cpp"];
 
-/// Words with which a line goes on with a block above it, or begins one of its own.
+/// Words that start a line which continues a block above it or begins a new block.
 const HEADS: [&str; 13] =
     ["def", "class", "@", "async", "else", "elif", "except", "finally", "case", "if", "for", "while", "with"];
 
-/// The words of a line that are compared, and the least letters of one that may have grown.
+/// The most words of a line that are compared, and below it the fewest letters of a word that may have grown.
 const MOST_WORDS: usize = 100;
 const LEAST_GROWN: usize = 3;
 
@@ -49,7 +49,7 @@ fn left_block(scene: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) ->
     let leaves = match scene.language() {
         INDENTED => {
             let begins = HEADS.iter().any(|head| first_word(is) == *head) || is.trim_start().starts_with('@');
-            // Where the last line above is nested deeper, its block ends with it.
+            // If the last line above is nested deeper, its inner block ends there.
             let in_block = stays_in_block(above)
                 || (indent(after.text(above)).len() > deep.len() && has_sibling(after, above, deep));
             let ends_with = is_return(is) && ends_a_with(after, above, flat);
@@ -58,7 +58,7 @@ fn left_block(scene: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) ->
         language if BRACKETED.contains(&language) => {
             let is_label = is.trim_end().ends_with(':') || is.trim_start().starts_with(['#', '}', ')', ']']);
             let is_label = is_label || matches!(language, "c" | "cpp") && begins_with_label(is);
-            // The calls of a chain are indented as their author likes.
+            // The calls of a chain may have any indentation.
             let is_chain = is.trim_start().starts_with(['.', '?']);
             !is_label && !is_chain && stays_in_block(above) && below.is_some_and(stays_in_block)
         }
@@ -66,14 +66,14 @@ fn left_block(scene: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) ->
     };
     let short: String = is.trim().chars().take(60).collect();
     let message = format!(
-        "`{short}` is indented by {}, and the line that it replaces by {}, so it leaves its block; indent it as the lines around it are",
+        "`{short}` is indented by {}, the line that it replaces by {}, so it leaves its block; indent it like the lines around it",
         flat.chars().count(),
         deep.chars().count(),
     );
     leaves.then(|| DamageFinding { line: new, column: scene.column(new, flat.len()), message })
 }
 
-/// Tells whether one of the lines above, before the block ends, has this indentation.
+/// True if one of the lines above, within the block, has this indentation.
 fn has_sibling(lines: Lines<'_>, from: usize, deep: &str) -> bool {
     let texts = (1..=from).rev().map(|line| lines.text(line)).filter(|text| !text.trim().is_empty());
     let mut within = texts.take_while(|text| indent(text).len() >= deep.len());
@@ -84,8 +84,7 @@ fn is_return(text: &str) -> bool {
     first_word(text) == "return"
 }
 
-/// Tells whether the block above, whose head has this indentation, is that of a `with`: what it returns can be returned
-/// behind it as well.
+/// True if the block above, whose head has this indentation, belongs to a `with`; a `return` is valid after it as well.
 fn ends_a_with(lines: Lines<'_>, from: usize, flat: &str) -> bool {
     let texts = (1..=from).rev().map(|line| lines.text(line)).filter(|text| !text.trim().is_empty());
     let mut heads = texts.skip_while(|text| indent(text).len() > flat.len());
@@ -95,7 +94,7 @@ fn ends_a_with(lines: Lines<'_>, from: usize, flat: &str) -> bool {
     })
 }
 
-/// Tells whether a line begins with a label, as in `out: f();`.
+/// True if a line begins with a label, as in `out: f();`.
 fn begins_with_label(text: &str) -> bool {
     let text = text.trim_start();
     let word = first_word(text);
@@ -103,13 +102,13 @@ fn begins_with_label(text: &str) -> bool {
     !word.is_empty() && behind.starts_with(':') && !behind.starts_with("::")
 }
 
-/// Tells whether the statement of a line ends with it, as far as the line shows.
+/// True if the statement of a line seems to end on this line.
 fn is_statement_end(text: &str) -> bool {
     !text.trim_end().ends_with(['(', '[', '{', ',', '\\', ':', '+', '='])
 }
 
-/// Tells whether two lines are the same statement: half of the words of the shorter one are in the other, where a word may
-/// have grown.
+/// True if two lines are versions of one statement: half of the words of the shorter line are in the other line, where a
+/// word may have grown.
 fn is_alike(was: &str, is: &str) -> bool {
     let words = |text: &str| -> HashSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());

@@ -1,10 +1,10 @@
-//! What agents do to a text by accident, found by comparing it with the text before.
+//! Gates of the kind `damage`: they find accidents of agents by comparing a text with the text before the edit.
 //!
-//! Each rule is a file of its own, and looks only at what the edit wrote: what stood there before is no accident of this
-//! edit. docs/decisions/0010-damage.md says how often each is right, and how that was measured.
+//! Each rule has its own file and checks only the lines that the edit wrote: older text is no accident of this edit.
+//! docs/decisions/0010-damage.md gives the precision of each rule and the method of measurement.
 //!
-//! Invariant: every rule's time is linear in both texts, but for the look at a tree, which counts its steps; none reads
-//! anything but the draft, and what it is told of the definitions that other files use.
+//! Invariant: the time of every rule is linear in both texts, except for tree lookups, whose steps are limited. A rule reads
+//! only the draft and the list of definitions that the edit removes.
 
 mod conflict_markers;
 mod doubled_lines;
@@ -39,10 +39,10 @@ use super::watch::Limit;
 use crate::policy::{Accident, Damage, Weight};
 use crate::text::Buffer;
 
-/// The most findings of one rule: a text full of them says no more than its first ones.
+/// The most findings of one rule in a text; further ones add no information.
 const MOST_FINDINGS: usize = 50;
 
-/// Who looks for which accident.
+/// Returns the function that finds an accident.
 const fn rule(accident: Accident) -> fn(&TextPair<'_>) -> Vec<DamageFinding> {
     match accident {
         Accident::LinePrefixes => line_prefixes::look,
@@ -61,8 +61,8 @@ const fn rule(accident: Accident) -> fn(&TextPair<'_>) -> Vec<DamageFinding> {
     }
 }
 
-/// Looks for the accidents that the policy weighs; each finding with whether the edit brought it. `own` is the text as the edit
-/// left it, where a program formatted that since: how a formatter indents is no accident of the edit.
+/// Finds the accidents that the policy enables. Every finding is new, so each has the flag `true`. `own` is the text as the
+/// edit left it if a formatter changed it since: the indentation of a formatter is no accident of the edit.
 pub(super) fn judge(
     draft: &Draft<'_>,
     own: Option<&Buffer>,
@@ -95,7 +95,7 @@ pub(super) fn judge(
 fn compiled(pattern: &str) -> Regex {
     match Regex::new(pattern) {
         Ok(regex) => regex,
-        // No input reaches this: the patterns are constants, and a test compiles each of them.
+        // Unreachable: the patterns are constants, and a test compiles each of them.
         Err(error) => unreachable!("{error}"),
     }
 }

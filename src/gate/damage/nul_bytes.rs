@@ -1,4 +1,4 @@
-//! NUL bytes in lines that the edit wrote.
+//! Finds NUL bytes in lines that the edit wrote.
 
 use super::text_pair::{DamageFinding, TextPair};
 
@@ -17,7 +17,7 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
         let count = text.matches('\0').count();
         let noun = if count == 1 { "a NUL byte" } else { "NUL bytes" };
         let message =
-            format!("{noun} in new text; write `\\0` where a string needs one, and nothing elsewhere");
+            format!("{noun} in new text; write `\\0` where a string needs one, and remove all others");
         DamageFinding { line, column: scene.column(line, at), message }
     };
     new.map(spot).collect()

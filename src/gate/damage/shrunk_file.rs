@@ -1,8 +1,8 @@
-//! A file that shrank to under a quarter: what was sent may be a part that was taken for the whole.
+//! Finds a file that shrank to less than a quarter: the new content may be only a part of the file.
 
 use super::text_pair::{DamageFinding, TextPair};
 
-/// A file with fewer lines, or fewer bytes, may shrink as it likes.
+/// The size from which the rule applies; a file with fewer lines or fewer bytes may shrink.
 const LEAST_LINES: usize = 20;
 const LEAST_BYTES: usize = 600;
 
@@ -16,7 +16,7 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
         return Vec::new();
     }
     let message = format!(
-        "the file shrank from {old} to {new} lines; send all of it, or say with an edit of lines what goes"
+        "the file shrank from {old} to {new} lines; send the whole file, or edit the lines to remove"
     );
     vec![DamageFinding { line: 1, column: 1, message }]
 }

@@ -1,7 +1,6 @@
-//! Symbols with what stands above them: decorators, attributes, annotations, directives.
+//! Finds symbols with the decorators, attributes, annotations and directives above them.
 //!
-//! Invariant: one walk over the lines, without a tree; where a line is taken for a symbol that is none, nothing stands
-//! above it.
+//! Invariant: one walk over the lines, without a tree; a line that is mistaken for a symbol has no decorators.
 
 use std::sync::LazyLock;
 
@@ -14,15 +13,15 @@ use crate::text::Lines;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LineSymbol<'t> {
     pub(super) name: &'t str,
-    /// The line with its name.
+    /// The number of the line with its name.
     pub(super) line: usize,
-    /// The last line of its body.
+    /// The number of the last line of its body.
     pub(super) end: usize,
     /// The decorators above it, each with its first line.
     pub(super) above: Vec<(usize, &'t str)>,
 }
 
-/// A line that begins a symbol, with its name.
+/// Matches a line that begins a symbol, and captures its name.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?x) ^\s* (?: (?:export|default|public|private|protected|internal|static|final|abstract|async|override|virtual
@@ -35,7 +34,7 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The symbols of a text that have something above them or are named there, in its order.
+/// Returns the symbols of a text in text order, each with the decorators above it.
 pub(super) fn symbols<'t>(lines: Lines<'t>, language: &str) -> Vec<LineSymbol<'t>> {
     let mut symbols = Vec::new();
     let mut above: Vec<(usize, &'t str)> = Vec::new();
@@ -80,7 +79,7 @@ pub(super) fn is_mark(body: &str, language: &str) -> bool {
     }
 }
 
-/// What stands behind a mark on its own line, where the mark ends on it.
+/// Returns the rest of the line after a mark, if the mark ends on this line.
 fn after_mark<'t>(body: &'t str, language: &str) -> Option<&'t str> {
     if matches!(language, "python" | "go") || balance(body) > 0 {
         return None;
@@ -124,7 +123,7 @@ fn balance(body: &str) -> i64 {
     })
 }
 
-/// Finds where the bodies end: before the next line that is indented no deeper and closes nothing.
+/// Sets the end of each body: the line before the next one that is indented no deeper and closes no bracket.
 fn end_all(symbols: &mut [LineSymbol<'_>], lines: Lines<'_>) {
     let mut open: Vec<(usize, usize)> = Vec::new();
     let mut starts = symbols.iter().map(|symbol| symbol.line).enumerate().peekable();

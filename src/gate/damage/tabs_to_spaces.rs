@@ -1,11 +1,11 @@
-//! Lines indented with spaces in a file that is indented with tabs, and the other way round.
+//! Finds new lines indented with spaces in a file that is indented with tabs, and vice versa.
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::text::Lines;
 
-/// So many indented lines tell how a file is indented.
+/// The fewest indented lines that show the indentation of a file.
 const LEAST: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
         let Some(line) = lines.next() else { continue };
         let here = indent(scene.after.text(line)).map_or("", Indent::describe);
         let message = format!(
-            "{} indented with {here}, and the file with {}; indent as the file does",
+            "{} indented with {here}, but the file with {}; indent like the file",
             count(1 + lines.count()),
             usual.describe(),
         );
@@ -55,7 +55,7 @@ fn count(lines: usize) -> String {
     if lines == 1 { "a new line is".to_owned() } else { format!("{lines} new lines are") }
 }
 
-/// How a line is indented; nothing where one column could be anything.
+/// Returns the indentation of a line; `None` for one space, which may be alignment.
 fn indent(text: &str) -> Option<Indent> {
     let body = text.trim_start();
     let space = text.get(..text.len() - body.len())?;
@@ -67,7 +67,7 @@ fn indent(text: &str) -> Option<Indent> {
     }
 }
 
-/// How nearly all lines are indented, where there are some.
+/// Returns the indentation of at least 95 % of the indented lines, if there are enough of them.
 fn usual(lines: Lines<'_>) -> Option<Indent> {
     let (mut tabs, mut spaces) = (0, 0);
     for indent in lines.iter().filter_map(indent) {
@@ -85,7 +85,7 @@ fn usual(lines: Lines<'_>) -> Option<Indent> {
     }
 }
 
-/// Whether a line goes on with the one above, which may be aligned as it likes.
+/// True if a line continues the one above, so that it may have any indentation.
 fn continues(scene: &TextPair<'_>, line: usize) -> bool {
     scene.after.text(line.saturating_sub(1)).trim_end().ends_with('\\')
 }

@@ -1,4 +1,4 @@
-//! What holds for all rules, whatever the text.
+//! Tests of all rules: time limits, invariants on any text, and messages.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn buffer(text: &str) -> Buffer {
     Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap()
 }
 
-/// What one rule finds in an edit.
+/// Returns the findings of one rule for an edit.
 pub(super) fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<DamageFinding> {
     with_draft(path, before, after, |draft| rule(accident)(&TextPair::new(draft, Lost::none())))
 }
@@ -34,7 +34,7 @@ fn with_draft<T>(path: &str, before: Option<&str>, after: &str, look: impl FnOnc
     })
 }
 
-/// What an accident leaves behind, over and over: the worst texts for each rule.
+/// Lines that accidents leave behind; repeated, they are the worst texts for each rule.
 const SEEDS: [&str; 14] = [
     "12: x\n",
     "+a\n",
@@ -139,7 +139,7 @@ fn an_etc_stands_for_code_only_where_lines_went() {
         assert_eq!(found(&format!("{before}{words}\n")), 0, "{words}: nothing went");
         assert_eq!(found(&format!("func f() {{\n\t{words}\n}}\n")), 1, "{words}: all went");
     }
-    // Other words are believed wherever they stand.
+    // Other words count everywhere.
     assert_eq!(found(&format!("{before}// ... rest of the code\n")), 1);
 }
 
@@ -166,7 +166,7 @@ fn a_line_that_loses_its_indentation_leaves_its_block() {
     assert_eq!(found("a.go", go, &go.replace("\tb := a", "b := a + 1")), [3]);
     let rust = "fn f() {\n    let a = 1;\n    let b = a;\n    g(b);\n}\n";
     assert_eq!(found("a.rs", rust, &rust.replace("    let b = a", "let b = a + 1")), [3]);
-    // The same lines where nothing says that they are meant.
+    // The same lines without a sign that they are intended.
     let c = "int f() {\n  a();\n  b();\n  c();\n}\n";
     assert_eq!(found("a.c", c, &c.replace("  b();", "b(1);")), [3]);
     let js = "x();\n    a();\n    b();\n    c();\n";
@@ -175,7 +175,7 @@ fn a_line_that_loses_its_indentation_leaves_its_block() {
     assert_eq!(found("a.py", returns, &returns.replace("        return a", "    return a + 1")), [4]);
     let leaves = returns.replace("if x", "with x");
     assert_eq!(found("a.py", &leaves, &leaves.replace("        return a", "return a + 1")), [4]);
-    // Edits that mean it.
+    // Intended edits.
     for (path, before, after, why) in [
         ("a.py", python, python.replace("    c = b", "c = b"), "nothing but the indentation is another"),
         ("a.py", python, python.replace("    c = b + 1", "    c = b + 2"), "it stays"),
@@ -240,7 +240,7 @@ fn definitions_that_others_use_are_told_with_three_of_their_uses() {
     assert!(many.1.contains("5 uses of it remain: b.py:1, b.py:2, b.py:3 and 2 more;"), "{}", many.1);
     assert!(one.1.contains("1 use of it remains: b.py:1;"), "{}", one.1);
     let [dropped] = told(Accident::DroppedDefinitions, &lost).try_into().unwrap();
-    assert!(dropped.1.contains("drops 7 definitions of the text before: `A.one`, "), "{}", dropped.1);
+    assert!(dropped.1.contains("drops 7 definitions of the old text: `A.one`, "), "{}", dropped.1);
     assert!(dropped.1.contains(" and 2 more; "), "{}", dropped.1);
     assert_eq!(told(Accident::UsedDefinitions, Lost::none()), []);
     assert_eq!(told(Accident::DroppedDefinitions, Lost::none()), []);

@@ -1,6 +1,6 @@
-//! What the rules look at: a draft, the lines that the edit wrote, and what is known of its language.
+//! The input of the rules: a draft, the lines that the edit wrote, and the lexical syntax of its language.
 //!
-//! Invariant: what costs a walk over the text is made when a rule first asks, and once.
+//! Invariant: data that needs a walk over the text is computed once, when a rule first needs it.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use crate::gate::lost::Lost;
 use crate::grammar::{self, Parsed};
 use crate::text::{Buffer, Lines};
 
-/// The step limit for a grammar that decides if something is code.
+/// The step limit for the tree that decides if an offset is code.
 const STEPS: usize = 200_000;
 
 /// A finding of a rule; line and column start at 1.
@@ -25,20 +25,20 @@ pub(super) struct DamageFinding {
     pub(super) message: String,
 }
 
-/// A draft as the rules see it.
+/// A draft with the text before and after the edit, as the rules read it.
 pub(super) struct TextPair<'a> {
     pub(super) draft: &'a Draft<'a>,
-    /// The definitions that the edit takes away, as far as others know them.
+    /// The definitions that the edit removes and that other files use or a new content drops.
     pub(super) lost: &'a Lost,
     /// The lines after the edit.
     pub(super) after: Lines<'a>,
-    /// The lines before it; of a new file none.
+    /// The lines before the edit; `None` for a new file.
     pub(super) before: Option<Lines<'a>>,
     /// The replaced lines, in text order; a new file is one piece.
     pub(super) pieces: Vec<ReplacedLines>,
     pub(super) sort: TextKind,
     pub(super) syntax: Option<&'static LexicalSyntax>,
-    /// The lines as the edit left them, where a program formatted the text since.
+    /// The lines as the edit left them, if a formatter changed the text since.
     own_lines: Option<HashSet<&'a str>>,
     old_lines: OnceCell<HashSet<&'a str>>,
     lexis: OnceCell<Lexis>,
@@ -73,22 +73,22 @@ impl<'a> TextPair<'a> {
         }
     }
 
-    /// The same scene of a text that a program formatted, with the text as the edit left it.
+    /// Sets the text as the edit left it, for a draft that a formatter changed since.
     pub(super) fn formatted(self, own: Option<&'a Buffer>) -> TextPair<'a> {
         TextPair { own_lines: own.map(|own| own.lines().iter().collect()), ..self }
     }
 
-    /// Returns true for a line that is as the edit left it.
+    /// True if no formatter changed a line after the edit.
     pub(super) fn is_own(&self, line: usize) -> bool {
         self.own_lines.as_ref().is_none_or(|own| own.contains(self.after.text(line)))
     }
 
-    /// The language's name; empty where it is not known.
+    /// Returns the name of the language; empty if unknown.
     pub(super) fn language(&self) -> &'static str {
         self.draft.language.map_or("", |language| &language.name)
     }
 
-    /// The lines that the edit wrote, by number, each with its piece.
+    /// Iterates over the numbers of the lines that the edit wrote, each with its piece.
     pub(super) fn written(&self) -> impl Iterator<Item = (usize, &ReplacedLines)> {
         self.pieces.iter().flat_map(|piece| (piece.new.0..=piece.new.1).map(move |line| (line, piece)))
     }
@@ -99,7 +99,7 @@ impl<'a> TextPair<'a> {
         self.old_lines.get_or_init(|| before.iter().map(str::trim).collect()).contains(text.trim())
     }
 
-    /// Whether a piece took these lines away: whole lines, with the space before them.
+    /// True if a piece replaced a line with exactly this text, including its indentation.
     pub(super) fn replaced(&self, piece: &ReplacedLines, text: &str) -> bool {
         let Some(before) = self.before else { return false };
         (piece.old.0..=piece.old.1).take(1000).any(|line| before.text(line) == text)
@@ -116,7 +116,7 @@ impl<'a> TextPair<'a> {
         self.part(self.after.span(line).start)
     }
 
-    /// The tree of the text after the edit; nothing where its language has no grammar, or the text cannot be read.
+    /// Returns the tree of the text after the edit; `None` if its language has no grammar or the text cannot be parsed.
     pub(super) fn tree(&self) -> Option<&Parsed> {
         let read = || {
             let text = self.draft.after.view();
@@ -125,7 +125,7 @@ impl<'a> TextPair<'a> {
         self.tree.get_or_init(read).as_ref()
     }
 
-    /// Whether a place is code for the grammar as well, where the walk over the text may be wrong about it.
+    /// True if an offset is code, also by the grammar in languages where the lexical walk may be wrong.
     pub(super) fn is_surely_code(&self, offset: usize) -> bool {
         if self.part(offset) != LexicalPart::Code {
             return false;
@@ -147,7 +147,7 @@ impl<'a> TextPair<'a> {
         true
     }
 
-    /// True if a line is inside a fenced block of a page.
+    /// True if a line is in a fenced block of a Markdown page.
     pub(super) fn is_fenced(&self, line: usize) -> bool {
         let fences = self.fences.get_or_init(|| match self.language() {
             "markdown" => fences(self.after),
@@ -164,13 +164,13 @@ impl<'a> TextPair<'a> {
         now.unwrap_or(1).clamp(1, self.after.count().max(1))
     }
 
-    /// The column, from 1 and in characters, of a byte of a line.
+    /// Returns the column of a byte of a line, from 1, in characters.
     pub(super) fn column(&self, line: usize, byte: usize) -> usize {
         self.after.text(line).get(..byte).map_or(1, |before| before.chars().count() + 1)
     }
 }
 
-/// The lines of fenced blocks, each from its first fence to its last.
+/// Returns the line ranges of the fenced blocks, including both fences.
 fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
     let mut fences = Vec::new();
     let mut open: Option<(usize, &str)> = None;
@@ -190,7 +190,7 @@ fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
     fences
 }
 
-/// Whether a fence is nothing else, as one must be that ends a block.
+/// True if a line consists of fence characters only, as a closing fence must.
 fn bare(text: &str) -> bool {
     text.trim_end().chars().all(|c| c == '`' || c == '~')
 }

@@ -1,4 +1,4 @@
-//! Typographic quotes where the language wants plain ones.
+//! Finds typographic quotes where the language requires plain ones.
 
 use super::lexical_syntax::TextKind;
 use super::text_pair::{DamageFinding, TextPair};
@@ -40,11 +40,11 @@ fn had(scene: &TextPair<'_>, piece: &ReplacedLines) -> bool {
     (piece.old.0..=piece.old.1).any(|line| has_any(before.text(line)))
 }
 
-/// Whether a plain quote could stand there.
+/// True if a plain quote is valid at this place, so that it was probably meant.
 fn is_meant(scene: &TextPair<'_>, text: &str, start: usize, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_end();
     match scene.language() {
-        // Most of their text is a value without quotes, in which anything may stand.
+        // In HTML and YAML most text needs no quotes and may contain any character.
         "html" => before.ends_with('=') && before.contains('<'),
         "yaml" => {
             let wrapped = text.trim_end().ends_with(QUOTES) && before.ends_with([':', '-']);

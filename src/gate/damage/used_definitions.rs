@@ -1,8 +1,8 @@
-//! A definition that is gone while other files of the project use its name.
+//! Reports a removed definition whose name other files of the project still use.
 
 use super::text_pair::{DamageFinding, TextPair};
 
-/// The uses that are named.
+/// The most uses that the message names.
 const MOST_USES: usize = 3;
 
 pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
@@ -13,7 +13,7 @@ pub(super) fn look(scene: &TextPair<'_>) -> Vec<DamageFinding> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let verb = if lost.count == 1 { "use of it remains" } else { "uses of it remain" };
         let message = format!(
-            "`{}`, on line {} before, is gone, and {} {verb}: {}{more}; change them in the same call, or keep the name",
+            "`{}`, on line {} before the edit, is gone, but {} {verb}: {}{more}; change them in the same call, or keep the name",
             lost.name,
             lost.line,
             lost.count,

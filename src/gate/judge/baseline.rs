@@ -1,7 +1,7 @@
-//! What a finding means for the edit: whether the edit has to answer for it, and whether it refuses the edit.
+//! Decides which findings count against an edit, and which reject it.
 //!
-//! Invariant: a finding refuses only where it counts by the baseline, where its gate may block, where it is as grave as
-//! the policy says, and where nothing pardons it.
+//! Invariant: a finding rejects only if it counts by the baseline, its gate may block, it is as severe as the
+//! policy says, and nothing excuses it.
 #![deny(clippy::disallowed_methods)]
 
 use regex::Regex;
@@ -11,7 +11,7 @@ use crate::gate::draft::Draft;
 use crate::gate::finding::{Finding, Severity};
 use crate::policy::{Baseline, Level, Profile, Rule};
 
-/// The most findings that one gate may report, gravest first.
+/// The maximum number of findings of one gate, most severe first.
 const MOST_FINDINGS: usize = 1000;
 
 /// The inputs that decide the severity of a finding and if it blocks.
@@ -25,10 +25,10 @@ pub(super) struct Weights<'a> {
     pub(super) text_before: TextBefore,
 }
 
-/// Tells how much the gate could find in the text before the edit.
+/// The findings that a gate could see in the text before the edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextBefore {
-    /// Everything that the gate can find in the text after.
+    /// Every finding that the gate can see in the text after.
     Plain,
     /// The text did not parse, which hid findings, and the edit fixes that.
     Hidden,
@@ -37,7 +37,7 @@ pub(super) enum TextBefore {
 /// The reason that a blocking finding is tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Excuse {
-    /// Edits in several steps pass through this state.
+    /// Edits in several steps have such findings in between.
     AllowedFirst,
     /// The finding may be old: it is outside the edited lines, and a syntax error hid it before.
     BeforeUnknown,
@@ -54,7 +54,7 @@ impl Excuse {
 }
 
 impl Weights<'_> {
-    /// Says what each finding, given with whether the edit brought it, means for the edit.
+    /// Weighs each finding, given with a flag that is true if the edit introduced it.
     pub(super) fn weigh(&self, marks: Vec<(ComparedFinding, bool)>) -> Vec<Finding> {
         let on_the_way = if marks.is_empty() { Vec::new() } else { self.allowed_first() };
         let weighed = marks.into_iter().map(|(mark, fresh)| self.weigh_one(mark, fresh, &on_the_way));
@@ -119,7 +119,7 @@ impl Weights<'_> {
         }
     }
 
-    /// What this edit may cross on its way.
+    /// Returns the patterns of transitional findings that this edit may have.
     fn allowed_first(&self) -> Vec<&Regex> {
         match self.profile {
             Profile::Edit => {}

@@ -1,4 +1,4 @@
-//! One draft of a call before its gates: those in process, those that mend, those that check.
+//! Runs the gates of one draft: the in-process gates, the fixers and the checks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -22,10 +22,10 @@ use crate::gate::{damage, links, pattern, syntax};
 use crate::policy::{Isolation, PatternRules, Rule};
 use crate::text::Buffer;
 
-/// What a gate found, each with whether the edit brought it.
+/// The findings of a gate, each with a flag that is true if the edit introduced it.
 type MarkedFindings = Result<Vec<(ComparedFinding, bool)>, GateError>;
 
-/// A draft that a program is asked about, and for which of its gates.
+/// A draft and one of its gates that runs a program.
 pub(super) struct Member<'a, 'd> {
     pub(super) call: &'d JudgeCall<'a>,
     pub(super) gate: &'d PlannedGate<'a, External<'a>>,
@@ -58,7 +58,7 @@ impl<'a> JudgeCall<'a> {
         JudgeCall { case, watch, limit: watch.until(began + case.rules.total), count }
     }
 
-    /// What is known of the text before, asked for only when it matters.
+    /// Returns the parse result of the text before, computed on first use.
     pub(super) fn repair<'d>(&self, draft: &'d Draft<'d>) -> Repair<'d>
     where
         'a: 'd,
@@ -66,7 +66,7 @@ impl<'a> JudgeCall<'a> {
         Repair::new(draft, self.limit)
     }
 
-    /// Asks the gates that need no program, in order.
+    /// Runs the in-process gates in order.
     pub(super) fn in_process(&self, seats: &[PlannedGate<'_, InProcess<'_>>]) -> GateResults {
         let told = |seat: &PlannedGate<'_, InProcess<'_>>| {
             self.count.start(&seat.rule.gate.name);
@@ -77,7 +77,8 @@ impl<'a> JudgeCall<'a> {
         seats.iter().map(told).collect()
     }
 
-    /// Has a gate in process look at a draft; `own` is the text as the edit left it, where a program formatted that since.
+    /// Runs an in-process gate on a draft. `own` is the text as the edit left it, if a fixer changed it
+    /// since.
     fn run_in_process(
         &self,
         draft: &Draft<'_>,
@@ -110,7 +111,7 @@ impl<'a> JudgeCall<'a> {
         }
     }
 
-    /// Has the gates that mend go over the draft, each over what the one before left.
+    /// Runs the fixers on the draft, each on the result of the one before.
     pub(super) fn fix(
         &self,
         fixers: &[PlannedGate<'_, External<'_>>],
@@ -149,7 +150,7 @@ impl<'a> JudgeCall<'a> {
         mended
     }
 
-    /// Has the gates in process judge what a program made of the draft; a text that they refuse is not taken.
+    /// Runs the in-process gates on the text of a fixer; an error if they reject it.
     fn accepted(
         &self,
         new: FixedText,
@@ -161,15 +162,15 @@ impl<'a> JudgeCall<'a> {
         let again: GateResults =
             here.iter().map(|seat| (seat.at, self.run_in_process(&draft, seat, Some(own)))).collect();
         match again.values().find_map(GateReport::refusal) {
-            Some(why) => Err(GateError::Broken(format!("gave a text that is refused by {why}"))),
+            Some(why) => Err(GateError::Broken(format!("gave a text that is rejected by {why}"))),
             None => Ok((new, again)),
         }
     }
 
-    /// Asks one program about drafts that share a run, the first of which is this call's; `repairs` are those of all texts that
-    /// it looks at.
+    /// Runs one program for drafts that share a run, of which the first is that of this call. `repairs` are
+    /// those of all texts that it looks at.
     ///
-    /// Errors: why its server could not be asked.
+    /// Errors: the reason that its server could not be asked.
     pub(super) fn consult(
         &self,
         tool: External<'a>,
@@ -189,8 +190,9 @@ impl<'a> JudgeCall<'a> {
         }
     }
 
-    /// What a program found in this draft, as it is weighed; findings of other files that are told elsewhere are left out.
-    /// `past_of_run` says what could be seen before, and is asked only where something is new.
+    /// Returns the report of a program about this draft, without the findings in other files that are
+    /// reported elsewhere. `past_of_run` returns how much could be found before; it is called only if
+    /// something is new.
     pub(super) fn report(
         &self,
         member: &Member<'_, '_>,
@@ -262,7 +264,7 @@ impl<'a> JudgeCall<'a> {
         }
     }
 
-    /// Runs a gate's work, unless the caller has gone; a panic is the gate's own trouble.
+    /// Runs `work` unless the call was cancelled; a panic becomes an error of the gate.
     fn guarded<T>(&self, work: impl FnOnce() -> Result<T, GateError>) -> Result<T, GateError> {
         if self.watch.cancelled() {
             return Err(GateError::Halted(Halt::Cancelled));
@@ -272,7 +274,7 @@ impl<'a> JudgeCall<'a> {
     }
 }
 
-/// Looks for patterns in both texts; the one before is looked at only when there is something to compare.
+/// Checks the pattern rules in both texts; the one before is read only if there is something to compare.
 fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> MarkedFindings {
     let look = |buffer: &Buffer| -> Result<Vec<ComparedFinding>, GateError> {
         let language = draft.language.map_or("", |language| &language.name);
@@ -292,9 +294,9 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Marked
     };
     let lines = (before.lines().count(), draft.after.lines().count());
     let old = match look(before) {
-        // What was found is not called new where nobody could read the text before.
+        // Findings are not called new if the text before could not be read.
         Err(silence) if silence.is_failure() => return Err(silence.with_context("the text before the edit")),
-        // What the rules are not for has nothing that they find.
+        // Rules that do not apply to a text find nothing in it.
         Err(_) => Vec::new(),
         Ok(old) => old,
     };

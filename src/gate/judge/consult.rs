@@ -1,8 +1,8 @@
-//! What a program says of drafts: what it finds in the texts after the edit, and which of that is new.
+//! Runs a program on drafts, and decides which of its findings are new.
 //!
-//! Invariant: nothing is called new or old without an answer about the texts before, but where there was none, where it
-//! did not parse or was none of the program's; and nothing is called clean by a program that was not seen to find
-//! anything.
+//! Invariant: nothing is called new or old without an answer about the texts before, unless there was no such
+//! text, it did not parse, or the program does not handle it. Nothing is called clean by a program that was
+//! not seen to find anything.
 
 use std::collections::BTreeSet;
 
@@ -18,18 +18,19 @@ use crate::text::Buffer;
 /// The findings of a program in one draft.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// Each finding with whether the edit brought it.
+    /// The findings, each with a flag that is true if the edit introduced it.
     pub(super) marks: Vec<(ComparedFinding, bool)>,
     /// A note to show with the findings.
     pub(super) note: Option<&'static str>,
 }
 
-/// What a program found in each draft that it was asked about, or why it gave no answer.
+/// The findings of a program in each draft, or the reason that it gave no answer.
 pub(super) type ConsultResults = Vec<Result<Findings, GateError>>;
 
-/// Has a program look at the drafts; `repairs` are those of all drafts that it sees, be it asked about them or not.
+/// Runs a program on the drafts. `repairs` are those of all drafts that it sees, including those that it does
+/// not check.
 ///
-/// Errors: where there is no answer about any of them.
+/// Errors: the reason that there is no answer about any draft.
 pub(super) fn consult(
     program: &GateProgram<'_>,
     repairs: &[&Repair<'_>],
@@ -38,7 +39,7 @@ pub(super) fn consult(
     let drafts = program.drafts();
     let after: Vec<Vec<ComparedFinding>> =
         drafts.iter().zip(seen.iter()).map(|(draft, seen)| marks(seen, draft.after)).collect();
-    // Whatever was there before: nobody asks for it.
+    // With this baseline, earlier findings do not matter.
     let counts_all = program.rule().baseline == Some(Baseline::All);
     let is_compared = |draft: &Draft<'_>, after: &[ComparedFinding]| {
         let own = draft.before.is_some() && !draft.changes_nothing() && !after.is_empty();
@@ -63,7 +64,7 @@ pub(super) fn consult(
         };
         found.push(after.into_iter().zip(new).collect());
     }
-    // What was there before says nothing of the draft: a program that reads the file on disk finds it, too.
+    // Old findings prove nothing about the draft: a program that reads the file on disk finds them too.
     let unproven = |found: &Vec<(ComparedFinding, bool)>| {
         !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none())
     };
@@ -76,8 +77,8 @@ pub(super) fn consult(
     Ok(found.into_iter().zip(proven).map(told).collect())
 }
 
-/// Which findings of a draft the edit brought. What a new file holds is new, and what was found in other files before is
-/// not, whatever the draft.
+/// Flags the findings of a draft that are new. In a new file, all of them are; findings that other files had
+/// before are old, whatever the draft.
 fn new_findings(draft: &Draft<'_>, before: &[ComparedFinding], after: &[ComparedFinding]) -> Vec<bool> {
     match draft.before {
         Some(old) => {
@@ -91,8 +92,8 @@ fn new_findings(draft: &Draft<'_>, before: &[ComparedFinding], after: &[Compared
     }
 }
 
-/// What was found before, in each text. A program that did not look at such texts, or fails over one that does not
-/// parse, found nothing there that it could name.
+/// Returns the findings in each text before the edit. There are none if the program skips such texts, or
+/// fails on one that does not parse.
 fn findings_before(
     program: &GateProgram<'_>,
     repairs: &[&Repair<'_>],

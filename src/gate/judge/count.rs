@@ -1,12 +1,12 @@
-//! How far a judgement has come, for whoever watches.
+//! Counts finished gates and reports the progress.
 //!
-//! Invariant: what is reported never goes back, and no number of gates that are done is reported twice.
+//! Invariant: the reported number never decreases, and no number of finished gates is reported twice.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::gate::watch::Watch;
 
-/// Counts the gates that are done.
+/// Counts the gates that have ended.
 pub(super) struct GateCounter<'a> {
     watch: &'a Watch,
     total: usize,
@@ -16,7 +16,7 @@ pub(super) struct GateCounter<'a> {
 #[derive(Default)]
 struct CountedSteps {
     done: usize,
-    /// The number that was reported last, and one.
+    /// The number that was reported last, plus one.
     reported: usize,
 }
 
@@ -25,23 +25,23 @@ impl<'a> GateCounter<'a> {
         GateCounter { watch, total, steps: Mutex::default() }
     }
 
-    /// Notes that a gate starts.
+    /// Records that a gate starts.
     pub(super) fn start(&self, gate: &str) {
         self.step(gate, 0);
     }
 
-    /// Notes that a gate has ended.
+    /// Records that a gate has ended.
     pub(super) fn end(&self) {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner).done += 1;
     }
 
-    /// Notes that a gate has ended, beside others that still run.
+    /// Records that a gate has ended while others still run.
     pub(super) fn end_concurrent(&self, gate: &str) {
         self.step(gate, 1);
     }
 
     fn step(&self, gate: &str, ended: usize) {
-        // Held while it is told, so that the numbers arrive in their order.
+        // The lock is held during the report, so that the numbers arrive in order.
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         steps.done += ended;
         if steps.done >= steps.reported {

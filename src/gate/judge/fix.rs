@@ -1,8 +1,8 @@
-//! Gates that mend: what a program would make of the draft, before the checks look at it.
+//! Fixers: programs that change the draft before the checks run.
 //!
-//! Invariant: what a program could not have meant changes nothing: an empty text, one that the file cannot hold, or one
-//! that a gate in process refuses. With `scope: edit`, a part of the program's changes is taken only where the program
-//! makes the same text of it as of the draft.
+//! Invariant: a result that cannot be intended changes nothing: an empty text, one that the file cannot hold,
+//! or one that an in-process gate rejects. With `scope: edit`, a part of the changes is applied only if the
+//! program makes the same text of it as of the draft.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,12 @@ use crate::gate::error::GateError;
 use crate::policy::FixScope;
 use crate::text::{Buffer, LineMap};
 
-/// Why a draft stays as the edit has it, where the changes of its lines alone do not hold.
-const ALL_OR_NOTHING: &str = "left the edit unformatted: its changes to the edited lines do not hold without those \
-                              outside of the edit (`scope: file` takes all)";
+/// The message for a draft that stays as it is, because the changes to its lines do not hold alone.
+const ALL_OR_NOTHING: &str = "left the edit unformatted: its changes to the edited lines are not stable without those \
+                              outside of the edit (`scope: file` applies all)";
 
-/// A draft as a program left it.
+/// A draft as a fixer left it.
 pub(super) struct FixedText {
-    /// The text.
     pub(super) text: Buffer,
     /// Maps the lines of the text before the edit to those of this text.
     pub(super) map: LineMap,
@@ -30,7 +29,7 @@ pub(super) struct FixedText {
 }
 
 impl FixedText {
-    /// The draft with this text for the one after the edit.
+    /// Returns the draft with this text as the one after the edit.
     pub(super) fn draft<'a>(&'a self, draft: &Draft<'a>) -> Draft<'a> {
         Draft { after: &self.text, map: &self.map, ..*draft }
     }
@@ -44,11 +43,11 @@ impl FixedText {
     }
 }
 
-/// A draft after a program, and how many lines outside of the edit were left that it would change.
+/// The result of a fixer, with the number of lines outside of the edit that it would also change.
 pub(super) struct Fixed {
-    /// The draft as it is now, with what the gates in process say of it; nothing where it stays as it was.
+    /// The new text with the reports of the in-process gates; `None` if the draft stays unchanged.
     pub(super) mended: Option<(FixedText, GateResults)>,
-    /// The number of lines.
+    /// The number of lines that were left unchanged.
     pub(super) left: usize,
 }
 
@@ -65,10 +64,10 @@ impl Fixed {
     }
 }
 
-/// Has the gates in process judge a text that a program made; an error where they refuse it.
+/// Runs the in-process gates on the text of a fixer; an error if they reject it.
 pub(super) type Accept<'f> = &'f dyn Fn(FixedText) -> Result<(FixedText, GateResults), GateError>;
 
-/// Has a program mend a draft, as far as its rule lets it.
+/// Runs a fixer on a draft, and applies as much as its rule allows.
 pub(super) fn fix(
     program: &GateProgram<'_>,
     draft: &Draft<'_>,
@@ -80,7 +79,7 @@ pub(super) fn fix(
         return proven.unwrap_or(Ok(Proven::Works)).map(|_| Fixed { mended: None, left: 0 });
     }
     if view.trim().is_empty() && !draft.after.view().trim().is_empty() {
-        return Err(GateError::Broken("gave an empty text for one that is not".to_owned()));
+        return Err(GateError::Broken("gave an empty text for a draft that is not empty".to_owned()));
     }
     let whole = |view: &str| {
         let mended = accept(apply_view(draft, view)?)?;
@@ -95,7 +94,7 @@ pub(super) fn fix(
     }
     let made_of_before = match program.formatted(before) {
         Ok(made) => Some(made),
-        // Nobody knows what it would have changed in a text that it cannot read.
+        // Its changes to a text that it cannot read are unknown.
         Err(GateError::Skipped(_) | GateError::Broken(_)) => None,
         Err(silence) => return Err(silence),
     };
@@ -119,8 +118,8 @@ pub(super) fn fix(
     Err(GateError::Partial(ALL_OR_NOTHING))
 }
 
-/// Takes a part of what a program made, where that is as good as all of it: the gates in process take it, and the
-/// program makes the same of it as of the draft. So it means what the draft means.
+/// Applies a part of a fixer's changes, if it is as good as all of them: the in-process gates accept it, and
+/// the fixer makes the same text of it as of the draft. So it has the meaning of the draft.
 fn stable(
     program: &GateProgram<'_>,
     draft: &Draft<'_>,
@@ -140,11 +139,11 @@ fn stable(
     }
 }
 
-/// Takes a text that a program made for the draft.
+/// Applies the text that a fixer made to the draft.
 fn apply_view(draft: &Draft<'_>, view: &str) -> Result<FixedText, GateError> {
     let mended = try_apply_view(draft, view).map_err(|error| GateError::Broken(error.message))?;
     if mended.text.view() != view {
-        return Err(GateError::Broken("gave a text with line ends of its own".to_owned()));
+        return Err(GateError::Broken("gave a text with other line endings".to_owned()));
     }
     if !mended.text.reads_back() {
         let why = format!("gave a text that would no longer be read as {}", draft.after.encoding());

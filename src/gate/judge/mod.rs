@@ -1,10 +1,10 @@
-//! Asks the gates: first those in process, then those that mend, then all programs that check, side by side.
+//! Runs the gates: first those in process, then the fixers, then all other programs in parallel.
 //!
-//! The drafts of one call are judged together: a program that looks at one of them sees the others in the places of their
-//! files, and where a gate in process refuses one, no program is asked about any.
+//! The drafts of one call are judged together: a program that looks at one of them sees the others in place
+//! of their files. If an in-process gate rejects one draft, no program runs for any.
 //!
-//! Invariant: a judgement cannot fail. Whatever goes wrong in a gate is that gate's [`Outcome`](super::Outcome), and a
-//! gate that did not look never counts as one that found nothing.
+//! Invariant: a judgement cannot fail. An error in a gate is the [`Outcome`](super::Outcome) of that gate,
+//! and a gate that did not run never counts as one that found nothing.
 
 mod baseline;
 mod call;
@@ -40,10 +40,10 @@ use super::verdict::Verdict;
 use super::watch::Watch;
 use crate::policy::EffectiveRules;
 
-/// One draft of a call, with what it is judged by.
+/// One draft of a call, with its rules and its environment.
 #[derive(Debug)]
 pub struct GateInput<'a> {
-    /// The draft.
+    /// The draft to judge, with the text before the edit.
     pub draft: Draft<'a>,
     /// The rules that apply to the draft.
     pub rules: EffectiveRules<'a>,
@@ -51,35 +51,36 @@ pub struct GateInput<'a> {
     pub env: GateEnv<'a>,
     /// Set when the edit removes the file, so that there is no text after it.
     pub removed: bool,
-    /// Drafts of one number lie beside each other, by their roots and paths; others never meet.
+    /// The number of a group: programs see drafts of one group and root together, and never those of another
+    /// group.
     pub among: usize,
     /// The text of the draft that is on disk.
     pub on_disk: OnDisk,
-    /// The links of other pages that the call would leave without their target in this file.
+    /// Links of other pages to targets in this file that the call would remove.
     pub dead_links: &'a [DeadLinks],
-    /// The definitions that it takes away, as far as they are known to be missed.
+    /// The definitions that the edit removes and that are known to be missed.
     pub lost: &'a Lost,
 }
 
 /// The text of a draft that is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDisk {
-    /// The one before: an edit is to be made.
+    /// The text before: the edit is not made yet.
     Before,
-    /// The one after: the edit was made.
+    /// The text after: the edit was made already.
     After,
 }
 
-/// The least number of threads that ask programs: most of them wait.
+/// The minimum number of threads that run programs: most of them wait.
 const LEAST_THREADS: usize = 8;
 
 /// The report of each gate, by its position in the policy.
 type GateResults = BTreeMap<usize, GateReport>;
 
-/// Asks each rule's gate about one draft, and weighs what they say by the terms.
+/// Runs the gate of each rule on one draft, and weighs the findings by the rules.
 ///
-/// When a gate in process refuses the draft, no program is asked. Where gates mended the draft, the verdict has the new
-/// text, and that is what was judged.
+/// If an in-process gate rejects the draft, no program runs. If fixers changed the draft, the verdict
+/// contains the new text, which is the one that was judged.
 pub fn judge(draft: &Draft<'_>, terms: &EffectiveRules<'_>, means: &GateEnv<'_>, watch: &Watch) -> Verdict {
     let case = GateInput {
         draft: *draft,
@@ -94,7 +95,7 @@ pub fn judge(draft: &Draft<'_>, terms: &EffectiveRules<'_>, means: &GateEnv<'_>,
     judge_all(&[case], watch).into_iter().next().unwrap_or_default()
 }
 
-/// Judges the drafts of one call together; gives a verdict for each, in their order.
+/// Judges the drafts of one call together; returns a verdict for each, in their order.
 pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     let began = Instant::now();
     let seats: Vec<GatePlan<'_>> =
@@ -108,7 +109,7 @@ pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     let round =
         |((case, seats), board)| JudgeJob::new(JudgeCall::new(case, watch, began, &count), seats, board);
     let mut rounds: Vec<JudgeJob<'_>> = cases.iter().zip(seats).zip(boards).map(round).collect();
-    // A draft that is refused has all drafts of an edit refused; what is on disk is judged all the same.
+    // One rejected draft rejects all drafts of an edit; files on disk are judged in any case.
     let refusals: Vec<_> = rounds.iter().map(JudgeJob::refusal).collect();
     let refused = cases.iter().zip(&refusals).filter(|(case, _)| case.on_disk == OnDisk::Before);
     let first = refused.filter_map(|(_, refusal)| refusal.clone()).next();
@@ -123,7 +124,7 @@ pub fn judge_all(cases: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     rounds.into_iter().map(JudgeJob::verdict).collect()
 }
 
-/// One draft on its way through the gates.
+/// The judgement of one draft: its gates and their results.
 struct JudgeJob<'a> {
     call: JudgeCall<'a>,
     plan: GatePlan<'a>,
@@ -148,9 +149,9 @@ impl<'a> JudgeJob<'a> {
     /// Skips all programs, because another gate already rejected a draft of this call.
     fn skip_programs(&mut self, (path, gate): &(&str, String)) {
         let why = if *path == self.call.case.draft.path {
-            format!("{gate} refuses the draft already")
+            format!("{gate} already rejects the draft")
         } else {
-            format!("{gate} refuses {path} already")
+            format!("{gate} already rejects {path}")
         };
         let why = GateError::Skipped(why);
         let GatePlan { fixers, checks, .. } = &mut self.plan;
@@ -189,8 +190,8 @@ fn fix_all(rounds: &mut [JudgeJob<'_>], cores: usize) {
     }
 }
 
-/// Asks all programs that check about all drafts: one run for all drafts that share one, and the runs side by side. Gives
-/// what each said of each draft.
+/// Runs all checks that use programs on all drafts: one run for the drafts that share it, and the runs in
+/// parallel. Returns the results for each draft.
 fn check(rounds: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
     let drafts: Vec<Draft<'_>> = rounds.iter().map(JudgeJob::fixed_draft).collect();
     let repairs: Vec<Repair<'_>> =
@@ -206,7 +207,7 @@ fn check(rounds: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
     let cases: Vec<(&GateInput<'_>, &Draft<'_>)> =
         rounds.iter().map(|round| round.call.case).zip(&drafts).collect();
     let runs = Runs::new(&cases, &members);
-    // Those that wait for a server or for a slot are not to keep the others from going on.
+    // Threads that wait for a server or a slot must not delay the others.
     let threads = cores.saturating_mul(2).max(LEAST_THREADS);
     let said = parallel(runs.all(), threads, |run| runs.ask(run));
     let mut boards: Vec<GateResults> = rounds.iter().map(|_| GateResults::new()).collect();

@@ -1,13 +1,14 @@
-//! The part of a fixer's changes that an edit asks for.
+//! Selects the part of a fixer's changes that belongs to an edit.
 //!
-//! A formatter gives a whole text. In a file that was not formatted before, most of its changes are of lines that the
-//! edit left alone. A change belongs to the edit where it meets a line that the edit wrote, or where the fixer would not
-//! have made it in the text before: an import that the new lines need, neighbours that are aligned with them. So a file
-//! that was formatted before is formatted whole.
+//! A formatter returns a whole text. In a file that was not formatted before, most of its changes are outside
+//! of the edit. A change belongs to the edit if it meets a line that the edit wrote, or if the fixer would
+//! not have made it in the text before: an import that the new lines need, or neighbours that are aligned
+//! with them. So a file that was formatted before is formatted completely.
 //!
-//! Changes are compared as stretches of lines, as short as they can be while both sides have the same letters and marks.
+//! Changes are compared as ranges of lines, as short as possible while both sides have the same letters and
+//! marks.
 //!
-//! Invariant: stretches are sorted and disjoint, and all of them together make the one text into the other.
+//! Invariant: the ranges are sorted and disjoint, and all of them together turn one text into the other.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -15,7 +16,7 @@ use std::ops::Range;
 use crate::gate::draft::Draft;
 use crate::text::{Buffer, differing_lines};
 
-/// Lines of a text and the lines that a fixer puts in their place, both counted from 0.
+/// Lines of a text and their replacement by a fixer, both counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChangedLines {
     old: Range<usize>,
@@ -27,7 +28,7 @@ impl ChangedLines {
         self.old.len().max(self.new.len())
     }
 
-    /// The same in a text that has so many lines before it, on either side.
+    /// Returns the ranges in texts with this many more lines before them.
     fn moved(self, old: usize, new: usize) -> ChangedLines {
         ChangedLines {
             old: self.old.start + old..self.old.end + old,
@@ -36,7 +37,7 @@ impl ChangedLines {
     }
 }
 
-/// A text and what a fixer makes of it.
+/// A text, the text that a fixer makes of it, and the differences.
 #[derive(Debug)]
 pub(super) struct Changes<'a> {
     old: Vec<&'a str>,
@@ -44,7 +45,7 @@ pub(super) struct Changes<'a> {
     stretches: Vec<ChangedLines>,
 }
 
-/// Which of a fixer's changes belong to an edit.
+/// The changes of a fixer, split into those that belong to an edit and the rest.
 #[derive(Debug)]
 pub(super) struct Selection<'c, 'a> {
     changes: &'c Changes<'a>,
@@ -52,17 +53,17 @@ pub(super) struct Selection<'c, 'a> {
     rest: Vec<&'c ChangedLines>,
 }
 
-/// The indentation of the lines that are taken.
+/// The indentation of the selected lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Indent {
-    /// As the fixer has it.
+    /// The indentation of the fixer's text.
     Fixer,
-    /// As the first line of each stretch has it in the draft.
+    /// The indentation of the draft, from the first line of each change.
     Draft,
 }
 
 impl<'a> Changes<'a> {
-    /// Compares a text with what a fixer makes of it.
+    /// Compares a text with the text that a fixer makes of it.
     pub(super) fn new(given: &'a str, made: &'a str) -> Changes<'a> {
         let old: Vec<&str> = given.split_inclusive('\n').collect();
         let new: Vec<&str> = made.split_inclusive('\n').collect();
@@ -70,13 +71,13 @@ impl<'a> Changes<'a> {
         Changes { old, new, stretches }
     }
 
-    /// Tells whether one of the changes is of lines that the edit did not write.
+    /// True if a change is on lines that the edit did not write.
     pub(super) fn reach_out(&self, draft: &Draft<'_>) -> bool {
         self.stretches.iter().any(|stretch| !self.meets(stretch, draft))
     }
 
-    /// Chooses the changes that belong to the edit; `before` is what the fixer makes of the text before, where it could
-    /// read that.
+    /// Selects the changes that belong to the edit. `before` are the fixer's changes to the text before, if
+    /// it could read that.
     pub(super) fn select(&self, draft: &Draft<'_>, before: Option<&Changes<'_>>) -> Selection<'_, 'a> {
         let old_lines = self.untouched(draft);
         let due: HashSet<(Range<usize>, String)> = before.map(Changes::contents).unwrap_or_default();
@@ -90,7 +91,7 @@ impl<'a> Changes<'a> {
         Selection { changes: self, selected: taken, rest: left }
     }
 
-    /// Each change as the lines that it replaces and the text that it puts there.
+    /// Returns each change as the replaced lines and their new text.
     fn contents(&self) -> HashSet<(Range<usize>, String)> {
         self.stretches.iter().map(|stretch| (stretch.old.clone(), self.text(stretch))).collect()
     }
@@ -99,13 +100,13 @@ impl<'a> Changes<'a> {
         self.new.get(stretch.new.clone()).unwrap_or_default().concat()
     }
 
-    /// The places in the text before of lines that the edit left alone.
+    /// Maps the lines that the edit left alone to their indices in the text before, both from 0.
     fn untouched(&self, draft: &Draft<'_>) -> HashMap<usize, usize> {
         let count = draft.before.map_or(0, |before| before.lines().count());
         (0..count).filter_map(|old| Some((draft.map.new_line_of(old + 1)? - 1, old))).collect()
     }
 
-    /// Tells whether the fixer makes the same change in the text before.
+    /// True if the fixer makes the same change in the text before.
     fn was_due(
         &self,
         stretch: &ChangedLines,
@@ -125,7 +126,7 @@ impl<'a> Changes<'a> {
             || at(start).is_some_and(|place| is_due(place..place))
     }
 
-    /// Tells whether a change is of a line that the edit wrote, or between two of them.
+    /// True if a change is on a line that the edit wrote, or between two of them.
     fn meets(&self, stretch: &ChangedLines, draft: &Draft<'_>) -> bool {
         let Range { start, end } = stretch.old;
         if start < end {
@@ -136,7 +137,7 @@ impl<'a> Changes<'a> {
         behind && ahead
     }
 
-    /// Tells whether lines are put next to one that the edit wrote.
+    /// True if a change inserts lines next to one that the edit wrote.
     fn adjoins(&self, stretch: &ChangedLines, draft: &Draft<'_>) -> bool {
         let at = stretch.old.start;
         stretch.old.is_empty() && (draft.wrote(at) || draft.wrote(at + 1))
@@ -144,22 +145,22 @@ impl<'a> Changes<'a> {
 }
 
 impl Selection<'_, '_> {
-    /// Tells whether all changes belong to the edit.
+    /// True if all changes belong to the edit.
     pub(super) fn is_all(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Tells whether none does.
+    /// True if no change belongs to the edit.
     pub(super) fn is_none(&self) -> bool {
         self.selected.is_empty()
     }
 
-    /// The number of lines that are left as they are.
+    /// Returns the number of lines that the fixer would change and that are left as they are.
     pub(super) fn lines_left(&self) -> usize {
         self.rest.iter().map(|stretch| stretch.lines()).sum()
     }
 
-    /// The text with the changes that belong to the edit, in each indentation that may be right, the better first.
+    /// Returns the text with the selected changes, once for each plausible indentation, the better one first.
     pub(super) fn texts(&self) -> Vec<String> {
         let order = if self.stands_among_others() {
             [Indent::Draft, Indent::Fixer]
@@ -171,7 +172,7 @@ impl Selection<'_, '_> {
         texts
     }
 
-    /// Tells whether the fixer would indent a neighbour of the taken lines anew, which is left as it is.
+    /// True if the fixer would reindent a neighbour of the selected lines that is left as it is.
     fn stands_among_others(&self) -> bool {
         let Changes { old, new, .. } = self.changes;
         let is_blank = |line: usize| old.get(line).is_none_or(|text| text.trim().is_empty());
@@ -215,7 +216,7 @@ impl Selection<'_, '_> {
     }
 }
 
-/// Tells whether an edit wrote most of the lines of a text, so that there is little to be left alone.
+/// True if an edit wrote most lines of a text, so that there is little to leave alone.
 pub(super) fn writes_most(draft: &Draft<'_>, after: &Buffer) -> bool {
     let count = after.lines().count();
     let written = (1..=count).filter(|line| draft.wrote(*line)).count();
@@ -227,12 +228,12 @@ fn indent(line: &str) -> &str {
     line.get(..line.len() - text.len()).unwrap_or_default()
 }
 
-/// The characters of a text that formatters leave as they are.
+/// The characters of a text that formatters do not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Letters {
-    /// All but space, line ends, commas and semicolons; all quotes are one.
+    /// All except white space, commas, semicolons and backslashes; all quotes are equal.
     Marks,
-    /// Letters, digits and `_`, whatever their case.
+    /// Letters, digits and `_`, ignoring case.
     Words,
 }
 
@@ -251,7 +252,7 @@ impl Letters {
         }
     }
 
-    /// Returns the count before each line, and the total.
+    /// Returns the number of characters before each line, and the total.
     fn sums(self, lines: &[&str]) -> Vec<usize> {
         let mut sum = 0;
         let ends = lines.iter().map(|line| {
@@ -273,7 +274,8 @@ fn stretches(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
     all.into_iter().filter(differs).collect()
 }
 
-/// Cuts a difference into shorter ones: where both sides have the same letters, and else at lines that have.
+/// Splits a difference into shorter ones: by characters if both sides have the same ones, otherwise at equal
+/// lines.
 fn refined(old: &[&str], new: &[&str], gone: Range<usize>, come: Range<usize>) -> Vec<ChangedLines> {
     let (before, after) =
         (old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
@@ -285,7 +287,7 @@ fn with_same_letters(old: &[&str], new: &[&str]) -> Option<Vec<ChangedLines>> {
     [Letters::Marks, Letters::Words].into_iter().find_map(|letters| split(old, new, letters))
 }
 
-/// Cuts a difference at lines that have the same words on both sides.
+/// Splits a difference at lines that have the same words on both sides.
 fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
     let words = |lines: &[&str]| -> Vec<String> {
         lines.iter().map(|line| Letters::Words.filter_chars(std::slice::from_ref(line)).collect()).collect()
@@ -309,8 +311,8 @@ fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
     cut
 }
 
-/// Cuts two texts with the same letters where as many of them stand before a line on either side; nothing where the
-/// letters are others.
+/// Splits two texts with the same characters at lines that have equally many of them before on both sides;
+/// `None` if the characters differ.
 fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<ChangedLines>> {
     if old.is_empty() || new.is_empty() || !letters.filter_chars(old).eq(letters.filter_chars(new)) {
         return None;
@@ -326,7 +328,8 @@ fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<ChangedLine
             let last = |sums: &[usize], from: usize| {
                 from + sums.get(from..).unwrap_or_default().iter().take_while(|sum| *sum == one).count() - 1
             };
-            // Lines without letters between two others: of marks, they are blank; of words, they end what is above.
+            // Lines without such characters: with `Marks`, they are blank; with `Words`, they end the change
+            // above.
             if letters == Letters::Marks {
                 cuts.push((i, j));
             }
@@ -343,7 +346,7 @@ fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<ChangedLine
     Some(between.map(stretch).map(|stretch| without_common_blanks(stretch, old, new)).collect())
 }
 
-/// Leaves the blank lines that both sides have out of a stretch of blank lines.
+/// Removes the blank lines that both sides share from a change of blank lines.
 fn without_common_blanks(stretch: ChangedLines, old: &[&str], new: &[&str]) -> ChangedLines {
     let ChangedLines { old: mut gone, new: mut come } = stretch;
     let is_blank = |lines: &[&str], range: &Range<usize>| {
@@ -363,7 +366,7 @@ mod tests {
     use crate::gate::draft::InputLocation;
     use crate::text::Hints;
 
-    /// What is taken of a fixer's text, in the better indentation, and how many lines are left.
+    /// Returns the text with the selected changes, in the better indentation, and the number of lines left.
     fn taken(before: &str, after: &str, made_of_before: Option<&str>, made: &str) -> (String, usize) {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (read(before), read(after));
@@ -383,7 +386,7 @@ mod tests {
         (selection.texts().into_iter().next().unwrap(), selection.lines_left())
     }
 
-    /// All stretches together make the one text into the other.
+    /// Checks that all changes together turn one text into the other, and returns them.
     #[track_caller]
     fn cut(old: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
         let changes = Changes::new(old, new);

@@ -1,6 +1,7 @@
-//! Who is asked about a draft, and how; and why the others are not.
+//! Plans which gates judge a draft and how, and records why the others do not.
 //!
-//! Invariant: each rule has one seat, and a program has one only where a person allowed it to run and it is there.
+//! Invariant: each rule is planned or reported once, and a program is planned only if a person allowed it to
+//! run and it exists.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,20 +15,20 @@ use crate::gate::process::isolation_shortfall;
 use crate::gate::programs::ResolvedPrograms;
 use crate::policy::{CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec};
 
-/// The gates that are asked, by the order in which they are.
+/// The gates to run, by stage in the order of execution.
 #[derive(Default)]
 pub(super) struct GatePlan<'a> {
-    /// Those that need no program.
+    /// Gates that run in process, without a program.
     pub(super) in_process: Vec<PlannedGate<'a, InProcess<'a>>>,
-    /// Those that mend the draft.
+    /// Gates that fix the draft.
     pub(super) fixers: Vec<PlannedGate<'a, External<'a>>>,
-    /// Those that check it.
+    /// Gates whose programs check the draft.
     pub(super) checks: Vec<PlannedGate<'a, External<'a>>>,
-    /// Those that are not asked, by their place.
+    /// Reports of gates that do not run, by their position in the policy.
     pub(super) unavailable: Vec<(usize, GateReport)>,
 }
 
-/// A gate that is asked, with its place in the policy.
+/// A gate to run, with its position in the policy.
 #[derive(Clone, Copy)]
 pub(super) struct PlannedGate<'a, How> {
     pub(super) at: usize,
@@ -35,7 +36,7 @@ pub(super) struct PlannedGate<'a, How> {
     pub(super) how: How,
 }
 
-/// How a gate judges that needs no program.
+/// The kind of a gate that needs no program.
 #[derive(Clone, Copy)]
 pub(super) enum InProcess<'a> {
     Syntax,
@@ -43,28 +44,28 @@ pub(super) enum InProcess<'a> {
     Pattern(&'a PatternRules),
 }
 
-/// The programs that can be asked for a gate.
+/// The programs that can run for a gate.
 #[derive(Clone, Copy)]
 pub(super) struct External<'a> {
-    /// Who is asked first.
+    /// The program that is asked first.
     pub(super) mode: ProgramMode<'a>,
-    /// The command that is asked where that is a server which cannot be.
+    /// The command to run if the server cannot be asked.
     pub(super) fallback: Option<ProgramMode<'a>>,
     /// The search path for programs that they start themselves.
     pub(super) search: &'a OsStr,
 }
 
-/// A program, and how it is asked.
+/// A program and the way to ask it.
 #[derive(Clone, Copy)]
 pub(super) enum ProgramMode<'a> {
-    /// It is run once for each text.
+    /// A command that runs once for each text.
     Command(&'a CommandSpec, &'a Path),
-    /// It stays, and is told of each text.
+    /// A language server that keeps running and receives each text.
     Server(&'a ServerSpec, &'a Path),
 }
 
 impl<'a> GatePlan<'a> {
-    /// Gives each rule its seat.
+    /// Plans the gate of each rule.
     pub(super) fn new(terms: &EffectiveRules<'a>, draft: &Draft<'_>, means: &GateEnv<'a>) -> GatePlan<'a> {
         let mut seats = GatePlan::default();
         for (at, &rule) in terms.rules.iter().enumerate() {
@@ -118,7 +119,9 @@ impl<'a> GatePlan<'a> {
     }
 }
 
-/// Whether the policy has this gate judge this draft.
+/// Checks that a rule applies to this draft.
+///
+/// Errors: the reason that it does not.
 fn check_applies(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(), GateError> {
     if !rule.enabled {
         return Err(skipped("disabled in the policy"));
@@ -142,7 +145,7 @@ fn skipped(why: &str) -> GateError {
     GateError::Skipped(why.to_owned())
 }
 
-/// Who is asked for a gate: its server where one may be kept, else its command.
+/// Returns the program of a gate: its server if one may be kept running, otherwise its command.
 fn external<'a>(rule: &'a Rule, role: Role, means: &GateEnv<'a>) -> Result<External<'a>, GateError> {
     let pins = match means.exec_permission {
         ExecPermission::Untrusted(why) => return Err(GateError::Withheld(why.clone())),
@@ -157,7 +160,7 @@ fn external<'a>(rule: &'a Rule, role: Role, means: &GateEnv<'a>) -> Result<Exter
     let command =
         rule.gate.command().and_then(|command| Some(ProgramMode::Command(command, pins.program(name)?)));
     let own = ResolvedPrograms::server_name(name);
-    // The words that a policy adds are for the command, and so is the text that one puts in a draft's place.
+    // The policy's arguments are for the command, and only a command returns a text to replace the draft.
     let is_kept = means.runtime.pool.is_enabled() && rule.args.is_empty() && role == Role::Check;
     let server = rule.gate.server().filter(|_| is_kept);
     let server = server.and_then(|server| Some(ProgramMode::Server(server, pins.program(&own)?)));
@@ -169,7 +172,7 @@ fn external<'a>(rule: &'a Rule, role: Role, means: &GateEnv<'a>) -> Result<Exter
             short().map(|()| External { mode: voice, fallback: None, search: pins.path() })
         }
         (None, None) => Err(GateError::Unavailable(match rule.gate.server() {
-            Some(_) if !is_kept && rule.gate.command().is_none() => "no server is kept here".to_owned(),
+            Some(_) if !is_kept && rule.gate.command().is_none() => "servers are not kept running".to_owned(),
             Some(_) | None => {
                 let both = pins.rejected(name).iter().chain(pins.rejected(&own));
                 both.cloned().collect::<Vec<_>>().join("; ")

@@ -1,6 +1,7 @@
-//! A gate's program, ready to be asked about the texts of one file, or of all files of a call that share a run.
+//! A gate's program, ready to check the texts of one file, or of all files of a call that share a run.
 //!
-//! Invariant: a program runs only while it holds a slot, and an answer is kept only when the program gave one.
+//! Invariant: a program runs only while it holds a slot, and an answer is cached only if the program gave
+//! one.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,17 +26,17 @@ use crate::text::{Buffer, Hints, Version};
 /// The message for a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
 /// The note for a program that may not have reached a file.
-const HIDDEN: &str = "the project fails in other files, so this one may not have been looked at";
+const HIDDEN: &str = "the project fails in other files, so this one may not have been checked";
 /// The message for a program that reads the file but does not check it.
 const OFF: &str =
-    "reads the file, but what it is asked for is switched off there, by its configuration or a comment";
+    "reads the file, but what it checks for is disabled there, by its configuration or a comment";
 
-/// The proof that makes a program's answer about a draft count.
+/// The proof that a program's answer about a draft counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proven {
-    /// It was seen to find something in the draft or in its canary, or has no canary.
+    /// The program found something in the draft or in its canary, or has no canary.
     Works,
-    /// It found errors in other files, which may have kept it from this one.
+    /// The program found errors in other files, which may have kept it from this one.
     Hidden,
 }
 
@@ -49,15 +50,15 @@ impl Proven {
     }
 }
 
-/// A gate's program, ready to be asked.
+/// A gate's program, with the drafts that it checks.
 pub(super) struct GateProgram<'a> {
     rule: &'a Rule,
     tool: External<'a>,
-    /// The drafts that one run is asked about.
+    /// The drafts that one run checks.
     drafts: Vec<Draft<'a>>,
     env: &'a GateEnv<'a>,
     overlays: DraftOverlays<'a>,
-    /// The other drafts of the call as they were, where that is not what is on disk.
+    /// The texts before the edit of the other drafts, if they are not on disk.
     text_before: DraftOverlays<'a>,
     limit: Limit<'a>,
     /// The time limit of all gates together.
@@ -66,20 +67,21 @@ pub(super) struct GateProgram<'a> {
     ran: Cell<Duration>,
 }
 
-/// What a program is asked beside.
+/// The other drafts that a program sees.
 #[derive(Clone, Copy)]
 pub(super) struct ProgramContext<'a> {
     /// The other drafts of the call.
     pub(super) overlays: DraftOverlays<'a>,
-    /// The same as they were, where that is not what is on disk.
+    /// The texts before the edit of those drafts, if they are not on disk.
     pub(super) text_before: DraftOverlays<'a>,
 }
 
-/// What a canary showed of one draft, beside it what was found in another file; or why it showed nothing.
+/// The result of a canary for one draft, with a finding in another file if there is one; or the reason that
+/// there is no result.
 type CanaryResult = Result<(Proof, Option<String>), GateError>;
 
 impl<'a> GateProgram<'a> {
-    /// Makes it ready to be asked about these drafts; `limit` is that of all gates together, who have `total`.
+    /// Prepares a program for these drafts. `limit` is that of all gates together, and `total` its length.
     pub(super) fn new(
         rule: &'a Rule,
         tool: External<'a>,
@@ -103,18 +105,18 @@ impl<'a> GateProgram<'a> {
         self.rule
     }
 
-    /// The drafts that it is asked about.
+    /// Returns the drafts that the program checks.
     pub(super) fn drafts(&self) -> &[Draft<'a>] {
         &self.drafts
     }
 
-    /// What it finds in the drafts: what it found when it was asked before, where that is still true.
+    /// Returns the findings in the drafts, from the cache if they are still valid.
     pub(super) fn run_check(&self) -> Result<CachedFindings, GateError> {
         let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| Some(draft.after)).collect();
         self.cached_findings(&texts, self.overlays)
     }
 
-    /// What it finds in the texts before the edit, beside the other files as they were.
+    /// Returns the findings in the texts before the edit, with the other files as they were.
     pub(super) fn run_check_before(&self) -> Result<CachedFindings, GateError> {
         let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| draft.before).collect();
         self.cached_findings(&texts, self.text_before)
@@ -142,7 +144,7 @@ impl<'a> GateProgram<'a> {
         Ok(answer)
     }
 
-    /// The view of the draft as it would have it.
+    /// Runs the fixer; returns the view of the draft that it would write.
     pub(super) fn run_fixer(&self) -> Result<String, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(unasked()) };
         let _slot = self.env.runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
@@ -151,7 +153,7 @@ impl<'a> GateProgram<'a> {
         self.timed(|| command::fix(&ask, limit))
     }
 
-    /// The view of another text of the draft's file as it would have it: what it gave before, where that is still true.
+    /// Runs the fixer on another text of the draft's file; returns the cached view if it is still valid.
     pub(super) fn formatted(&self, text: &Buffer) -> Result<Arc<str>, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(unasked()) };
         let workshop = self.env.runtime;
@@ -172,8 +174,8 @@ impl<'a> GateProgram<'a> {
         Ok(made)
     }
 
-    /// Makes sure that it looked at those of the drafts whose places are given, which it calls clean; an answer for each
-    /// draft.
+    /// Verifies that the program looked at the drafts with the indices `left`, which it calls clean; returns
+    /// a result for each draft.
     pub(super) fn prove(
         &self,
         found: &[Vec<ToolFinding>],
@@ -210,13 +212,13 @@ impl<'a> GateProgram<'a> {
                     continue;
                 }
             };
-            // What keeps it from the mistake kept it from the draft as well.
+            // Errors that hid the mistake of the canary hid the draft as well.
             let may_hide = proof == Proof::Blind || (proof == Proof::Off && beside.is_some());
             if may_hide && fails_elsewhere(found, at) {
                 set(at, Ok(Proven::Hidden));
                 continue;
             }
-            // What a mistake behind the draft does not show, it may show behind another one.
+            // A mistake that shows nothing after this draft may show something after another one.
             let lasts = proof == Proof::Works || canary.append.is_none();
             if let (Some((_, subject)), true) = (subject(at), lasts) {
                 shown.push((subject, proof));
@@ -227,20 +229,20 @@ impl<'a> GateProgram<'a> {
         proven
     }
 
-    /// What the drafts, and the files around them, say that may lead the program past one of them.
+    /// Returns the traits of the drafts and the files around them that may make the program skip one of them.
     fn traits(&self) -> Traits {
         let own = self.drafts.iter().map(|draft| (draft.path, Some(draft.after.view())));
         let company = self.overlays.iter().map(|other| (other.path, other.text.map(Buffer::view)));
         let drafts: Vec<(&str, Option<&str>)> = own.chain(company).collect();
         let scope = match self.tool.mode {
             ProgramMode::Command(command, _) => command.scope,
-            // A server is another process each time, which is to be tried.
+            // A server is a new process each time, which must be tried.
             ProgramMode::Server(..) => CacheScope::File,
         };
         Traits::new(&self.rule.gate, self.env.root, scope, &drafts)
     }
 
-    /// What a proof for the draft at this place is known by.
+    /// Returns the subject of a proof for the draft at this index.
     fn subject<'s>(&'s self, at: usize, traits: &'s Traits) -> Option<Subject<'s>> {
         let (basis, draft) = (self.cache_key.as_ref()?, self.drafts.get(at)?);
         let run = (self.env.runtime.isolation().name(), self.tool.search, stage::temporary_folder());
@@ -248,8 +250,8 @@ impl<'a> GateProgram<'a> {
         Some(Subject { key, root: self.env.root, traits, path: draft.path })
     }
 
-    /// Tries the texts of the canary on the drafts at these places, one kind of text after another; one run has those of
-    /// all.
+    /// Tries the texts of the canary on the drafts at these indices, one kind of text after another; one run
+    /// has those of all.
     fn try_canary(
         &self,
         canary: &Canary,
@@ -264,7 +266,8 @@ impl<'a> GateProgram<'a> {
         for kind in 0..kinds {
             let texts: Vec<Option<&CanaryText>> =
                 attempts.iter().map(|attempts| attempts.get(kind)).collect();
-            // A file whose canary keeps another's from being read has its turn first.
+            // The canary of one file can hide that of another: those that were found are removed, and the
+            // rest is tried again.
             while !left.is_empty() {
                 let seen = match self.run_canaries(&texts, &left) {
                     Ok(seen) => seen,
@@ -307,7 +310,7 @@ impl<'a> GateProgram<'a> {
         tried
     }
 
-    /// What it finds where the drafts at these places are replaced by texts of their canary.
+    /// Returns the findings with the drafts at these indices replaced by texts of their canary.
     fn run_canaries(
         &self,
         texts: &[Option<&CanaryText>],
@@ -328,8 +331,8 @@ impl<'a> GateProgram<'a> {
         self.ask_program(&texts, self.overlays)
     }
 
-    /// What it found in another file than the draft's at this place: one that it was not asked about, or an error in
-    /// another draft.
+    /// Returns a finding in another file than the draft at this index: in one that it was not asked to check,
+    /// or an error in another draft.
     fn elsewhere(&self, seen: &[Vec<ToolFinding>], at: usize) -> Option<String> {
         let said = |file: &str, seen: &ToolFinding| format!("{file}:{}: {}", seen.line, seen.message);
         let other = seen.iter().flatten().find_map(|seen| Some(said(seen.elsewhere.as_deref()?, seen)));
@@ -350,7 +353,7 @@ impl<'a> GateProgram<'a> {
         self.ran.get()
     }
 
-    /// Asks about these texts, nothing for a draft that is not there: what it finds in each.
+    /// Runs the program on these texts, `None` for a draft that does not exist; returns the findings in each.
     fn ask_program(
         &self,
         texts: &[Option<&Buffer>],
@@ -361,7 +364,7 @@ impl<'a> GateProgram<'a> {
         let mut answers: Vec<Vec<ToolFinding>> = texts.iter().map(|_| Vec::new()).collect();
         let first = match (there.next(), self.drafts.first(), self.tool.mode) {
             (Some((at, draft, text)), ..) => (at, draft, Some(text)),
-            // The project without any of these files.
+            // The project is checked without any of these files.
             (None, Some(draft), ProgramMode::Command(command, _)) if command::runs_without_file(command) => {
                 (0, draft, None)
             }
@@ -402,7 +405,7 @@ impl<'a> GateProgram<'a> {
                 let limit = self.limit.with_timeout(self.rule.timeout);
                 self.timed(|| command::check_all(ask, limit))
             }
-            // A server takes its slot when it is its turn.
+            // A server call takes its slot when its turn comes.
             ProgramMode::Server(server, _) => self.timed(|| server::check(ask, server, workshop, self.limit)),
         };
         let mut said = said.map_err(|silence| self.halted(silence))?;
@@ -410,7 +413,7 @@ impl<'a> GateProgram<'a> {
         Ok(said)
     }
 
-    /// The same, where the time was up with the limit that ran out.
+    /// Adds the limit that ran out to the error of a timeout.
     fn halted(&self, silence: GateError) -> GateError {
         let name = &self.rule.gate.name;
         let limit = if Instant::now() >= self.limit.end() {
@@ -465,7 +468,8 @@ impl<'a> GateProgram<'a> {
     }
 }
 
-/// Whether what it finds in a canary is what was put there. What it finds in every text is that which stands on disk.
+/// True if the findings in a canary include the mistake that was put there. Findings that are the same in
+/// every text are those of the file on disk.
 fn is_shown(canary: &Canary, shows: CanaryKind, seen: &[&ToolFinding], found: &[&ToolFinding]) -> bool {
     let shows_it = |seen: &&ToolFinding| {
         canary.is_found_by(shows, seen.code.as_deref(), &seen.message)
@@ -474,7 +478,8 @@ fn is_shown(canary: &Canary, shows: CanaryKind, seen: &[&ToolFinding], found: &[
     seen != found && seen.iter().any(shows_it)
 }
 
-/// What it finds in the text itself: what it finds in other files says nothing of whether it looked at this one.
+/// Returns the findings in the text itself: those in other files do not show that the program looked at this
+/// one.
 fn own(seen: &[Vec<ToolFinding>], at: usize) -> Vec<&ToolFinding> {
     seen.get(at).into_iter().flatten().filter(|seen| seen.elsewhere.is_none()).collect()
 }
@@ -491,7 +496,7 @@ fn is_error(seen: &ToolFinding) -> bool {
     seen.severity == Severity::Error
 }
 
-/// What a proof is told as; `beside` is what was found in another file where nothing was in this one.
+/// Converts a proof into a result; `beside` is a finding in another file, if there was none in this one.
 fn told(proof: Proof, beside: Option<String>) -> Result<Proven, GateError> {
     match (proof, beside) {
         (Proof::Works, _) => Ok(Proven::Works),
@@ -504,5 +509,5 @@ fn told(proof: Proof, beside: Option<String>) -> Result<Proven, GateError> {
 }
 
 fn unasked() -> GateError {
-    GateError::Broken("was asked about nothing".to_owned())
+    GateError::Broken("was given no file to check".to_owned())
 }

@@ -1,4 +1,5 @@
-//! Whether an edit repairs a text that did not parse: then much of what programs find after it could not be seen before.
+//! Detects an edit that repairs a text that did not parse: programs could not report much of what they find
+//! after it before.
 
 use std::sync::OnceLock;
 
@@ -9,7 +10,7 @@ use crate::gate::syntax;
 use crate::gate::watch::Limit;
 use crate::text::Buffer;
 
-/// What the parsers say of the text before an edit, asked for only when it matters.
+/// The parse result of the text before an edit, computed on first use.
 pub(super) struct Repair<'a> {
     draft: &'a Draft<'a>,
     limit: Limit<'a>,
@@ -32,7 +33,8 @@ impl<'a> Repair<'a> {
         self.repaired_text().parsed
     }
 
-    /// What could be seen of the text before: not all where a fault of its syntax is gone, and none was added.
+    /// Returns how much could be found in the text before: not everything if the edit removed a syntax error
+    /// and added none.
     pub(super) fn text_before(&self) -> TextBefore {
         self.repaired_text().text_before
     }
@@ -43,7 +45,7 @@ impl<'a> Repair<'a> {
         })
     }
 
-    /// Looks at both texts; nothing where nobody here reads the language, or there was no text.
+    /// Parses both texts; `None` if no parser reads the language, there was no text, or it parsed.
     fn compute(&self) -> Option<RepairedText> {
         let before = self.faults(self.draft.before?)?;
         if before.is_empty() {

@@ -1,4 +1,4 @@
-//! What one gate said of a draft: its run, and its findings as they are weighed.
+//! The report of one gate about a draft: its run and its weighed findings.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ pub(super) struct GateReport {
 }
 
 impl GateReport {
-    /// Tells of a gate that looked.
+    /// Creates the report of a gate that ran.
     pub(super) fn found(rule: &Rule, findings: Vec<Finding>, took: Duration) -> GateReport {
         let outcome = if findings.is_empty() { Outcome::Passed } else { Outcome::Found };
         GateReport { run: run(rule, outcome, None, took), findings }
     }
 
-    /// Tells of a gate that mended the draft, and what it changed.
+    /// Creates the report of a fixer that changed the draft; `what` describes the changes.
     pub(super) fn fixed(rule: &Rule, what: String, took: Duration) -> GateReport {
         GateReport { run: run(rule, Outcome::Fixed, Some(what), took), findings: Vec::new() }
     }
 
-    /// Tells of a gate that gave no answer.
+    /// Creates the report of a gate that gave no answer.
     pub(super) fn from_error(rule: &Rule, silence: &GateError, took: Duration) -> GateReport {
         let (outcome, why) = silence.outcome();
         let run = GateRun {
@@ -38,20 +38,20 @@ impl GateReport {
         GateReport { run, findings: Vec::new() }
     }
 
-    /// Adds why it was asked as it was.
+    /// Adds a note to the reason of the run.
     pub(super) fn with_note(mut self, why: String) -> GateReport {
         let all: Vec<String> = self.run.why.into_iter().chain([sanitize(&why)]).collect();
         self.run.why = Some(all.join("; "));
         self
     }
 
-    /// Notes that its findings would refuse the edit if that was not one step of several.
+    /// Records that its findings would reject the edit if that was not one step of several.
     pub(super) fn softened(mut self) -> GateReport {
         self.run.softened = true;
         self
     }
 
-    /// The same of a gate that found something in other files, and so may not have come to this one.
+    /// Records that the gate found errors in other files, and so may not have reached this one.
     pub(super) fn found_elsewhere(mut self, note: &str) -> GateReport {
         if self.run.outcome == Outcome::Passed {
             self.run.outcome = Outcome::Found;
@@ -59,7 +59,7 @@ impl GateReport {
         self.with_note(note.to_owned())
     }
 
-    /// The same of a gate whose program was kept apart by this, if it ran.
+    /// Records the isolation of the gate's program, if it ran.
     pub(super) fn with_isolation(mut self, isolation: Isolation) -> GateReport {
         let ran = match self.run.outcome {
             Outcome::Skipped | Outcome::Unavailable => false,
@@ -74,13 +74,13 @@ impl GateReport {
         self.findings.iter().any(|finding| finding.blocking)
     }
 
-    /// The first finding that refuses the draft, in words.
+    /// Returns a description of the first finding that rejects the draft.
     pub(super) fn refusal(&self) -> Option<String> {
         let first = self.findings.iter().find(|finding| finding.blocking)?;
         Some(format!("{} on line {}: {}", self.run.gate, first.line, first.message))
     }
 
-    /// What all gates together say, in the order in which they are given.
+    /// Combines the reports of all gates into a verdict, in the given order.
     pub(super) fn verdict(all: impl IntoIterator<Item = GateReport>) -> Verdict {
         let (mut runs, mut findings) = (Vec::new(), Vec::new());
         for told in all {

@@ -1,10 +1,11 @@
-//! Which drafts of a call share a run of a program, and what each of them is told of it.
+//! Groups the drafts of a call that can share a run of a program, and assigns the findings to them.
 //!
-//! A gate whose answer depends on the project says of every draft of a call what it says of the tree that they all are. So
-//! it is run once on that tree, and what it finds is shared out by the files: to the draft that a finding is about, or, of
-//! other files, to the first of the drafts.
+//! The drafts of a call form one tree, and a gate whose answer depends on the project gives one answer for
+//! that tree. So it runs once, and each finding goes to the draft that it is about or, if it is in another
+//! file, to the first of the drafts.
 //!
-//! Invariant: each draft is told once by each of its gates, and drafts share a run only where one run answers for all.
+//! Invariant: each draft gets one report from each of its gates, and drafts share a run only if one run
+//! answers for all.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -27,23 +28,24 @@ use crate::gate::server;
 use crate::policy::{Baseline, CacheScope, Isolation, Level};
 use crate::text::Version;
 
-/// How often the list of a run that fails is halved, at most: a program that fails on every file is not run for each.
+/// The maximum number of times that the list of a failing run is halved, so that a program that fails on
+/// every file does not run for each.
 const MOST_SPLITS: usize = 32;
 
-/// The runs of all programs that check.
+/// The runs of all checks that use programs.
 pub(super) struct Runs<'a, 'd> {
     cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
     members: &'d [(usize, Member<'a, 'd>)],
     all: Vec<SharedRun>,
-    /// Which gate judges which draft itself.
+    /// The drafts that each gate judges itself, as gate, root, group (`GateInput::among`) and path.
     judged: HashSet<(&'d str, &'d Path, usize, &'d str)>,
 }
 
-/// The members that share a run, by their places in the list; the first speaks for all.
+/// The members that share a run, by their index; the first represents all.
 #[derive(Debug, Clone)]
 pub(super) struct SharedRun(Vec<usize>);
 
-/// What is said of a draft: its place among the drafts, that of the gate in its policy, and what the gate said.
+/// The index of a draft, the position of a gate in its policy, and the report of the gate.
 type GateReply = (usize, usize, GateReport);
 
 /// The properties that members must have in common to share a run.
@@ -66,14 +68,14 @@ struct RunKey<'d> {
 #[derive(PartialEq, Eq, Hash)]
 enum RunMode {
     Command(SharedPart),
-    /// A server of this folder, relative to the root.
+    /// A language server for this folder, relative to the root.
     Server(String),
-    /// It does not.
+    /// The program answers for one file only; the index of its member.
     Alone(usize),
 }
 
 impl<'a, 'd> Runs<'a, 'd> {
-    /// Finds out which of these members share runs; each comes with the place of its draft.
+    /// Groups the members that share runs; each member comes with the index of its draft.
     pub(super) fn new(
         cases: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
         members: &'d [(usize, Member<'a, 'd>)],
@@ -85,7 +87,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         let mut runs = Runs { cases, members, all: Vec::new(), judged: judged.collect() };
         let places: Vec<usize> = (0..members.len()).collect();
         runs.all = runs.grouped(&places, |member| member.gate.how.mode);
-        // Those that look at much are begun first.
+        // Runs that look at more than one file start first.
         let mut all = std::mem::take(&mut runs.all);
         all.sort_by_key(|run| !runs.looks_at_project(run));
         Runs { all, ..runs }
@@ -115,7 +117,8 @@ impl<'a, 'd> Runs<'a, 'd> {
             }
         }
         for SharedRun(places) in &mut runs {
-            // What is found in other files is weighed as it is for the first: the strictest, and one with a text before.
+            // Findings in other files are weighed by the rules of the first: the strictest, and one with a
+            // text before.
             places.sort_by_key(|place| {
                 let member = self.member(*place);
                 let level = member.map(|member| member.call.case.rules.level(member.gate.rule));
@@ -131,7 +134,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         first.is_some_and(|member| scope(member.gate.how.mode) != CacheScope::File)
     }
 
-    /// Asks a program about the drafts that share a run; what it says of each.
+    /// Runs a program for the drafts that share a run; returns its report about each.
     pub(super) fn ask(&self, SharedRun(places): &SharedRun) -> Vec<GateReply> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let started = members.iter().map(|member| (member, &member.gate.rule.gate.name));
@@ -141,10 +144,12 @@ impl<'a, 'd> Runs<'a, 'd> {
         said
     }
 
-    /// The same without a word to those who watch; where a server cannot be asked, its command is.
+    /// Same as [`Runs::ask`], without progress reports. If a server cannot be asked, its command runs
+    /// instead.
     ///
-    /// One folder or file that a program cannot look at keeps it from all of a list. So a list that fails is halved, and each
-    /// half is asked about; the longer parts come first, so that the number of runs is well spent where it is limited.
+    /// One file or folder that a program cannot read makes it fail for a whole list. So a list that fails is
+    /// halved, and the program runs for each half. Longer parts come first, to make good use of the limited
+    /// number of runs.
     fn ask_places(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
         let (mut parts, mut splits, mut said) = (VecDeque::from([places]), 0, Vec::new());
         while let Some(part) = parts.pop_front() {
@@ -160,7 +165,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         said
     }
 
-    /// Asks about these in one run; nothing where that failed for all of a list that may be split.
+    /// Runs a program once for these members; `None` if that failed for a whole list that may be split.
     fn ask_together(
         &self,
         places: &[usize],
@@ -206,8 +211,9 @@ impl<'a, 'd> Runs<'a, 'd> {
         Some(places.iter().zip(&members).zip(consulted).filter_map(told).collect())
     }
 
-    /// What is known of the texts before that a run looked at: a program that stops at a fault of syntax in one of them says
-    /// nothing of the others. Where its answer depends on other files, those are the drafts of all that the gate judges.
+    /// Returns the repairs of all texts that a run looked at: a program that stops at a syntax error in one
+    /// of them reports nothing about the others. If its answer depends on other files, these are all drafts
+    /// that the gate judges.
     fn repairs(&self, members: &[&Member<'a, 'd>], voice: ProgramMode<'a>) -> Vec<&'d Repair<'d>> {
         let Some(first) = members.first() else { return Vec::new() };
         let own = first.call.case;
@@ -226,7 +232,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         }
     }
 
-    /// Asks the commands that stand in for a server.
+    /// Runs the commands that replace a server.
     fn ask_instead(&self, places: &[usize], why: &str) -> Vec<GateReply> {
         let command = |member: &Member<'a, 'd>| {
             let how = member.gate.how;
@@ -234,7 +240,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         };
         let runs = self.grouped(places, |member| command(member).mode);
         let said = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
-        let why = format!("{why}; its command was asked instead");
+        let why = format!("{why}; its command was run instead");
         said.map(|(at, place, told)| (at, place, told.with_note(why.clone()))).collect()
     }
 
@@ -242,8 +248,8 @@ impl<'a, 'd> Runs<'a, 'd> {
         self.members.get(place).map(|(at, _)| (*at, member.gate.at, told))
     }
 
-    /// The other drafts beside those that share a run: as they will be, and as they were, where that is not what is on
-    /// disk.
+    /// Returns overlays for the other drafts of the call: the texts after the edit and the texts before it,
+    /// each only if it is not on disk.
     fn attach_elsewhere(
         &self,
         places: &[usize],

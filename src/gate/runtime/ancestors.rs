@@ -1,6 +1,6 @@
-//! The files beside the edited one, as far as a gate's answer may rest on them.
+//! The other files that a gate's answer may depend on: in the folder of the edited file, or below the root.
 //!
-//! Invariant: a look at them is bounded, reads none of them, and follows no folder that is a link.
+//! Invariant: the walk is bounded, reads no file, and follows no link to a folder.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
@@ -10,25 +10,26 @@ use super::cache_key::KeyHasher;
 use crate::policy::{Gate, language_of};
 use crate::text::Version;
 
-/// The most files of the gate's languages that are looked at.
+/// The maximum number of files of the gate's languages.
 const MOST_FILES: usize = 5000;
-/// The same for a server that is told which of them changed.
+/// The same for a server that is notified which of them changed.
 const MOST_SURVEYED: usize = 50_000;
-/// The most entries of folders that are passed on the way, for each of those files.
+/// The maximum number of folder entries that are walked, for each of those files.
 const ENTRIES_PER_FILE: usize = 10;
-/// Folders, beside those whose names begin with a dot, in which nobody edits.
+/// Folders that are skipped because nobody edits in them, besides those whose names begin with a dot.
 const PASSED_OVER: [&str; 4] = ["node_modules", "target", "venv", "__pycache__"];
 
 /// The languages in which configurations are written.
 const CONFIGURATION_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
-/// The same for files of no known language: how their names end.
+/// The name endings of configurations in no known language.
 const CONFIGURATION_ENDINGS: [&str; 3] = [".ini", ".cfg", ".conf"];
-/// How the names of configurations end that begin with a dot.
+/// The name endings of configurations whose names begin with a dot.
 const CONFIGURATION_DOT_ENDINGS: [&str; 2] = ["rc", "ignore"];
-/// The largest file that is taken for a configuration, in bytes; what is larger is data.
+/// The maximum size of a configuration, in bytes; a larger file is data.
 const LARGEST_CONFIGURATION: u64 = 1 << 18;
 
-/// Stamps the gate's files in the folders of these, but for themselves; nothing where they are too many.
+/// Returns a version of the gate's files in the folders of these paths, without the paths themselves; `None`
+/// if there are too many.
 pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Version> {
     let mut walk = AncestorWalk::new(gate, root, paths);
     let folders: BTreeSet<&str> =
@@ -39,7 +40,7 @@ pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Versio
     Some(walk.version())
 }
 
-/// Stamps the gate's files below the root, but for these; nothing where they are too many.
+/// Returns a version of the gate's files below the root, without these paths; `None` if there are too many.
 pub(super) fn project(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Version> {
     let mut walk = AncestorWalk::new(gate, root, paths);
     let mut open = vec![String::new()];
@@ -49,16 +50,16 @@ pub(super) fn project(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Versio
     Some(walk.version())
 }
 
-/// The files below a root, but for the edited ones.
+/// The files below a root, except the edited ones.
 #[derive(Debug)]
 pub(super) struct Tree {
     /// The paths of the gate's files, sorted.
     pub(super) sources: Vec<String>,
-    /// The small files that may be part of a configuration: what tells one version of each from another.
+    /// The small files that may be part of a configuration, each with its version.
     pub(super) configurations: BTreeMap<String, Version>,
 }
 
-/// Returns the files below the root, but for these; nothing where they are too many.
+/// Returns the files below the root, except these; `None` if there are too many.
 pub(super) fn tree(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Tree> {
     let mut walk =
         AncestorWalk { configurations: Some(BTreeMap::new()), ..AncestorWalk::new(gate, root, edited) };
@@ -71,8 +72,8 @@ pub(super) fn tree(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Tree> {
     Some(Tree { sources, configurations: walk.configurations.unwrap_or_default() })
 }
 
-/// Tells by its name whether a file may be part of a configuration, which others extend or include wherever it is. A file
-/// of the gate's own languages is a source.
+/// True if the name of a file says that it may be part of a configuration, which others can extend or include
+/// from anywhere. A file of the gate's own languages is a source.
 pub(super) fn is_configuration(gate: &Gate, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     match language_of(path, None) {
@@ -85,8 +86,8 @@ pub(super) fn is_configuration(gate: &Gate, path: &str) -> bool {
     }
 }
 
-/// Gives the stamps of the gate's files below a folder, and of those with one of these names, by their absolute paths;
-/// nothing where they are too many, or one of the paths is no text.
+/// Returns versions of the gate's files below a folder, and of those with one of these names, by absolute
+/// path; `None` if there are too many, or a path is not UTF-8.
 pub(in crate::gate) fn survey(
     gate: &Gate,
     folder: &Path,
@@ -105,12 +106,12 @@ pub(in crate::gate) fn survey(
 struct AncestorWalk<'a> {
     gate: &'a Gate,
     root: &'a Path,
-    /// The edited files, which count by their drafts.
+    /// The edited files, whose drafts count instead.
     edited: HashSet<&'a str>,
-    /// Further files, by their names.
+    /// The names of further files to include.
     named: &'a [&'a str],
     files: Vec<(String, KeyHasher)>,
-    /// The files that may be part of a configuration; nothing where they are not asked for.
+    /// The files that may be part of a configuration; `None` if they are not requested.
     configurations: Option<BTreeMap<String, Version>>,
     entries: usize,
     most: usize,
@@ -131,7 +132,7 @@ impl<'a> AncestorWalk<'a> {
         }
     }
 
-    /// Notes the files of a folder, and gives the folders in it; nothing when they are too many.
+    /// Records the files of a folder, and returns the folders in it; `None` if there are too many.
     fn enter(&mut self, folder: &str) -> Option<Vec<String>> {
         let mut folders = Vec::new();
         let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else { return Some(folders) };
@@ -146,7 +147,7 @@ impl<'a> AncestorWalk<'a> {
                     folders.push(path);
                 }
             } else if self.edited.contains(path.as_str()) {
-                // It counts by its draft.
+                // Its draft counts instead.
             } else if self.gate.covers(language_of(&path, None)) || self.named.contains(&name) {
                 self.note(path);
             } else {

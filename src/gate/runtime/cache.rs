@@ -1,6 +1,6 @@
-//! Answers of programs, kept for as long as they can be true.
+//! A cache of the answers of programs.
 //!
-//! Invariant: what is kept is bounded in number and in bytes, and nothing is given back after its time.
+//! Invariant: the cache is bounded in number and in bytes, and returns nothing that has expired.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,17 +11,17 @@ use lru::LruCache;
 use crate::gate::output::ToolFinding;
 use crate::text::Version;
 
-/// The most answers that are kept.
+/// The maximum number of cached answers.
 const MOST_ANSWERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
-/// The most bytes that they take together.
+/// The maximum size of all cached answers, in bytes.
 const MOST_BYTES: usize = 16 << 20;
-/// The most bytes of one that is kept: it must not push out all others.
+/// The maximum size of one cached answer, in bytes: it must not evict all others.
 const LARGEST: usize = MOST_BYTES / 4;
 
 /// The findings of a program in each text of a run.
 pub(in crate::gate) type CachedFindings = Arc<[Vec<ToolFinding>]>;
 
-/// Answers by the stamp of all that they rest on; those that were not asked for longest make room.
+/// The answers by cache key; the least recently used ones are evicted.
 #[derive(Debug)]
 pub(in crate::gate) struct Answers(Mutex<CachedRun>);
 
@@ -44,7 +44,7 @@ impl Default for Answers {
 }
 
 impl Answers {
-    /// Gives what was kept, if its time is not over.
+    /// Returns the cached answer, if it has not expired.
     pub(in crate::gate) fn get(&self, key: Version, now: Instant) -> Option<CachedFindings> {
         let mut kept = self.lock();
         let entry = kept.answers.get(&key)?;
@@ -55,7 +55,7 @@ impl Answers {
         None
     }
 
-    /// Keeps an answer until a moment.
+    /// Caches an answer until this moment.
     pub(in crate::gate) fn keep(&self, key: Version, answer: &CachedFindings, until: Instant) {
         if size(answer) > LARGEST {
             return;
@@ -86,7 +86,7 @@ impl CachedRun {
     }
 }
 
-/// About the bytes that an answer takes.
+/// Returns the approximate size of an answer, in bytes.
 fn size(answer: &[Vec<ToolFinding>]) -> usize {
     let words = |seen: &ToolFinding| {
         let named = [seen.elsewhere.as_ref(), seen.code.as_ref()].into_iter().flatten();

@@ -1,7 +1,8 @@
-//! What a program's answer rests on beside the text: the gate's definition, the program, the words that it is given, the
-//! configuration above the file, and, as far as its scope goes, the other files.
+//! Cache keys for the answers of programs: the gate's definition, the program, its arguments, the
+//! configuration above the file, the text and, as far as the scope goes, the other files.
 //!
-//! Invariant: two answers have the same key only where all of it is the same, as far as the file system tells.
+//! Invariant: two answers have the same key only if all of these are the same, as far as the file system
+//! tells.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::Metadata;
@@ -16,26 +17,27 @@ use crate::gate::regular;
 use crate::policy::{CacheScope, CommandSpec, Gate, Rule, ServerSpec};
 use crate::text::Version;
 
-/// The largest configuration that is read, in bytes; a larger one is known by its size and times.
+/// The maximum size of a configuration that is read, in bytes; a larger one is identified by its size and
+/// times.
 const LARGEST_CONFIGURATION: u64 = 1 << 20;
-/// How long an answer about one file alone is true: what it rests on may be more than its definition names.
+/// The lifetime of an answer about one file: it may depend on more than the definition names.
 const ALONE: Duration = Duration::from_secs(60);
-/// How long an answer is true that rests on other files: what they import is looked at less closely.
+/// The lifetime of an answer that depends on other files: their imports are checked less closely.
 const AMONG_OTHERS: Duration = Duration::from_secs(60);
 
-/// What one gate's answers about the files of a run rest on.
+/// The inputs of one gate's answers about the files of a run.
 #[derive(Debug)]
 pub(in crate::gate) struct CacheKey<'a> {
-    /// Each file with its definition, the program, its words and its configuration.
+    /// Each file with a version of the definition, the program, its arguments and the configuration.
     files: Vec<(&'a str, Version)>,
-    /// The other files; absent where they are too many to be looked at.
+    /// A version of the other files; `None` if they are too many.
     around: Option<Version>,
     /// The lifetime of a cached answer.
     pub(in crate::gate) lives: Duration,
 }
 
 impl<'a> CacheKey<'a> {
-    /// Looks at what is there now; nothing where the program cannot be looked at.
+    /// Reads the current inputs; `None` if the metadata of the program cannot be read.
     pub(in crate::gate) fn new(
         rule: &Rule,
         rests: CacheInputs<'_>,
@@ -83,8 +85,8 @@ impl<'a> CacheKey<'a> {
         Some(CacheKey { files, around, lives })
     }
 
-    /// The key of the answer about these texts, nothing for a file that is gone, among these other drafts; nothing where
-    /// it must not be kept.
+    /// Returns the key of an answer about these texts among these other drafts; `None` if it must not be
+    /// cached. The text of a removed file is `None`.
     pub(in crate::gate) fn of_texts(&self, texts: &[Option<Version>], company: Version) -> Option<Version> {
         let mut key = KeyHasher::default();
         key.add(b"text");
@@ -98,7 +100,7 @@ impl<'a> CacheKey<'a> {
         Some(key.version())
     }
 
-    /// The key of what is known of the program for the file at this place in the list, whatever its text.
+    /// Returns the key of a proof about the program for the file at this index, whatever its text.
     pub(in crate::gate) fn of_file(&self, at: usize) -> Option<Version> {
         let (path, tool) = self.files.get(at)?;
         let mut key = KeyHasher::default();
@@ -109,12 +111,12 @@ impl<'a> CacheKey<'a> {
     }
 }
 
-/// The program whose answers they are.
+/// The program whose answers are cached.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::gate) enum CacheInputs<'a> {
-    /// The gate's command.
+    /// The command of the gate, which runs once for each answer.
     Command(&'a CommandSpec),
-    /// The gate's language server.
+    /// The language server of the gate, which keeps running.
     Server(&'a ServerSpec),
 }
 
@@ -140,7 +142,7 @@ impl<'a> CacheInputs<'a> {
         }
     }
 
-    /// The names of the files that change its answers.
+    /// Returns the names of the files that change its answers.
     fn names(self) -> BTreeSet<&'a String> {
         match self {
             CacheInputs::Command(command) => {
@@ -156,7 +158,8 @@ impl<'a> CacheInputs<'a> {
     }
 }
 
-/// Stamps a server for a folder: its definition, its program, and the configuration in the folder and above it.
+/// Returns a version of a server for a folder: its definition, its program, and the configuration in the
+/// folder and above it.
 pub(in crate::gate) fn configured(
     gate: &Gate,
     server: &ServerSpec,
@@ -175,7 +178,7 @@ pub(in crate::gate) fn configured(
     tool.version()
 }
 
-/// Adds the configuration in every folder above the file: programs look for theirs beyond the root, too.
+/// Adds the configuration in every folder above the file, as programs also look above the root.
 fn configure(tool: &mut KeyHasher, names: &BTreeSet<&String>, file: &Path) {
     for folder in file.ancestors().skip(1) {
         for name in names {
@@ -191,7 +194,7 @@ fn configure(tool: &mut KeyHasher, names: &BTreeSet<&String>, file: &Path) {
     }
 }
 
-/// Collects what a stamp is taken of; each part is told from the next.
+/// Collects the parts of a key; the length of each separates it from the next.
 #[derive(Debug, Default)]
 pub(super) struct KeyHasher(Vec<u8>);
 
@@ -201,7 +204,7 @@ impl KeyHasher {
         self.0.extend(part);
     }
 
-    /// Adds what tells one version of a file from another without reading it.
+    /// Adds the metadata that distinguishes versions of a file, without reading it.
     pub(super) fn file(&mut self, found: &Metadata) {
         self.add(&found.dev().to_le_bytes());
         self.add(&found.ino().to_le_bytes());

@@ -1,15 +1,17 @@
-//! Whether a program looks at what it is given: it must find something in a text that no configuration lets pass.
+//! Proofs that a program looks at its input: it must find something in a canary, a text that no configuration
+//! lets pass.
 //!
-//! A program that is told to leave a file or a folder alone, or that reads the file on disk instead of the draft, says
-//! of everything that it is clean. So a clean answer counts only where the program was seen to find something.
+//! A program that is configured to skip a file or a folder, or that reads the file on disk instead of the
+//! draft, calls everything clean. So a clean answer counts only if the program was seen to find something.
 //!
-//! A proof holds for a minute, and of a program that looks at the whole project for a day. It ends at once where something
-//! was changed that may lead the program past the file: see [`Traits`](super::traits::Traits). Proofs that hold for a day are
-//! written down in a folder of lockgate's own, so that a process that makes one edit needs no run for the canary either.
+//! A proof holds for a minute, or for a day if the program looks at the whole project. It ends at once if
+//! something changes that may make the program skip the file: see [`Traits`](super::traits::Traits). Proofs
+//! that hold for a day are saved in a folder owned by lockgate, so that a process that makes one edit needs
+//! no run for the canary either.
 //!
-//! Invariant: what is remembered holds for one file, one program and one configuration: a program may be told to leave
-//! alone a single file of a folder. Only `Works` is written down, and what was written down is believed only where nobody
-//! but this user can have written it.
+//! Invariant: a proof holds for one file, one program and one configuration, because a program can be
+//! configured to skip a single file of a folder. Only `Works` is saved, and a saved proof is trusted only if
+//! nobody but this user can have written it.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -23,12 +25,12 @@ use super::traits::Traits;
 use crate::gate::stage::{Note, Notes};
 use crate::text::Version;
 
-/// The most that is remembered.
+/// The maximum number of proofs in memory.
 const MOST_PROOFS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
-/// How long a proof holds: a configuration may include files that its gate's definition does not name.
+/// The lifetime of a proof: a configuration may include files that its gate's definition does not name.
 const LIFE: Duration = Duration::from_secs(60);
-/// How long one holds of a program whose tree is known.
+/// The lifetime of a proof for a program whose tree is known.
 const LONG_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The result of a canary.
@@ -36,13 +38,14 @@ const LONG_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 pub(in crate::gate) enum Proof {
     /// The program found something in it.
     Works,
-    /// The program reads the file, but what it is asked for is not judged there.
+    /// The program reads the file, but the check is disabled there.
     Off,
     /// The program found nothing in it.
     Blind,
 }
 
-/// What canaries showed, until the program, its configuration or the traits of the files change, or the time is over.
+/// The results of canaries, valid until the program, its configuration or the traits of the files change, or
+/// the lifetime ends.
 #[derive(Debug)]
 pub(in crate::gate) struct Proofs {
     known: Mutex<LruCache<Version, ProofEntry>>,
@@ -50,7 +53,7 @@ pub(in crate::gate) struct Proofs {
     written: Option<Notes>,
 }
 
-/// A proof that is remembered.
+/// A proof that is kept in memory.
 #[derive(Debug, Clone)]
 struct ProofEntry {
     proof: Proof,
@@ -58,16 +61,16 @@ struct ProofEntry {
     traits: Version,
 }
 
-/// Which proof is meant: that for a file, with what it rests on.
+/// The subject of a proof: a file, with the inputs that the proof depends on.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::gate) struct Subject<'a> {
     /// The key of the file, the program and its configuration.
     pub(in crate::gate) key: Version,
     /// The absolute path of the root.
     pub(in crate::gate) root: &'a Path,
-    /// The traits of the file, and of the others where the program looks at them.
+    /// The traits of the file, and of the others if the program looks at them.
     pub(in crate::gate) traits: &'a Traits,
-    /// The file, relative to the root.
+    /// The path of the file, relative to the root.
     pub(in crate::gate) path: &'a str,
 }
 
@@ -78,12 +81,12 @@ impl Default for Proofs {
 }
 
 impl Proofs {
-    /// Remembers proofs, and writes those down that last, where there is a folder for it.
+    /// Creates a set of proofs that saves the long-lived ones in `folder`, if there is one.
     pub(in crate::gate) fn with_directory(folder: Option<PathBuf>) -> Proofs {
         Proofs { known: Mutex::new(LruCache::new(MOST_PROOFS)), written: folder.map(Notes::in_folder) }
     }
 
-    /// Returns what is known of the program for these files.
+    /// Returns the proof for each of these subjects, if there is one.
     pub(in crate::gate) fn proof(&self, subjects: &[Subject<'_>]) -> Vec<Option<Proof>> {
         let mut proofs: Vec<Option<Proof>> =
             subjects.iter().map(|subject| self.remembered(subject)).collect();
@@ -104,7 +107,7 @@ impl Proofs {
         proofs
     }
 
-    /// Remembers what canaries showed.
+    /// Stores the results of canaries.
     pub(in crate::gate) fn keep(&self, shown: &[(Subject<'_>, Proof)]) {
         shown.iter().for_each(|(subject, proof)| self.remember(subject, *proof));
         let Some((first, _)) = shown.first() else { return };
@@ -115,7 +118,7 @@ impl Proofs {
         let lasting: Vec<(String, Note)> = lasting.collect();
         let Some(written) = self.written.as_ref().filter(|_| !lasting.is_empty()) else { return };
         if let Err(error) = written.add(first.root, lasting, LONG_LIFE) {
-            tracing::debug!(%error, "what canaries showed is not written down");
+            tracing::debug!(%error, "the results of canaries could not be saved");
         }
     }
 
@@ -143,7 +146,7 @@ impl Proofs {
         known.put(subject.key, ProofEntry { proof, since: Instant::now(), traits });
     }
 
-    /// Makes all that is remembered older.
+    /// Makes all proofs in memory older.
     #[cfg(test)]
     pub(in crate::gate) fn age(&self, by: Duration) {
         let mut known = self.known.lock().unwrap();
@@ -155,7 +158,7 @@ impl Proofs {
 mod tests {
     use super::*;
 
-    /// A proof for a file of a tree with these texts, asked for by a process that remembers nothing.
+    /// Returns the proof for a file of a tree with these texts, in a process with no proofs in memory.
     fn known(folder: &Path, tree: Option<&str>, own: &str) -> Option<Proof> {
         let traits = traits(tree, own);
         Proofs::with_directory(Some(folder.to_owned())).proof(&[subject(&traits)]).remove(0)

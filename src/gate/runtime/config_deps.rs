@@ -1,7 +1,7 @@
-//! What a configuration may rest on that no definition names: the files beside it, which it may extend, and the packages that
-//! are installed.
+//! Dependencies of a configuration that no gate definition names: the files beside it, which it may extend,
+//! and the installed packages.
 //!
-//! Invariant: a look at them is bounded, and reads none of them.
+//! Invariant: the search is bounded, and reads no file.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, DirEntry};
@@ -10,29 +10,29 @@ use std::path::{Path, PathBuf};
 use super::cache_key::KeyHasher;
 use crate::policy::{Gate, language_of};
 
-/// The most entries of a folder that are looked at.
+/// The maximum number of entries of a folder that are checked.
 const MOST_ENTRIES: usize = 2000;
-/// The largest file that is taken for a configuration, in bytes; what is larger is data.
+/// The maximum size of a configuration, in bytes; a larger file is data.
 const LARGEST: u64 = 1 << 18;
-/// The languages in which configurations are written; the gate's own are its sources.
+/// The languages of configurations; files in the gate's own languages are its sources.
 const WRITTEN_IN: [&str; 6] = ["json", "jsonc", "toml", "yaml", "javascript", "typescript"];
-/// What changes when a package is installed, beside the folder of a Python environment.
+/// Paths that change when a package is installed, besides the folder of a Python environment.
 const PACKAGES: [&str; 3] =
     ["node_modules", "node_modules/.package-lock.json", "node_modules/.yarn-integrity"];
-/// Where a project has its Python environment.
+/// The library folders of a project's Python environment.
 const ENVIRONMENTS: [&str; 2] = [".venv/lib", "venv/lib"];
 
-/// Whose kin are looked for.
+/// The kind of program whose configuration is examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunnerKind {
     /// A command: any small file beside a configuration may be one, whatever its name.
     Command,
-    /// A server, which starts anew for each change: files in the languages of configurations only.
+    /// A server, which restarts for each change: only files in the languages of configurations count.
     Server,
 }
 
-/// Adds what lies beside the configuration in each folder above the file, but for the edited files, and which packages the
-/// project has.
+/// Adds the files beside the configuration in each folder above the file, except the edited ones, and the
+/// packages of the project.
 pub(super) fn add(
     tool: &mut KeyHasher,
     gate: &Gate,
@@ -76,7 +76,7 @@ fn is_config_dep(gate: &Gate, whose: RunnerKind, entry: &DirEntry) -> bool {
     }
 }
 
-/// A folder of packages changes with each that comes or goes.
+/// Adds the folders of packages, which change when a package is added or removed.
 fn packages(tool: &mut KeyHasher, folder: &Path) {
     PACKAGES.iter().for_each(|name| add_file(tool, &folder.join(name)));
     for environment in ENVIRONMENTS {

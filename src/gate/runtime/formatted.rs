@@ -1,6 +1,6 @@
-//! Texts as fixers made them, kept for as long as they can be true.
+//! A cache of the texts that fixers made.
 //!
-//! Invariant: what is kept is bounded in number and in bytes, and nothing is given back after its time.
+//! Invariant: the cache is bounded in number and in bytes, and returns nothing that has expired.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +10,12 @@ use lru::LruCache;
 
 use crate::text::Version;
 
-/// The most texts that are kept.
+/// The maximum number of cached texts.
 const MOST_TEXTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
-/// The largest one, in bytes.
+/// The maximum size of a cached text, in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// Texts by the stamp of all that they rest on; those that were not asked for longest make room.
+/// The texts by cache key; the least recently used ones are evicted.
 #[derive(Debug)]
 pub(in crate::gate) struct Formatted(Mutex<LruCache<Version, (Arc<str>, Instant)>>);
 
@@ -26,13 +26,13 @@ impl Default for Formatted {
 }
 
 impl Formatted {
-    /// Gives the text that was kept, if its time is not over.
+    /// Returns the cached text, if it has not expired.
     pub(in crate::gate) fn get(&self, key: Version, now: Instant) -> Option<Arc<str>> {
         let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         texts.get(&key).filter(|(_, until)| now < *until).map(|(text, _)| Arc::clone(text))
     }
 
-    /// Keeps a text until a moment.
+    /// Caches a text until this moment.
     pub(in crate::gate) fn keep(&self, key: Version, text: &Arc<str>, until: Instant) {
         if text.len() <= LARGEST {
             let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What the gates keep from one call to the next, and share while calls run side by side.
+//! State that gates keep between calls, and share among concurrent calls.
 
 mod ancestors;
 mod cache;
@@ -26,27 +26,26 @@ use super::process::{Ceiling, strongest, unavailable_reason};
 use super::server::ServerPool;
 use crate::policy::Isolation;
 
-/// What the gates keep from one call to the next: places to run in, answers, and which programs were seen to work.
+/// State that gates keep between calls: slots, cached answers, servers, and proofs that programs work.
 #[derive(Debug)]
 pub struct GateRuntime {
     pub(super) slots: Slots,
     pub(super) answers: Answers,
     pub(super) proofs: Proofs,
     pub(super) formatted: Formatted,
-    /// What programs are kept apart by at most.
+    /// The strongest isolation that programs may get.
     pub(super) ceiling: Ceiling,
     pub(super) pool: ServerPool,
-    /// The versions of programs.
     pub(super) versions: Versions,
 }
 
 impl GateRuntime {
-    /// Makes one that writes down in this folder which programs were seen to work.
+    /// Creates a runtime that saves proofs that programs work in this folder.
     pub fn with_proofs_dir(proofs: Option<PathBuf>) -> GateRuntime {
         GateRuntime { proofs: Proofs::with_directory(proofs), ..GateRuntime::default() }
     }
 
-    /// Has language servers kept from here on, for a process that lasts.
+    /// Keeps language servers running from now on, for a long-lived process.
     pub fn keep_servers(&self) {
         self.pool.enable();
     }
@@ -56,19 +55,20 @@ impl GateRuntime {
         self.pool.is_enabled()
     }
 
-    /// What the programs of gates are kept apart by here; found out when it is asked first.
+    /// Returns the isolation of gate programs on this machine; it is determined on first use.
     pub fn isolation(&self) -> Isolation {
         strongest(self.ceiling)
     }
 
-    /// Why a better one is not to be had; nothing where it is the best.
+    /// Returns the reason that no stronger isolation is available; `None` if it is the strongest.
     pub fn isolation_shortfall(&self) -> Option<String> {
         unavailable_reason(Isolation::Bubblewrap, self.ceiling)
     }
 }
 
 impl Default for GateRuntime {
-    /// Without servers that stay. As many programs may run at one time as the machine has cores.
+    /// Creates a runtime without permanent servers that runs at most as many programs at one time as the
+    /// machine has cores.
     fn default() -> GateRuntime {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         GateRuntime {

@@ -1,34 +1,34 @@
-//! Places for programs to run in: never more run at one time, in the whole of lockgate, than there are.
+//! Slots that limit the number of programs that run at one time, in the whole process.
 //!
-//! Invariant: a slot that was taken is free again when it is dropped, however its gate ended.
+//! Invariant: a slot is free again when its guard is dropped, however its gate ended.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::gate::watch::{Halt, Limit};
 
-/// How long a wait lasts before the limit is looked at again, should nothing become free.
+/// The longest wait before the limit is checked again, if no slot becomes free.
 const TURN: Duration = Duration::from_millis(20);
 
-/// Places for programs to run in.
+/// A fixed number of slots for programs.
 #[derive(Debug)]
 pub(in crate::gate) struct Slots {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-/// A place for one program.
+/// A slot for one program, free again when this is dropped.
 #[derive(Debug)]
-#[must_use = "the place is free again when this is dropped"]
+#[must_use = "the slot is free again when this is dropped"]
 pub(in crate::gate) struct RunSlot<'a>(&'a Slots);
 
 impl Slots {
-    /// Gives so many places.
+    /// Creates a set of `count` slots.
     pub(in crate::gate) fn new(count: usize) -> Slots {
         Slots { free: Mutex::new(count), freed: Condvar::new() }
     }
 
-    /// Waits for a place, until the limit.
+    /// Waits for a free slot, until the limit.
     pub(in crate::gate) fn take(&self, limit: Limit<'_>) -> Result<RunSlot<'_>, Halt> {
         let mut free = self.lock();
         loop {

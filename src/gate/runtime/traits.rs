@@ -1,12 +1,12 @@
-//! The lines of a project's files that may lead a program past one of them: directives that switch a tool off, and what
-//! names other files (`mod a;`, `import "./a"`, `package a`).
+//! Lines of a project's files that may make a program skip one of them: directives that disable a tool, and
+//! lines that name other files (`mod a;`, `import "./a"`, `package a`).
 //!
-//! A proof that a program looks at a file holds for as long as these lines are the same in the file, and, where the program
-//! looks at the whole project, in all files of the gate's languages. There the small files that may be part of a
-//! configuration count as well, whatever changes in them. Words are looked for wherever they stand: one more run of a canary
-//! costs little, and one that is missing would have an unread file pass.
+//! A proof that a program looks at a file holds as long as these lines stay the same in the file and, if the
+//! program looks at the whole project, in all files of the gate's languages. In that case any change to a
+//! small file that may be part of a configuration counts as well. Words match anywhere in a line: one extra
+//! run of a canary costs little, and a missing one would let an unread file pass.
 //!
-//! Invariant: where the files are too many or too large to be read, the traits of the tree are not known.
+//! Invariant: if the files are too many or too large to be read, the traits of the tree are unknown.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -18,12 +18,12 @@ use crate::gate::regular;
 use crate::policy::{CacheScope, Gate};
 use crate::text::Version;
 
-/// The most bytes of files that are read.
+/// The maximum number of bytes that are read from all files.
 const MOST_READ: u64 = 64 << 20;
 
-/// What begins a comment or an attribute, in which directives stand.
+/// The beginnings of comments and attributes, which contain directives.
 const MARKS: [&str; 7] = ["#", "//", "/*", "*", "--", "@", "%"];
-/// Words of directives that switch a tool off for a file or a part of it, in small letters.
+/// Words of directives that disable a tool for a file or a part of it, in lower case.
 const SWITCHES: [&str; 17] = [
     "ignore",
     "disable",
@@ -43,7 +43,7 @@ const SWITCHES: [&str; 17] = [
     "type:",
     "inspection",
 ];
-/// Words of lines that name other files, in small letters.
+/// Words of lines that name other files, in lower case.
 const ROADS: [&str; 8] =
     ["mod ", "package ", "import", "include", "require", " from ", "#[path", "reference "];
 
@@ -55,19 +55,19 @@ pub(in crate::gate) struct Traits {
     sources: Option<Sources>,
 }
 
-/// Where the traits of a tree are read.
+/// The files from which the traits of a tree are read.
 #[derive(Debug)]
 struct Sources {
     root: PathBuf,
     /// The other files on disk.
     others: Tree,
-    /// The traits of the drafts as parts of the tree, by their paths.
+    /// The traits of the drafts as parts of the tree, by path.
     drafts: BTreeMap<String, Version>,
 }
 
 impl Traits {
-    /// Takes the traits of the drafts, each a path and a text, nothing for a file that goes. Those of the tree are read
-    /// when they are asked for, where the scope is wider than a file.
+    /// Creates the traits of the drafts, each a path and a text, which is `None` for a removed file. Those of
+    /// the tree are read on first use, if the scope is wider than a file.
     pub(in crate::gate) fn new(
         gate: &Gate,
         root: &Path,
@@ -92,13 +92,13 @@ impl Traits {
         Traits { drafts: switches_of(drafts), tree: OnceCell::new(), sources }
     }
 
-    /// The switches of a draft.
+    /// Returns a version of the directives of a draft.
     pub(super) fn of_file(&self, path: &str) -> Version {
         self.drafts.get(path).copied().unwrap_or_else(|| switches(""))
     }
 
-    /// The traits of the tree and the switches of a draft; nothing where the program looks at one file, or the tree is too
-    /// large.
+    /// Returns a version of the traits of the tree and the directives of a draft; `None` if the program looks
+    /// at one file, or the tree is too large.
     pub(super) fn of_tree_with(&self, path: &str) -> Option<Version> {
         let read = || self.sources.as_ref().and_then(Sources::read);
         let tree = (*self.tree.get_or_init(read))?;
@@ -108,7 +108,7 @@ impl Traits {
         Some(both.version())
     }
 
-    /// Traits of a tree that is known by this text.
+    /// Creates the traits of a tree that is identified by this text.
     #[cfg(test)]
     pub(super) fn made(tree: Option<&str>, drafts: &[(&str, &str)]) -> Traits {
         let drafts: Vec<_> = drafts.iter().map(|(path, text)| (*path, Some(*text))).collect();
@@ -122,7 +122,7 @@ impl Sources {
         let mut files = self.drafts.clone();
         let mut left = MOST_READ;
         for path in &self.others.sources {
-            // What is no regular file, or cannot be read, counts by its name.
+            // A file that is not regular, or cannot be read, counts by its name.
             let text = regular::read(&self.root.join(path), left + 1).unwrap_or_default();
             left = left.checked_sub(text.len() as u64)?;
             files.insert(path.clone(), roads(&String::from_utf8_lossy(&text)));
@@ -141,12 +141,12 @@ fn switches_of(drafts: &[(&str, Option<&str>)]) -> BTreeMap<String, Version> {
     drafts.iter().map(|(path, text)| ((*path).to_owned(), switches(text.unwrap_or_default()))).collect()
 }
 
-/// Stamps the lines of a text that may switch a tool off.
+/// Returns a version of the lines of a text that may disable a tool.
 fn switches(text: &str) -> Version {
     hash_lines(text, &|line| has(line, &MARKS) && has(line, &SWITCHES))
 }
 
-/// Stamps those and the lines that name other files.
+/// Returns a version of those lines and of the lines that name other files.
 fn roads(text: &str) -> Version {
     hash_lines(text, &|line| has(line, &ROADS) || (has(line, &MARKS) && has(line, &SWITCHES)))
 }
@@ -242,7 +242,7 @@ mod tests {
         };
         let known = regular::in_time(of.clone());
         assert!(known.is_some());
-        // The control: their names are among the traits, so that they were come by.
+        // The control: their names are among the traits, so the walk reached them.
         fs::remove_file(root.path().join("a.rs")).unwrap();
         assert_ne!(regular::in_time(of), known);
     }

@@ -1,4 +1,4 @@
-//! The versions of programs, asked for once while the program's file stays the same.
+//! A cache of the versions of programs, valid while the program's file stays the same.
 //!
 //! Invariant: a program that gave no version is asked again.
 
@@ -16,10 +16,10 @@ use crate::gate::watch::Limit;
 use crate::policy::{CommandSpec, Release};
 use crate::text::Version;
 
-/// The most versions that are remembered.
+/// The maximum number of cached versions.
 const MOST_VERSIONS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
-/// The versions of programs.
+/// The versions of programs, by the identity of their files.
 #[derive(Debug)]
 pub(in crate::gate) struct Versions(Mutex<LruCache<Version, Release>>);
 
@@ -30,7 +30,7 @@ impl Default for Versions {
 }
 
 impl Versions {
-    /// Gives the command that is meant for the version of this program.
+    /// Returns the command for the version of this program.
     pub(in crate::gate) fn command<'c>(
         &self,
         command: &'c CommandSpec,
@@ -65,7 +65,7 @@ impl Versions {
     }
 }
 
-/// What tells one program from another without reading it.
+/// Returns a key that identifies a program without reading it.
 fn key(program: &Path) -> Option<Version> {
     let mut trace = KeyHasher::default();
     trace.add(program.as_os_str().as_bytes());

@@ -1,17 +1,17 @@
-//! What an edit broke in a file that did not parse before.
+//! Finds the faults that an edit added to a file that did not parse before.
 //!
-//! Such a file is repaired in steps, and many parsers end at the first fault, so a fault that nobody saw before need
-//! not be new: mending one uncovers the next. A fault that is not among the old ones is new where
+//! Such a file is repaired in steps, and many parsers stop at the first fault. So a fault that was not reported before may
+//! be old: fixing one uncovers the next. A fault that is not among the old ones is new if
 //!
-//! * it stands where the edit wrote, and nothing was wrong with, or beside, what stood there (*struck*); or
+//! * it is in lines that the edit wrote, and the replaced lines and their neighbours had no fault (*struck*); or
 //! * every old fault is still there, so none can have hidden it (*added*); or
-//! * the parser ends at the first fault and now ends before the place that it reached then (*cut short*).
+//! * the parser stops at the first fault and now stops before the place that it reached before (*cut short*).
 //!
-//! Where none is new, tree-sitter is asked, as the parser may never have come to where the edit is: a fault of its
-//! own that was struck, with more faults than before in all; or more brackets without a partner than before, in an
-//! edit that changed the number of brackets.
+//! If none is new, tree-sitter decides, because the parser may have stopped before the edit. It reports a fault of its own
+//! that was struck, if it finds more faults than before; or an unmatched bracket, if there are more than before and the edit
+//! changed the number of brackets.
 //!
-//! Invariant: an edit that leaves the faults as they were, and one that only takes faults away, brings nothing new.
+//! Invariant: an edit that leaves the faults unchanged or only removes some has no new fault.
 
 use super::super::delta::{self, Belief, ComparedFinding, ReplacedLines};
 use super::brackets::balance;
@@ -19,14 +19,14 @@ use super::table::Stops;
 use super::{ParserKind, fault, tree};
 use crate::text::{Buffer, LineMap};
 
-/// How long a piece may be, in lines, to count as one place: what was wrong in it before excuses whatever is now.
-/// In a longer one the old faults excuse as many new ones.
+/// The most lines of a piece that counts as one place: any old fault in it excuses all new ones. In a longer piece each old
+/// fault excuses one new fault.
 const ONE_PLACE: usize = 12;
 
-/// The reader whose word is final.
+/// A parser that reports every fault, so that tree-sitter is not needed.
 const REPORTS_ALL: ParserKind = ParserKind::Own(Stops::Never);
 
-/// Faults in the order of the text, each with the pass over the text that found it.
+/// Faults in text order, each with the number of the pass that found it.
 pub(super) type Faults = Vec<(ComparedFinding, u8)>;
 
 /// The faults that tree-sitter finds on both sides.
@@ -46,13 +46,13 @@ pub(super) struct BeforeAfter<'a> {
     pub(super) by: ParserKind,
 }
 
-/// A file that parsed before, or was not there: every fault is new.
+/// Marks every fault as new, for a file that parsed before or did not exist.
 pub(super) fn all_new(after: Faults) -> Vec<(ComparedFinding, bool)> {
     after.into_iter().map(|(mark, _)| (mark, true)).collect()
 }
 
 impl BeforeAfter<'_> {
-    /// Tells which faults the edit brought; one that only tree-sitter sees is added to them.
+    /// Returns the faults, each with `true` if the edit introduced it, plus new ones that only tree-sitter finds.
     pub(super) fn judge(
         &self,
         before: &Faults,
@@ -82,7 +82,7 @@ impl BeforeAfter<'_> {
             let gone = delta::unmatched(&old, &new, self.map).gone;
             old.into_iter().zip(gone).collect()
         };
-        // A parser that reports every fault needs no second opinion on where they were.
+        // A parser that reports every fault needs no second opinion on their places.
         let second = if self.by == REPORTS_ALL { Vec::new() } else { trouble(second_old, second_new) };
         EditContext {
             pieces: delta::pieces(self.map, old, new),
@@ -106,7 +106,7 @@ impl BeforeAfter<'_> {
         found
     }
 
-    /// Tells whether a piece opens more or fewer brackets than what stood there.
+    /// True if a piece opens more or fewer brackets than the lines that it replaces.
     fn brackets_changed(&self, scene: &EditContext) -> bool {
         let text = |buffer: &Buffer, (first, last): (usize, usize)| {
             balance(buffer.view().get(buffer.lines().block(first, last)).unwrap_or_default())
@@ -114,7 +114,7 @@ impl BeforeAfter<'_> {
         scene.pieces.iter().any(|piece| text(self.before, piece.old) != text(self.after, piece.new))
     }
 
-    /// The first bracket without a partner that is one too many.
+    /// Returns the first unmatched bracket that is new, if there are more than before.
     fn new_lone(&self, opinion: &Opinion) -> Option<ComparedFinding> {
         if opinion.new_lone.len() <= opinion.old_lone.len() {
             return None;
@@ -126,12 +126,12 @@ impl BeforeAfter<'_> {
     }
 }
 
-/// Where the edit was, and what was wrong there.
+/// The replaced lines of an edit and the faults before it.
 struct EditContext {
     pieces: Vec<ReplacedLines>,
-    /// The parser's faults before, and tree-sitter's, each with whether it is gone.
+    /// The parser's faults before the edit, and tree-sitter's, each with `true` if it is gone.
     trouble: [Vec<(ComparedFinding, bool)>; 2],
-    /// The last line after.
+    /// The number of the last line after the edit.
     last_line: usize,
 }
 
@@ -151,8 +151,8 @@ impl EditContext {
         .collect()
     }
 
-    /// How far the parser came before, as pass and line of now. What it says at the end of a file may have its
-    /// cause anywhere, so that counts for nothing.
+    /// Returns the place that the parser reached before the edit, as a pass and a line of the new text. `None` for a fault at
+    /// the end of the file, whose cause may be anywhere.
     fn reach(&self, sides: &BeforeAfter<'_>, before: &Faults) -> Option<(u8, usize)> {
         if sides.by != ParserKind::Own(Stops::AtFirst) {
             return None;
@@ -167,7 +167,7 @@ impl EditContext {
         Some((*pass, sides.map.new_line_of(mark.line).or_else(replaced)?))
     }
 
-    /// Tells for each candidate whether the edit struck it.
+    /// Returns for each fault `true` if it is a candidate that the edit struck.
     fn struck(&self, marks: &[ComparedFinding], candidates: &[bool]) -> Vec<bool> {
         let mut struck = vec![false; marks.len()];
         for piece in &self.pieces {
@@ -186,20 +186,20 @@ impl EditContext {
         struck
     }
 
-    /// Tells whether a fault stands in a piece where something was wrong before.
+    /// True if a fault is in a piece that had a fault before.
     fn is_excused(&self, mark: &ComparedFinding) -> bool {
         self.pieces.iter().any(|piece| self.wrote(piece, mark) && self.trouble_in(piece) > 0)
     }
 
-    /// Tells whether a fault is in lines that the edit wrote, or beside those that it took away.
+    /// True if a fault is in lines that the edit wrote, or next to lines that it removed.
     fn wrote(&self, piece: &ReplacedLines, mark: &ComparedFinding) -> bool {
         let (first, last) = piece.new;
         let (first, last) = if first <= last { piece.new } else { (last, first.min(self.last_line)) };
         mark.line <= last && mark.end_line >= first
     }
 
-    /// How much was wrong before in the lines of a piece, and beside them where that is gone: what still stands
-    /// beside a piece is not what was mended in it.
+    /// Returns the number of old faults in the lines of a piece, plus those next to it that are gone. A fault next to the
+    /// piece that is still there was not fixed in it.
     fn trouble_in(&self, piece: &ReplacedLines) -> usize {
         let meets =
             |mark: &ComparedFinding, first: usize, last: usize| mark.line <= last && mark.end_line >= first;

@@ -1,6 +1,6 @@
-//! Which brackets of a text have no partner.
+//! Finds the unmatched brackets of a text.
 
-/// Pairs brackets as they come.
+/// Pairs brackets by their kind, in text order.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
     open: Vec<(char, usize)>,
@@ -8,7 +8,7 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    /// Takes the next token; all but brackets are ignored.
+    /// Adds the next token; ignores all tokens except brackets.
     pub(super) fn see(&mut self, token: &str, at: usize) {
         match token {
             "(" => self.open.push((')', at)),
@@ -21,14 +21,14 @@ impl Brackets {
         }
     }
 
-    /// Gives the offsets of the brackets that found no partner, in the order of the text.
+    /// Returns the offsets of the unmatched brackets, in text order.
     pub(super) fn lone(mut self) -> Vec<usize> {
         self.lone.extend(self.open.into_iter().map(|(_, at)| at));
         self.lone.sort_unstable();
         self.lone
     }
 
-    /// Closes the nearest bracket of that kind; those opened since have no partner.
+    /// Closes the nearest open bracket of that kind; brackets opened since then are unmatched.
     fn close(&mut self, close: char, at: usize) {
         match self.open.iter().rposition(|(wanted, _)| *wanted == close) {
             Some(partner) => {
@@ -39,7 +39,7 @@ impl Brackets {
     }
 }
 
-/// How many more brackets of each kind a text opens than it closes, read without regard to quotes.
+/// Returns the number of opening minus closing brackets of each kind, including those in quotes.
 pub(super) fn balance(text: &str) -> [isize; 3] {
     let mut balance = [0; 3];
     for byte in text.bytes() {

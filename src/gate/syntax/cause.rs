@@ -1,20 +1,20 @@
-//! The one cause of many faults: an opening bracket that an edit left without its closing one.
+//! Finds the common cause of many faults: an opening bracket that an edit left unclosed.
 //!
-//! A parser notices that at the end of the text, or in the next declaration, and then reads on in the wrong place: one
-//! missing brace gives many faults, none of them at its place. Indentation says where it is missing: a closing bracket
-//! that begins its line closes the bracket whose line is indented alike, so those opened in between are not closed.
+//! A parser notices it at the end of the text or in the next declaration, and then continues in the wrong place: one
+//! missing brace gives many faults, all of them elsewhere. Indentation shows the place: a closing bracket that begins its
+//! line closes the bracket whose line has the same indentation, so the brackets opened in between are not closed.
 //!
-//! Invariant: nothing that was found is lost without being counted.
+//! Invariant: every fault is either reported or counted.
 
 use super::super::delta::{Belief, ComparedFinding};
 use super::fault::SyntaxFault;
 use crate::text::{Buffer, LineMap};
 
-/// How many lines a fault may stand from its cause to be told in its place.
+/// The distance, in lines, below which a fault replaces its cause in the report.
 const NEAR: usize = 5;
-/// How far back the start of a line is looked for, in bytes, so that a text of one line takes linear time.
+/// The longest search back for the start of a line, in bytes, so that a text of one line takes linear time.
 const LONGEST_LINE: usize = 400;
-/// How many open brackets are looked at for the one with the same indentation.
+/// The most open brackets that are searched for one with the same indentation.
 const DEEPEST: usize = 64;
 
 /// Pairs brackets by their indentation.
@@ -28,12 +28,12 @@ pub(super) struct Nesting {
 struct Open {
     close: char,
     at: usize,
-    /// The indentation of its line, where that is known.
+    /// The indentation of its line, if known.
     indent: Option<usize>,
 }
 
 impl Nesting {
-    /// Takes the next token of this text; all but brackets are ignored.
+    /// Adds the next token of this text; ignores all tokens except brackets.
     pub(super) fn see(&mut self, token: &str, at: usize, text: &str) {
         let open = |close| Open { close, at, indent: Line::containing(text, at).map(|line| line.indent) };
         match token {
@@ -47,7 +47,7 @@ impl Nesting {
         }
     }
 
-    /// The offsets of the brackets that are not closed where their indentation ends, in the order of the text.
+    /// Returns the offsets of the brackets that are not closed where their indentation ends, in text order.
     pub(super) fn unclosed(mut self) -> Vec<usize> {
         self.unclosed.extend(self.open.into_iter().map(|open| open.at));
         self.unclosed.sort_unstable();
@@ -73,15 +73,15 @@ impl Nesting {
     }
 }
 
-/// The line around an offset.
+/// The line that contains an offset.
 struct Line {
     indent: usize,
-    /// Whether nothing stands before the offset but indentation.
+    /// Set when only indentation precedes the offset.
     is_first: bool,
 }
 
 impl Line {
-    /// Nothing for an offset far from the start of its line.
+    /// Returns `None` for an offset far from the start of its line.
     fn containing(text: &str, at: usize) -> Option<Line> {
         let bytes = text.as_bytes();
         let from = at.saturating_sub(LONGEST_LINE);
@@ -96,17 +96,17 @@ impl Line {
     }
 }
 
-/// What the brackets of a text say.
+/// The brackets of a text that are not closed properly.
 #[derive(Debug, Default)]
 pub(super) struct Unclosed {
-    /// Those without a partner.
+    /// The number of unmatched brackets.
     pub(super) lone: usize,
-    /// Those that are not closed where their indentation ends.
+    /// The offsets of brackets that are not closed where their indentation ends.
     pub(super) open: Vec<usize>,
 }
 
-/// The bracket that an edit left open: the first one that was not open before. Nothing where not exactly one more bracket has
-/// no partner than before: each of several would explain faults of its own.
+/// Returns the bracket that an edit left open: the first one that was not open before. `None` unless exactly one more
+/// bracket is unmatched than before, because each of several would explain other faults.
 pub(super) fn cause(
     (before, old): (Option<&Buffer>, &Unclosed),
     (after, new): (&Buffer, &Unclosed),
@@ -125,17 +125,17 @@ pub(super) fn cause(
     Some(SyntaxFault::new(at, at + 1, format!("\"{bracket}\" is not closed")).mark(lines, after.view()))
 }
 
-/// Which of the new faults an unclosed bracket explains.
+/// The new faults that an unclosed bracket explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Explains {
-    /// Those at or behind it: the parser reads in the order of the text.
+    /// The faults at or after the bracket, because the parser reads in text order.
     Behind,
-    /// All: the parser gives up whole declarations, which begin before it.
+    /// All faults, because the parser rejects whole declarations, which begin before the bracket.
     All,
 }
 
-/// Tells the cause of new faults first and the others as one, which counts them. Where a fault stands beside the cause, it is
-/// told in its place.
+/// Puts the cause of new faults first and folds the faults that follow from it into one, with their count. A fault near the
+/// cause replaces it.
 pub(super) fn folded(
     found: Vec<(ComparedFinding, bool)>,
     cause: Option<ComparedFinding>,
@@ -171,8 +171,8 @@ mod tests {
     use super::super::cases::judged;
     use super::*;
 
-    /// A text of about 200 lines: how it begins and ends, and the parts between. The brace that is taken away closes the line
-    /// that says `HERE`.
+    /// A text of about 200 lines: its beginning, its end and the parts between. In `broken` the brace that closes the line
+    /// with `HERE` is removed.
     struct Language {
         path: &'static str,
         begin: &'static str,
@@ -247,7 +247,7 @@ mod tests {
         },
     ];
 
-    /// The whole text, the one without the bracket, and the line of the bracket that is open in it.
+    /// Returns the whole text, the text without the closing bracket, and the line of the bracket that it leaves open.
     fn texts(language: &Language) -> (String, String, usize) {
         let parts = 200 / language.part.lines().count();
         let made = |broken: Option<usize>| {
@@ -282,7 +282,7 @@ mod tests {
         }
     }
 
-    /// What is told without a look for the cause: mostly another line, and in some languages many.
+    /// Without the search for the cause, most languages report another line, and some report many.
     #[test]
     fn without_its_cause_the_fault_is_told_elsewhere() {
         let mut elsewhere = Vec::new();

@@ -1,14 +1,14 @@
-//! Has a large text read in a process of its own.
+//! Parses a large text in a child process.
 //!
-//! The memory of a parser cannot be bounded from outside, and a thread cannot be stopped: ten megabytes of TOML
-//! took two gigabytes, and a parser whose time was up ran on. A process can be given a limit of memory
-//! (`RLIMIT_DATA`), and it can be killed. It takes about 6 ms to start, so small texts are read without one.
+//! The memory of a parser cannot be limited from outside, and a thread cannot be stopped: ten megabytes of TOML took two
+//! gigabytes, and a parser continued after its time limit. A process can have a memory limit (`RLIMIT_DATA`), and it can be
+//! killed. It takes about 6 ms to start, so small texts are parsed in this process.
 //!
-//! The process is the program's own executable, started with [`COMMAND`], the [`Task`], the language, the path and the limit;
-//! it reads the text from standard input and writes a [`Reply`].
+//! The process runs this program's own executable with [`COMMAND`], the [`Task`], the language, the path and the memory
+//! limit as arguments. It reads the text from standard input and writes a [`Reply`] to standard output.
 //!
-//! Invariant: a text that takes too much memory or stack ends that process and nothing else, and no process is left when
-//! there is an answer.
+//! Invariant: a text that needs too much memory or stack ends only that process, and the process has ended when [`ask`]
+//! returns.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -32,43 +32,43 @@ use super::{Parse, doubled, wait_for_slot, yaml};
 use crate::gate::delta::Belief;
 use crate::grammar::{self, MemoryLimit};
 
-/// The first argument of a process that reads a text.
+/// The first argument of a parser process.
 const COMMAND: &str = "__parse";
-/// The stack of the parser, in bytes. It is used only where a text nests thousands of levels deep.
+/// The stack of the parser, in bytes. A text uses all of it only if it nests thousands of levels deep.
 const STACK: usize = if cfg!(debug_assertions) { 128 << 20 } else { 32 << 20 };
-/// How many seconds of a processor the process may use, should nobody be left to kill it.
+/// The processor time limit of the process, in seconds; it applies if its parent died and cannot kill it.
 const SECONDS: u64 = 120;
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
-/// Has large texts parsed by this executable from now on; its `main` begins with [`parse_for_parent`].
+/// Sets the executable that parses large texts from now on; its `main` must call [`parse_for_parent`] first.
 ///
-/// Without it they are parsed in this process, where their parsers may take hundreds of times the memory of the text.
+/// Without it, large texts are parsed in this process, where their parsers may take hundreds of times the memory of the text.
 pub fn parse_large_texts_with(executable: PathBuf) {
-    // Whoever comes second says the same.
+    // A second call sets the same executable.
     let _set_already = PROGRAM.set(executable);
 }
 
-/// Returns the executable that reads a text of this length, where it is large and there is one.
+/// Returns the executable that reads a text of this length, if the text is large and an executable is set.
 pub(in crate::gate) fn program_for(length: usize) -> Option<&'static Path> {
     PROGRAM.get().map(PathBuf::as_path).filter(|_| length > grammar::SMALL)
 }
 
-/// Returns the executable that reads large texts, where there is one.
+/// Returns the executable that reads large texts, if one is set.
 pub(super) fn program() -> Option<&'static Path> {
     PROGRAM.get().map(PathBuf::as_path)
 }
 
-/// A way to read a text.
+/// The work of a parser process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gate) enum Task {
-    /// With the language's own parser; where its pass shows them, also the keys that stand twice.
+    /// Find the faults with the language's own parser, and the duplicate keys if the same pass finds them.
     Faults,
-    /// The keys that stand twice.
+    /// Find the duplicate keys.
     Keys,
-    /// The title and the links of a Markdown page.
+    /// Read the title and the links of a Markdown page.
     Page,
-    /// The headings of a Markdown page.
+    /// Read the headings of a Markdown page.
     Headings,
 }
 
@@ -85,7 +85,7 @@ impl Task {
     }
 }
 
-/// The reply of a process about its text.
+/// The reply of a parser process, as JSON on its standard output.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::gate) enum Reply {
     Faults { faults: Vec<WireFault>, keys: Option<Vec<WireFault>> },
@@ -96,7 +96,7 @@ pub(in crate::gate) enum Reply {
     Panicked(String),
 }
 
-/// A fault on its way between two processes.
+/// A fault as serialized in a [`Reply`].
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::gate) struct WireFault {
     at: usize,
@@ -109,15 +109,16 @@ pub(in crate::gate) struct WireFault {
 /// The reason that a process gave no reply.
 #[derive(Debug)]
 pub(in crate::gate) enum NoReply {
-    /// The caller has gone, or the time is up; the process was killed.
+    /// The caller cancelled the call, or the time limit was reached; the process was killed.
     Halted(Halt),
-    /// It could not read the text within its limits; why, as the end of a sentence that begins with the reader's name.
+    /// The process could not read the text within its limits. The text completes a sentence that begins with the name of
+    /// the parser.
     Failed(String),
     /// The parser panicked.
     Panicked(String),
 }
 
-/// Has a text read by a process, when one of the slots for large texts is free.
+/// Runs a parser process for a text, as soon as a slot for large texts is free.
 pub(in crate::gate) fn ask(
     program: &Path,
     task: Task,
@@ -136,15 +137,15 @@ pub(in crate::gate) fn ask(
         input: Some(text.as_bytes()),
         sandbox: Sandbox::default(),
     };
-    let too_large = || NoReply::Failed(format!("does not read it with {} of memory", MemoryLimit(memory)));
+    let too_large = || NoReply::Failed(format!("exceeded its memory limit of {}", MemoryLimit(memory)));
     match run_program(&order, limit) {
         ProcessOutcome::Exited { code: 0, stdout, .. } => match serde_json::from_slice(&stdout) {
             Ok(Reply::Panicked(words)) if is_out_of_memory(&words) => Err(too_large()),
             Ok(Reply::Panicked(words)) => Err(NoReply::Panicked(words)),
             Ok(reply) => Ok(reply),
-            Err(_) => Err(NoReply::Failed("gave an incomplete answer".to_owned())),
+            Err(_) => Err(NoReply::Failed("gave an incomplete reply".to_owned())),
         },
-        // A refused allocation ends the process by SIGABRT.
+        // A failed allocation ends the process with SIGABRT.
         ProcessOutcome::Broken(why) if why.contains("signal 6") => Err(too_large()),
         ProcessOutcome::Broken(why) => Err(NoReply::Failed(why)),
         ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
@@ -154,12 +155,12 @@ pub(in crate::gate) fn ask(
     }
 }
 
-/// True for the words of a panic by which a parser reports memory, or a further stack, that was refused.
+/// True for the panic message of a parser that could not allocate memory or a further stack.
 fn is_out_of_memory(words: &str) -> bool {
     words.contains("out of memory") || words.contains("Cannot allocate memory")
 }
 
-/// Reads a text for the process that started this one, where its arguments say so.
+/// Runs as a parser process if the first argument says so, and returns its exit code; otherwise returns `None`.
 pub fn parse_for_parent(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     if arguments.next()? != COMMAND {
         return None;
@@ -221,7 +222,7 @@ fn places(faults: Vec<SyntaxFault>) -> Vec<WireFault> {
     faults.into_iter().take(MOST_FAULTS).map(WireFault::from).collect()
 }
 
-/// Limits what this process may take from now on. The kernel counts the stack of a thread as memory.
+/// Limits the memory and the processor time of this process from now on. The kernel counts the stack of a thread as memory.
 fn bound(memory: usize) -> Result<(), Box<dyn std::error::Error>> {
     let limit = |resource, most: u64| {
         let most = getrlimit(resource).maximum.map_or(most, |maximum| maximum.min(most));

@@ -1,4 +1,4 @@
-//! Keys that stand twice in one map: every reader takes such a text, and most of them forget the first value.
+//! Finds duplicate keys in a map: parsers accept them, and most of them drop the first value.
 
 use std::collections::HashSet;
 
@@ -7,13 +7,13 @@ use granit_parser::{Event, ScalarStyle};
 use super::fault::SyntaxFault;
 use super::yaml;
 
-/// The languages whose maps are looked through.
+/// The languages whose maps are checked.
 pub(super) const LANGUAGES: [&str; 3] = ["yaml", "json", "jsonc"];
 
-/// The most keys that are told of.
+/// The most duplicate keys that are reported.
 const MOST: usize = 100;
 
-/// Finds the keys of a text without faults that stand twice in one map.
+/// Returns a fault for each duplicate key of a text that has no other faults.
 pub(super) fn keys(language: &str, text: &str) -> Vec<SyntaxFault> {
     match language {
         "yaml" => in_yaml(text),
@@ -24,10 +24,10 @@ pub(super) fn keys(language: &str, text: &str) -> Vec<SyntaxFault> {
 
 fn doubled(at: usize, length: usize, key: &str) -> SyntaxFault {
     let shown: String = key.chars().take(60).collect();
-    SyntaxFault::new(at, at + length, format!("the key `{shown}` stands twice in this map"))
+    SyntaxFault::new(at, at + length, format!("duplicate key `{shown}` in this map"))
 }
 
-/// A container that is open, with the keys that it has so far.
+/// An open map or list, with the keys seen so far.
 enum OpenContainer {
     Map { seen: HashSet<String>, at_key: bool },
     List,
@@ -39,12 +39,12 @@ impl OpenContainer {
     }
 }
 
-/// Goes past one node of the innermost container; a key that it has already is told.
+/// Passes one node of the innermost container; returns true for a duplicate key.
 fn pass(open: &mut [OpenContainer], key: Option<&str>) -> bool {
     let Some(OpenContainer::Map { seen, at_key }) = open.last_mut() else { return false };
     let is_key = std::mem::replace(at_key, !*at_key);
     match key.filter(|_| is_key) {
-        // Merge keys may be many.
+        // A merge key may occur several times.
         Some("<<") | None => false,
         Some(key) => !seen.insert(key.to_owned()),
     }
@@ -56,16 +56,16 @@ fn in_yaml(text: &str) -> Vec<SyntaxFault> {
     keys.faults(text)
 }
 
-/// The keys of a YAML text, as its events are read.
+/// Collects the duplicate keys of a YAML text from its events.
 #[derive(Default)]
 pub(super) struct YamlKeys {
     open: Vec<OpenContainer>,
-    /// The keys that stand twice, each with the number of its first character.
+    /// The duplicate keys, each with the number of its first character.
     places: Vec<(usize, String)>,
 }
 
 impl YamlKeys {
-    /// Goes past an event that begins at a character of the text.
+    /// Processes an event that begins at this character of the text.
     pub(super) fn see(&mut self, event: Event<'_>, at: usize) {
         let open = &mut self.open;
         match event {
@@ -81,7 +81,7 @@ impl YamlKeys {
             Event::Alias(..) => drop(pass(open, None)),
             Event::Scalar(value, style, _, tag) => {
                 let is_plain = style == ScalarStyle::Plain && tag.is_none();
-                // No other key begins with that character, which YAML does not allow.
+                // YAML does not allow this character, so no other key begins with it.
                 let typed = (is_plain && is_typed(&value)).then(|| format!("\u{1}{value}"));
                 let stands_twice = pass(open, Some(typed.as_deref().unwrap_or(&value)));
                 if stands_twice && self.places.len() < MOST {
@@ -92,9 +92,9 @@ impl YamlKeys {
         }
     }
 
-    /// Returns a fault for each key that stands twice.
+    /// Returns a fault for each duplicate key.
     pub(super) fn faults(self, text: &str) -> Vec<SyntaxFault> {
-        // The parser counts characters; both go forward.
+        // The parser counts characters, and the places are in text order.
         let (mut characters, mut faults) = (text.char_indices().enumerate(), Vec::new());
         for (index, key) in self.places {
             let at = characters.by_ref().find(|(count, _)| *count == index).map(|(_, (at, _))| at);
@@ -104,8 +104,8 @@ impl YamlKeys {
     }
 }
 
-/// True for a plain scalar that a reader may take for a number, a boolean or null, so that it differs from the same text in
-/// quotes.
+/// True for a plain scalar that a YAML parser may read as a number, a boolean or null, so that it differs from the same text
+/// in quotes.
 fn is_typed(value: &str) -> bool {
     let unsigned = value.trim_start_matches(['+', '-']).trim_start_matches('.');
     let words = ["", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"];
@@ -158,7 +158,7 @@ fn in_json(text: &str) -> Vec<SyntaxFault> {
     faults
 }
 
-/// The length of the string that a text begins with.
+/// Returns the length in bytes of the string at the start of a text.
 fn string(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

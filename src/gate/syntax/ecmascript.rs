@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript, read by oxc's parser.
+//! Parses JavaScript and TypeScript with oxc.
 
 use oxc_allocator::Allocator;
 use oxc_diagnostics::OxcDiagnostic;
@@ -8,17 +8,17 @@ use oxc_span::SourceType;
 use super::Parse;
 use super::fault::SyntaxFault;
 
-/// Reads JavaScript: a file whose name says neither module nor script is whichever its statements make it.
+/// Parses JavaScript. If the file name names neither module nor script, the statements decide.
 pub(super) fn read_javascript(text: &str, path: &str) -> Parse {
     read(text, dialect(path).unwrap_or_else(|| SourceType::unambiguous().with_jsx(true)))
 }
 
-/// Reads TypeScript.
+/// Parses TypeScript, in the dialect of the file extension.
 pub(super) fn read_typescript(text: &str, path: &str) -> Parse {
     read(text, dialect(path).unwrap_or_else(SourceType::ts))
 }
 
-/// True for a text whose first comment says that Flow checks it: its annotations are no JavaScript.
+/// True if the first comment of a text enables or disables Flow, whose type annotations are not JavaScript.
 pub(super) fn is_flow(text: &str) -> bool {
     let is_comment = |line: &&str| {
         let line = line.trim_start();
@@ -30,14 +30,14 @@ pub(super) fn is_flow(text: &str) -> bool {
 
 fn read(text: &str, dialect: SourceType) -> Parse {
     let arena = Allocator::default();
-    // What CommonJS wraps into a function may return from it, and no name tells CommonJS from a script.
+    // CommonJS wraps a file in a function, so it may return; a file name does not distinguish CommonJS from a script.
     let options =
         ParseOptions { allow_return_outside_function: !dialect.is_module(), ..ParseOptions::default() };
     let parsed = Parser::new(&arena, text, dialect).with_options(options).parse();
     Parse::Read(parsed.diagnostics.errors().map(|error| fault(error, text.len())).collect())
 }
 
-/// The dialect that a path's last extension names.
+/// Returns the dialect that the last extension of a path names.
 fn dialect(path: &str) -> Option<SourceType> {
     SourceType::from_path(path.to_lowercase()).ok()
 }

@@ -1,33 +1,33 @@
-//! What a parser says, before it is known what it means for the edit.
+//! Syntax faults as parsers report them, before they are compared with those before the edit.
 
 use super::super::delta::{Belief, ComparedFinding};
 use crate::text::Lines;
 
-/// A fault that goes on for more lines than this says where something begins, not how far it is wrong.
+/// The most lines of a fault whose end counts. A longer fault shows only the start of the error.
 const LONGEST: usize = 3;
 
-/// A place that a parser cannot read.
+/// A place in a text that a parser cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SyntaxFault {
-    /// The start, as an offset of the text.
+    /// The byte offset of its start.
     pub(super) at: usize,
-    /// The end, as an offset of the text.
+    /// The byte offset of its end.
     pub(super) end: usize,
-    /// Which pass over the text found it; a later pass begins when the one before it has found nothing.
+    /// The pass over the text that found it, from 0; a pass starts only if the one before it found nothing.
     pub(super) pass: u8,
-    /// The message.
+    /// The parser's message.
     pub(super) message: String,
     /// The certainty of the fault.
     pub(super) belief: Belief,
 }
 
 impl SyntaxFault {
-    /// Notes one place.
+    /// Creates a certain fault of the first pass.
     pub(super) fn new(at: usize, end: usize, message: impl Into<String>) -> SyntaxFault {
         SyntaxFault { at, end: end.max(at), pass: 0, message: message.into(), belief: Belief::Certain }
     }
 
-    /// Turns offsets into lines and columns; what lies beyond the last line is put at its end.
+    /// Converts the fault to a finding with lines and columns; an offset beyond the last line becomes its end.
     pub(super) fn mark(&self, lines: Lines<'_>, text: &str) -> ComparedFinding {
         let (line, column) = place(lines, text, self.at);
         let mut mark = ComparedFinding::new(lines, (line, column), self.message.clone());
@@ -39,7 +39,7 @@ impl SyntaxFault {
     }
 }
 
-/// Gives line and column of an offset, both from 1 and the column in characters.
+/// Returns the line and the column of an offset, both from 1, the column in characters.
 pub(super) fn place(lines: Lines<'_>, text: &str, offset: usize) -> (usize, usize) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

@@ -1,4 +1,4 @@
-//! Texts made to hang, to overflow a stack or to end the process.
+//! Tests of texts made to hang a parser, to overflow its stack or to end the process.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::gate::{Outcome, Watch};
 use crate::policy::Level;
 
 const ALLOWED: Duration = Duration::from_millis(800);
-/// How much later the answer may come, on a busy machine and without optimization.
+/// The tolerated delay after the time limit, on a busy machine and without optimization.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Judges a text with a time-out, and gives the outcome; the process must live, and the answer come in time.
+/// Judges a text with a timeout and returns the outcome; asserts that the verdict comes in time and no parser panics.
 fn outcome(path: &str, text: &str) -> Outcome {
     let start = Instant::now();
     let verdict = judged_by(path, Some("\n"), text, Level::Block, ALLOWED, &Watch::idle());
@@ -31,7 +31,7 @@ fn times(count: usize, piece: &str) -> String {
     piece.repeat(count)
 }
 
-/// Kinds of nesting that take much stack for each byte or each level, each with what goes before it.
+/// Kinds of nesting that need much stack for each byte or each level, each with the text before it.
 const DEEP: [(&str, &str, &str); 46] = [
     ("a.py", "", "("),
     ("a.py", "", "["),
@@ -81,7 +81,7 @@ const DEEP: [(&str, &str, &str); 46] = [
     ("a.md", "", "<a>"),
 ];
 
-/// The most tokens that a parser is given without a look at its tree.
+/// Returns the most tokens of a text that a parser reads without measuring its tree first.
 fn most(path: &str) -> usize {
     let language = crate::policy::language_of(path, None).unwrap();
     let frame = table::row(&language.name).unwrap().parser.as_ref().map_or(0, |own| own.frame);
@@ -104,7 +104,7 @@ fn a_million_levels_neither_overflow_nor_hang() {
     }
 }
 
-/// A text of such pieces that is too large to be given to a parser without a look.
+/// Returns a text of such pieces that is so large that its tree is measured first.
 fn large(piece: &str) -> String {
     times(400_000 / piece.len(), piece)
 }
@@ -123,7 +123,7 @@ fn a_large_text_goes_to_its_parser_only_when_it_is_flat() {
             own.stack_at_once(&large(deep)).is_none() && own.stack_at_once(&large(flat)).is_none(),
             "{path}"
         );
-        // The parser gives up on neither, so where it read nothing it was not asked.
+        // The parser can read both, so if there is no result it was not called.
         let reads = |piece: &str| matches!(eye.read_own(own, &buffer(&large(piece))), Ok(Some(_)));
         assert_eq!((reads(deep), reads(flat)), (false, true), "{path}");
     }

@@ -1,4 +1,4 @@
-//! JSON, read by serde_json: every level of nesting, and no value is built.
+//! Parses JSON with serde_json, to any depth and without building values.
 
 use serde::de::IgnoredAny;
 
@@ -6,14 +6,14 @@ use super::super::delta::Belief;
 use super::Parse;
 use super::fault::SyntaxFault;
 
-/// Reads one value up to the first fault.
+/// Parses one value up to the first fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => Parse::Read(Vec::new()),
         Err(error) => {
             let mut fault = fault(&error, text);
             if text.trim().is_empty() {
-                // A file that is still empty is no damage.
+                // An empty file only warns: its content may follow.
                 fault.belief = Belief::Doubtful;
             }
             Parse::Read(vec![fault])
@@ -26,12 +26,13 @@ fn fault(error: &serde_json::Error, text: &str) -> SyntaxFault {
     let position = format!(" at line {} column {}", error.line(), error.column());
     let message = whole.strip_suffix(&position).unwrap_or(&whole);
     let at = if error.is_eof() { text.len() } else { offset(text, error.line(), error.column()) };
-    // serde_json points before a control character, and at every other fault.
+    // serde_json reports the position before a control character, and the exact position of every other fault.
     let at = if message.starts_with("control character") { at + 1 } else { at };
     SyntaxFault::new(at, at, message)
 }
 
-/// The offset of serde_json's place: lines count from 1, columns count bytes up to and with the one at fault.
+/// Returns the byte offset of a serde_json position. Lines count from 1; the column counts the bytes up to and including
+/// the one at fault.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
     let start = std::iter::once(0).chain(ends).nth(line.saturating_sub(1)).unwrap_or(text.len());

@@ -1,14 +1,14 @@
-//! Gates of the kind `syntax`: does the draft parse.
+//! Gates of the kind `syntax`: they check that the draft parses.
 //!
-//! A language is read by its own parser where there is one, and by tree-sitter where there is none, where the parser
-//! gives up, and where the text nests deeper than the parser can go. [`table`] says who reads what.
+//! A language's own parser reads the text if there is one. Tree-sitter reads it if there is none, if that parser gives
+//! up, and if the text nests deeper than the parser can go. [`table`] lists the parsers of each language.
 //!
-//! A small text is read [`apart`], on a thread with a stack for the deepest nesting that it can hold; a large one by a
-//! [`child`] process, whose memory is limited. What neither can read, tree-sitter reads within its own limit of memory; a
-//! note says so. The processes have ended before tree-sitter begins, so that no text has both limits at once.
+//! A small text is parsed on a thread ([`worker`]) whose stack fits the deepest nesting that the text can hold; a large
+//! text in a [`child`] process with limited memory. If neither can parse it, tree-sitter does, within its own memory
+//! limit, and a note says so. The process ends before tree-sitter starts, so the two limits never add up.
 //!
-//! Invariant: no text makes a parser overflow a stack, end the process or take more memory than it may; and where
-//! nobody could read a text, there is no finding, but the reason.
+//! Invariant: no text makes a parser overflow a stack, end the process or exceed its memory limit. If no parser could
+//! read a text, the gate returns the reason and no findings.
 
 mod before_after;
 mod brackets;
@@ -48,33 +48,32 @@ use super::watch::{Halt, Limit};
 use crate::grammar::{self, ParseSlot};
 use crate::text::{Buffer, Hints};
 
-/// The most stack that a parser is given, in bytes; it is reserved, and at most half of it is used, where a text nests
-/// that deep.
+/// The largest stack of a parser, in bytes. It is only reserved; even the deepest text uses at most half of it.
 const MOST_STACK: usize = if cfg!(debug_assertions) { 512 << 20 } else { 104 << 20 };
-/// The most memory that a parser may take in this process, in bytes.
+/// The memory limit for a parser in this process, in bytes.
 const MOST_MEMORY: usize = 48 << 20;
-/// What a parser needs before the first level of nesting, in bytes.
+/// The stack that a parser needs before the first level of nesting, in bytes.
 const LEAST_STACK: usize = 8 << 20;
 
 /// The result of parsing a text.
 #[derive(Debug, PartialEq, Eq)]
 enum Parse {
-    /// It read it, and found these faults.
+    /// The parser read the text and found these faults.
     Read(Vec<SyntaxFault>),
-    /// It does not read texts that nest that deep; this one may be good.
+    /// The text nests deeper than the parser reads; it may be valid.
     TooDeep,
 }
 
-/// Why there is no answer.
+/// The reason that a text has no parse result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ParseFailure {
-    /// Nobody here reads the language.
+    /// No parser reads the language.
     Unknown(&'static str),
-    /// Nobody here can read this text, and why.
+    /// No parser can read this text, for this reason.
     Unreadable(String),
-    /// The text is filled in before anybody parses it.
+    /// The text is a template, which is rendered before anything parses it.
     Template,
-    /// The caller has gone, or the time is up.
+    /// The caller cancelled the call, or the time limit was reached.
     Halted(Halt),
     /// The parser panicked.
     Broken(String),
@@ -86,32 +85,32 @@ impl From<Halt> for ParseFailure {
     }
 }
 
-/// Who read a text.
+/// The parser that read a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ParserKind {
     /// The language's own parser.
     Own(Stops),
-    /// Tree-sitter.
+    /// Tree-sitter with the language's grammar.
     Tree,
 }
 
-/// What was read in a text.
+/// The faults of one text and the parser that found them.
 struct ParseResult {
     by: ParserKind,
     marks: Vec<(ComparedFinding, u8)>,
-    /// The keys that stand twice, where they were looked for.
+    /// The duplicate keys, if the parser looked for them.
     keys: Option<Vec<ComparedFinding>>,
 }
 
-/// Reads the draft as [`judge`] does, for an answer: where the edit left a bracket open, that is told first, and the faults
-/// that follow from it as one.
+/// Judges the draft like [`judge`] and shortens the result for the response: a bracket that the edit left open comes
+/// first, and the faults that follow from it become one finding.
 pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
     let found = judge(draft, limit)?;
     let is_broken = found.marks.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
     let row = draft.language.and_then(|language| table::row(&language.name));
     let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
     let eye = LanguageReaders::new(row, draft.path, limit);
-    // A text that the grammar cannot read has no cause that could be told.
+    // If the grammar cannot read the text, the cause is unknown.
     let unclosed = |buffer: &Buffer| {
         let survey = eye.survey(buffer.view()).ok()?;
         Some(Unclosed { lone: survey.lone.len(), open: survey.unclosed })
@@ -123,7 +122,7 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult
     };
     let Some(before) = before else { return Ok(found) };
     let cause = cause::cause((draft.before, &before), (draft.after, &after), draft.map);
-    // syn names the outermost bracket, which stands before the one that the edit left open.
+    // syn reports the outermost bracket, which is before the one that the edit left open.
     let reads_in_order = row.parser.as_ref().is_some_and(|own| own.name != "syn");
     let explains = if reads_in_order { Explains::Behind } else { Explains::All };
     Ok(SyntaxResult { marks: cause::folded(found.marks, cause, explains), note: found.note })
@@ -132,13 +131,13 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult
 /// The result of the parsers for a draft.
 #[derive(Debug)]
 pub(super) struct SyntaxResult {
-    /// Each fault with whether the edit brought it.
+    /// The faults, each with `true` if the edit introduced it.
     pub(super) marks: Vec<(ComparedFinding, bool)>,
-    /// What was not done as usual, and why.
+    /// A note about a step that was skipped or replaced, with the reason.
     pub(super) note: Option<String>,
 }
 
-/// Reads the draft, and where it has faults the text before it too.
+/// Parses the draft and, if it has faults, the text before the edit.
 pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
     let row = draft.language.and_then(|language| table::row(&language.name));
     let row = row.ok_or(ParseFailure::Unknown("no parser for this language"))?;
@@ -163,7 +162,7 @@ fn marks(draft: &Draft<'_>, eye: &LanguageReaders<'_>) -> Result<Vec<(ComparedFi
     }
     if !after.marks.is_empty() && row.name == "javascript" && ecmascript::is_flow(draft.after.view()) {
         return Err(ParseFailure::Unreadable(
-            "has type annotations of Flow, which no parser here reads".to_owned(),
+            "has Flow type annotations, which no available parser reads".to_owned(),
         ));
     }
     match draft.before {
@@ -174,38 +173,38 @@ fn marks(draft: &Draft<'_>, eye: &LanguageReaders<'_>) -> Result<Vec<(ComparedFi
 }
 
 impl OwnParser {
-    /// The stack for so many levels of nesting, in bytes.
+    /// Returns the stack for this many levels of nesting, in bytes.
     fn stack_for(&self, levels: usize) -> usize {
         levels.saturating_mul(self.frame).saturating_add(LEAST_STACK)
     }
 
-    /// Tells whether a text of this length is read in another process: one for which the parser may take more memory than it
-    /// may in this one, and one that may take it long, as only a process can be ended.
+    /// True if a text of this length is parsed in another process: its parser may exceed the memory limit of this process,
+    /// or take so long that it must be killed, which only a process can be.
     fn is_large(&self, length: usize) -> bool {
         length > grammar::SMALL || length.saturating_mul(self.per_byte) > MOST_MEMORY
     }
 
-    /// Gives the stack for a text that cannot nest too deeply whatever it is, as every level takes a token.
+    /// Returns the stack for a text that has too few tokens to nest too deeply; every level takes a token.
     fn stack_at_once(&self, text: &str) -> Option<usize> {
         let levels = if self.stack_for(text.len()) <= MOST_STACK { text.len() } else { tokens(text) };
         Some(self.stack_for(levels)).filter(|stack| *stack <= MOST_STACK)
     }
 }
 
-/// How much processor time tree-sitter may take: some four times as much as for a text without faults, and a quarter of a second.
+/// The processor time limit for tree-sitter: about four times that of a text without faults, plus a quarter of a second.
 fn pace(text: &str) -> Duration {
     let slow = if cfg!(debug_assertions) { 8 } else { 1 };
     Duration::from_millis(250).saturating_add(Duration::from_nanos(2_000 * text.len() as u64)) * slow
 }
 
-/// One language's readers at one path.
+/// The parsers of one language for the text at one path.
 struct LanguageReaders<'a> {
     parsers: &'static LanguageParsers,
     path: &'a str,
     limit: Limit<'a>,
-    /// Why the language's own parser did not read a text.
+    /// The reason that the language's own parser did not read a text.
     unread: RefCell<Option<String>>,
-    /// Why keys that stand twice were not looked for.
+    /// The reason that duplicate keys were not looked for.
     unsearched: RefCell<Option<String>>,
 }
 
@@ -222,7 +221,7 @@ impl<'a> LanguageReaders<'a> {
         own.map_or_else(|| self.read_tree(buffer), Ok)
     }
 
-    /// The keys that stand twice in a text without faults, each with whether the edit brought it; they only warn.
+    /// Returns the duplicate keys of a text without faults, each with `true` if the edit introduced it; they only warn.
     fn doubled(
         &self,
         draft: &Draft<'_>,
@@ -247,13 +246,15 @@ impl<'a> LanguageReaders<'a> {
         if let Some(program) = child::program_for(text.len()) {
             return match child::ask(program, Task::Keys, (name, self.path), text, self.limit) {
                 Ok(Reply::Keys(keys)) => Ok(doubtful(keys, buffer)),
-                Ok(_) => Err(ParseFailure::Broken("the search for keys gave another answer".to_owned())),
+                Ok(_) => Err(ParseFailure::Broken(
+                    "the search for duplicate keys gave an unexpected reply".to_owned(),
+                )),
                 Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
                 Err(NoReply::Panicked(words)) => {
-                    Err(ParseFailure::Broken(format!("the search for keys panicked: {words}")))
+                    Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
                 }
                 Err(NoReply::Failed(why)) => {
-                    self.unsearched.replace(Some(format!("what looks for keys that stand twice {why}")));
+                    self.unsearched.replace(Some(format!("the search for duplicate keys {why}")));
                     Ok(Vec::new())
                 }
             };
@@ -263,14 +264,14 @@ impl<'a> LanguageReaders<'a> {
             JobOutcome::Done(keys) => Ok(doubtful(keys, buffer)),
             JobOutcome::NoThread => Ok(Vec::new()),
             JobOutcome::Panicked(words) => {
-                Err(ParseFailure::Broken(format!("the search for keys panicked: {words}")))
+                Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
             }
             JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
         }
     }
 
-    /// True for a text whose tags are what the parser stops at, and that is marked as a template: by its path, by a tag
-    /// there that only templates have, or because the text before the edit did not parse either.
+    /// True if the parser stops at a template tag and something else marks the text as a template: its path, a tag there
+    /// that only templates have, or the text before the edit, which did not parse either.
     fn is_template(&self, draft: &Draft<'_>, after: &ParseResult) -> Result<bool, ParseFailure> {
         let first = |reading: &ParseResult| {
             let certain = reading.marks.iter().filter(|(mark, _)| mark.belief == Belief::Certain);
@@ -299,7 +300,7 @@ impl<'a> LanguageReaders<'a> {
         Ok(ParseResult { by: ParserKind::Tree, marks, keys: None })
     }
 
-    /// Reads with the language's own parser; nothing where that could not be done safely.
+    /// Reads with the language's own parser; `None` if it could not do so safely.
     fn read_own(&self, own: &OwnParser, buffer: &Buffer) -> Result<Option<ParseResult>, ParseFailure> {
         let by = ParserKind::Own(own.stops);
         let text = buffer.view();
@@ -320,7 +321,7 @@ impl<'a> LanguageReaders<'a> {
         Self::reading(own, buffer, worker::run(stack, self.limit, move || read(&text, &path)))
     }
 
-    /// Has a process read a text with the language's own parser; nothing where that could not be done within its limits.
+    /// Reads with the language's own parser in another process; `None` if its limits did not suffice.
     fn read_elsewhere(
         &self,
         program: &Path,
@@ -335,9 +336,7 @@ impl<'a> LanguageReaders<'a> {
                 Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys }))
             }
             Ok(Reply::TooDeep) => Ok(None),
-            Ok(_) => {
-                Err(ParseFailure::Broken(format!("{} gave another answer than was asked for", own.name)))
-            }
+            Ok(_) => Err(ParseFailure::Broken(format!("{} gave an unexpected reply", own.name))),
             Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
             Err(NoReply::Panicked(words)) => {
                 Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
@@ -349,7 +348,7 @@ impl<'a> LanguageReaders<'a> {
         }
     }
 
-    /// What a parser's end says of a text; nothing where it could not read it.
+    /// Converts the outcome of a parser job; `None` if the parser could not read the text.
     fn reading(
         own: &OwnParser,
         buffer: &Buffer,
@@ -368,8 +367,8 @@ impl<'a> LanguageReaders<'a> {
         }
     }
 
-    /// Gives the stack that suffices for a text. Every level of nesting takes a token of the text and a level of the
-    /// tree, so a small text needs no look at its tree.
+    /// Returns a stack size that suffices for a text. Every level of nesting takes a token of the text and a level of the
+    /// tree, so a text with few tokens does not need a tree.
     fn stack(&self, own: &OwnParser, text: &str) -> Result<Option<usize>, ParseFailure> {
         if let Some(stack) = own.stack_at_once(text) {
             return Ok(Some(stack));
@@ -398,7 +397,7 @@ impl<'a> LanguageReaders<'a> {
         let (old, after) = match self.read(before) {
             Ok(old) if old.by == after.by => (old, after),
             Err(ParseFailure::Halted(halt)) => return Err(ParseFailure::Halted(halt)),
-            // Two readers cannot be compared: tree-sitter reads both sides.
+            // Faults of two different parsers cannot be compared, so tree-sitter reads both sides.
             Ok(_)
             | Err(
                 ParseFailure::Broken(_)
@@ -415,7 +414,7 @@ impl<'a> LanguageReaders<'a> {
         Ok(sides.judge(&old.marks, after.marks, &opinion))
     }
 
-    /// Tree-sitter's view of both sides; an empty one where it cannot read them.
+    /// Returns the faults that tree-sitter finds on both sides; none if it cannot read them.
     fn opinion(&self, before: &Buffer, after: &Buffer) -> Result<Opinion, ParseFailure> {
         let mut views = [TreeReport::default(), TreeReport::default()];
         for (view, buffer) in views.iter_mut().zip([before, after]) {
@@ -442,7 +441,7 @@ impl<'a> LanguageReaders<'a> {
     }
 }
 
-/// Waits for the right to read a text.
+/// Waits for a parser slot for this text.
 fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<ParseSlot, Halt> {
     let mut halt = None;
     let slot = ParseSlot::wait(text.len(), || {
@@ -452,7 +451,7 @@ fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<ParseSlot, Halt> {
     slot.ok_or(halt.unwrap_or(Halt::TimedOut))
 }
 
-/// Marks that only warn, at faults of a text.
+/// Converts faults of a text to findings that only warn.
 fn doubtful(
     faults: impl IntoIterator<Item = impl Into<SyntaxFault>>,
     buffer: &Buffer,
@@ -464,7 +463,7 @@ fn doubtful(
         .collect()
 }
 
-/// Counts what could be a token: runs of letters and digits, and every other character that is no white space.
+/// Counts the possible tokens: runs of letters and digits, and every other character except white space.
 fn tokens(text: &str) -> usize {
     let mut tokens = 0;
     let mut in_word = false;
@@ -476,8 +475,8 @@ fn tokens(text: &str) -> usize {
     tokens
 }
 
-/// Places faults in the order of the text. Only the first one of a line is kept, a certain one where there is one:
-/// the others mostly follow from it, and a line with many would be read as often.
+/// Converts faults to findings in text order. Only the first fault of a line is kept, preferably a certain one: the
+/// others mostly follow from it, and each fault reads its line once more.
 fn marked(faults: &[SyntaxFault], buffer: &Buffer) -> Vec<(ComparedFinding, u8)> {
     let (lines, text) = (buffer.lines(), buffer.view());
     let mut faults: Vec<_> = faults.iter().collect();

@@ -1,14 +1,14 @@
-//! The brackets of C and C++ that a compiler reads, found without the grammar.
+//! Finds the brackets of C and C++ that a compiler reads, without the grammar.
 //!
-//! The grammar does not expand macros: it ends the body of a macro at a comment, and drops characters where a macro stands in
-//! the place of a keyword. So brackets are counted by tokens. Those of a macro's body, of `#if 0` and of the second and
-//! later branches of a conditional do not count: a bracket that is opened there is mostly opened in the first branch, too.
+//! The grammar does not expand macros: it ends the body of a macro at a comment, and drops characters where a macro replaces
+//! a keyword. So brackets are counted by tokens. Brackets in the body of a macro, in `#if 0` and in the second and later
+//! branches of a conditional do not count: a bracket opened there is usually opened in the first branch, too.
 //!
-//! Invariant: every byte is passed once, so that any text takes linear time.
+//! Invariant: every byte is read once, so any text takes linear time.
 
 use std::ops::Range;
 
-/// Returns the brackets that count, each with its offset, in the order of the text.
+/// Returns the brackets that count, each with its offset, in text order.
 pub(super) fn brackets(text: &str) -> Vec<(&str, usize)> {
     let (bytes, mut at, mut is_line_start) = (text.as_bytes(), 0, true);
     let (mut found, mut conditionals) = (Vec::new(), Conditionals::default());
@@ -40,7 +40,7 @@ pub(super) fn brackets(text: &str) -> Vec<(&str, usize)> {
     found
 }
 
-/// The conditionals that are open, and the ranges that do not count.
+/// The open conditionals, and the ranges that do not count.
 #[derive(Default)]
 struct Conditionals {
     open: Vec<Conditional>,
@@ -48,14 +48,14 @@ struct Conditionals {
 }
 
 struct Conditional {
-    /// True once a branch of it was read.
+    /// Set once a branch of it was read.
     is_taken: bool,
-    /// Where the branches that are not read begin.
+    /// The offset from which its branches are not read.
     skipped_from: Option<usize>,
 }
 
 impl Conditionals {
-    /// Takes the next directive, without its `#`.
+    /// Adds the next directive, without its `#`.
     fn see(&mut self, directive: &str, at: usize) {
         let name = directive.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(directive.len());
         let (name, condition) = directive.split_at_checked(name).unwrap_or_default();
@@ -101,7 +101,7 @@ fn is_false(condition: &str) -> bool {
     })
 }
 
-/// The end of the directive that begins here: lines that end with a backslash, and comments, go on.
+/// Returns the end of the directive at this offset; a backslash at the end of a line or a comment continues it.
 fn directive_end(bytes: &[u8], mut at: usize) -> usize {
     while bytes.get(at).is_some_and(|byte| *byte != b'\n') {
         at = token_end(bytes, at);
@@ -109,7 +109,7 @@ fn directive_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The end of the comment, literal, word, joined line or single byte that begins here.
+/// Returns the end of the comment, literal, word, joined line or single byte at this offset.
 fn token_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let length = match rest {
@@ -137,7 +137,7 @@ fn line_comment(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// The length of a literal in these quotes, which ends with its line at the latest.
+/// Returns the length of a literal in these quotes; the end of the line ends it.
 fn literal(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(byte) = rest.get(at) {
@@ -156,7 +156,7 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// The length of a name or a number; a raw string goes with its prefix.
+/// Returns the length of a name or a number; a raw string is included with its prefix.
 fn word(rest: &[u8]) -> usize {
     let is_number = rest.first().is_some_and(u8::is_ascii_digit);
     let mut end = 0;
@@ -173,7 +173,7 @@ fn word(rest: &[u8]) -> usize {
     end + if is_raw { raw().unwrap_or_default() } else { 0 }
 }
 
-/// The length of the raw string that begins with these quotes. Its delimiter has at most 16 characters.
+/// Returns the length of the raw string that begins with these quotes. Its delimiter has at most 16 characters.
 fn raw_string(rest: &[u8]) -> Option<usize> {
     let body = rest.strip_prefix(b"\"")?;
     let open = body.iter().take(17).position(|byte| *byte == b'(')?;
@@ -187,10 +187,10 @@ mod tests {
     use super::super::cases::judged;
     use super::*;
 
-    /// How many brackets without a partner refuse this text as a new file, in C and in C++.
+    /// Returns the number of unmatched brackets that block this text as a new file, in C and in C++.
     fn refused(text: &str) -> usize {
         let lone = |path: &str| {
-            judged(path, None, text).blocking().filter(|found| found.message.contains("partner")).count()
+            judged(path, None, text).blocking().filter(|found| found.message.contains("unmatched")).count()
         };
         lone("a.c").max(lone("a.cpp"))
     }
@@ -207,7 +207,7 @@ mod tests {
             "#error \"(\" is /* not */ good (\nint a;\n",
         ] {
             assert_eq!(refused(text), 0, "{text}");
-            // The same brackets count where they are no macro's, and behind it.
+            // The same brackets count outside of a macro and after one.
             assert!(refused(&format!("{text}int f(void) {{\n")) > 0, "{text}");
             assert!(refused(&format!("{text}int b = 1);\n")) > 0, "{text}");
         }

@@ -1,4 +1,4 @@
-//! Python, read by ruff's parser.
+//! Parses Python with ruff.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::lexer::lex;
@@ -7,12 +7,12 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use super::Parse;
 use super::fault::SyntaxFault;
 
-/// As many brackets may be open at once, and one less than as many indents: `MAXLEVEL` and `MAXINDENT` of CPython's
-/// tokenizer. Ruff's has no such limit.
+/// The most open brackets, and below it the most indents: `MAXLEVEL` and `MAXINDENT` - 1 of CPython's tokenizer. Ruff's
+/// tokenizer has no such limits.
 const MOST_OPEN: usize = 200;
 const MOST_INDENTS: usize = 99;
 
-/// Reads a module; every fault is reported.
+/// Parses a module and reports every fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
     let faults = parsed.errors().iter().map(|error| {
@@ -24,7 +24,7 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     Parse::Read(faults.chain(deep).collect())
 }
 
-/// Gives the most levels that a text can nest, without nesting on the way; a fault where Python does not go as deep.
+/// Returns the most levels that a text can nest, without recursion, or a fault if they exceed CPython's limits.
 pub(super) fn levels(text: &str) -> Result<usize, SyntaxFault> {
     let mut lexer = lex(text, Mode::Module);
     let mut depth = Depth::default();
@@ -33,35 +33,35 @@ pub(super) fn levels(text: &str) -> Result<usize, SyntaxFault> {
         if kind == TokenKind::EndOfFile {
             return Ok(depth.most);
         }
-        // The lexer does not tell where a token stands: the finding speaks of the text as a whole.
+        // The lexer does not return the offset of a token, so the fault is at the start of the text.
         if let Some(words) = depth.see(kind) {
             return Err(SyntaxFault::new(0, 0, words));
         }
     }
 }
 
-/// The first token that nests deeper than CPython's tokenizer goes.
+/// Returns a fault at the first token that exceeds the limits of CPython's tokenizer.
 fn too_deep(mut tokens: impl Iterator<Item = (TokenKind, usize)>) -> Option<SyntaxFault> {
     let mut depth = Depth::default();
     tokens.find_map(|(kind, at)| depth.see(kind).map(|words| SyntaxFault::new(at, at, words)))
 }
 
-/// How deep the tokens seen so far can nest: whatever is not a bracket nests only until a comma, a bracket of its
-/// own level or the end of the line closes it.
+/// The possible nesting depth of the tokens so far. A token that is not a bracket nests until a comma, a bracket of its own
+/// level or the end of the line.
 #[derive(Default)]
 struct Depth {
-    /// For each open bracket, what may be open around it.
+    /// For each open bracket, the number of levels that may be open directly around it.
     open: Vec<usize>,
     indents: usize,
-    /// Tokens since the last that closed what was before.
+    /// The number of tokens since the last one that closed the levels before it.
     run: usize,
-    /// What may be open around the innermost bracket.
+    /// The number of levels that may be open around the innermost bracket.
     around: usize,
     most: usize,
 }
 
 impl Depth {
-    /// Counts a token; what is wrong where it goes too deep.
+    /// Counts a token; returns a message if it nests too deep.
     fn see(&mut self, kind: TokenKind) -> Option<&'static str> {
         self.run += 1;
         match kind {

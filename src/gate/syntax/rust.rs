@@ -1,13 +1,13 @@
-//! Rust, read by syn.
+//! Parses Rust with syn.
 
 use super::Parse;
 use super::fault::SyntaxFault;
 
-/// Says that the tokens cannot be read; syn has no more to say of them.
+/// The message of syn for tokens that it cannot read; it gives no further detail.
 const UNREADABLE: &str = "cannot parse string into token stream";
 const AT_THE_END: &str = "unexpected end of input";
 
-/// Reads a file: first its tokens up to a fault, then its items up to a fault.
+/// Parses a file: first its tokens up to a fault, then its items up to a fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     let (shebang, code) = without_shebang(text);
     match syn::parse_str::<syn::File>(code) {
@@ -16,7 +16,7 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     }
 }
 
-/// Splits off a first line `#!...` that is no inner attribute, and gives its length.
+/// Splits off a first line `#!...` that is not an inner attribute; returns its length and the rest.
 fn without_shebang(text: &str) -> (usize, &str) {
     let attribute = |rest: &str| rest.trim_start().starts_with('[');
     match text.strip_prefix("#!") {
@@ -31,7 +31,7 @@ fn without_shebang(text: &str) -> (usize, &str) {
 fn fault(error: &syn::Error, code: &str, shebang: usize) -> SyntaxFault {
     let message = error.to_string();
     let range = error.span().byte_range();
-    // At the end of a file there is no token to point at, and syn points at its start.
+    // At the end of a file there is no token, and syn reports the start of the file.
     if range.end == 0 && message.starts_with(AT_THE_END) {
         return SyntaxFault {
             pass: 1,
@@ -45,7 +45,7 @@ fn fault(error: &syn::Error, code: &str, shebang: usize) -> SyntaxFault {
     let message = match code.get(range.start..).and_then(|rest| rest.chars().next()) {
         Some(open @ ('(' | '[' | '{')) => format!("\"{open}\" is never closed"),
         Some(close @ (')' | ']' | '}')) => format!("unexpected \"{close}\""),
-        Some('"') => "text without closing quote".to_owned(),
+        Some('"') => "string without closing quote".to_owned(),
         Some(other) => format!("unreadable token at \"{other}\""),
         None => "unreadable token".to_owned(),
     };

@@ -1,87 +1,87 @@
-//! The one table of parsers, and of how far grammars are believed.
+//! The table of parsers, with the reliability of each grammar.
 
 use super::fault::SyntaxFault;
 use super::{Parse, ecmascript, json, python, rust, toml, yaml};
 use crate::grammar::{self, Grammar};
 
-/// Who reads a language.
+/// The parsers of a language.
 pub(super) struct LanguageParsers {
     /// The language's name in the catalogue.
     pub(super) name: &'static str,
-    /// Its own parser, where there is one in process.
+    /// Its own parser, if lockgate links one.
     pub(super) parser: Option<OwnParser>,
-    /// What the faults of its grammar are worth.
+    /// The reliability of the faults of its grammar.
     pub(super) credit: Credit,
 }
 
 impl LanguageParsers {
-    /// Gives the language's grammar.
+    /// Returns the language's tree-sitter grammar.
     pub(super) fn grammar(&self) -> Option<&'static Grammar> {
         grammar::find(self.name)
     }
 
-    /// True for a language in which no text is wrong: any sequence of characters is a document (CommonMark 0.31.2, 2.1).
+    /// True for a language in which every text is valid: any sequence of characters is a document (CommonMark 0.31.2, 2.1).
     pub(super) fn accepts_every_text(&self) -> bool {
         self.name == "markdown"
     }
 }
 
-/// A parser made for the language.
+/// A parser written for one language.
 pub(super) struct OwnParser {
-    /// Its name, as people know it.
+    /// The name of its library.
     pub(super) name: &'static str,
-    /// Reads a text that lies at a path.
+    /// Parses a text with the given path.
     pub(super) read: fn(&str, &str) -> Parse,
-    /// The most stack, or memory in its place, that one level of nesting takes, in bytes; none where the parser
-    /// does not call itself.
+    /// The largest stack of one level of nesting, or memory that replaces it, in bytes; 0 if the parser is not recursive.
     pub(super) frame: usize,
-    /// The most memory that it takes for each byte of a text.
+    /// The largest memory use in bytes, per byte of text.
     pub(super) per_byte: usize,
-    /// How far it reads on after a fault.
+    /// The behaviour after a fault.
     pub(super) stops: Stops,
-    /// Gives the most levels that a text can nest, or where it goes deeper than the language itself does, without
-    /// nesting along; tree-sitter is asked about large texts where there is nothing of the kind.
+    /// Measures the nesting of a text without recursion, if the parser has such a function; otherwise tree-sitter
+    /// measures large texts.
     pub(super) levels: Option<Levels>,
 }
 
-/// Measures how deep a text can nest; a fault where that is deeper than its language goes.
+/// A function that returns the most levels that a text can nest, or a fault if they exceed the limit of the language.
 pub(super) type Levels = fn(&str) -> Result<usize, SyntaxFault>;
 
-/// How far a parser reads on after a fault.
+/// The behaviour of a parser after a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stops {
-    /// It reads on to the end and reports every fault.
+    /// It continues to the end and reports every fault.
     Never,
-    /// It ends; all that stands before the fault was read.
+    /// It stops; the text before the fault has no other fault.
     AtFirst,
-    /// It ends, and has read the whole text for other faults before.
+    /// It stops, but earlier passes have checked the whole text for other faults.
     InPasses,
 }
 
-/// How far a grammar's faults can be believed. Measured on what people wrote: the grammars of C and C++ find faults in
-/// two of three good files, as they know no macros, that of HTML in one of two, that of bash in one of twelve, and that of CSS does not know its newer rules; to
-/// Markdown every text is good. Their faults only warn, but for those that no good file had.
+/// The reliability of a grammar's faults, measured on files that people wrote. The grammars of C and C++ find faults in two
+/// of three valid files, because they do not expand macros; that of HTML in one of two, and that of bash in one of twelve.
+/// That of CSS lacks its newer rules, and in Markdown every text is valid. The faults of these grammars only warn, except
+/// those that no valid file had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GrammarTrust {
-    /// All are certain.
+    /// All faults are certain.
     Whole,
-    /// Certain are brackets without a partner, where the language has them, and these tokens when they are missing.
+    /// Only these are certain: unmatched brackets, if `brackets` is set, and these tokens if they are missing.
     Only(&'static [&'static str]),
 }
 
-/// What the faults of a grammar are worth.
+/// The reliability of a grammar's faults, by kind.
 pub(super) struct Credit {
-    /// Whether brackets that stand alone are faults in the language.
+    /// Set when unmatched brackets are faults in the language.
     pub(super) brackets: bool,
-    /// Which of its faults are certain.
+    /// The faults that are certain.
     pub(super) trust: GrammarTrust,
-    /// Whether a comma before a closing bracket is good.
+    /// Set when a comma before a closing bracket is valid.
     pub(super) trailing_commas: bool,
-    /// True where a preprocessor reads the text first, so that brackets are counted without the grammar.
+    /// Set when a preprocessor reads the text first, so that brackets are counted without the grammar.
     pub(super) preprocessor: bool,
 }
 
-/// Every fault is one.
+/// A grammar whose faults are all certain.
 const FULL: Credit =
     Credit { brackets: true, trust: GrammarTrust::Whole, trailing_commas: false, preprocessor: false };
 
@@ -89,11 +89,11 @@ const fn doubted(brackets: bool, sure: &'static [&'static str]) -> Credit {
     Credit { brackets, trust: GrammarTrust::Only(sure), ..FULL }
 }
 
-/// Its brackets are counted as a compiler reads them.
+/// A grammar of a language with a preprocessor, whose brackets are counted as a compiler reads them.
 const PREPROCESSED: Credit = Credit { preprocessor: true, ..doubted(true, &[]) };
 
-/// Measured per byte of text and per level of the tree, on the worst of a hundred kinds of nesting, and doubled.
-/// Ruff's parser moves to a stack of its own when it must; what it takes there is counted all the same.
+/// Stack per level of nesting, in bytes. Measured per byte of text and per level of the tree, on the worst of a hundred kinds
+/// of nesting, and doubled. Ruff's parser allocates further stacks when it needs them; these are included.
 mod frame {
     pub(super) const RUFF: usize = if cfg!(debug_assertions) { 8 << 10 } else { 4 << 10 };
     pub(super) const OXC: usize = if cfg!(debug_assertions) { 8 << 10 } else { 4 << 10 };
@@ -101,11 +101,11 @@ mod frame {
     pub(super) const NONE: usize = 0;
 }
 
-/// The most memory that a parser takes for each byte of a text. They decide which small texts are parsed in a process of
-/// their own; what that process may take is a limit of the kernel.
+/// The largest memory use of a parser in bytes, per byte of text. These figures decide which small texts are parsed in
+/// another process; the kernel limits the memory of that process.
 ///
 /// Measured in a release build: the largest resident memory of the process for texts of 1 MB of the shapes of
-/// `tests/suite/memory.rs` and `tests/tools/memory.py`, less that for an empty text, and a tenth more. The worst were
+/// `tests/suite/memory.rs` and `tests/tools/memory.py`, minus that for an empty text, plus a tenth. The worst were
 /// lists of numbers (67 for ruff), arrow functions (61 for oxc), statements (416 for syn), tables (160 for toml_edit) and
 /// ordinary files (44 for granit); serde_json builds nothing.
 mod heap {
@@ -126,7 +126,7 @@ const fn own(
     Some(OwnParser { name, read, frame, per_byte, stops, levels: None })
 }
 
-/// Gives who reads this language.
+/// Returns the parsers of a language, if the table has it.
 pub(super) fn row(name: &str) -> Option<&'static LanguageParsers> {
     TABLE.iter().find(|row| row.name == name)
 }
@@ -218,14 +218,14 @@ mod tests {
         assert_eq!((rows.len(), named.len()), (TABLE.len(), names.len()), "one stands twice");
     }
 
-    /// What a fault does at level `block`: which ones refuse the edit, and which ones are only reported.
+    /// Returns the faults that block an edit at level `block`, and the faults that only warn.
     fn grip(row: &LanguageParsers) -> (String, &'static str) {
         match (&row.parser, row.credit.trust) {
             (Some(_), _) | (None, GrammarTrust::Whole) => ("every fault".to_owned(), "nothing"),
             (None, GrammarTrust::Only([])) if !row.credit.brackets => ("nothing".to_owned(), "every fault"),
             (None, GrammarTrust::Only(sure)) => {
                 let missing = sure.iter().map(|word| format!("a missing `{word}`"));
-                let lone = row.credit.brackets.then(|| "a bracket without a partner".to_owned());
+                let lone = row.credit.brackets.then(|| "an unmatched bracket".to_owned());
                 (missing.chain(lone).collect::<Vec<_>>().join(", "), "all others")
             }
         }
@@ -289,7 +289,7 @@ mod tests {
             let verdict = judged("a.css", None, &format!("{text}\n"));
             assert_eq!(verdict.blocking().count(), 0, "{text}: {:?}", verdict.findings);
             warned += usize::from(!verdict.findings.is_empty());
-            // The control: a bracket of the same text that is left open.
+            // The control: the same text with an unclosed bracket.
             assert!(judged("a.css", None, &format!("{text}\nd {{\n")).blocking().count() > 0, "{text}");
         }
         assert!(warned > 8, "with every fault believed, {warned} of these were refused");

@@ -1,10 +1,10 @@
-//! Large valid texts: generated tables, long lines and deep nesting. They have no findings, and one fault in them is
-//! either found where it is, or the gate says that it could not look.
+//! Tests of large valid texts: generated tables, long lines and deep nesting. They have no findings. For one fault in them
+//! the gate either reports the right line or is unavailable.
 
 use super::cases::judged;
 use crate::gate::{Outcome, Verdict};
 
-/// A table in each language: what goes before the rows, a row, what goes after, and a row that no parser takes.
+/// A table in each language: the text before the rows, a row, the text after the rows, and a row that no parser accepts.
 const TABLES: [(&str, &str, &str, &str, &str); 17] = [
     ("a.py", "T = [\n", "    (#, \"x#\"),\n", "]\n", "    (#, = \"x#\"),\n"),
     ("a.js", "const t = [\n", "  { a: #, b: \"x#\" },\n", "];\n", "  { a: #, b: \"x#\" ;;\n"),
@@ -64,7 +64,7 @@ fn check(counts: &[usize]) {
             let broken = format!("{before}{}{bad}{}{after}", rows(half, row), rows(half, row));
             let verdict = judged(path, Some(&good), &broken);
             let line = before.matches('\n').count() + half + 1;
-            // What is never closed is seen at the end of the text only.
+            // A parser notices an unclosed construct only at the end of the text.
             let near = verdict.findings.iter().any(|found| found.line.abs_diff(line) <= 1 || path == "a.sh");
             let unseen = verdict.runs[0].outcome == Outcome::Unavailable && verdict.findings.is_empty();
             if !(unseen || near && verdict.findings.len() < 20) {

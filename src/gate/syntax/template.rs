@@ -1,19 +1,19 @@
-//! Texts that are templates: `{{ ... }}` and `{% ... %}` are filled in before anybody parses them, as in Helm charts, Jinja
-//! and cookiecutter.
+//! Recognizes templates, whose tags `{{ ... }}` and `{% ... %}` are replaced before the text is parsed, as in Helm charts,
+//! Jinja and cookiecutter.
 //!
-//! Invariant: a text counts as a template only where its tags are what the parser stops at: with the tags taken out it
-//! must read further. So a fault beside a tag stays a fault.
+//! Invariant: a text counts as a template only if its tags stop the parser: without the tags the parser must read further.
+//! So a fault next to a tag remains a fault.
 
 use std::ops::Range;
 
-/// The folders that hold templates.
+/// The names of folders that contain templates.
 const FOLDERS: [&str; 4] = ["templates", "template", "chart", "charts"];
 
-/// The words that begin a statement of Go's templates.
+/// The words that begin a statement of Go templates.
 const STATEMENTS: [&str; 10] =
     ["if", "else", "end", "range", "with", "define", "block", "template", "include", "break"];
 
-/// The most tags that are looked at.
+/// The most tags of a text that are checked.
 const MOST_TAGS: usize = 10_000;
 
 /// The longest tag, in bytes.
@@ -28,15 +28,15 @@ pub(super) struct TemplateTag {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TagKind {
-    /// A statement, a comment, or a value that trims the space around it: nothing but a template has it.
+    /// A statement, a comment, or a value that trims the space around it; only templates have these.
     Statement,
-    /// A value by a path that only Go's templates write, as in `{{ .Values.name }}`.
+    /// A value with a path that only Go templates use, as in `{{ .Values.name }}`.
     Path,
     /// A value, as in `{{ name }}`, which may also be braces of the language itself.
     Value,
 }
 
-/// Finds the tags of a text; `${{` is no tag, as expressions of workflows are values of YAML.
+/// Returns the tags of a text. `${{` does not begin a tag: expressions of GitHub workflows are valid YAML values.
 pub(super) fn tags(text: &str) -> Vec<TemplateTag> {
     let mut tags = Vec::new();
     let mut from = 0;
@@ -74,7 +74,7 @@ fn tag_at(text: &str, at: usize) -> Option<TemplateTag> {
     Some(TemplateTag { span: at..at + end + 2, kind })
 }
 
-/// The kind of a tag between two pairs of braces; nothing for what is a map of the language itself.
+/// Returns the kind of a tag between two pairs of braces; `None` for a map of the language itself.
 fn value(inside: &str) -> Option<TagKind> {
     let trims = inside.starts_with('-') || inside.ends_with('-') || inside.starts_with("/*");
     let said = inside.trim_matches(['-', '~']).trim();
@@ -88,8 +88,8 @@ fn value(inside: &str) -> Option<TagKind> {
     }
 }
 
-/// The text with its tags taken out: statements and tags that have a line for themselves become blank, every other
-/// one what may stand for a value. Lines keep their numbers.
+/// Returns the text with its tags replaced: statements and tags alone on a line become blank, every other tag becomes a
+/// value. Lines keep their numbers.
 pub(super) fn filled(language: &str, text: &str, tags: &[TemplateTag]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut at = 0;
@@ -110,7 +110,7 @@ pub(super) fn filled(language: &str, text: &str, tags: &[TemplateTag]) -> String
     filled
 }
 
-/// True for a tag with nothing but white space beside it on its lines.
+/// True for a tag with only white space next to it on its lines.
 fn is_alone(text: &str, span: &Range<usize>) -> bool {
     let before = text.get(..span.start).unwrap_or_default();
     let after = text.get(span.end..).unwrap_or_default();
@@ -119,13 +119,13 @@ fn is_alone(text: &str, span: &Range<usize>) -> bool {
     before.trim().is_empty() && after.trim().is_empty()
 }
 
-/// True where a path says that a text is a template.
+/// True if the path of a text marks it as a template.
 pub(super) fn is_named(path: &str) -> bool {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     path.contains("{{") || path.contains("{%") || folders.split('/').any(|name| FOLDERS.contains(&name))
 }
 
-/// True where one of two neighbouring lines has a tag that only templates have; the offsets are those of the lines.
+/// True if these lines, given as a range of offsets, have a tag that only templates have.
 pub(super) fn is_marked(tags: &[TemplateTag], lines: &Range<usize>) -> bool {
     let near = |tag: &&TemplateTag| tag.span.start < lines.end && tag.span.end > lines.start;
     tags.iter().filter(near).any(|tag| tag.kind != TagKind::Value)

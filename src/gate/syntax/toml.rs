@@ -1,12 +1,12 @@
-//! TOML, read by toml_edit.
+//! Parses TOML with toml_edit.
 
 use super::Parse;
 use super::fault::SyntaxFault;
 
-/// What toml_edit says where it does not read on; the text may be good.
+/// Parts of the messages of toml_edit for a text that nests too deep for it; the text may be valid.
 const TOO_DEEP: [&str; 2] = ["recursion limit", "max recursion depth"];
 
-/// Reads a document up to the first fault.
+/// Parses a document up to the first fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     let Err(error) = toml_edit::Document::parse(text) else {
         return Parse::Read(Vec::new());

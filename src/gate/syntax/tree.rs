@@ -1,10 +1,9 @@
-//! Any language with a grammar, read by tree-sitter.
+//! Parses any language that has a grammar with tree-sitter.
 //!
-//! Tree-sitter does not call itself, can be stopped, and reads on after every fault. It also takes much that is
-//! broken for good, so it judges only where no other parser can; elsewhere it measures how deep a text nests and
-//! gives a second opinion.
+//! Tree-sitter is not recursive, can be stopped, and continues after every fault. It also accepts many invalid texts, so it
+//! judges a text only if no other parser can. Otherwise it measures the nesting of a text and gives a second opinion.
 //!
-//! Invariant: whoever waits is heard on the way, at every few thousand nodes.
+//! Invariant: the walk checks for cancellation and the time limit every few thousand nodes.
 
 use std::ops::ControlFlow;
 
@@ -19,25 +18,25 @@ use super::preprocessor;
 use super::table::{Credit, GrammarTrust, LanguageParsers};
 use crate::grammar::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
 
-/// The most faults that are kept of a text: more follow from these, and nobody reads them.
+/// The most faults of a text that are kept; further ones mostly follow from these.
 pub(super) const MOST_FAULTS: usize = 20_000;
-/// How much of the text at fault a message quotes, in characters.
+/// The most text that a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
 
 /// The faults that tree-sitter finds in a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct TreeReport {
-    /// The innermost places that it could not read, and the tokens that it missed.
+    /// The innermost places that it could not read, and the missing tokens.
     pub(super) faults: Vec<SyntaxFault>,
-    /// Offsets of the brackets that have no partner.
+    /// The offsets of unmatched brackets.
     pub(super) lone: Vec<usize>,
-    /// Offsets of the brackets that are not closed where their indentation ends.
+    /// The offsets of brackets that are not closed where their indentation ends.
     pub(super) unclosed: Vec<usize>,
     /// The deepest nesting that any parser can find in the text.
     pub(super) depth: usize,
 }
 
-/// Reads a text by the language's grammar; stopped when the limit is reached.
+/// Parses a text with the language's grammar, in the dialect with the fewest faults; stops at the limit.
 pub(super) fn survey(
     row: &LanguageParsers,
     grammar: &Grammar,
@@ -78,7 +77,7 @@ fn read(
     Ok(look(&tree, credit, text, limit)?)
 }
 
-/// Walks a tree once.
+/// Collects the report of a tree in one walk.
 fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
     let (survey, brackets, nesting) = (TreeReport::default(), Brackets::default(), Nesting::default());
     let mut eye = TreeWalk { credit, text, survey, brackets, nesting, loose: 0 };
@@ -100,14 +99,14 @@ fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Tr
     halt.map_or_else(|| Ok(eye.finish(deepest)), Err)
 }
 
-/// What a walk has seen so far.
+/// The state of a walk over a tree.
 struct TreeWalk<'a> {
     credit: &'a Credit,
     text: &'a str,
     survey: TreeReport,
     brackets: Brackets,
     nesting: Nesting,
-    /// Tokens, and bytes that are no token, which the grammar could not nest: each may be a level to another parser.
+    /// The number of tokens and other bytes inside of errors; each may be a level of nesting to another parser.
     loose: usize,
 }
 
@@ -125,7 +124,7 @@ impl TreeWalk<'_> {
         }
         let kept = self.survey.faults.len() < MOST_FAULTS;
         let Some(fault) = kept.then(|| self.fault(node)).flatten() else { return };
-        // A fault that holds this one says less.
+        // A fault that contains this one is less precise.
         while self.survey.faults.last().is_some_and(|last| fault.at < last.end && fault.end <= last.end) {
             self.survey.faults.pop();
         }
@@ -150,7 +149,7 @@ impl TreeWalk<'_> {
         }
         let belief = self.belief(|_| false);
         if node.kind() == "erroneous_end_tag" {
-            let message = format!("no element is open for \"{}\"", quote(seen));
+            let message = format!("unexpected closing tag \"{}\"", quote(seen));
             return Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) });
         }
         if !node.is_error() {
@@ -168,7 +167,7 @@ impl TreeWalk<'_> {
         }
     }
 
-    /// Where the grammar is not believed, brackets are still counted.
+    /// Completes the report. Unmatched brackets become faults if the grammar is not trusted.
     fn finish(mut self, deepest: usize) -> TreeReport {
         self.survey.depth = deepest + self.loose;
         self.survey.lone = self.brackets.lone();
@@ -182,7 +181,7 @@ impl TreeWalk<'_> {
     }
 }
 
-/// JSON with comments is read by programs that take a comma after the last value.
+/// True for the fault of a comma after the last value, which programs that read JSON with comments accept.
 fn is_trailing_comma(node: Node<'_>, seen: &str) -> bool {
     let comma = if node.is_missing() { beside(node, Node::prev_sibling) } else { Some(node) };
     let Some(comma) = comma.filter(|comma| comma.kind() == "," || seen == ",") else { return false };
@@ -191,14 +190,14 @@ fn is_trailing_comma(node: Node<'_>, seen: &str) -> bool {
     matches!(after, Some("]" | "}")) && before.is_some()
 }
 
-/// The next node on one side that is no comment.
+/// Returns the next sibling on one side that is not a comment.
 fn beside<'t>(node: Node<'t>, step: impl Fn(&Node<'t>) -> Option<Node<'t>>) -> Option<Node<'t>> {
     std::iter::successors(step(&node), &step).find(|node| !node.is_extra() || node.is_error())
 }
 
-/// Says of the bracket at this offset that it stands alone.
+/// Returns the message for the unmatched bracket at this offset.
 pub(super) fn lone_bracket(text: &str, at: usize) -> String {
-    format!("\"{}\" has no partner", text.get(at..at + 1).unwrap_or_default())
+    format!("unmatched \"{}\"", text.get(at..at + 1).unwrap_or_default())
 }
 
 fn near(seen: &str) -> String {
@@ -227,16 +226,16 @@ mod tests {
             [(3, 1, "syntax error near \"var a = )\"".to_owned())]
         );
         let html = said("a.html", "<p>é</b></p>\n");
-        assert_eq!(html, [(1, 5, "no element is open for \"</b>\"".to_owned())]);
+        assert_eq!(html, [(1, 5, "unexpected closing tag \"</b>\"".to_owned())]);
     }
 
     #[test]
     fn brackets_of_the_other_branches_of_a_preprocessor_are_not_counted() {
         let lone =
-            |text: &str| said("a.cpp", text).iter().filter(|found| found.2.contains("partner")).count();
+            |text: &str| said("a.cpp", text).iter().filter(|found| found.2.contains("unmatched")).count();
         let one = "int f() {\n#ifdef A\n  g([] {\n#else\n  h([] {\n#endif\n    i();\n  });\n}\n";
         assert_eq!(lone(one), 0);
-        // Without the branches, the same brackets have no partner.
+        // Without the branches, the same brackets are unmatched.
         assert!(lone(&one.replace("#else", "//else")) > 0);
         assert!(lone("#if A\nint f() {\n#elif B\nint g() {\n#endif\n") > 0);
     }

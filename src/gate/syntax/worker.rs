@@ -1,15 +1,14 @@
-//! Runs a parser on a thread of its own, with a stack that fits the text.
+//! Runs a parser on its own thread, with a stack that fits the text.
 //!
-//! The parsers of programming languages call themselves once per level of nesting, and a stack that overflows ends
-//! the whole process. So each parse gets a stack large enough for the deepest nesting that its text can hold. The
-//! stack is reserved, not used: a page costs memory only when a parser reaches it.
+//! The parsers of programming languages recurse once per level of nesting, and a stack overflow ends the whole process.
+//! So each parse gets a stack large enough for the deepest nesting that its text can hold. The stack is only reserved: a
+//! page uses memory only when a parser reaches it.
 //!
-//! A thread cannot be stopped from outside, so large texts are read in a process ([`super::child`]), and only small
-//! ones here. When the time is up, or the caller has gone, a thread is given [`GRACE`] to end, which the size of its text
-//! makes likely. Then the answer is given without it; while [`MOST_LEFT_BEHIND`] of them run on, no further thread is
-//! started.
+//! A thread cannot be stopped from outside, so large texts are parsed in a process ([`super::child`]), and only small
+//! ones here. At the time limit, or when the caller cancels, a thread gets [`GRACE`] to end; texts are small, so it usually
+//! does. After that the caller stops waiting. While [`MOST_LEFT_BEHIND`] such threads still run, no new thread is started.
 //!
-//! Invariant: whatever a parser does short of ending the process, the caller gets an [`End`].
+//! Invariant: unless a parser ends the process, the caller gets a [`JobOutcome`].
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,12 +19,12 @@ use std::time::{Duration, Instant};
 
 use super::super::watch::{Halt, Limit};
 
-/// How many threads may run on after their time was up.
+/// The most threads that may still run after their time limit.
 const MOST_LEFT_BEHIND: usize = 4;
-/// How often a waiting caller looks whether it is still wanted.
+/// The interval at which a waiting caller checks its limit.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// How long a thread is waited for after its time was up.
+/// The time that a thread gets to end after its time limit.
 const GRACE: Duration = Duration::from_secs(1);
 
 static LEFT_BEHIND: AtomicUsize = AtomicUsize::new(0);
@@ -33,17 +32,17 @@ static LEFT_BEHIND: AtomicUsize = AtomicUsize::new(0);
 /// The outcome of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum JobOutcome<T> {
-    /// With a result.
+    /// The job returned this value.
     Done(T),
-    /// With a panic, and what it said.
+    /// The job panicked with this message.
     Panicked(String),
-    /// It did not, and the caller does not wait any longer.
+    /// The job did not end within the limit.
     Halted(Halt),
-    /// It never began: no thread could be had.
+    /// The job did not start, because no thread could be created.
     NoThread,
 }
 
-/// Runs a job with a stack of this many bytes, and waits for it within the limit.
+/// Runs a job on a thread with a stack of this many bytes, and waits for it within the limit.
 pub(super) fn run<T: Send + 'static>(
     stack: usize,
     limit: Limit<'_>,
@@ -57,7 +56,7 @@ pub(super) fn run<T: Send + 'static>(
     let (send, receive) = channel();
     let work = move || {
         let _leaving = leaving;
-        // A caller that has gone needs no result.
+        // The caller may have stopped waiting; then the result is not needed.
         let _unheard = send.send(job());
     };
     match Builder::new().name("lockgate-parser".to_owned()).stack_size(stack).spawn(work) {
@@ -84,7 +83,7 @@ fn wait<T>(
             }
             return JobOutcome::Halted(halt);
         }
-        // It ends at once, and its stack is given back before the next one is asked for.
+        // The thread ends at once; joining it frees its stack before the next one is allocated.
         return match (heard, thread.join()) {
             (Ok(result), _) => JobOutcome::Done(result),
             (Err(_), Err(panic)) => JobOutcome::Panicked(panic_message(panic.as_ref())),
@@ -93,7 +92,7 @@ fn wait<T>(
     }
 }
 
-/// The caller goes. Whoever comes second, caller or thread, takes the thread off the count.
+/// Counts the thread as left behind. The second of caller and thread to set the flag removes it from the count.
 fn leave(parted: &AtomicBool) {
     LEFT_BEHIND.fetch_add(1, Ordering::Relaxed);
     if parted.swap(true, Ordering::AcqRel) {
@@ -101,7 +100,7 @@ fn leave(parted: &AtomicBool) {
     }
 }
 
-/// Marks the end of a thread, by panic too.
+/// A guard that marks the end of a thread, also after a panic.
 struct Leaving(Arc<AtomicBool>);
 
 impl Drop for Leaving {

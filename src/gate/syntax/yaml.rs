@@ -1,21 +1,21 @@
-//! YAML, read by granit: all documents of a stream, event by event.
+//! Parses YAML with granit: all documents of a stream, event by event.
 
 use granit_parser::{Event, Parser};
 
 use super::Parse;
 use super::fault::SyntaxFault;
 
-/// What granit says where it does not read on; the text may be good.
+/// Part of the message of granit for a text that nests too deep for it; the text may be valid.
 const TOO_DEEP: &str = "recursion limit";
 
-/// Reads a stream up to the first fault.
+/// Parses a stream up to the first fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     read_events(text, &mut |_, _| {})
 }
 
-/// The same, and shows each event with the number of the character at which it begins.
+/// Like [`read`], and passes each event to `see` with the number of its first character.
 pub(super) fn read_events(text: &str, see: &mut dyn FnMut(Event<'_>, usize)) -> Parse {
-    // Tags that one document declares are used in the next one by files that other readers take.
+    // Some files use tags that an earlier document declares; other parsers accept them.
     let mut parser = Parser::new_from_str(text).keep_tags(true);
     while let Some(event) = parser.next_event() {
         let error = match event {

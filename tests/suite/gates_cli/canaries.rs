@@ -125,7 +125,7 @@ fn a_tool_that_only_parses_is_skipped_and_does_not_pass() {
         let off = [(file, configuration)];
         let done = judged(&policy(name, path, ""), &off, path, draft);
         assert_eq!(done.outcome, "skipped", "{name}: {}", done.why);
-        assert!(done.why.starts_with("reads the file, but what it is asked for is switched off"), "{name}");
+        assert!(done.why.starts_with("reads the file, but what it checks for is disabled"), "{name}");
         // The control: by a canary that does not parse, the same project passes.
         let parses = policy("parses", path, &parsing_only(name, faulty));
         assert_eq!(judged(&parses, &off, path, draft).outcome, "passed", "{name}");

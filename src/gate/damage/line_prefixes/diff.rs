@@ -1,4 +1,4 @@
-//! Diff marks in front of new lines: `+`, `-` and `@@`.
+//! Finds the diff marks `+`, `-` and `@@` before new lines.
 
 mod operators;
 #[cfg(test)]
@@ -9,7 +9,7 @@ use super::super::lexis::LexicalPart;
 use super::super::text_pair::{DamageFinding, TextPair};
 use crate::gate::delta::ReplacedLines;
 
-/// The first line of a piece that shows it to be a diff.
+/// Returns a finding at the first line of a piece that shows that the piece is a diff.
 pub(super) fn look(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
     let text = |line: usize| scene.after.text(line);
     let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
@@ -38,11 +38,11 @@ pub(super) fn look(scene: &TextPair<'_>, piece: &ReplacedLines) -> Option<Damage
 }
 
 fn finding_at(line: usize, mark: &str) -> DamageFinding {
-    let message = format!("the diff mark `{mark}` stands in front of new lines; send the lines themselves");
+    let message = format!("the diff mark `{mark}` is at the start of new lines; send the lines without it");
     DamageFinding { line, column: 1, message }
 }
 
-/// `@@ -1,2 +3,4 @@`.
+/// True for the header of a hunk, such as `@@ -1,2 +3,4 @@`.
 fn is_hunk(text: &str) -> bool {
     let Some((head, _)) = text.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) else {
         return false;
@@ -51,7 +51,7 @@ fn is_hunk(text: &str) -> bool {
     head.split_once(" +").is_some_and(|(old, new)| number(old) && number(new))
 }
 
-/// The mark at the start of a line, and the line behind it.
+/// Returns the mark at the start of a line, and the rest of the line.
 fn marked(text: &str) -> Option<(char, &str)> {
     let mark = text.chars().next().filter(|mark| matches!(mark, '+' | '-'))?;
     let rest = text.get(1..)?;
@@ -60,8 +60,8 @@ fn marked(text: &str) -> Option<(char, &str)> {
     (!other).then_some((mark, rest))
 }
 
-/// Whether a line can be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Its headers share
-/// their extension with those of C.
+/// True if a line may be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Headers of
+/// Objective-C have the same file extension as those of C.
 fn is_objc_method(scene: &TextPair<'_>, text: &str) -> bool {
     let objc = matches!(scene.language(), "c" | "cpp")
         && scene.draft.path.rsplit_once('.').is_some_and(|(_, ending)| matches!(ending, "h" | "m" | "mm"));
@@ -108,7 +108,7 @@ fn was_present(scene: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool 
     scene.replaced(piece, rest) || rest.trim().len() > 8 && scene.was_there(rest)
 }
 
-/// Whether one `+` at the start of a line can be no operator: the line above is done.
+/// True if a single `+` at the start of a line cannot be an operator, because the line above is complete.
 fn alone(scene: &TextPair<'_>, line: usize) -> bool {
     let above = scene.after.text(line.saturating_sub(1)).trim_end();
     let open = above.ends_with(|c: char| "([{,=+-*/&|\\<>?:.".contains(c));

@@ -1,7 +1,7 @@
-//! Line numbers or diff marks in front of new lines, as tools show them.
+//! Finds line numbers and diff marks before new lines, copied from the output of a tool.
 //!
-//! Numbers must ascend line by line, and more must speak for them: that they are those of the lines, that what stands
-//! behind them was there before, or that it is indented. The keys of a table ascend as well.
+//! Numbers must ascend line by line, and one of these must hold as well: they are the actual line numbers, the text after
+//! them was in the file before, or that text is indented. The keys of a table ascend, too.
 
 mod diff;
 
@@ -65,9 +65,9 @@ fn close(scene: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>
         let text = scene.after.text(first.line);
         let mark = text.strip_suffix(first.rest).unwrap_or(text).trim();
         let message = match run.lines.len() {
-            1 => format!("the line number `{mark}` stands in front of a new line; send the line without it"),
+            1 => format!("the line number `{mark}` is at the start of a new line; send the line without it"),
             _ => format!(
-                "line numbers such as `{mark}` stand in front of lines {}-{}; send the lines without them",
+                "line numbers such as `{mark}` are at the start of lines {}-{}; send the lines without them",
                 first.line, last.line
             ),
         };
@@ -75,7 +75,7 @@ fn close(scene: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>
     })
 }
 
-/// Lines that ascend one by one.
+/// Lines whose numbers ascend one by one.
 struct AscendingLines<'r, 's> {
     scene: &'r TextPair<'s>,
     piece: &'r ReplacedLines,
@@ -167,7 +167,7 @@ impl AscendingLines<'_, '_> {
     }
 }
 
-/// A line up to a comment at its end.
+/// Returns a line without the comment at its end.
 fn without_comment(line: &str) -> &str {
     [" #", "\t#", " //", "\t//"]
         .iter()
@@ -176,7 +176,7 @@ fn without_comment(line: &str) -> &str {
         .map_or(line, |end| line.get(..end).unwrap_or(line))
 }
 
-/// Reads a number and what stands between it and the line, in one of the ways in which tools show it.
+/// Parses a line number and its separator, in one of the formats of common tools.
 fn numbered(line: usize, text: &str) -> Option<PrefixedLine<'_>> {
     let body = text.trim_start_matches(' ');
     let body = body.strip_prefix('L').unwrap_or(body);

@@ -1,4 +1,4 @@
-//! How programs are asked: side by side, in slots, and for so long.
+//! Concurrency, slots and time limits of programs.
 
 use std::time::{Duration, Instant};
 
@@ -111,7 +111,7 @@ fn a_caller_that_goes_ends_programs_and_waits() {
         (judging.join().unwrap(), began)
     });
     assert!(began, "a program was running when the caller went");
-    // A program that is not ended runs until its time is up, which is told as another outcome.
+    // A program that is not ended runs until its time is up, which is reported as another outcome.
     let cancelled = |gate| (gate, Outcome::Skipped, "cancelled");
     assert_eq!(outcomes(&told), [cancelled("slow"), cancelled("next")]);
 }

@@ -66,7 +66,7 @@ fn what_is_found_in_another_file_is_no_proof() {
     assert_eq!(outcomes(&told), [("finder", Outcome::Broken, why.as_str())]);
 }
 
-/// A program that finds nothing but a fault elsewhere where the declarations are gone, as compilers do.
+/// A program that, like compilers, reports only an error elsewhere if the declarations are missing.
 const NEEDS: &str = "text=$(cat); case $text in *decl*) printf '%s\\n' \"$text\" | grep -n '^bad' | \
                      sed 's/^\\([0-9]*\\):.*/a.txt:\\1:bad:seen/';; *) echo other.txt:1:gone:no decl;; esac";
 
@@ -85,7 +85,7 @@ fn a_canary_behind_the_draft_leaves_the_others_what_they_need() {
     // The control: the same mistake in the place of the draft.
     let why = format!("{BLIND}, but in another file: other.txt:1: no decl");
     assert_eq!(outcome(r#""bad\n""#, "decl\n"), (Outcome::Broken, why));
-    // What is found must be what was put there.
+    // The findings must be the mistake that was put there.
     let other = r#"{ append: "bad\n", finds: '^worse ', text: "nothing\n" }"#;
     assert_eq!(outcome(other, "decl\n").0, Outcome::Broken);
     assert_eq!(outcome(&other.replace("worse", "bad"), "decl\n").0, Outcome::Passed);
@@ -102,10 +102,10 @@ fn a_program_that_only_reads_the_file_is_skipped_and_does_not_pass() {
     let reads = "grep -n worse | sed 's/^\\([0-9]*\\):.*/\\1:worse:no syntax/'";
     let (skipped, why) = outcome(reads);
     assert_eq!(skipped, Outcome::Skipped);
-    assert!(why.starts_with("reads the file, but what it is asked for is switched off there"), "{why}");
+    assert!(why.starts_with("reads the file, but what it checks for is disabled there"), "{why}");
     let judges = "grep -n bad | sed 's/^\\([0-9]*\\):.*/\\1:bad:seen bad/'";
     assert_eq!(outcome(judges).0, Outcome::Passed, "the control");
-    // A draft that ends where nothing is judged is no reason to call the program blind.
+    // A draft that ends where the check is disabled is no reason to call the program blind.
     let until_end = format!("sed '/^x$/,$d' | {judges}");
     assert_eq!(outcome(&until_end).0, Outcome::Passed);
 }
@@ -134,7 +134,7 @@ fn what_was_found_before_is_no_proof_either() {
         let told = trial.judge("a.txt", Some("bad\nx\n"), "bad\ny\n");
         outcomes(&told)[0].1
     };
-    // One that reads the file on disk says of every draft what it says of that.
+    // A program that reads the file on disk reports the same for every draft.
     assert_eq!(old("cat > /dev/null; echo 1:bad:seen bad", "bad"), Outcome::Broken);
     assert_eq!(old(FINDER, r#""x\nbad""#), Outcome::Found);
 }

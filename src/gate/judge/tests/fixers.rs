@@ -1,4 +1,4 @@
-//! Gates that mend the draft before the checks look at it.
+//! Fixers: gates that change the draft before the checks run.
 
 use super::*;
 
@@ -77,7 +77,7 @@ fn what_a_gate_in_process_refuses_is_not_taken() {
     assert_eq!(outcomes(&told)[0], ("syntax", Outcome::Passed, ""));
     let (gate, outcome, why) = outcomes(&told)[1];
     assert_eq!((gate, outcome), ("fix1", Outcome::Broken));
-    assert!(why.starts_with("gave a text that is refused by syntax on line "), "{why}");
+    assert!(why.starts_with("gave a text that is rejected by syntax on line "), "{why}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn an_edit_that_changes_nothing_is_not_mended() {
     );
 }
 
-/// How a formatter indents is no accident of the edit; what it leaves as the edit wrote it is.
+/// Indentation by a formatter is not damage by the edit; indentation that it leaves as the edit wrote it is.
 #[test]
 fn the_indentation_of_a_formatter_is_no_damage() {
     let before = "function a() {\n\tb();\n\tc();\n\td();\n\te();\n}\n";
@@ -135,7 +135,7 @@ fn only_what_the_edit_touched_is_mended_in_a_text_that_was_not_before() {
         let told = part.runs[1].why.clone().unwrap_or_default();
         assert_eq!(text(&part).unwrap_or(edited), mended, "{script}: {told}");
         assert!(told.ends_with(left), "{script}: {told}");
-        // The whole text, where the policy asks for it.
+        // The whole text is fixed if the policy says so.
         let all = mending_by(script, ", scope: file", "").judge("a.txt", Some(before), edited);
         assert_ne!(text(&all), Some(mended), "{script}");
     }
@@ -155,14 +155,14 @@ fn a_text_that_is_new_was_mended_before_or_is_mostly_written_anew_is_mended_whol
 
 #[test]
 fn a_part_that_does_not_hold_alone_leaves_the_edit_as_it_is_and_says_so() {
-    // It changes each line at every run, so its text of a part is another than that of the draft.
+    // It changes each line at every run, so its text of a part differs from that of the draft.
     let told = mending_by("sed 's/^/+/'", "", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
     assert_eq!((text(&told), told.runs[1].outcome, told.runs[1].partial), (None, Outcome::Skipped, true));
     let why = told.runs[1].why.clone().unwrap();
     assert!(why.starts_with("left the edit unformatted: ") && why.contains("`scope: file`"), "{why}");
     let told = mending_by("sed 's/^/+/'", ", scope: file", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
     assert_eq!(text(&told), Some("+a\n+B\n+c\n"));
-    // A part that a gate in process refuses: one of two brackets.
+    // A part that an in-process gate rejects: one of two brackets.
     let (before, after) = ("[\n0,\n1\n]\n", "[\n0,\n1 ]\n");
     let told = mending_by("tr '[]' '()'", "", "").judge("a.json", Some(before), after);
     assert_eq!((text(&told), told.runs[1].outcome), (None, Outcome::Skipped), "{:?}", told.runs);
@@ -197,10 +197,10 @@ fn the_text_before_is_formatted_once_for_many_edits() {
         "the draft, the text before, the part"
     );
     assert_eq!(once("B  \nb \nc \n"), (Some("B\nb \nc \n".to_owned()), 5), "the draft and the part");
-    // What was made of the part is known when that is the text before.
+    // The result for the part is cached if the part is the text before.
     let told = trial.judge("a.txt", Some("B\nb \nc \n"), "B\nC  \nc \n");
     assert_eq!((text(&told), trial.runs("runs")), (Some("B\nC\nc \n"), 7));
-    // Where nothing is changed outside of the edit, nothing else is asked.
+    // If nothing is changed outside of the edit, there is no further run.
     let trial = mending_by(script, "", "");
     trial.judge("a.txt", Some("a\nb\nc\n"), "a\nb \nc\n");
     assert_eq!(trial.runs("runs"), 1);

@@ -1,4 +1,4 @@
-//! An answer is given again only as long as all that it rests on is the same.
+//! A cached answer is used only as long as all of its inputs are the same.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const FIRST: &str = "bad\n";
 const SECOND: &str = "bad\nbad x\n";
 const THIRD: &str = "bad\nbad x\nbad y\n";
 
-/// A gate with a program of its own, which writes down each run.
+/// A gate with a program of its own, which records each run.
 fn logging(scope: &str, path: &str) -> Trial {
     let script = "#!/bin/sh\necho run >> '{project}/.log/runs'\ngrep -n bad | sed 's/:.*/:bad:seen/'\n";
     let keys = format!("languages: ['*'], kind: command, input: stdin, scope: {scope}, config: [.rc]");
@@ -24,7 +24,7 @@ fn logging(scope: &str, path: &str) -> Trial {
     }
 }
 
-/// How often the program runs for a second edit of `a.txt`, when something happens after the first.
+/// Returns how often the program runs for a second edit of `a.txt`, when something happens after the first.
 fn runs_after(scope: &str, what: impl FnOnce(&Trial)) -> usize {
     let trial = logging(scope, "{project}/finder");
     trial.write("p/b.txt", "x\n");

@@ -1,4 +1,4 @@
-//! Judgements of drafts in a project of their own, by programs that are made up for them.
+//! Judges drafts in a temporary project, with programs that are made up for the tests.
 
 mod ask;
 mod canary;
@@ -25,14 +25,14 @@ struct Trial {
     policy: Policy,
     grant: ExecPermission,
     workshop: GateRuntime,
-    /// Where programs keep what they know.
+    /// The folder for the caches of programs.
     cache: Option<PathBuf>,
 }
 
 /// Finds each line with a word that begins with `bad`: the word is the code, and `graver` ones are errors.
 const FINDER: &str = r"grep -n bad | sed -n 's/^\([0-9]*\):.*\(bad[a-z]*\).*/\1:\2:seen \2/p'";
 
-/// How the output of made-up programs is read.
+/// The output format of the made-up programs.
 const LINES: &str = r"{ regex: '^(?P<line>\d+):(?P<code>\w+):(?P<message>.*)$' }";
 const FILES: &str = r"{ regex: '^(?P<file>[^:]+):(?P<line>\d+):(?P<code>\w+):(?P<message>.*)$' }";
 const TEXT: &str = "{ text: formatted, errors: '^(?P<line>\\d+):(?P<message>.*)$' }";
@@ -74,7 +74,7 @@ impl Trial {
             Policy::parse("quality.yaml", &policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
         let search = SearchPath { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
         let grant = ExecPermission::Granted(ResolvedPrograms::find(policy.commands(), &search));
-        // Its scripts write down in the project what they did.
+        // Its scripts record in the project what they did.
         let ceiling = Ceiling(Isolation::None);
         let workshop = GateRuntime { slots: Slots::new(2), ceiling, ..GateRuntime::default() };
         Trial { project, policy, grant, workshop, cache: None }
@@ -90,7 +90,7 @@ impl Trial {
         std::fs::write(path, text).unwrap();
     }
 
-    /// How often a script that writes a line to this file has run.
+    /// Returns how often a script that writes a line to this file has run.
     fn runs(&self, log: &str) -> usize {
         std::fs::read_to_string(self.path(log)).unwrap_or_default().lines().count()
     }
@@ -159,7 +159,7 @@ impl Trial {
         self.judged(path, before, after, &Watch::idle(), manner)
     }
 
-    /// Judges a new text of a file on disk by these terms.
+    /// Judges a new text of a file on disk by these rules.
     fn by_terms(&self, path: &str, after: &str, terms: &EffectiveRules<'_>) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (read(&std::fs::read_to_string(self.path(path)).unwrap()), read(after));
@@ -227,7 +227,7 @@ impl Trial {
     }
 }
 
-/// Each gate with what became of it, and why.
+/// Returns each gate with its outcome and the reason.
 fn outcomes(verdict: &Verdict) -> Vec<(&str, Outcome, &str)> {
     verdict
         .runs
@@ -236,12 +236,12 @@ fn outcomes(verdict: &Verdict) -> Vec<(&str, Outcome, &str)> {
         .collect()
 }
 
-/// The lines that refuse the draft.
+/// Returns the lines that reject the draft.
 fn blocked(verdict: &Verdict) -> Vec<usize> {
     verdict.blocking().map(|finding| finding.line).collect()
 }
 
-/// The lines of what is found, and whether that is new.
+/// Returns the lines of the findings, each with a flag that is true if it is new.
 fn found(verdict: &Verdict) -> Vec<(usize, bool)> {
     let mut found: Vec<_> = verdict.findings.iter().map(|finding| (finding.line, finding.fresh)).collect();
     found.sort_unstable();

@@ -1,4 +1,4 @@
-//! What programs find is held against what they found before the edit.
+//! Findings of programs are compared with those before the edit.
 
 use super::*;
 
@@ -94,7 +94,7 @@ fn what_an_edit_breaks_in_another_file_blocks_and_what_was_broken_there_does_not
     assert_eq!((blocked(&again).len(), again.findings.len()), (0, 2));
 }
 
-/// Finds bad words, but of a text with an open bracket says only that, by this command.
+/// Finds bad words, but in a text with an open bracket reports only that, with this command.
 fn parsing(on_fault: &str) -> Trial {
     let script =
         format!("cat > \"$0.text\"; if grep -q 'x = (' < \"$0.text\"; then {on_fault}; else {FINDER} < \"$0.text\"; fi")
@@ -138,7 +138,7 @@ fn a_run_that_fails_as_before_brings_nothing_whatever_the_time_it_took() {
     let varying = "echo started; cat > /dev/null; echo \"FAILED adds in /tmp/run.$$ at 0x$$ after 0.$$s\"; echo took $$ms; exit 1";
     let told = by_exit_code(varying, "x\n", "y\n");
     assert!(!told.refuses() && !told.findings[0].fresh, "{:?}", told.findings);
-    // The control: another failure, in an output that is alike otherwise.
+    // The control: another failure with otherwise similar output.
     let another = "if grep -q y; then echo FAILED takes; else echo FAILED adds; fi; exit 1";
     let told = by_exit_code(another, "x\n", "y\n");
     assert!(told.refuses() && told.findings[0].message.contains("FAILED takes"), "{:?}", told.findings);

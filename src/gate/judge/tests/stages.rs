@@ -1,4 +1,4 @@
-//! In which order gates are asked, and what becomes of those that are not.
+//! The order in which gates run, and the outcomes of those that do not.
 
 use std::sync::{Arc, Mutex};
 
@@ -52,7 +52,7 @@ fn no_program_is_asked_about_a_draft_that_a_gate_in_process_refuses() {
     let define = Define::default().gate("finder", log, LINES, "").gate("mender", log, TEXT, "role: fix");
     let trial = define.policy("{ tool: mender }, { tool: finder }, { tool: syntax }", "");
     let told = trial.judge("a.json", None, "{");
-    let why = "syntax refuses the draft already";
+    let why = "syntax already rejects the draft";
     assert_eq!(
         outcomes(&told),
         [

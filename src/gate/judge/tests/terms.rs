@@ -1,4 +1,4 @@
-//! What the policy says of findings: level, how grave they must be, which count, which gates are required.
+//! The policy's rules about findings: level, minimum severity, baseline, required gates.
 
 use super::*;
 

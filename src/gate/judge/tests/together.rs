@@ -1,11 +1,11 @@
-//! All drafts of a call are one tree, on which a program that looks at the whole project is run once.
+//! All drafts of a call form one tree, and a program that looks at the whole project runs once on it.
 
 use super::*;
 
 /// Finds, in the folder that is named, each line of a text with a word that begins with `bad`, and notes that it ran.
 const GREP: &str = r"echo run >> {project}/log; cd $1; grep -Rn bad --include=*.txt . | sed -n 's/^\.\/\([^:]*:[0-9]*\):.*\(bad[a-z]*\).*/\1:\2:seen \2/p'";
 
-/// A project-wide gate that runs this script, with these words behind it.
+/// A project-wide gate that runs this script, with these arguments.
 fn trial(script: &str, words: &str, more: &str) -> Trial {
     let script = script.replace('\'', "''");
     Trial::new(&format!(
@@ -19,7 +19,8 @@ fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("f{number:02}.txt")).collect()
 }
 
-/// How often the program runs for so many drafts, which it finds nothing in, and for the next call with as many.
+/// Returns how often the program runs for this many drafts in which it finds nothing, and for the next call
+/// with as many.
 fn runs(script: &str, words: &str, count: usize) -> [usize; 2] {
     let (trial, names) = (trial(script, words, "canary: bad"), names(count));
     ["x\n", "y\n"].map(|text| {
@@ -38,7 +39,7 @@ fn one_run_and_one_canary_serve_all_drafts_of_a_call() {
         assert_eq!(runs(GREP, "'{root}', '{paths}'", count), [2, 1], "{count} drafts, told all files");
     }
     assert_eq!(runs(GREP, "'{root}', '{folders}'", 5), [2, 1], "told the folders");
-    // The control: one that is told a single file is run for each.
+    // The control: a program that gets a single file runs for each.
     assert_eq!(runs(GREP, "'{root}', '{path}'", 5), [10, 5]);
 }
 
@@ -50,7 +51,8 @@ fn a_single_folder_is_one_run_and_another_folder_is_another() {
     assert_eq!(trial.runs("log"), 2);
 }
 
-/// Each finding with the draft for which it is told, its file, its line, and whether it is new.
+/// Returns each finding with the draft that it is reported for, its file, its line, and a flag that is true
+/// if it is new.
 fn told(verdicts: &[Verdict]) -> Vec<(usize, Option<&str>, usize, bool)> {
     let all = verdicts.iter().enumerate();
     all.flat_map(|(at, told)| {
@@ -77,7 +79,7 @@ fn findings_are_shared_out_by_their_files_and_told_once() {
 
 #[test]
 fn what_one_draft_breaks_in_another_or_beside_them_refuses_the_call() {
-    // A call of f is bad where a.txt no longer has it.
+    // A call of f is bad if a.txt no longer defines it.
     let script =
         "cd $1; grep -q f a.txt || for file in b.txt other.txt; do echo $file:1:undefined:no f; done";
     let trial = trial(script, "'{root}'", "");
@@ -108,7 +110,7 @@ fn a_file_that_the_program_leaves_alone_is_broken_and_the_others_are_not() {
 
 #[test]
 fn each_text_of_a_canary_is_tried_for_all_drafts_that_are_left() {
-    // Nothing is judged behind `stop`, `off.txt` is only parsed, and `unread.txt` not even that.
+    // Nothing is checked after `stop`, `off.txt` is only parsed, and `unread.txt` is not even read.
     let script = "echo run >> {project}/log; cd $1; for file in *.txt; do awk -v file=$file 'file == \"unread.txt\" || /^stop/ { exit } \
                   /^worse/ { print file \":\" FNR \":worse:no syntax\" } \
                   file != \"off.txt\" && /^bad/ { print file \":\" FNR \":bad:seen\" }' $file; done";
@@ -132,7 +134,8 @@ fn a_list_of_files_with_one_that_cannot_be_looked_at_is_asked_about_one_by_one()
     assert_eq!(outcomes, [Outcome::Found, Outcome::Broken]);
 }
 
-/// Judges new files by a gate that lists them and runs this script; how often it ran, and what became of each file.
+/// Judges new files by a gate that lists them and runs this script; returns the number of runs and the
+/// outcome of each file.
 fn listed(names: &[String], script: &str) -> (usize, Vec<Outcome>) {
     let trial = trial(&format!("echo run >> {{project}}/log; {script}"), "'{paths}'", "");
     let drafts: Vec<_> = names.iter().map(|name| (name.as_str(), None, "x\n")).collect();
@@ -147,7 +150,7 @@ fn a_list_that_fails_is_halved_until_the_file_is_found_that_it_fails_on() {
     let broken: Vec<usize> = (0..64).filter(|at| outcomes[*at] == Outcome::Broken).collect();
     assert_eq!(broken, [37]);
     assert!(outcomes.iter().filter(|outcome| **outcome == Outcome::Passed).count() == 63, "{outcomes:?}");
-    // One by one it would be 65.
+    // Separate runs for each file would be 65.
     assert_eq!(runs, 13, "the whole list, and two halves at each of six steps");
 }
 
@@ -161,7 +164,7 @@ fn a_list_that_is_too_long_is_halved_until_it_is_short_enough() {
 fn a_program_that_fails_on_every_file_is_not_run_for_each() {
     let (runs, outcomes) = listed(&names(99), "exit 9");
     assert_eq!((runs, outcomes), (65, vec![Outcome::Broken; 99]));
-    // The control: a few files are each asked about alone in the end.
+    // The control: the program runs for each of a few files in the end.
     assert_eq!(listed(&names(4), "exit 9"), (7, vec![Outcome::Broken; 4]));
 }
 
@@ -181,7 +184,7 @@ fn a_file_of_a_list_that_is_not_proven_has_the_others_not_asked_about_again() {
 
 #[test]
 fn files_on_disk_that_are_asked_about_alone_are_held_against_the_tree_before() {
-    // A list with the odd file fails. What b.txt calls is no longer in a.txt, and both are changed.
+    // A list with this file fails. The name that b.txt uses is no longer in a.txt, and both are changed.
     let script = "root=$1; shift; for file in \"$@\"; do case $file in *odd*) exit 9;; esac; done; \
                   cd $root; grep -q f a.txt || echo b.txt:1:undefined:no f";
     let judge = |a: &str| {
@@ -237,11 +240,11 @@ fn a_project_that_fails_in_another_file_has_no_broken_gate() {
     let trial = trial(script, "'{root}'", "canary: bad");
     trial.write("lib.txt", "bad\n");
     let verdict = |text| trial.judge_together(&[("a.txt", Some("x\n"), text)], OnDisk::Before).remove(0);
-    let hidden = "the project fails in other files, so this one may not have been looked at";
+    let hidden = "the project fails in other files, so this one may not have been checked";
     let told_first = verdict("y\n");
     assert_eq!(outcomes(&told_first), [("finder", Outcome::Found, hidden)]);
     assert!(!told_first.refuses());
-    // The control: where nothing fails, the same program is seen to work, and a draft that fails is refused.
+    // The control: if nothing fails, the same program is seen to work, and a draft that fails is rejected.
     trial.write("lib.txt", "x\n");
     assert_eq!(outcomes(&verdict("z\n")), [("finder", Outcome::Passed, "")]);
     assert!(verdict("bad\n").refuses());
@@ -249,7 +252,7 @@ fn a_project_that_fails_in_another_file_has_no_broken_gate() {
 
 #[test]
 fn files_on_disk_are_held_against_the_tree_before() {
-    // What b.txt calls is no longer in a.txt, and both are changed: neither fault was there before.
+    // The name that b.txt uses is no longer in a.txt, and both are changed: neither fault was there before.
     let script = "cd $1; grep -q f a.txt || echo b.txt:1:undefined:no f";
     let trial = trial(script, "'{root}'", "");
     let drafts = [("a.txt", Some("f\n"), "g\n"), ("b.txt", Some("f()\n"), "f() \n")];
@@ -309,7 +312,7 @@ fn a_target_folder_that_stays_never_answers_for_another_text() {
     let alone = |after: &str| trial.judge_together(&[("src/lib.rs", Some(number), after)], OnDisk::Before);
     assert_eq!(passed(&alone("pub fn g() -> i32 { d::f() + 1 }\n")), [(Outcome::Passed, false)]);
     assert!(alone("pub fn g() -> String { d::f() }\n\n")[0].refuses());
-    // The control: without the record of what was shown, cargo answers for the draft of before.
+    // The control: without the record of shown texts, cargo answers for the earlier draft.
     both();
     let targets = std::fs::read_dir(cache.path().join("cargo-check")).unwrap();
     for target in targets {
@@ -337,8 +340,8 @@ fn all_modules_of_a_crate_are_tried_in_one_run_of_cargo() {
     assert_eq!(outcomes, [[Outcome::Passed; 6].as_slice(), &[Outcome::Broken]].concat(), "{told:?}");
 }
 
-/// How often a program runs for a draft, after what was done with the trial, in a process that finds what an earlier one
-/// wrote down; with the folder for that, and without.
+/// Returns how often a program runs for a draft, after a change to the project, in a process that can read
+/// the proofs that an earlier one saved; with a folder for them, and without.
 fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
     [true, false].map(|is_kept| {
         let folder = tempfile::tempdir().unwrap();
@@ -368,7 +371,7 @@ fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
 
 #[test]
 fn a_proof_outlasts_the_process_until_something_may_lead_the_program_past_the_file() {
-    // The control beside each: where nothing is written down, the canary is tried anew.
+    // The control for each: if nothing was saved, the canary is tried again.
     assert_eq!(runs_again("y\n", |_| {}), [1, 2]);
     assert_eq!(runs_again("y\n", |trial| trial.write("other.txt", "import a\nmore\n")), [1, 2]);
     assert_eq!(runs_again("# ignore this file\n", |_| {}), [2, 2], "a directive");
@@ -382,7 +385,7 @@ fn a_proof_outlasts_the_process_until_something_may_lead_the_program_past_the_fi
 
 #[test]
 fn a_proof_of_a_gate_that_looks_at_the_project_outlasts_its_minute() {
-    // The control: one that looks at a file may rest on more than is known of it.
+    // The control: the answer of a program that looks at one file may depend on unknown inputs.
     for (scope, runs) in [("project", 1), ("file", 2)] {
         let define = Define::default();
         let log = format!("echo run >> '{{project}}/log'; {FINDER}");
@@ -396,7 +399,7 @@ fn a_proof_of_a_gate_that_looks_at_the_project_outlasts_its_minute() {
         assert_eq!([judge("x\n"), judge("y\n")], [2, 1]);
         trial.workshop.proofs.age(std::time::Duration::from_secs(61));
         assert_eq!(judge("z\n"), runs, "{scope}");
-        // A directive in the draft is tried at once, and not after a minute.
+        // A directive in the draft causes a trial at once, not after a minute.
         assert_eq!(judge("# nocheck\n"), 2, "{scope}");
     }
 }
@@ -434,7 +437,7 @@ fn a_draft_that_comes_and_goes_is_judged_each_time_by_its_own_text() {
     let (good, bad) = ("pub fn g() -> i32 { d::f( )}\n", "pub fn g() -> u32 { d::f() }\n");
     assert_eq!((good.len(), bad.len()), (disk.len(), disk.len()));
     for (at, text) in [good, bad, good, bad, bad, good, bad].into_iter().enumerate() {
-        // Nothing is answered from memory.
+        // No answer comes from the cache.
         trial.workshop = GateRuntime { ceiling: Ceiling(Isolation::None), ..GateRuntime::default() };
         let told = trial.judge_together(&[("src/lib.rs", Some(disk), text)], OnDisk::Before);
         assert_eq!(told[0].refuses(), text == bad, "{at}: {told:?}");
@@ -451,7 +454,7 @@ fn a_file_on_disk_that_was_replaced_by_an_older_one_is_compiled_anew() {
             trial.write("d/src/lib.rs", text);
             let file = std::fs::File::open(trial.path("d/src/lib.rs")).unwrap();
             file.set_modified(hour_ago).unwrap();
-            // What was replaced within a tick before a run is seen by the run after it.
+            // A file that was replaced within a clock tick before a run is seen by the run after it.
             std::thread::sleep(std::time::Duration::from_millis(50));
         };
         let judge = |text: &str| {
@@ -463,7 +466,7 @@ fn a_file_on_disk_that_was_replaced_by_an_older_one_is_compiled_anew() {
         std::thread::sleep(std::time::Duration::from_millis(20));
         disk("pub fn f(_: i32) -> i32 { 1 }\n");
         if forgets {
-            // As if nobody knew when the last run was.
+            // As if the time of the last run was unknown.
             for target in targets(cache.path()) {
                 let record = target.join(".lockgate-shown.json");
                 let text = std::fs::read_to_string(&record).unwrap();
@@ -488,14 +491,14 @@ fn one_of_two_calls_waits_for_the_target_folder_and_says_so_when_its_time_is_up(
         let before = "pub fn g() -> i32 { d::f() }\n";
         trial.judge_together(&[("src/lib.rs", Some(before), text)], OnDisk::Before).remove(0)
     };
-    // Two at once: one after the other, both are judged by their own text.
+    // Two concurrent runs happen one after the other, and both are judged by their own text.
     let (good, bad) = std::thread::scope(|scope| {
         let good = scope.spawn(|| judge("pub fn g() -> i32 { d::f() + 1 }\n"));
         let bad = scope.spawn(|| judge("pub fn g() -> u32 { d::f() + 1 }\n"));
         (good.join().unwrap(), bad.join().unwrap())
     });
     assert_eq!((good.runs[0].outcome, good.refuses(), bad.refuses()), (Outcome::Passed, false, true));
-    // A run that does not end, as another process has it.
+    // A run of another process that does not end.
     let held: Vec<_> = targets(cache.path())
         .into_iter()
         .map(|target| {

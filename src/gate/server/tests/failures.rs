@@ -70,7 +70,7 @@ fn a_program_without_a_server_is_not_one_that_died() {
     for number in 0..2 {
         let (outcome, why) = became(&trial.judge("a.txt", Some(""), &format!("bad {number}\n")));
         assert_eq!(outcome, Outcome::Found);
-        let told = "its program does not run as a language server: it ended with exit code 2; it said: error: unrecognized subcommand 'server'; its command was asked instead";
+        let told = "its program does not run as a language server: it ended with exit code 2; it said: error: unrecognized subcommand 'server'; its command was run instead";
         assert_eq!(why, told);
     }
     assert_eq!(trial.noted("started").len(), 1, "it is not started again at once");

@@ -27,7 +27,7 @@ fn its_command_is_asked_where_no_server_is_kept() {
     let alone = Trial::with("pull", Has::ServerAlone, "", PoolLimits::default());
     let alone = Trial { workshop: unkept(), ..alone };
     let (outcome, why) = became(&alone.judge("a.txt", None, "bad\n"));
-    assert_eq!((outcome, why.as_str()), (Outcome::Unavailable, "no server is kept here"));
+    assert_eq!((outcome, why.as_str()), (Outcome::Unavailable, "servers are not kept running"));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn new_files_that_nothing_imports_are_seen_by_a_server_that_resolves_imports_on_
             if more == "unimported" && !by_server {
                 let why = became(&verdicts[0]).1;
                 assert!(why.contains("fresh.py, which is not on disk and which "), "{why}");
-                assert!(why.ends_with(" may import; its command was asked instead"), "{why}");
+                assert!(why.ends_with(" may import; its command was run instead"), "{why}");
             }
         }
     }
@@ -219,7 +219,7 @@ fn the_draft_of_a_configuration_is_not_seen_by_a_server() {
         let verdicts = trial.together(&call(name));
         assert_eq!(trial.runs() > 0, runs, "{name}");
         let told =
-            format!("cannot be shown the draft of its configuration {name}; its command was asked instead");
+            format!("cannot be shown the draft of its configuration {name}; its command was run instead");
         assert_eq!(became(&verdicts[0]).1.contains(&told), runs, "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! Edits of files that did not parse before: steps of a repair, edits beside an old fault, and new faults.
+//! Edits of files that did not parse before: steps of a repair, edits next to an old fault, and new faults.
 
 use super::Case;
 
@@ -18,12 +18,12 @@ pub(super) const CASES: &[Case] = &[
         &[4],
     ),
     // Steps of a repair.
-    ("a.py", "one of two mended", "x = (]\ny = 1\nz = [)\n", "x = ()\ny = 1\nz = [)\n", &[]),
-    ("a.py", "the second of two mended", "x = (]\ny = 1\nz = [)\n", "x = (]\ny = 1\nz = []\n", &[]),
+    ("a.py", "one of two fixed", "x = (]\ny = 1\nz = [)\n", "x = ()\ny = 1\nz = [)\n", &[]),
+    ("a.py", "the second of two fixed", "x = (]\ny = 1\nz = [)\n", "x = (]\ny = 1\nz = []\n", &[]),
     ("a.py", "still broken in the same place", "x = 1\ndef f(:\n    a\n", "x = 1\ndef f(b:\n    a\n", &[]),
     (
         "a.rs",
-        "one mended, the next comes to light",
+        "one fixed, the next comes to light",
         "let a;\nfn f() {}\nlet b;\n",
         "\nfn f() {}\nlet b;\n",
         &[],
@@ -37,32 +37,32 @@ pub(super) const CASES: &[Case] = &[
     ),
     (
         "a.rs",
-        "two mended, one left above",
+        "two fixed, one left above",
         "fn f() {\n let = 1;\n}\nfn g() {\n",
         "fn f() {\n let = 1;\n}\nfn g() {}\n",
         &[],
     ),
     (
         "a.js",
-        "one mended, the next comes to light",
+        "one fixed, the next comes to light",
         "let = 1;\na();\nlet = 2;\n",
         "let x = 1;\na();\nlet = 2;\n",
         &[],
     ),
-    ("a.json", "one mended, the next comes to light", "[1 2,\n3,\n4 5]\n", "[1, 2,\n3,\n4 5]\n", &[]),
-    ("a.json", "the hidden one mended first", "[1 2,\n3,\n4 5]\n", "[1 2,\n3,\n4, 5]\n", &[]),
+    ("a.json", "one fixed, the next comes to light", "[1 2,\n3,\n4 5]\n", "[1, 2,\n3,\n4 5]\n", &[]),
+    ("a.json", "the hidden one fixed first", "[1 2,\n3,\n4 5]\n", "[1 2,\n3,\n4, 5]\n", &[]),
     ("a.json", "the hidden one touched, still broken", "[1 2,\n3,\n4 5 6]\n", "[1, 2,\n3,\n4, 5 6]\n", &[]),
-    ("a.toml", "one mended, the next comes to light", "a =\nb = 1\nc =\n", "a = 1\nb = 1\nc =\n", &[]),
+    ("a.toml", "one fixed, the next comes to light", "a =\nb = 1\nc =\n", "a = 1\nb = 1\nc =\n", &[]),
     (
         "a.yaml",
-        "one mended, the next comes to light",
+        "one fixed, the next comes to light",
         "a: b: c\nd: 1\ne: f: g\n",
         "a: b\nd: 1\ne: f: g\n",
         &[],
     ),
     (
         "a.go",
-        "one of two mended",
+        "one of two fixed",
         "package a\n\nvar a = \n\nvar b int\n\nvar c = )\n",
         "package a\n\nvar a = 1\n\nvar b int\n\nvar c = )\n",
         &[],
@@ -74,7 +74,7 @@ pub(super) const CASES: &[Case] = &[
         "a = \"\"\"b\"\"\"\nc = 1\nd = (]\n",
         &[],
     ),
-    // Edits beside an old fault.
+    // Edits next to an old fault.
     ("a.py", "a good line elsewhere", "x = (]\ny = 1\nz = 2\n", "x = (]\ny = 1\nz = 3\n", &[]),
     (
         "a.rs",
@@ -114,7 +114,7 @@ pub(super) const CASES: &[Case] = &[
     ("a.py", "the old fault moved down", "x = (]\n", "import a\n\nx = (]\n", &[]),
     ("a.py", "the old fault moved away", "x = (]\na\nb\nc\nd\n", "a\nb\nc\nd\nx = (]\n", &[]),
     ("a.sh", "the old fault moved down", "if a; then\nb )\nfi\n", "# c\nif a; then\nb )\nfi\n", &[]),
-    // Something new.
+    // New faults.
     (
         "a.py",
         "an open bracket far from the old fault",
@@ -124,7 +124,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     ("a.py", "a second copy", "x = (]\ny = 1\nz = 2\n", "x = (]\ny = 1\nx = (]\nz = 2\n", &[3]),
     ("a.py", "a break elsewhere", "x = (]\na\nb\ny = 1\n", "x = (]\na\nb\ny = = 1\n", &[4]),
-    ("a.py", "one mended, another broken", "x = (]\na\nb\ny = 1\n", "x = ()\na\nb\ny = = 1\n", &[4]),
+    ("a.py", "one fixed, another broken", "x = (]\na\nb\ny = 1\n", "x = ()\na\nb\ny = = 1\n", &[4]),
     (
         "a.py",
         "an indentation broken elsewhere",

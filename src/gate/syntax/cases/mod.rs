@@ -1,4 +1,4 @@
-//! What an edit may do to a file, case by case.
+//! Tests of edits that keep, fix or break the syntax of a file.
 
 mod broken;
 mod sound;
@@ -17,7 +17,7 @@ pub(super) fn buffer(text: &str) -> Buffer {
     Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap()
 }
 
-/// Judges a text by the syntax gate alone, against the text before it.
+/// Judges a text with the syntax gate alone, against the text before it.
 pub(super) fn judged(path: &str, before: Option<&str>, after: &str) -> Verdict {
     judged_by(path, before, after, Level::Block, Duration::from_secs(60), &Watch::idle())
 }
@@ -62,7 +62,7 @@ fn syntax() -> Arc<Gate> {
     Arc::clone(Catalogue::embedded().find("syntax").unwrap())
 }
 
-/// Language, what happens, the file before and after, and the lines that are refused.
+/// A path, a description, the file before and after, and the lines with blocking findings.
 type Case = (&'static str, &'static str, &'static str, &'static str, &'static [usize]);
 
 fn check(cases: &[Case]) {
@@ -125,7 +125,7 @@ const CHART: &str = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ includ
                      {{- include \"chart.labels\" . | nindent 4 }}\nspec:\n  {{- if .Values.ports }}\n  ports: []\n  \
                      {{- end }}\n";
 
-/// What became of the gate for a new file.
+/// Returns the outcome of the gate for a new file, and the number of blocking findings.
 fn outcome(path: &str, text: &str) -> (Outcome, usize) {
     let verdict = judged(path, None, text);
     (verdict.runs[0].outcome, verdict.blocking().count())
@@ -150,10 +150,10 @@ fn a_template_is_not_judged_as_what_becomes_of_it() {
     ] {
         assert_eq!(outcome(path, text), unavailable, "{path}\n{text}");
     }
-    // What the grammar of CSS says of the tags only warns.
+    // Faults of the CSS grammar at the tags only warn.
     let css = "a {\n  {% if a %}\n  color: red;\n  {% endif %}\n}\n";
     assert_eq!(outcome("a.css", css), (Outcome::Found, 0));
-    // An edit of one is not judged either.
+    // An edit of a template is not judged either.
     let verdict = judged("a.yaml", Some("name: {{ a }}-x\n"), "name: {{ b }}-x\n");
     assert_eq!(verdict.runs[0].outcome, Outcome::Unavailable);
 }
@@ -162,7 +162,7 @@ fn a_template_is_not_judged_as_what_becomes_of_it() {
 fn a_fault_beside_the_tags_of_a_template_is_found() {
     let found = (Outcome::Found, 1);
     for (path, text) in [
-        // Ansible wants such a value quoted.
+        // Ansible requires quotes around such a value.
         ("playbook.yaml", "- name: {{ user }}-x\n"),
         ("rules.yaml", "a: \"{{ $labels.a }}\"\nb: [1\n"),
         ("rules.yaml", "a: |\n  {{- range .Alerts }}\n  {{ end }}\nb: c: d\n"),
@@ -195,7 +195,7 @@ fn keys_that_stand_twice_only_warn() {
         let verdict = judged(path, Some(before), after);
         let [found] = &verdict.findings[..] else { panic!("{path}: {:?}", verdict.findings) };
         assert_eq!((found.severity, found.fresh, found.blocking), (Severity::Warning, true, false), "{path}");
-        assert!(found.message.contains("`a` stands twice"), "{}", found.message);
+        assert!(found.message.contains("duplicate key `a`"), "{}", found.message);
         let verdict = judged(path, Some(after), &format!("{after}\n"));
         assert!(verdict.findings.iter().all(|found| !found.fresh), "{path}: it stood there before");
         assert_eq!(judged(path, None, before).runs[0].outcome, Outcome::Passed, "{path}");

@@ -1,22 +1,22 @@
-//! Tells lines that begin with an operator from lines with a diff mark.
+//! Distinguishes lines that begin with an operator from lines with a diff mark.
 //!
-//! A diff has its marks in column 1 and the indentation behind them, or lines that stood there before. An operator joins
-//! its line to the one before; the grammar says so where there is one.
+//! A diff has its marks in column 1, before the indentation or before lines of the old text. An operator joins its line to
+//! the one above; the grammar shows this, if the language has one.
 
 use super::marked;
 use crate::gate::damage::text_pair::TextPair;
 use crate::gate::delta::ReplacedLines;
 
-/// The most lines of an expression that are looked at, each of which costs a way through the tree.
+/// The most lines of an expression that are checked; each needs one descent through the tree.
 const MOST_LINES: usize = 200;
 
-/// Words with which a clause or a statement of SQL begins, so that no operand does.
+/// Words that begin a clause or a statement of SQL, and so never an operand.
 const SQL_HEADS: [&str; 32] = [
     "select", "insert", "update", "delete", "create", "alter", "drop", "from", "where", "join", "left",
     "right", "inner", "outer", "full", "cross", "group", "order", "having", "and", "or", "set", "values",
     "union", "with", "begin", "commit", "grant", "limit", "on", "when", "end",
 ];
-/// Words that may follow an operand of SQL.
+/// Words that may follow an operand in SQL.
 const SQL_TAILS: [&str; 20] = [
     "as", "from", "then", "else", "end", "and", "or", "where", "collate", "is", "in", "not", "between",
     "like", "over", "asc", "desc", "group", "order", "having",
@@ -24,11 +24,11 @@ const SQL_TAILS: [&str; 20] = [
 
 #[cfg(test)]
 thread_local! {
-    /// True where a test shows what is found without this module.
+    /// Set by a test that disables this module.
     pub(super) static IS_OFF: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Returns true where every marked line of a run begins with an operator, and none stood there before without it.
+/// True if every marked line of a run begins with an operator, and none was in the replaced lines without it.
 pub(super) fn are_operators(scene: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> bool {
     #[cfg(test)]
     if IS_OFF.get() {
@@ -48,9 +48,9 @@ fn is_operator(scene: &TextPair<'_>, line: usize, rest: &str) -> bool {
     let is_spaced = rest.starts_with(' ');
     match scene.language() {
         "sql" => is_spaced && is_sql_operand(above, rest),
-        // The grammar does not read the body of a macro.
+        // The grammar does not parse the body of a macro.
         "c" | "cpp" if above.ends_with('\\') => is_spaced,
-        // Without semicolons a new statement is joined to the line above as well, but nobody puts a space there.
+        // Without semicolons the grammar also joins a new statement to the line above, but it has no space after the mark.
         "javascript" | "typescript" => {
             (is_spaced || rest.trim_end().ends_with(';')) && joins_in_tree(scene, line, above)
         }
@@ -58,19 +58,19 @@ fn is_operator(scene: &TextPair<'_>, line: usize, rest: &str) -> bool {
     }
 }
 
-/// The text of the nearest line above that is not blank.
+/// Returns the text of the nearest line above that is not blank.
 fn above<'a>(scene: &TextPair<'a>, line: usize) -> Option<&'a str> {
     let after = scene.after;
     (1..line).rev().map(|line| after.text(line).trim_end()).find(|text| !text.trim().is_empty())
 }
 
-/// Tells whether the mark of a line is an operator in the tree, whose left operand ends on a line before.
+/// True if the mark of a line is an operator in the tree, and its left operand ends on an earlier line.
 fn joins_in_tree(scene: &TextPair<'_>, line: usize, above: &str) -> bool {
     let Some(tree) = scene.tree() else { return false };
     let start = scene.after.span(line).start;
     let root = tree.root_node();
     let Some(mark) = root.descendant_for_byte_range(start, start + 1) else { return false };
-    // From the root down: a node of tree-sitter has to look for its parent from there.
+    // Descend from the root: to find a parent, tree-sitter would start at the root for each node.
     let (mut outer, mut node) = (root, root);
     while let Some(next) = node.child_with_descendant(mark).filter(|next| *next != mark) {
         (outer, node) = (node, next);
@@ -87,13 +87,13 @@ fn joins_in_tree(scene: &TextPair<'_>, line: usize, above: &str) -> bool {
     if node.kind().starts_with("binary_") {
         return node.start_byte() < start;
     }
-    // A sign stands behind an operator, or, where it can be no mark of a new line, behind what opens a list.
+    // A sign follows an operator. A `-` may also follow an opening bracket, a comma or `=`.
     let is_sign = node.start_byte() == start && node.kind().starts_with("unary_");
     let is_right = outer.kind().starts_with("binary_") && outer.child_by_field_name("right") == Some(node);
     is_sign && (is_right || mark.kind() == "-" && above.ends_with(['(', '[', ',', '=']))
 }
 
-/// Tells whether a line goes on with the expression of the line above, as far as the words show.
+/// True if the words of a line show that it continues the expression of the line above.
 fn is_sql_operand(above: &str, rest: &str) -> bool {
     let rest = rest.trim().to_lowercase();
     let mut words = rest.split_whitespace();
