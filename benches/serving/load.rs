@@ -222,7 +222,7 @@ impl Load {
                 self.broken(format!("edit {number} was there before it was made"));
             }
         }
-        if memmem::find(&answered.body, b"carried over from").is_some() {
+        if memmem::find(&answered.body, b"rebased from").is_some() {
             count(&self.seen.rebased);
         }
         let id = field(&answered.body, "edit_id").map(str::to_owned);

@@ -27,7 +27,7 @@ const MOST_OF_ONE: usize = 3;
 pub struct ContextQuery<'q> {
     /// The name of a symbol.
     pub symbol: Option<&'q str>,
-    /// Search words.
+    /// The words to search for; `None` without a search.
     pub query: Option<&'q str>,
     /// The file from which distances are measured.
     pub near: Option<&'q str>,
@@ -47,7 +47,7 @@ impl ContextQuery<'_> {
 pub struct AnswerInput<'s> {
     /// The file whose outline is requested.
     pub target: Option<(&'s VersionedText, Option<&'s Tags>)>,
-    /// The project summary.
+    /// The project summary; `None` if it is not requested.
     pub project: Option<ProjectSummary>,
     /// Notes for the caller on how the inputs were read.
     pub notes: Vec<String>,

@@ -8,7 +8,7 @@ pub(super) const TOKEN: usize = 4;
 const AROUND: usize = 130;
 /// Bytes of a version, with its quotes and separators.
 const VERSION_BYTES: usize = 18;
-/// Digits of a number.
+/// Bytes reserved for each number in a response.
 const NUMBER: usize = 8;
 
 /// Bytes reserved for notes on omissions, which are needed when nothing else fits.
@@ -29,7 +29,6 @@ impl ByteBudget {
         ByteBudget { left: all - notes, notes }
     }
 
-    /// The remaining bytes.
     pub(super) fn left(&self) -> usize {
         self.left
     }

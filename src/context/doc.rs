@@ -9,7 +9,7 @@ const LONGEST: usize = 200;
 /// The maximum number of bytes examined of a declaration, or above one.
 const LOOKED_AT: usize = 4_096;
 
-/// Comment markers, longest first.
+/// Comment markers; a longer one comes before its prefixes.
 const OPENERS: [&str; 10] = ["<!--", "/**", "/*!", "///", "//!", "--", "/*", "//", "*/", "#"];
 
 /// Returns the declaration from `head`, on one line and without its body.

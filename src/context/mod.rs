@@ -44,7 +44,7 @@ pub fn reads(language: &str) -> bool {
 /// The answer to a context query. Parts that were not requested are empty or `None`.
 #[derive(Debug, Default)]
 pub struct CodeContext {
-    /// The requested file.
+    /// The requested file and its outline; `None` if no file was requested.
     pub target: Option<TargetFile>,
     /// The definitions of the requested symbol, most relevant first; `None` if no symbol was requested.
     pub definitions: Option<Vec<CodeSymbol>>,
@@ -55,7 +55,7 @@ pub struct CodeContext {
     pub found: Option<Vec<CodeSymbol>>,
     /// The definitions of the names that the file uses, nearest first.
     pub uses: Vec<CodeSymbol>,
-    /// The project summary.
+    /// The project summary; `None` if it was not requested.
     pub project: Option<ProjectSummary>,
     /// The versions of the files that are shown, except the requested one.
     pub versions: BTreeMap<String, Version>,
@@ -74,26 +74,26 @@ pub struct TargetFile {
     pub path: String,
     /// The version of its whole text.
     pub version: Version,
-    /// The number of lines.
+    /// The number of lines in its text.
     pub lines: usize,
     /// Its symbols, in text order.
     pub outline: Vec<CodeSymbol>,
 }
 
-/// A symbol where it is defined.
+/// A symbol and its definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeSymbol {
     /// Its file; empty if the response states the file once for all symbols.
     pub file: String,
     /// Its name with the names around it, as in `Class.method`; `within` accepts it.
     pub name: String,
-    /// Its kind.
+    /// The kind of symbol, such as a function or a class.
     pub kind: SymbolKind,
     /// Its first line, from 1, which may be that of a decorator or comment.
     pub start_line: usize,
     /// The line with its name.
     pub line: usize,
-    /// Its last line.
+    /// Its last line, from 1 and inclusive.
     pub end_line: usize,
     /// Its declaration, on one line.
     pub signature: String,
@@ -106,9 +106,9 @@ pub struct CodeSymbol {
 /// A line that uses a symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// Its file.
+    /// The path of the file that contains the line.
     pub file: String,
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
     /// The text of the line.
     pub text: String,

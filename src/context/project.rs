@@ -50,7 +50,7 @@ const IMPORTANT: [&str; 34] = [
 /// A summary of a project.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ProjectSummary {
-    /// The number of files.
+    /// The number of files in all folders.
     pub files: usize,
     /// Its folders, those nearest to the root first.
     pub folders: Vec<FolderSummary>,

@@ -22,7 +22,7 @@ pub struct Tags {
     pub language: &'static str,
     /// The symbols that it defines, in text order.
     pub definitions: Vec<Tag>,
-    /// The number of lines.
+    /// The number of lines in the text.
     pub lines: u32,
     /// Set when its uses are known as well.
     pub whole: bool,
@@ -32,16 +32,16 @@ pub struct Tags {
     pub(super) bound: HashSet<String>,
 }
 
-/// A symbol where it is defined.
+/// A symbol and its definition.
 #[derive(Debug, Clone)]
 pub struct Tag {
     /// Its name relative to the symbol around it.
     pub part: String,
-    /// Its kind.
+    /// The kind of symbol, such as a function or a class.
     pub kind: SymbolKind,
     /// The index of the symbol around it.
     pub around: Option<usize>,
-    /// Its location.
+    /// The lines of the symbol and the offsets of its parts.
     pub location: SymbolLocation,
     /// The words of its name, its signature and its doc; those of the name come first.
     pub words: Vec<String>,
@@ -56,7 +56,7 @@ pub struct SymbolLocation {
     pub line: u32,
     /// The first line, which may be that of a decorator or comment.
     pub first: u32,
-    /// The last line.
+    /// The last line of the symbol, inclusive.
     pub last: u32,
     /// The offset where its declaration begins.
     pub head: u32,

@@ -51,7 +51,7 @@ struct Keys {
     sure: HashSet<u32>,
     /// The ones that import it, after which its bare name refers to it.
     imports: HashSet<u32>,
-    /// Its bare name.
+    /// The key of its bare name, without a qualifier.
     plain: Option<u32>,
     /// Its name as a member of something.
     member: Option<u32>,

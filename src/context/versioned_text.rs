@@ -21,7 +21,7 @@ impl VersionedText {
         VersionedText { rows: LineStarts::new(&view), view, version }
     }
 
-    /// The text.
+    /// Returns the text, whose line ends are `\n`.
     pub fn view(&self) -> &str {
         &self.view
     }
@@ -31,7 +31,6 @@ impl VersionedText {
         self.version
     }
 
-    /// The number of lines.
     pub(super) fn lines(&self) -> usize {
         usize::try_from(self.rows.count).unwrap_or(usize::MAX)
     }

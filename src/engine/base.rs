@@ -49,13 +49,13 @@ impl Workspace {
         match base {
             Some(base) if request.edit.is_whole() => {
                 let (noun, was) = (target.place.noun(), base.version());
-                let met = format!("the {noun} was changed since version {was}, which this edit is about");
+                let met = format!("the {noun} was changed since version {was}, the base of this edit");
                 Err(conflict(met, target, &base, seen))
             }
             Some(base) => match self.previous_edit(call, target)? {
                 Some(id) => {
                     let met = format!(
-                        "this very request was carried out before, as edit {id}, and the {} was changed since",
+                        "this request was already applied as edit {id}, and the {} has changed since",
                         target.place.noun()
                     );
                     Err(conflict(met, target, &base, seen))
@@ -104,7 +104,7 @@ pub(super) fn rebase_plan(
     let (was, is) = (base.version(), seen.buffer.version());
     planned
         .notes
-        .push(format!("carried over from version {was} to {is}: what else changed between them is kept"));
+        .push(format!("rebased from version {was} to {is}: the other changes between them are kept"));
     Ok(planned)
 }
 
@@ -139,19 +139,19 @@ fn describe_conflict(
     };
     match met {
         Some(met) if met.new_end_line < met.new_start_line => {
-            format!("{asked}, which this edit is about, was changed since: lines {met} were taken away")
+            format!("{asked}, the target of this edit, was changed since: lines {met} were removed")
         }
         Some(met) if met.new_end_line == met.new_start_line => {
             format!(
-                "{asked}, which this edit is about, was changed since: line {} stands there now",
+                "{asked}, the target of this edit, was changed since: it is line {} now",
                 met.new_end_line
             )
         }
         Some(met) => format!(
-            "{asked}, which this edit is about, was changed since: it is lines {}-{} now",
+            "{asked}, the target of this edit, was changed since: it is lines {}-{} now",
             met.new_start_line, met.new_end_line
         ),
-        None => format!("{asked}, which this edit is about, could stand in more than one place by now"),
+        None => format!("{asked}, the target of this edit, matches more than one place now"),
     }
 }
 
@@ -165,7 +165,7 @@ fn conflicting_lines(clash: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLin
 
 fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, seen: &CurrentText) -> Error {
     let version = seen.buffer.version().to_string();
-    let hint = format!("build the edit on version {version}, which is there now");
+    let hint = format!("build the edit on the current version, {version}");
     let diff = difference(target.place.in_root(), Some(base), &seen.buffer);
     let error = Error::new(Code::EditConflict, message).hint(hint).since(Since { version, diff });
     // A call that waited for its lock named no version.

@@ -94,7 +94,7 @@ impl BoundSchedule {
 
 fn bound(pass: impl FnOnce(CacheLimits) -> std::io::Result<()>) {
     if let Err(error) = pass(CacheLimits::default()) {
-        tracing::debug!(%error, "the caches of gates are not kept within their bounds");
+        tracing::debug!(%error, "cannot keep the gate caches within their limits");
     }
 }
 

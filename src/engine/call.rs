@@ -214,7 +214,7 @@ fn duplicate_target(path: &str, first: usize, at: usize) -> Error {
 
 fn nested_targets(first: usize, at: usize) -> Error {
     let seen = format!(
-        "edits[{first}] and edits[{at}] conflict: one needs as a folder the path that the other makes a file"
+        "edits[{first}] and edits[{at}] conflict: one needs a folder at a path where the other creates a file"
     );
     Error::new(Code::InvalidInput, seen).field(format!("edits[{at}].path")).hint("correct one of the paths")
 }

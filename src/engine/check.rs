@@ -42,7 +42,7 @@ impl CurrentText {
             return Err(match (&request.edit, &request.target) {
                 (edit::Edit::Remove, _) => error.hint("correct the path"),
                 (_, request::Target::Entity(_)) => {
-                    error.hint("correct the path, or make it with replace_content")
+                    error.hint("correct the path, or create it with replace_content")
                 }
                 (_, request::Target::File(_)) => error,
             });
@@ -96,7 +96,7 @@ impl Drafted {
             ));
         }
         if !buffer.reads_back() {
-            let message = format!("the result would no longer be read as {}", buffer.encoding());
+            let message = format!("the result could no longer be decoded as {}", buffer.encoding());
             return Err(Error::new(Code::NotEncodable, message).hint("convert the file to UTF-8 first"));
         }
         if !bytes_outside_unchanged(seen.buffer.bytes(), buffer.bytes(), plan) {
@@ -114,7 +114,7 @@ impl Drafted {
         let plan = seen.buffer.plan_to(text)?;
         let drafted = Drafted::from_plan(seen, &plan, seen.buffer.apply(&plan)?, rules)?;
         if drafted.buffer.version() != text.version() {
-            return Err(Error::new(Code::Internal, "the mended text could not be planned"));
+            return Err(Error::new(Code::Internal, "the fixed text could not be planned"));
         }
         Ok(Drafted { fix_plan: Some(plan), ..drafted })
     }
@@ -155,7 +155,7 @@ impl Workspace {
             // A caller who names no version and wants the write in any case means the lines by number.
             (Err(refusal), Mode::Interactive, Expect::Anything) if refusal.code == Code::EditConflict => {
                 let mut planned = plan_on(&seen.buffer, request, target)?;
-                planned.warnings.push(format!("{}; it was made there all the same", refusal.message));
+                planned.warnings.push(format!("{}; the edit was still applied there", refusal.message));
                 Ok(planned)
             }
             (carried, ..) => carried,
@@ -179,5 +179,5 @@ fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Resul
 /// The error of a call that its caller cancelled.
 pub(super) fn cancelled() -> Error {
     Error::new(Code::Internal, "the caller cancelled the request")
-        .hint("send the request again, if it is wanted")
+        .hint("send the request again if you still need it")
 }

@@ -49,13 +49,13 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
             (reason.clone(), reason)
         }
         None => (
-            "the policy has a person asked before this write".to_owned(),
-            format!("the policy {policy} has a person asked before this write"),
+            "the policy asks a person before this write".to_owned(),
+            format!("the policy {policy} asks a person before this write"),
         ),
     };
     let seen = match agreed {
         None => seen,
-        Some(_) => "what a person agreed to is no longer what would be written".to_owned(),
+        Some(_) => "the text to write is no longer the one that a person approved".to_owned(),
     };
     let text = render_question(drafts, call.kind, policy);
     Err(Error::new(Code::NotConfirmed, seen).with_question(Confirmation { reason, text, id: about }))
@@ -73,8 +73,8 @@ fn asks_for_runnable(draft: &FileDraft<'_>) -> Option<&'static str> {
 fn runnable_reason(draft: &FileDraft<'_>, rule: &str) -> String {
     let (path, policy) = (draft.target.place.shown(), &draft.target.rules.origin.name);
     format!(
-        "{path} can start a program when somebody opens or uses the folder ({rule}), and `runnable: ask` of the policy {policy} \
-         has a person asked before this write"
+        "{path} can start a program when a person opens or uses the folder ({rule}), and `runnable: ask` of the policy {policy} \
+         asks a person before this write"
     )
 }
 
@@ -97,7 +97,7 @@ fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
     } else if (before >= MAX_SMALL_DELETION && after < before / PARTS) || (before > 0 && after == 0) {
         Some(format!("leaves less than a quarter of the {noun}"))
     } else if draft.is_overridden && kind == EntryKind::Edit {
-        Some("writes what a gate would refuse in strict mode".to_owned())
+        Some("writes text that a gate would reject in strict mode".to_owned())
     } else {
         None
     }
@@ -120,11 +120,11 @@ fn confirmation_id(drafts: &[FileDraft<'_>]) -> String {
 fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> String {
     let mut text = match kind {
         EntryKind::Edit => "This edit is about to be written, and".to_owned(),
-        EntryKind::Undo(id) => format!("Edit {id} is about to be taken back, and"),
-        EntryKind::Redo(id) => format!("Edit {id} is about to be made again, and"),
+        EntryKind::Undo(id) => format!("Edit {id} is about to be undone, and"),
+        EntryKind::Redo(id) => format!("Edit {id} is about to be redone, and"),
     };
     // Writing to a String cannot fail.
-    let _written = write!(text, " the policy {policy} has you asked first:");
+    let _written = write!(text, " the policy {policy} asks you first:");
     for draft in drafts.iter().filter(|draft| draft.drafted.is_changed) {
         let (added, removed) = count_lines(draft);
         let runs = asks_for_runnable(draft)

@@ -7,7 +7,7 @@ use crate::request::Mode;
 /// The decision on a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// Publish the draft.
+    /// Publish the draft, because nothing blocks it.
     Write,
     /// Do not publish the draft, and report the findings.
     Refuse,

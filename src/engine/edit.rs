@@ -37,7 +37,7 @@ impl Workspace {
     /// The findings of gates are part of the report. After an `Error`, nothing was written.
     pub async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
         let reports = self.run_batch(Batch::single(request), watch).await?;
-        reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit left no report"))
+        reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit has no report"))
     }
 
     /// Runs all edits of a call through the pipeline together.
@@ -167,6 +167,6 @@ impl Workspace {
 }
 
 fn overtaken_twice() -> Error {
-    let seen = "another process changed the target twice while this edit was judged";
+    let seen = "another process changed the target twice while the gates checked this edit";
     Error::new(Code::EditConflict, seen).hint("read it again, and send the edit with its `version`")
 }

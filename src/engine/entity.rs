@@ -83,13 +83,13 @@ fn unknown_type(kind: &EntityKind, policy: &Policy) -> Error {
 
 fn missing_owner(known: &EntityType) -> Error {
     let message =
-        format!("app_id is missing: {} is known by its app and its path", with_article(&known.name));
+        format!("app_id is missing: {} is identified by its app and its path", with_article(&known.name));
     Error::new(Code::InvalidInput, message).field("app_id")
 }
 
 fn unexpected_owner(known: &EntityType, field: &'static str, takers: &str) -> Error {
     let message =
-        format!("`{field}` goes with entity_type {takers} only, and this is {}", with_article(&known.name));
+        format!("`{field}` is only for entity_type {takers}, and this is {}", with_article(&known.name));
     Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 

@@ -50,10 +50,10 @@ impl Workspace {
     /// Tells if a file exists at a path of the first root. The error is the reason why programs must not see
     /// a draft there: a link on the path, or a protected file.
     fn input_location(&self, path: &str) -> Result<InputLocation, String> {
-        let elsewhere = |why: &str| format!("no program is shown an entity at this path: {why}");
+        let elsewhere = |why: &str| format!("programs cannot check an entity at this path: {why}");
         let place = self.store.files.admit_to_read(path).map_err(|why| elsewhere(&sanitize(&why.message)))?;
         if place.resolved().is_some() || place.in_root() != path {
-            return Err(elsewhere("in the root it leads to another one"));
+            return Err(elsewhere("in the root it resolves to another path"));
         }
         let is_there = self.store.files.fingerprint(&place).is_some();
         Ok(if is_there { InputLocation::OverFile } else { InputLocation::Alone })

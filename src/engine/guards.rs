@@ -60,11 +60,11 @@ fn check_runnable(place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
     Err(Error::new(
         Code::Protected,
         format!(
-            "{path} may not be written: it can start a program when somebody opens or uses the folder ({rule}), and the policy \
+            "{path} may not be written: it can start a program when a person opens or uses the folder ({rule}), and the policy \
              {policy} says `runnable: refuse`"
         ),
     )
-    .hint("leave the file alone; a person can write it, or say `runnable: ask` in the policy"))
+    .hint("leave the file alone; a person can write it, or set `runnable: ask` in the policy"))
 }
 
 fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
@@ -88,19 +88,17 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
     };
     if let (Some(deed), Guard::Required) = (whole, rules.demands.overwrite) {
         let message =
-            format!("the policy {policy} asks for `expected_version` where {deed}: {}", place.shown());
+            format!("the policy {policy} requires `expected_version` when {deed}: {}", place.shown());
         let error = Error::new(Code::InvalidInput, message).field("expected_version");
-        return Err(error.hint(format!("read the {noun}, and give the `version` that the read gives")));
+        return Err(error.hint(format!("read the {noun}, and send the `version` of the response")));
     }
     match (missing_version(edit), rules.demands.line_edits) {
         (Some(field), Guard::Required) => {
             let message = format!(
-                "the policy {policy} asks edits by line number for `expect` or `expected_version`; `{field}` is missing"
+                "the policy {policy} requires `expect` or `expected_version` for edits by line number; `{field}` is missing"
             );
             let error = Error::new(Code::InvalidInput, message).field(field);
-            Err(error.hint(
-                "read the file, and give the line that stands there as `expect`, or `expected_version`",
-            ))
+            Err(error.hint("read the file, and give the current line as `expect`, or `expected_version`"))
         }
         (Some(_), Guard::Optional) | (None, _) => Ok(()),
     }

@@ -12,7 +12,7 @@ use crate::text::{Buffer, Hints, Version};
 /// A journal entry with the diffs of its changes.
 #[derive(Debug)]
 pub struct EntryDiffs {
-    /// The journal entry.
+    /// The edit's id, time, metadata and changed files.
     pub entry: Entry,
     /// The unified diff of each change; `None` if a text was never stored or is no longer.
     pub diffs: Vec<Option<String>>,
@@ -32,7 +32,7 @@ impl Workspace {
 
     /// Shows one edit.
     ///
-    /// Errors: `INVALID_INPUT` where there is no such edit, and `STORE_UNAVAILABLE`.
+    /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
     pub async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
         let show = move |workspace: &Workspace| {
             let entry = workspace.entry(edit_id.parse()?)?;

@@ -145,7 +145,7 @@ impl Workspace {
             }
         };
         let Some(home) = self.gate_cwd(draft)? else {
-            return Ok(bare("there is no folder in which a command could run".to_owned()));
+            return Ok(bare("there is no folder for a command to run in".to_owned()));
         };
         let stands = match home.location {
             Ok(stands) => stands,
@@ -206,6 +206,7 @@ fn unknown_command(named: &str, rules: &Policy) -> Error {
         [] => "leave it out: the policy allows none".to_owned(),
         known => format!("name one of {}, or leave it out", known.join(", ")),
     };
-    let message = format!("`{named}` is none of the `validate_commands` of the policy {}", rules.origin.name);
+    let message =
+        format!("`{named}` is not one of the `validate_commands` of the policy {}", rules.origin.name);
     Error::new(Code::InvalidInput, message).field("validate_command").hint(hint)
 }

@@ -157,11 +157,10 @@ fn check_verdict(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result
     match verdict.runs.iter().find(|run| run.blocking) {
         None => Ok(()),
         Some(run) => {
-            let why = run.why.as_deref().unwrap_or("gave no answer");
-            let seen =
-                format!("it cannot be seen whether the content is {}: it {why}", with_article(&known.name));
+            let why = run.why.as_deref().unwrap_or("gave no result");
+            let seen = format!("cannot check whether the content is {}: it {why}", with_article(&known.name));
             let error = Error::new(Code::EntityMismatch, seen).field("content");
-            Err(error.hint("write it plainer, or in parts"))
+            Err(error.hint("simplify it, or split it into parts"))
         }
     }
 }
@@ -307,7 +306,7 @@ mod tests {
         for kind in ["workflow", "module"] {
             let refused = checked(&workspace, Some(kind), &deep).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("content")));
-            let seen = format!("it cannot be seen whether the content is a {kind}: it ");
+            let seen = format!("cannot check whether the content is a {kind}: it ");
             assert!(refused.message.starts_with(&seen), "{}", refused.message);
         }
         assert_eq!(checked(&workspace, None, &deep), Ok(()));
@@ -328,25 +327,25 @@ mod tests {
                 None,
                 None,
                 "app_id",
-                "app_id is missing: an app_file is known by its app and its path",
+                "app_id is missing: an app_file is identified by its app and its path",
             ),
-            ("page", None, None, "app_id", "app_id is missing: a page is known by its app and its path"),
+            ("page", None, None, "app_id", "app_id is missing: a page is identified by its app and its path"),
             (
                 "page",
                 Some("1"),
                 Some("2"),
                 "organization_id",
-                "`organization_id` goes with entity_type workflow, note only, and this is a page",
+                "`organization_id` is only for entity_type workflow, note, and this is a page",
             ),
             (
                 "workflow",
                 Some("1"),
                 None,
                 "app_id",
-                "`app_id` goes with entity_type app_file, page only, and this is a workflow",
+                "`app_id` is only for entity_type app_file, page, and this is a workflow",
             ),
-            ("module", Some("1"), None, "app_id", "only, and this is a module"),
-            ("all", None, Some("2"), "organization_id", "only, and this is an all"),
+            ("module", Some("1"), None, "app_id", ", and this is a module"),
+            ("all", None, Some("2"), "organization_id", ", and this is an all"),
             (
                 "form",
                 None,

@@ -9,7 +9,7 @@ use crate::store::{EntityDatabase, EntityStore, Files, StateFolder, StoreListene
 
 /// The options for opening a workspace.
 #[derive(Debug, Default)]
-#[must_use = "a workspace is there once it is opened"]
+#[must_use = "the workspace does not exist until it is opened"]
 pub struct Opening<'a> {
     roots: Option<&'a [PathBuf]>,
     base: String,
@@ -114,6 +114,6 @@ fn refuse_inside(depot: &EntityDatabase, roots: &[PathBuf]) -> Result<(), Error>
     outside(file, roots).map(drop).map_err(|why| {
         Error::new(Code::InvalidInput, format!("edits of files could change the stored content: {why}"))
             .field("store")
-            .hint("keep the database outside of every root")
+            .hint("move the database outside every root")
     })
 }

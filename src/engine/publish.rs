@@ -109,10 +109,11 @@ impl Workspace {
         let foreign =
             draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
         let lost = match self.store.disabled_reason(place) {
-            Some(why) => Some(format!("this edit cannot be taken back: {why}")),
-            None if !draft.target.rules.journals(place.in_root()) => {
-                Some("this edit cannot be taken back: the policy's `never_journal` keeps its texts out of the journal".to_owned())
-            }
+            Some(why) => Some(format!("this edit cannot be undone: {why}")),
+            None if !draft.target.rules.journals(place.in_root()) => Some(
+                "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"
+                    .to_owned(),
+            ),
             None => None,
         };
         let lost = lost.filter(|_| written && call.kind == EntryKind::Edit);
@@ -132,7 +133,7 @@ impl Workspace {
         let workspace = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
             if let Err(refusal) = workspace.store.tidy(bounds) {
-                tracing::warn!("the journal was not tidied: {}", refusal.message);
+                tracing::warn!("the journal was not cleaned up: {}", refusal.message);
             }
         });
     }

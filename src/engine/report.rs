@@ -77,7 +77,7 @@ pub struct Report {
     pub level: Option<GuardLevel>,
     /// The number of replaced matches; only for a search.
     pub replacements: Option<usize>,
-    /// The places where the search matched.
+    /// The locations that the search matched.
     pub places: Vec<EvidenceLine>,
     /// The match level and related facts; only for a literal search.
     pub match_info: Option<MatchInfo>,
@@ -87,7 +87,7 @@ pub struct Report {
     pub verdict: Verdict,
     /// Problems that did not stop the call, such as a search in `interactive` without a match.
     pub warnings: Vec<String>,
-    /// Notes for the caller.
+    /// Notes for the caller, such as the isolation of gates.
     pub notes: Vec<String>,
     /// The gates that fixed the draft, if that changed bytes outside the edit.
     pub fixed_outside: Vec<String>,

@@ -24,7 +24,7 @@ impl Workspace {
         }
         let report = |(target, seen): (&ResolvedTarget, CurrentText)| match target.last_change() {
             Some((entry, changed)) => self.done(target, entry, changed, seen),
-            None => Err(Error::new(crate::error::Code::Internal, "the edit is not remembered any more")),
+            None => Err(Error::new(crate::error::Code::Internal, "the edit is no longer in the journal")),
         };
         targets.iter().zip(seen).map(report).collect::<Result<_, _>>().map(Ok)
     }

@@ -48,7 +48,7 @@ impl Workspace {
     pub fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
         let held = self.locks.try_hold(&[file.place.key()]);
         let _held = held.ok_or_else(|| {
-            Error::new(Code::LockTimeout, format!("{} is being edited just now", file.place.shown()))
+            Error::new(Code::LockTimeout, format!("another edit of {} is in progress", file.place.shown()))
         })?;
         let write = FileWrite {
             place: &file.place,

@@ -29,7 +29,7 @@ pub struct Exported {
 /// The options of an import.
 #[derive(Debug, Clone)]
 pub struct Import {
-    /// The folder to import.
+    /// The folder to import, in the layout of an export.
     pub folder: PathBuf,
     /// The treatment of an existing entity with another text.
     pub on_conflict: OnConflict,
@@ -44,7 +44,7 @@ pub struct Import {
 pub enum OnConflict {
     /// Keep it, and reject the file.
     Keep,
-    /// Replace it.
+    /// Replace it with the content of the folder.
     Replace,
 }
 
@@ -174,7 +174,7 @@ impl Workspace {
         let ReadResponse::Whole(there) =
             self.run_read(ReadRequest::Whole(request.target.clone()), watch.without_progress()).await?
         else {
-            return Err(Error::new(Code::Internal, "a look at a whole text showed something else"));
+            return Err(Error::new(Code::Internal, "reading a whole text returned another response"));
         };
         match (there.text.version() == stamp, bring.on_conflict) {
             (true, _) => Ok(ImportStatus::Unchanged),
@@ -210,15 +210,15 @@ fn refused(verdict: &Verdict) -> Error {
     let run = verdict.runs.iter().find(|run| run.blocking);
     let seen = match (finding, run) {
         (Some(finding), _) => format!("{}: line {}: {}", finding.gate, finding.line, finding.message),
-        (None, Some(run)) => format!("{}: {}", run.gate, run.why.as_deref().unwrap_or("it could not look")),
-        (None, None) => "a gate refused it".to_owned(),
+        (None, Some(run)) => format!("{}: {}", run.gate, run.why.as_deref().unwrap_or("it could not run")),
+        (None, None) => "a gate rejected it".to_owned(),
     };
     Error::new(Code::GateRefused, seen)
 }
 
 fn differs() -> Error {
     Error::new(Code::FileExists, "the database has another text for it")
-        .hint("compare the two, and give --replace to have the file's")
+        .hint("compare the two, and use --replace to import the file's")
 }
 
 /// Describes an entity in one line, by its file name in an export.

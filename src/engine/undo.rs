@@ -73,7 +73,7 @@ impl Workspace {
         self.store.entry(id)?.ok_or_else(|| {
             Error::new(Code::InvalidInput, format!("there is no edit {id} in the journal"))
                 .field("edit_id")
-                .hint("list_edits, or `lockgate log`, shows the edits that are remembered")
+                .hint("list_edits, or `lockgate log`, lists the edits in the journal")
         })
     }
 
@@ -135,7 +135,7 @@ impl Workspace {
         text.ok_or_else(|| {
             let seen = format!("the journal has no text of {} for edit {id}", changed.path);
             let why = if changed.kept {
-                "it is past the journal's bounds"
+                "it is beyond the journal's limits"
             } else {
                 "the policy's `never_journal` keeps it out"
             };
@@ -169,9 +169,8 @@ fn as_conflict(mut refusal: Error) -> Error {
     }
     if refusal.code == Code::EditConflict {
         refusal.field = None;
-        refusal.hint = Some(
-            "edit the file as it is now: what it was is shown by `since`, or by `lockgate show`".to_owned(),
-        );
+        refusal.hint =
+            Some("edit the current file; `since`, or `lockgate show`, shows the earlier text".to_owned());
     }
     refusal
 }
@@ -182,10 +181,10 @@ fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Erro
         DocumentPath::Row(row) => format!(" of {} {}", place.noun(), row.path()),
     });
     let seen = match direction {
-        Direction::Undo => format!("there is no edit{of} that could be taken back"),
-        Direction::Redo => format!("no edit{of} was taken back, so none can be made again"),
+        Direction::Undo => format!("there is no edit{of} to undo"),
+        Direction::Redo => format!("no edit{of} was undone, so there is none to redo"),
     };
-    let hint = "list_edits, or `lockgate log`, shows the edits that are remembered";
+    let hint = "list_edits, or `lockgate log`, lists the edits in the journal";
     let field = if place.is_some() { "path" } else { "edit_id" };
     Error::new(Code::InvalidInput, seen).field(field).hint(hint)
 }

@@ -70,7 +70,7 @@ pub struct Difference {
 pub struct Best {
     /// The first line, from 1.
     pub start_line: usize,
-    /// The last line, inclusive.
+    /// The last line, from 1 and inclusive.
     pub end_line: usize,
     /// Their similarity to the search text, ignoring white space.
     pub score: Score,
@@ -94,7 +94,7 @@ pub enum NextCall {
     Read {
         /// The first line, from 1.
         start_line: usize,
-        /// The last line, inclusive.
+        /// The last line, from 1 and inclusive.
         end_line: usize,
     },
 }

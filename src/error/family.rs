@@ -3,7 +3,7 @@
 /// The families of error codes; each has its own exit code of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorFamily {
-    /// The request is invalid.
+    /// The request is invalid: an argument is missing, malformed or contradicts another.
     Request,
     /// The file does not exist, or is not text that can be edited.
     Target,

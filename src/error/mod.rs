@@ -90,7 +90,7 @@ codes! {
         "The file, or the text to be written, is larger than the limit."
         "split the file, or raise `limits.file` in the policy";
     PathOutsideRoot "PATH_OUTSIDE_ROOT" Access
-        "The path leads out of every root."
+        "The path is outside every root."
         "use a path inside a root";
     Protected "PROTECTED" Access
         "A rule forbids this path, whatever its spelling."
@@ -171,7 +171,7 @@ pub struct Error {
     pub since: Option<Box<Since>>,
     /// The question whose confirmation by a person lets the same call succeed.
     pub question: Option<Box<Confirmation>>,
-    /// The proposed next call.
+    /// The call that lockgate proposes as the next step.
     pub next: Option<Box<NextCall>>,
     /// The state of the target on disk.
     pub disk: Disk,

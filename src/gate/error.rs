@@ -71,7 +71,7 @@ impl GateError {
 /// The reason that a template is not parsed.
 pub(super) const TEMPLATE: &str = "a template: its tags are filled in before it is parsed";
 
-const LATE: &str = "no answer in time";
+const LATE: &str = "timed out";
 
 impl From<ParseFailure> for GateError {
     fn from(trouble: ParseFailure) -> GateError {

@@ -59,7 +59,7 @@ pub(super) fn faults(page: &pattern::PatternInput<'_>) -> Result<Vec<RuleMatch>,
             offset: front.end + last.offset,
             code: Some("many-links"),
             severity: Severity::Warning,
-            message: format!("only the first {MOST} links of a page are looked up"),
+            message: format!("only the first {MOST} links of a page are checked"),
         });
     }
     for link in links {

@@ -67,7 +67,7 @@ pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<
 }
 
 /// The reason that a text is not read if its indentation is too deep for the grammar.
-pub(super) const TOO_DEEP: &str = "nests too deeply to be read safely";
+pub(super) const TOO_DEEP: &str = "nests too deeply to parse safely";
 
 pub(super) fn unreadable(why: Unreadable) -> ParseFailure {
     match why {

@@ -138,7 +138,7 @@ pub(super) fn version_with_limit(
             Ok(Some(number(&both)))
         }
         ProcessOutcome::Exited { code, .. } | ProcessOutcome::StdinUnread { code, .. } => {
-            Err(format!("ended with exit code {code} when it was asked for its version"))
+            Err(format!("ended with exit code {code} when it was run for its version"))
         }
         ProcessOutcome::Broken(why) => Err(why),
         ProcessOutcome::Halted(Halt::TimedOut) => Err("did not report its version in time".to_owned()),

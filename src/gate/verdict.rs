@@ -22,7 +22,7 @@ pub enum Outcome {
     Unavailable,
     /// The gate or its program failed.
     Broken,
-    /// The gate gave no answer in time.
+    /// The gate timed out.
     TimedOut,
 }
 

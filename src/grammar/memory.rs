@@ -20,8 +20,8 @@ use std::sync::Once;
 use tree_sitter::{Allocator, set_allocator};
 
 /// The memory limit of a parse: bytes for each byte of the text, and bytes for every text.
-const PER_BYTE: usize = 5;
-const ALWAYS: usize = 60 << 20;
+const PER_BYTE: usize = 4;
+const ALWAYS: usize = 62 << 20;
 
 /// The size of a node of tree-sitter's stack, `StackNode` in its stack.c.
 const STACK_NODE: usize = 232;
@@ -41,7 +41,7 @@ const HEADER: usize = 8;
 pub struct Shortage {
     /// The approximate number of bytes it would take.
     pub needed: usize,
-    /// The limit in bytes.
+    /// The memory limit of the parse, in bytes.
     pub allowed: usize,
 }
 
@@ -378,8 +378,8 @@ mod tests {
         let said = Shortage { needed: 600 << 20, allowed: allowed(10 << 20) }.to_string();
         assert_eq!(
             said,
-            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 110 MiB \
-             (5 times the text and 60 MiB)"
+            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 102 MiB \
+             (4 times the text and 62 MiB)"
         );
     }
 }

@@ -2,27 +2,116 @@
 //!
 //! Invariant: a text keeps its length and its lines, so all positions stay the same.
 
-/// Replaces type parameters of methods (Go 1.27) with spaces; `None` if there are none.
-pub(super) fn without_method_type_parameters(text: &str) -> Option<String> {
-    let mut hidden: Vec<std::ops::Range<usize>> = Vec::new();
+/// Hides what Go has had since its grammar was made; `None` if there is nothing of it.
+///
+/// Type parameters of methods (Go 1.27) become spaces. The word `new` with an expression as its argument (Go 1.26) becomes
+/// another name, as the grammar takes every argument of `new` for a type.
+pub(super) fn without_newer_go(text: &str) -> Option<String> {
+    let mut hidden: Vec<(std::ops::Range<usize>, Option<&str>)> = Vec::new();
     for (at, _) in text.match_indices("func (") {
         if at > 0 && !text.get(..at).is_some_and(|before| before.ends_with('\n')) {
             continue;
         }
-        hidden.extend(type_parameters(text, at + "func ".len()));
+        hidden.extend(type_parameters(text, at + "func ".len()).map(|range| (range, None)));
     }
+    hidden.extend(news_of_expressions(text).map(|at| (at..at + NEW.len(), Some(OTHER_NAME))));
     if hidden.is_empty() {
         return None;
     }
+    hidden.sort_by_key(|(range, _)| range.start);
     let (mut whole, mut last) = (String::with_capacity(text.len()), 0);
-    for range in hidden {
+    for (range, other) in hidden {
         whole.push_str(text.get(last..range.start)?);
         let keep = |c: char| if c == '\n' { "\n".to_owned() } else { " ".repeat(c.len_utf8()) };
-        whole.extend(text.get(range.clone())?.chars().map(keep));
+        match other {
+            Some(other) => whole.push_str(other),
+            None => whole.extend(text.get(range.clone())?.chars().map(keep)),
+        }
         last = range.end;
     }
     whole.push_str(text.get(last..)?);
     Some(whole)
+}
+
+const NEW: &str = "new";
+
+/// A name of the length of [`NEW`] that means nothing to the grammar.
+const OTHER_NAME: &str = "neW";
+
+/// Returns the offsets of the calls of `new` whose argument is no type.
+fn news_of_expressions(text: &str) -> impl Iterator<Item = usize> {
+    let is_word_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | 0x80..);
+    text.match_indices("new(").map(|(at, _)| at).filter(move |at| {
+        let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+        !before.is_some_and(is_word_part) && !is_type_argument(text, at + "new(".len())
+    })
+}
+
+/// True if the argument that begins at this offset can be a type, or has no end within [`LONGEST`].
+fn is_type_argument(text: &str, start: usize) -> bool {
+    let Some(argument) = closed(text, start.saturating_sub(1)).and_then(|end| text.get(start..end - 1))
+    else {
+        return true;
+    };
+    let argument = argument.trim().trim_end_matches(',').trim_end();
+    argument.is_empty() || type_end(argument, 0).is_none_or(|rest| rest.trim_start().is_empty())
+}
+
+/// The maximum depth of types within a type.
+const DEEPEST_TYPE: usize = 50;
+
+/// Returns what follows the type at the start of `text`; `None` if that cannot be told.
+fn type_end(text: &str, depth: usize) -> Option<&str> {
+    let text = text.trim_start();
+    if depth > DEEPEST_TYPE {
+        return None;
+    }
+    let after_bracket = |text: &'_ str| closed(text, 0);
+    if let Some(rest) = text.strip_prefix('*') {
+        return type_end(rest, depth + 1);
+    }
+    if text.starts_with('(') {
+        let end = after_bracket(text)?;
+        let within = type_end(text.get(1..end - 1)?, depth + 1)?;
+        return if within.trim().is_empty() { text.get(end..) } else { Some(text) };
+    }
+    if text.starts_with('[') {
+        return type_end(text.get(after_bracket(text)?..)?, depth + 1);
+    }
+    if let Some(rest) = text.strip_prefix("<-") {
+        return if rest.trim_start().starts_with("chan") { type_end(rest, depth + 1) } else { Some(text) };
+    }
+    let name = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+    let (name, rest) = text.split_at(name);
+    match name {
+        "" => Some(text),
+        "func" => None,
+        "struct" | "interface" => {
+            let open = text.len() - rest.trim_start().len();
+            if text.get(open..)?.starts_with('{') { text.get(closed(text, open)?..) } else { Some(rest) }
+        }
+        "map" => {
+            let rest = rest.trim_start();
+            if rest.starts_with('[') {
+                type_end(rest.get(after_bracket(rest)?..)?, depth + 1)
+            } else {
+                Some(rest)
+            }
+        }
+        "chan" => {
+            let rest = rest.trim_start();
+            type_end(rest.strip_prefix("<-").unwrap_or(rest), depth + 1)
+        }
+        // A number has digits where a name cannot.
+        name if name.starts_with(|c: char| c.is_ascii_digit()) => Some(text),
+        _ => {
+            let rest = match rest.strip_prefix('.') {
+                Some(field) => field.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
+                None => rest,
+            };
+            if rest.starts_with('[') { rest.get(after_bracket(rest)?..) } else { Some(rest) }
+        }
+    }
 }
 
 /// Returns the type parameters of the method whose receiver begins at this offset.
@@ -38,7 +127,7 @@ fn type_parameters(text: &str, receiver: usize) -> Option<std::ops::Range<usize>
     Some(start..closed(text, start)?)
 }
 
-/// The maximum length in bytes of type parameters and of a receiver.
+/// The maximum length in bytes of type parameters, of a receiver and of an argument of `new`.
 const LONGEST: usize = 2000;
 
 /// Returns the end of the bracket that opens at this offset.
@@ -46,8 +135,8 @@ fn closed(text: &str, open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate().skip(open).take(LONGEST) {
         match byte {
-            b'(' | b'[' => depth += 1,
-            b')' | b']' => depth = depth.checked_sub(1)?,
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
             _ => {}
         }
         if depth == 0 {
@@ -67,7 +156,7 @@ mod tests {
 
     #[test]
     fn methods_with_type_parameters_are_read_and_the_places_stay() {
-        let hidden = without_method_type_parameters(METHOD).unwrap();
+        let hidden = without_newer_go(METHOD).unwrap();
         assert_eq!(hidden.len(), METHOD.len());
         let parameters = "[F any, G ~[]F]";
         assert_eq!(hidden, METHOD.replace(parameters, &" ".repeat(parameters.len())));
@@ -81,6 +170,61 @@ mod tests {
     }
 
     #[test]
+    fn new_of_an_expression_is_read_and_new_of_a_type_stays() {
+        let body =
+            |argument: &str| format!("package a\n\nfunc f() {{\n\tx := new({argument})\n\tuse(x)\n}}\n");
+        for argument in [
+            "42",
+            "-1",
+            "\"a\"",
+            "`a`",
+            "a + b",
+            "f(3)",
+            "T{1}",
+            "&T{}",
+            "[]int{1}",
+            "map[string]int{}",
+            "!ok",
+            "a.b(c)",
+            "1.5",
+            "<-c",
+            "x.y[1].z",
+        ] {
+            let text = body(argument);
+            let hidden = without_newer_go(&text).unwrap_or_else(|| panic!("{argument}"));
+            assert_eq!(hidden, text.replace("new(", "neW("), "{argument}");
+            assert!(!read("go", "a.go", &text, 1 << 20).unwrap().root_node().has_error(), "{argument}");
+        }
+        for argument in [
+            "T",
+            "a.T",
+            "*T",
+            "[]int",
+            "[4][]a.T",
+            "map[string][]int",
+            "chan<- int",
+            "<-chan int",
+            "struct{}",
+            "struct{ a int }",
+            "interface{ f() }",
+            "func() int",
+            "T[int]",
+            "a.T[K, V]",
+            "(T)",
+            "T,",
+        ] {
+            let text = body(argument);
+            assert_eq!(without_newer_go(&text), None, "{argument}");
+            assert!(!read("go", "a.go", &text, 1 << 20).unwrap().root_node().has_error(), "{argument}");
+        }
+        // Control: a fault in the argument is still a fault, and the grammar alone refuses the expression.
+        assert!(read("go", "a.go", &body("42 +"), 1 << 20).unwrap().root_node().has_error());
+        let grammar = super::super::find("go").unwrap().dialects("a.go").remove(0);
+        let plain = super::super::parse(&grammar, &body("42"), &mut || std::ops::ControlFlow::Continue(()));
+        assert!(plain.unwrap().root_node().has_error());
+    }
+
+    #[test]
     fn what_is_no_type_parameter_stays() {
         for text in [
             "func (a A) f() [3]int { return x[1] }\n",
@@ -90,7 +234,7 @@ mod tests {
             "func (a A) f",
             "func ()",
         ] {
-            assert_eq!(without_method_type_parameters(text), None, "{text}");
+            assert_eq!(without_newer_go(text), None, "{text}");
         }
     }
 }

@@ -23,7 +23,7 @@ const CHUNK: usize = 8 << 10;
 /// The reason why a parse stopped before the end of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParseStop {
-    /// The caller stopped it.
+    /// The caller's `go_on` stopped it.
     Cancelled,
     /// It would have exceeded its memory limit.
     Memory(Shortage),

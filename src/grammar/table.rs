@@ -7,7 +7,7 @@ use tree_sitter::Language;
 use super::columns::IndentStack;
 use super::{memory, newer, weight};
 
-/// A tree-sitter grammar.
+/// The tree-sitter grammar of a language, with its dialects.
 #[derive(Debug)]
 pub struct Grammar {
     /// The language's name in the catalogue.
@@ -67,10 +67,7 @@ pub static ALL: [Grammar; 16] = [
     row("jsonc", |_| vec![tree_sitter_json::LANGUAGE.into()]),
     row("toml", |_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
     Grammar { stack: IndentStack::Yaml, ..row("yaml", |_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
-    Grammar {
-        known: newer::without_method_type_parameters,
-        ..row("go", |_| vec![tree_sitter_go::LANGUAGE.into()])
-    },
+    Grammar { known: newer::without_newer_go, ..row("go", |_| vec![tree_sitter_go::LANGUAGE.into()]) },
     row("bash", |_| vec![tree_sitter_bash::LANGUAGE.into()]),
     Grammar {
         weight: weight::of_html,

@@ -9,7 +9,7 @@ pub enum WalkStep {
     Enter,
     /// Skip the children of the node.
     Skip,
-    /// Stop.
+    /// End the traversal; no further node is visited.
     Stop,
 }
 

@@ -74,7 +74,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Returns the embedded catalogue.
+    /// Returns the catalogue that is embedded in the binary.
     pub fn embedded() -> &'static Catalogue {
         static CATALOGUE: Catalogue =
             Catalogue { gates: [const { OnceLock::new() }; FILES.len()], all: OnceLock::new() };

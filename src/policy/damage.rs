@@ -8,7 +8,7 @@ use super::node::{MapKey, PolicyError, YamlNode};
 pub enum Accident {
     /// Line numbers or diff marks in front of new lines.
     LinePrefixes,
-    /// `... rest of code unchanged` left in.
+    /// A placeholder such as `... rest of code unchanged`.
     ElidedCode,
     /// The markers of a merge conflict.
     ConflictMarkers,
@@ -20,7 +20,7 @@ pub enum Accident {
     TypographicQuotes,
     /// Escaped newlines written as text.
     EscapedNewlines,
-    /// Tabs that became spaces.
+    /// Tabs that the edit turned into spaces.
     TabsToSpaces,
     /// Decorators or attributes lost above an edited symbol.
     LostDecorators,
@@ -41,7 +41,7 @@ pub enum Weight {
     Block,
     /// The finding is only reported.
     Warn,
-    /// The rule is disabled.
+    /// The rule is disabled and reports nothing.
     Off,
 }
 

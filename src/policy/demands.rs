@@ -21,41 +21,41 @@ pub struct Demands {
 /// The treatment of a write to a file that makes a program start when the folder is opened or used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Runnable {
-    /// A person is asked; where nobody can be asked, it is refused.
+    /// Ask a person; reject the write if no person can be asked.
     #[default]
     Ask,
-    /// Reject the write.
+    /// Reject the write without asking.
     Refuse,
-    /// It is made like any other.
+    /// Allow the write like any other.
     Allow,
 }
 
 /// The writes that a person must confirm; each value includes more than the one before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confirm {
-    /// Never.
+    /// No write needs a confirmation.
     #[default]
     Never,
-    /// For a removal, a file that shrinks to under a quarter, and findings in `interactive` that refuse in `strict`.
+    /// Removals, files that shrink to under a quarter, and findings in `interactive` that would block in `strict`.
     Risky,
-    /// Before every write.
+    /// Every write needs a confirmation.
     Always,
 }
 
 /// The permission to use `mode: interactive`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Interactive {
-    /// They may.
+    /// Requests may use this mode.
     #[default]
     Allow,
-    /// Reject the mode.
+    /// Reject every request in this mode.
     Deny,
 }
 
 /// The requirement of a precondition, such as a version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Guard {
-    /// It may.
+    /// Accept requests without a precondition.
     #[default]
     Optional,
     /// Reject requests without a precondition.
@@ -70,7 +70,7 @@ pub(super) const RUN: [(&str, Runnable); 3] =
     [("ask", Runnable::Ask), ("refuse", Runnable::Refuse), ("allow", Runnable::Allow)];
 pub(super) const GUARDED: [(&str, Guard); 2] = [("optional", Guard::Optional), ("required", Guard::Required)];
 
-/// Reads `modes`, `guards`, `confirm` and `runnable`; what they do not say stays as it is in `base`.
+/// Parses `modes`, `guards`, `confirm` and `runnable`; absent keys keep the value of `base`.
 pub(super) fn demands(policy: &MapFields<'_>, base: Demands) -> Result<Demands, PolicyError> {
     let mut demands = base;
     let confirm = policy.optional("confirm", |node, what| node.one_of(what, &CONFIRMED))?;

@@ -64,13 +64,13 @@ impl EntityType {
         match &gate.kind {
             GateKind::Pattern(_) | GateKind::Syntax => {}
             GateKind::Damage | GateKind::Command(_) | GateKind::Server(_) => {
-                let wanted = "its gates are of the kind `pattern` or `syntax`";
-                return Some(format!("`{name}` cannot say what `{own}` is: {wanted}"));
+                let wanted = "only gates of the kinds `pattern` and `syntax` can";
+                return Some(format!("`{name}` cannot check `{own}`: {wanted}"));
             }
         }
-        let language = self.language.map_or("any language", |language| &language.name);
+        let language = self.language.map_or("every language", |language| &language.name);
         (!gate.covers(self.language))
-            .then(|| format!("`{name}` cannot say what `{own}` is: it does not look at texts in {language}"))
+            .then(|| format!("`{name}` cannot check `{own}`: it does not support {language}"))
     }
 
     /// Takes over a gate that replaces another of the same name; why that cannot be.
@@ -107,7 +107,7 @@ pub(super) fn entities(
         check_name(key)?;
         base.retain(|known| known.name != key.name);
         if base.len() >= MAX_TYPES {
-            return Err(key.fault(format!("there are more than {MAX_TYPES} types of entities")));
+            return Err(key.fault(format!("there are more than {MAX_TYPES} entity types")));
         }
         base.push(parse_type(key, node, tools)?);
     }
@@ -118,10 +118,10 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !(1..=MAX_NAME).contains(&key.name.len()) || !key.name.bytes().all(plain) {
         let wanted = "lower-case letters, digits and `_`";
-        return Err(key.fault(format!("the name of a type has {wanted}, and at most {MAX_NAME} of them")));
+        return Err(key.fault(format!("a type name may contain only {wanted}, at most {MAX_NAME} of them")));
     }
     if key.name == FILE || embedded_types().iter().any(|known| known.name == key.name) {
-        return Err(key.fault(format!("`{}` is there without a policy: choose another name", key.name)));
+        return Err(key.fault(format!("`{}` is a built-in type: choose another name", key.name)));
     }
     Ok(())
 }
@@ -140,7 +140,7 @@ fn parse_type(key: &MapKey, node: &YamlNode, tools: GateDefinitions<'_>) -> Resu
             return Err(item.fault(why));
         }
         if read.rules.iter().any(|other| other.gate.name == gate.name) {
-            return Err(item.fault(format!("gate `{}` stands here a second time", gate.name)));
+            return Err(item.fault(format!("duplicate gate `{}`", gate.name)));
         }
         if read.rules.len() >= MAX_GATES {
             return Err(item.fault(format!("a type has at most {MAX_GATES} gates")));

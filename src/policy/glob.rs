@@ -46,19 +46,18 @@ fn found(matcher: &Gitignore, path: &str) -> bool {
     is_plain && matcher.matched_path_or_any_parents(path, false).is_ignore()
 }
 
-/// Reads a pattern.
 pub(super) fn glob(node: &YamlNode, what: &str) -> Result<Glob, PolicyError> {
     let text = node.text(what)?;
     if let Some(why) = unlike_git(text) {
-        return Err(node.fault(format!("{what} is no pattern: {why}")));
+        return Err(node.fault(format!("{what} is not a pattern: {why}")));
     }
     match matcher(text) {
         Ok(matcher) if matcher.num_ignores() == 1 => {
             Ok(Glob { text: text.to_owned(), matcher, folded: folded(text) })
         }
-        Ok(_) => Err(node.fault(format!("{what} is no pattern: it would find nothing"))),
-        Err(ignore::Error::Glob { err, .. }) => Err(node.fault(format!("{what} is no pattern: {err}"))),
-        Err(_) => Err(node.fault(format!("{what} is no pattern"))),
+        Ok(_) => Err(node.fault(format!("{what} is not a pattern: it would match nothing"))),
+        Err(ignore::Error::Glob { err, .. }) => Err(node.fault(format!("{what} is not a pattern: {err}"))),
+        Err(_) => Err(node.fault(format!("{what} is not a pattern"))),
     }
 }
 
@@ -86,23 +85,23 @@ fn unlike_git(text: &str) -> Option<&'static str> {
         return Some("it is longer than 1000 characters");
     }
     if text.contains(char::is_control) {
-        return Some("it holds a control character");
+        return Some("it contains a control character");
     }
     match text.chars().next() {
         Some('!') => {
             return Some(
-                "`!` takes back an earlier line of a .gitignore; write an entry of its own (`\\!` is the character)",
+                "`!` negates an earlier line of a .gitignore; write a separate entry (`\\!` is the character)",
             );
         }
-        Some('#') => return Some("`#` begins a comment in a .gitignore (`\\#` is the character)"),
+        Some('#') => return Some("`#` starts a comment in a .gitignore (`\\#` is the character)"),
         Some(_) | None => {}
     }
     if text.split('/').any(|part| part == "." || part == "..") {
-        return Some("it is relative to the folder of the policy, and `.` and `..` find nothing");
+        return Some("it is relative to the folder of the policy, and `.` and `..` match nothing");
     }
     if unescaped(text, &['{', '}']) {
         return Some(
-            "`{a,b}` is no part of gitignore's patterns: write an entry for each (`\\{` is the character)",
+            "`{a,b}` is not supported in gitignore patterns: write an entry for each (`\\{` is the character)",
         );
     }
     text.contains("[:").then_some("classes such as `[:alpha:]` are not supported")
@@ -164,13 +163,13 @@ mod tests {
             ("", "it is empty"),
             ("  ", "it is empty"),
             ("/", "it is empty"),
-            ("!a", "`!` takes back"),
-            ("#a", "`#` begins a comment"),
+            ("!a", "`!` negates"),
+            ("#a", "`#` starts a comment"),
             ("[a", "unclosed character class"),
             ("a\\", "dangling '\\'"),
-            ("./a", "`.` and `..` find nothing"),
-            ("a/../b", "`.` and `..` find nothing"),
-            ("*.{js,ts}", "`{a,b}` is no part"),
+            ("./a", "`.` and `..` match nothing"),
+            ("a/../b", "`.` and `..` match nothing"),
+            ("*.{js,ts}", "`{a,b}` is not supported"),
             ("[[:alpha:]]", "classes such as"),
             ("a\nb", "control character"),
             (&"a".repeat(1001), "longer than 1000"),

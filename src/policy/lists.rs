@@ -10,7 +10,7 @@ use super::node::{MapKey, PolicyError, YamlNode};
 use super::rule::{Rule, rule};
 use super::tools::GateDefinitions;
 
-/// The key that stands for every language.
+/// The key for every language.
 const EVERY: &str = "*";
 
 /// The rules of each language, and of `*`.
@@ -25,18 +25,17 @@ impl Lists {
         own.iter().chain(self.list(EVERY).iter().filter(|rule| !is_named(rule))).collect()
     }
 
-    /// Every rule.
     pub(super) fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.0.iter().flat_map(|(_, rules)| rules)
     }
 
-    /// These lists in the place of those of the same languages.
+    /// Replaces the lists of the languages that `others` has, and adds its other lists.
     pub(super) fn replace(&mut self, others: Lists) {
         self.0.retain(|(name, _)| others.list(name).is_empty());
         self.0.extend(others.0);
     }
 
-    /// Takes over a gate that replaces another of the same name; why that cannot be, as the end of a sentence.
+    /// Uses this gate instead of the one of the same name. An error is the reason, as the end of a sentence.
     pub(super) fn rebind(&mut self, gate: &Arc<Gate>) -> Result<(), String> {
         let rules = self.0.iter_mut().flat_map(|(_, rules)| rules);
         rules.filter(|rule| rule.gate.name == gate.name).try_for_each(|rule| {
@@ -50,7 +49,7 @@ impl Lists {
     }
 }
 
-/// Reads `quality_gates`.
+/// Parses `quality_gates`; an empty value is an error.
 pub(super) fn lists(node: &YamlNode, tools: GateDefinitions<'_>) -> Result<Lists, PolicyError> {
     if node.is_nothing() {
         return Err(node.fault("`quality_gates` is empty: write `quality_gates: {}` for no gates, or leave it out for the default ones"));

@@ -5,7 +5,7 @@
 pub(super) use super::policy_error::{MAX_WORD, PolicyError, TextPosition, clipped, unknown};
 use super::value_shape::{Range, Setting};
 
-/// A key of a map, and where it stands.
+/// A key of a map, and its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MapKey {
     pub(super) position: TextPosition,
@@ -18,7 +18,7 @@ impl MapKey {
     }
 }
 
-/// A value, and where it begins.
+/// A value, and its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct YamlNode {
     pub(super) position: TextPosition,
@@ -149,7 +149,7 @@ impl YamlNode {
         range.check(self, what, self.whole(what)?)
     }
 
-    /// One of a few words, as what it stands for.
+    /// Returns the value of a word that must be in `known`.
     pub(super) fn one_of<T: Copy>(&self, what: &str, known: &[(&str, T)]) -> Result<T, PolicyError> {
         let word = self.text(what)?;
         known.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant).ok_or_else(|| {
@@ -158,14 +158,13 @@ impl YamlNode {
         })
     }
 
-    /// A list of texts.
     pub(super) fn texts(&self, what: &str) -> Result<Vec<String>, PolicyError> {
         self.list(what)?.iter().map(|item| item.text(what).map(str::to_owned)).collect()
     }
 }
 
 impl Range {
-    /// A number that was read from a node, when it is in the range.
+    /// Returns a number from a node if it is in the range.
     pub(super) fn check(self, node: &YamlNode, what: &str, number: u64) -> Result<u64, PolicyError> {
         if (self.min..=self.max).contains(&number) {
             return Ok(number);

@@ -14,7 +14,7 @@ use super::unsupported;
 /// The most entries that one policy may have, with those that it extends.
 const MAX_PATHS: usize = 1000;
 
-/// One entry of `paths`.
+/// An entry of `paths`, with the policy that contains it.
 #[derive(Debug, Clone)]
 pub(super) struct PathRule {
     glob: Glob,
@@ -33,12 +33,12 @@ pub(super) enum Access {
 
 pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
 
-/// The entry that keeps a file from being written.
+/// The entry that forbids writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protection<'a> {
-    /// The policy file in which it stands, as it is told.
+    /// The policy file that contains it, as messages name it.
     pub policy: &'a str,
-    /// Its pattern, as it was written.
+    /// Its pattern, as the policy has it.
     pub pattern: &'a str,
 }
 
@@ -47,7 +47,7 @@ impl PathRule {
         self.origin.relative_path(path).is_some_and(|below| self.glob.matches(below))
     }
 
-    /// The same for a path that some file system would take for one that the entry covers.
+    /// True if the entry covers a spelling of the path that some file system treats as equal.
     fn covers_ignoring_case(&self, path: &str) -> bool {
         self.origin
             .relative_path_ignoring_case(path)
@@ -64,19 +64,19 @@ impl PathRule {
         }
     }
 
-    /// Every rule that the entry may ask for.
+    /// Returns every rule that the entry adds.
     pub(super) fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.gates.iter().flatten()
     }
 
-    /// Takes over gates that replace others of the same name.
+    /// Uses this gate instead of the ones of the same name.
     pub(super) fn rebind(&mut self, gate: &Arc<Gate>) {
         let same = |rule: &&mut Rule| rule.gate.name == gate.name;
         self.gates.iter_mut().flatten().filter(same).for_each(|rule| *rule = Rule::plain(Arc::clone(gate)));
     }
 }
 
-/// The last entry that says who may write a path, when it says that nobody may.
+/// Returns the last entry that sets the access to a path, if it forbids writing.
 pub(super) fn protection<'a>(rules: &'a [PathRule], path: &str) -> Option<Protection<'a>> {
     let last = rules.iter().rev().find(|rule| rule.rules_access(path))?;
     match last.access {
@@ -85,12 +85,12 @@ pub(super) fn protection<'a>(rules: &'a [PathRule], path: &str) -> Option<Protec
     }
 }
 
-/// The gates of the last entry that names the gates of a path, in its order.
+/// Returns the gates of the last entry that names the gates of a path, in its order.
 pub(super) fn gates<'a>(rules: &'a [PathRule], path: &str) -> Option<&'a [Rule]> {
     rules.iter().rev().filter(|rule| rule.gates.is_some()).find(|rule| rule.covers(path))?.gates.as_deref()
 }
 
-/// Reads `paths`; its entries come after those of `base`.
+/// Parses `paths`; its entries come after those of `base`.
 pub(super) fn paths(
     node: &YamlNode,
     tools: GateDefinitions<'_>,
@@ -119,7 +119,7 @@ fn path_rule(
         gates: fields.optional("gates", |node, what| parse_gates(node, what, tools))?,
     };
     if rule.access.is_none() && rule.gates.is_none() {
-        return Err(item.fault("an entry of `paths` says nothing without `access` or `gates`"));
+        return Err(item.fault("an entry of `paths` has no effect without `access` or `gates`"));
     }
     Ok(rule)
 }
@@ -129,7 +129,7 @@ fn parse_gates(node: &YamlNode, what: &str, tools: GateDefinitions<'_>) -> Resul
     for item in node.list(what)? {
         let gate = tools.find(item, "a tool")?;
         if rules.iter().any(|rule| rule.gate.name == gate.name) {
-            return Err(item.fault(format!("tool `{}` stands here a second time", gate.name)));
+            return Err(item.fault(format!("duplicate tool `{}`", gate.name)));
         }
         rules.push(Rule::plain(gate));
     }

@@ -34,9 +34,9 @@ const DEFAULT: &str = include_str!("../../quality.yaml");
 pub struct Policy {
     /// The limits of one edit.
     pub limits: Limits,
-    /// The findings that count.
+    /// The findings that count against an edit.
     pub baseline: Baseline,
-    /// The requirements for requests.
+    /// The requirements that a request must meet.
     pub demands: Demands,
     /// The settings for publishing a change.
     pub publishing: Publishing,
@@ -44,24 +44,24 @@ pub struct Policy {
     pub damage: Damage,
     /// The minimum isolation of gate programs.
     pub isolation: Isolation,
-    /// The commands that a request may name to have its draft validated.
+    /// The commands that a request may name to validate its draft.
     pub validators: Vec<Validator>,
-    /// The toolsets that a server offers, where the policy says so; each is one of this version.
+    /// The toolsets that a server offers; `None` if the policy does not set them.
     pub toolsets: Option<Vec<String>>,
     /// The location of its own file.
     pub origin: Arc<PolicyOrigin>,
-    /// The hash of its text and name, of what it is laid over, and of the definitions of the gates that it names.
+    /// The hash of its text and name, of its base, and of the definitions of the gates that it names.
     pub version: Version,
     lists: Lists,
     paths: Vec<PathRule>,
     unjournalled: Unjournalled,
     defined: Vec<Arc<Gate>>,
-    /// The types of entities beside those that are compiled in.
+    /// The entity types that policies add to the built-in ones.
     entities: Vec<EntityType>,
 }
 
 impl Policy {
-    /// The policy of a root that has none of its own.
+    /// Returns the policy of a root without a policy of its own.
     pub fn embedded() -> Arc<Policy> {
         static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
         let read = || {
@@ -72,16 +72,16 @@ impl Policy {
         Arc::clone(POLICY.get_or_init(read))
     }
 
-    /// Reads a policy file at the top of a root without any other; `name` stands in messages.
+    /// Parses a policy file at the top of a root without any other; messages use `name`.
     ///
-    /// Errors: `POLICY_INVALID` with place, excerpt and what is wrong.
+    /// Errors: `POLICY_INVALID` with the position, an excerpt and the reason.
     pub fn parse(name: &str, text: &str) -> Result<Policy, Error> {
         PolicySource::read(PolicyOrigin::top(name), text)?.into_policy(&Policy::embedded())
     }
 
     /// Returns the rules for a file's draft; `path` is relative to the root.
     ///
-    /// Where an entry of `paths` names the gates of the file, those alone judge it, each with the options that it has
+    /// If an entry of `paths` names the gates of the file, only these run, each with the options that it has
     /// in the lists of the file's language or of `*`.
     pub fn effective_rules(
         &self,
@@ -106,12 +106,12 @@ impl Policy {
         }
     }
 
-    /// Every type of entities, those that are compiled in first.
+    /// Returns every entity type, the built-in ones first.
     pub fn entity_types(&self) -> impl Iterator<Item = &EntityType> {
         embedded_types().iter().chain(&self.entities)
     }
 
-    /// The type of entities of this name.
+    /// Returns the entity type of this name.
     pub fn entity_type(&self, name: &str) -> Option<&EntityType> {
         self.entity_types().find(|known| known.name == name)
     }
@@ -126,7 +126,7 @@ impl Policy {
         !self.unjournalled.finds(path)
     }
 
-    /// Goes through the rules that run programs, one for each gate.
+    /// Returns the rules that run programs, one for each gate.
     pub fn commands(&self) -> impl Iterator<Item = &Rule> {
         let mut first: BTreeMap<&str, &Rule> = BTreeMap::new();
         self.programs().for_each(|rule| {
@@ -135,7 +135,7 @@ impl Policy {
         first.into_values()
     }
 
-    /// The same, one for each gate and the words that the policy adds to its command.
+    /// Returns the rules that run programs, one for each gate and its added arguments.
     pub fn invocations(&self) -> impl Iterator<Item = &Rule> {
         let mut first: BTreeMap<(&str, &[String]), &Rule> = BTreeMap::new();
         self.programs().for_each(|rule| {
@@ -144,18 +144,18 @@ impl Policy {
         first.into_values()
     }
 
-    /// Every rule that may start a program, with the commands that a request may name.
+    /// Returns every rule that may start a program, including the commands that a request may name.
     fn programs(&self) -> impl Iterator<Item = &Rule> {
         let validators = self.validators.iter().map(|validator| &validator.rule);
         self.rules().chain(validators).filter(|rule| rule.enabled && rule.gate.runs_program())
     }
 
-    /// The gates of the policy's own, and of those that it is laid over.
+    /// Returns the gates that this policy and its bases define.
     pub fn defined(&self) -> &[Arc<Gate>] {
         &self.defined
     }
 
-    /// The rules for a file of a language.
+    /// Returns the rules for a file of a language.
     pub fn rules_for(&self, language: Option<&Language>) -> Vec<&Rule> {
         self.lists.rules_for(language)
     }
@@ -164,7 +164,7 @@ impl Policy {
         self.lists.rules().chain(self.paths.iter().flat_map(PathRule::rules))
     }
 
-    /// The policy that asks for nothing.
+    /// Returns a policy without gates or requirements.
     fn without_gates() -> Policy {
         Policy {
             limits: Limits::default(),
@@ -185,10 +185,10 @@ impl Policy {
         }
     }
 
-    /// Takes over a gate of the policy's own, in the place of one that had its name.
+    /// Adds a gate that the policy defines; it replaces an earlier one of the same name.
     fn define(&mut self, key: &MapKey, gate: Arc<Gate>) -> Result<(), PolicyError> {
         self.lists.rebind(&gate).map_err(|option| {
-            key.fault(format!("`{}` is defined anew here, and cannot keep {option}", gate.name))
+            key.fault(format!("`{}` is redefined here, and cannot keep {option}", gate.name))
         })?;
         self.paths.iter_mut().for_each(|rule| rule.rebind(&gate));
         let mut types = self.entities.iter_mut();
@@ -198,7 +198,7 @@ impl Policy {
         Ok(())
     }
 
-    /// The hash of everything that the policy depends on.
+    /// Returns the hash of everything that the policy depends on.
     fn with_versions(&self, text: Version, base: Version) -> Version {
         let rules = self.rules().chain(self.entities.iter().flat_map(|known| &known.rules));
         let in_use: BTreeMap<&str, Version> =
@@ -252,7 +252,7 @@ fn without_base(fields: &MapFields<'_>) -> Policy {
     }
 }
 
-/// Reads all that is neither a gate nor a path.
+/// Parses all settings except gates and paths.
 fn apply_settings(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), PolicyError> {
     if let Some(node) = fields.get("limits") {
         policy.limits = limits(node, "`limits`", policy.limits)?;

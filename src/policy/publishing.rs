@@ -7,10 +7,10 @@ use super::node::{MapFields, PolicyError, YamlNode};
 use super::source::PolicyOrigin;
 use crate::text::fold;
 
-/// The most patterns of `never_journal` that one policy may have, with those that it extends.
+/// The most patterns of `never_journal` in one policy and its bases.
 const MAX_PATTERNS: usize = 1000;
 
-/// Secrets, which no journal keeps whatever a policy says: the files that are protected because of what they hold.
+/// Files that contain secrets. No journal stores their text, whatever a policy says.
 const SECRETS: [&str; 21] = [
     ".env*",
     "*.pem",
@@ -35,7 +35,7 @@ const SECRETS: [&str; 21] = [
     ".git-credentials",
 ];
 
-/// Files that a pattern of secrets finds and that hold none: templates that projects publish.
+/// Files that match a pattern of secrets but contain none: published templates.
 const TEMPLATES: [&str; 3] = [".env.example", ".env.sample", ".env.template"];
 
 /// The data that is synced to disk before an edit counts as done; the strictest first.
@@ -51,7 +51,7 @@ pub enum Durability {
 /// The treatment of a hard-linked file; the strictest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HardLinks {
-    /// Reject the edit.
+    /// Reject an edit of such a file.
     #[default]
     Refuse,
     /// Give the edited name a file of its own; the other names keep the old text.
@@ -85,7 +85,7 @@ pub(super) const DURABILITIES: [(&str, Durability); 2] =
 pub(super) const HARD_LINKED: [(&str, HardLinks); 3] =
     [("refuse", HardLinks::Refuse), ("split", HardLinks::Split), ("in_place", HardLinks::InPlace)];
 
-/// Reads `durability` and `hard_links`; what they do not say stays as it is in `base`.
+/// Parses `durability` and `hard_links`; absent keys keep the value of `base`.
 pub(super) fn publishing(policy: &MapFields<'_>, base: Publishing) -> Result<Publishing, PolicyError> {
     let durability = policy.optional("durability", |node, what| node.one_of(what, &DURABILITIES))?;
     let hard_links = policy.optional("hard_links", |node, what| node.one_of(what, &HARD_LINKED))?;
@@ -99,18 +99,18 @@ pub(super) fn publishing(policy: &MapFields<'_>, base: Publishing) -> Result<Pub
 #[derive(Debug, Clone)]
 pub(super) struct Unjournalled {
     secrets: Vec<Glob>,
-    /// The patterns of policies, each with where its policy stands.
+    /// The patterns, each with the location of its policy.
     patterns: Vec<(Glob, Arc<PolicyOrigin>)>,
 }
 
 impl Unjournalled {
-    /// The secrets, in every policy.
+    /// Returns the secrets, which every policy includes.
     pub(super) fn secrets() -> Unjournalled {
         let secrets = SECRETS.iter().filter_map(|text| glob::plain(text)).collect();
         Unjournalled { secrets, patterns: Vec::new() }
     }
 
-    /// Reads `never_journal`, whose patterns come beside those of `base`.
+    /// Parses `never_journal`, whose patterns are added to those of `base`.
     pub(super) fn read(
         node: &YamlNode,
         origin: &Arc<PolicyOrigin>,

@@ -43,9 +43,9 @@ pub struct Rule {
 /// The options of a rule that the policy itself sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Explicit {
-    /// Set for `level`.
+    /// True if the policy sets `level`.
     pub level: bool,
-    /// Set for `role`.
+    /// True if the policy sets `role`.
     pub role: bool,
 }
 
@@ -88,7 +88,7 @@ pub enum FixScope {
     /// The lines that the edit wrote, and consequences of it elsewhere.
     #[default]
     Edit,
-    /// The whole file.
+    /// Every line of the file.
     File,
 }
 
@@ -97,9 +97,9 @@ pub(super) const FIX_SCOPES: [(&str, FixScope); 2] = [("edit", FixScope::Edit), 
 /// The effect of a new finding on an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Reject the edit.
+    /// A new finding rejects the edit.
     Block,
-    /// Report the finding.
+    /// A new finding is only reported.
     Warn,
 }
 
@@ -170,7 +170,7 @@ pub enum Profile {
 pub struct EffectiveRules<'a> {
     /// The rules, in the order of the policy.
     pub rules: Vec<&'a Rule>,
-    /// The findings that count.
+    /// The findings that count against the draft.
     pub baseline: Baseline,
     /// The time limit of all gates together.
     pub total: Duration,
@@ -185,7 +185,7 @@ pub struct EffectiveRules<'a> {
 /// The treatment of an edit: complete, or one step of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StepMode {
-    /// Apply the policy unchanged.
+    /// A complete edit: the policy applies unchanged.
     #[default]
     Plain,
     /// One step of several: each gate follows `in_steps` of its definition, unless the policy itself sets the
@@ -257,14 +257,14 @@ pub(super) fn rule<'a>(
 fn check_options(fields: &MapFields<'_>, rule: &Rule) -> Result<(), PolicyError> {
     let name = &rule.gate.name;
     if let (Some(args), None) = (fields.get("args"), rule.gate.command()) {
-        return Err(args.fault(format!("`{name}` runs no program that `args` could be given to")));
+        return Err(args.fault(format!("`{name}` runs no program, so `args` have no effect")));
     }
     if let (Some(scope), false) = (fields.get("scope"), rule.gate.can_fix()) {
-        return Err(scope.fault(format!("`{name}` gives no formatted text, so `scope` means nothing here")));
+        return Err(scope.fault(format!("`{name}` returns no formatted text, so `scope` has no effect here")));
     }
     match fields.get("role") {
         Some(role) if rule.role == Role::Fix && !rule.gate.can_fix() => {
-            Err(role.fault(format!("`{name}` gives no formatted text, so `check` is its only role")))
+            Err(role.fault(format!("`{name}` returns no formatted text, so `check` is its only role")))
         }
         Some(_) | None => Ok(()),
     }
@@ -286,7 +286,7 @@ fn profiles(node: &YamlNode, what: &str) -> Result<Profiles, PolicyError> {
     let items = node.list(what)?;
     if items.is_empty() {
         return Err(
-            node.fault(format!("{what} is empty: name `edit`, `check` or both, or say `enabled: false`"))
+            node.fault(format!("{what} is empty: name `edit`, `check` or both, or set `enabled: false`"))
         );
     }
     let none = Profiles { edit: false, check: false };

@@ -19,35 +19,35 @@ tables! {
     }
     /// The language server of a definition.
     LSP {
-        "command": List(&Text, 1), Refused => "its program and words, without a shell";
-        "bin": List(&Text, 1), Described("the program's name") => "where the program may lie";
+        "command": List(&Text, 1), Refused => "its program and arguments, without a shell";
+        "bin": List(&Text, 1), Described("the program's name") => "where to look for the program";
         "language_ids": ByName("^[a-z0-9_-]+$", &Text), Is("{}")
-            => "what it calls a language, by the name that it has here";
-        "options": Text, Is("{}") => "JSON that it is started with, as `initializationOptions`";
-        "settings": Text, Is("{}") => "JSON of which it is given the sections that it asks for";
-        "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "what is added to its environment";
-        "memory": Size(MEMORY), Is("4GiB") => "how much memory it may take with all that it starts";
+            => "its identifier for each language, by the name used here";
+        "options": Text, Is("{}") => "JSON for its start, as `initializationOptions`";
+        "settings": Text, Is("{}") => "JSON with the sections that it may request";
+        "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "additional environment variables";
+        "memory": Size(MEMORY), Is("4GiB") => "the most memory for it and its child processes";
         "diagnostics": Words(&words(&OFFERS)), Described("what it offers")
-            => "`pull`: it is asked for what it finds; `push`: it tells by itself; `versioned`: the same, always with the version of the text";
+            => "`pull`: lockgate requests diagnostics; `push`: the server publishes them; `versioned`: the same, always with the version of the text";
         "sources": List(&Text, 0), Described("all") => "the `source` of the diagnostics that count";
-        "code": Text, Is("{code}") => "how its codes are written, so that they are those of the command";
+        "code": Text, Is("{code}") => "how to format its codes, so that they equal those of the command";
         "message": Words(&words(&MESSAGES)), Is("whole")
-            => "how much of its messages is taken: those of the command may be shorter";
+            => "how much of its messages to keep: those of the command may be shorter";
         "ready": Regex, Described("nothing")
-            => "what it says when it has loaded the project, by progress, message or status; nothing is asked before";
+            => "its progress, message or status once it has loaded the project; lockgate sends no request before";
         "ill": Regex, Described("nothing")
-            => "what it says when it cannot read its configuration, of which the command would be broken: then it is, too";
+            => "its message when it cannot read its configuration; the gate is then broken, as it is with the command";
         "new_files": Words(&words(&NEW_FILES)), Is("alone")
-            => "which files it sees that are not on disk yet: `alone`, where it is the only one of a call; `unimported`, those that no other file imports; `existing_folders`, also those in folders that are on disk; `all`; or `none`";
+            => "which files that are not on disk yet it can check: `alone`, if it is the only one of a call; `unimported`, those that no other file imports; `existing_folders`, also those in folders on disk; `all`; or `none`";
     }
     /// The keys of a definition of the kind `server` that has no fallback command.
     BESIDE {
         "cwd": List(&Text, 0), Is("[]")
             => "`server`: it is started for the nearest folder above the file that has one of these files, else for the root";
         "config": List(&Text, 0), Is("[]")
-            => "`server`: names of files whose text changes its answer; `name#text` counts where the file holds that text";
-        "scope": Words(&words(&SCOPES)), Is("project") => "`server`: what its answer depends on";
-        "probe": List(&Text, 0), Is("[]") => "`server`: the words that print its version";
-        "install": List(&Text, 0), Is("[]") => "`server`: where it can be had, as package URLs";
+            => "`server`: names of files whose text changes its result; `name#text` counts if the file contains that text";
+        "scope": Words(&words(&SCOPES)), Is("project") => "`server`: what its result depends on";
+        "probe": List(&Text, 0), Is("[]") => "`server`: the arguments that print its version";
+        "install": List(&Text, 0), Is("[]") => "`server`: where to get it, as package URLs";
     }
 }

@@ -50,7 +50,7 @@ pub enum Extends {
     /// No base: the policy stands alone.
     #[default]
     Nothing,
-    /// The built-in default policy.
+    /// The default policy that is built into lockgate.
     Default,
     /// The next policy above its folder, or the built-in one.
     Parent,

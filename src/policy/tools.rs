@@ -48,8 +48,8 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = key.name.starts_with(plain) && key.name.len() <= MAX_NAME;
     if !fits || !key.name.chars().all(|c| plain(c) || c == '-' || c == '_') {
-        let wanted = "lower-case letters, digits, `-` and `_`, begins with a letter or digit";
-        return Err(key.fault(format!("the name of a gate has {wanted}, and has at most {MAX_NAME} of them")));
+        let wanted = "lower-case letters, digits, `-` and `_`, starts with a letter or digit";
+        return Err(key.fault(format!("a gate name has {wanted}, and at most {MAX_NAME} characters")));
     }
     if Catalogue::names().any(|name| name == key.name) {
         return Err(key.fault(format!("`{}` is a gate of the catalogue: choose another name", key.name)));

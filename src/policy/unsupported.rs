@@ -25,5 +25,5 @@ pub(super) fn choice<T: Copy>(
 
 fn unsupported_value(what: &str, kept: &[&str]) -> String {
     let kept: Vec<String> = kept.iter().map(|word| format!("`{word}`")).collect();
-    format!("this version does not keep `{what}`: what may stand here is {}", kept.join(", "))
+    format!("this version does not support `{what}`: use one of {}", kept.join(", "))
 }

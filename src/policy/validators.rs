@@ -20,7 +20,6 @@ pub struct Validator {
     pub rule: Rule,
 }
 
-/// Reads `validate_commands`.
 pub(super) fn validators(node: &YamlNode, what: &str) -> Result<Vec<Validator>, PolicyError> {
     node.list(what)?.iter().map(validator).collect()
 }
@@ -28,10 +27,10 @@ pub(super) fn validators(node: &YamlNode, what: &str) -> Result<Vec<Validator>, 
 fn validator(node: &YamlNode) -> Result<Validator, PolicyError> {
     let words = words(node, "a command")?;
     let Some((program, rest)) = words.split_first().filter(|(program, _)| !program.is_empty()) else {
-        return Err(node.fault("a command is empty: its first word is the program"));
+        return Err(node.fault("a command is empty: the first word must be the program"));
     };
     if program.contains('/') && (!program.starts_with('/') || program.split('/').any(|part| part == "..")) {
-        return Err(node.fault("the program is a plain name or an absolute path"));
+        return Err(node.fault("the program must be a plain name or an absolute path"));
     }
     let name = format!("validate_command: {}", words.join(" "));
     let stamp = Version::of_value(&words);

@@ -29,9 +29,9 @@ pub enum Absent {
 pub enum ValueShape {
     /// One of these fixed words.
     Words(&'static [&'static str]),
-    /// `true` or `false`.
+    /// One of the words `true` and `false`.
     Flag,
-    /// Any text.
+    /// A text with any content.
     Text,
     /// A whole number in a range.
     Whole(Range),
@@ -64,9 +64,9 @@ pub enum ValueShape {
 /// An inclusive range of numbers, with its description, such as `at least 1 byte`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// The lowest allowed number.
+    /// The lowest allowed number, inclusive.
     pub min: u64,
-    /// The highest allowed number.
+    /// The highest allowed number, inclusive.
     pub max: u64,
     /// The description after `must be`.
     pub description: &'static str,

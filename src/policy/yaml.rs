@@ -150,16 +150,16 @@ fn message(error: &serde_saphyr::Error) -> String {
     use serde_saphyr::budget::BudgetBreach;
     match error {
         Yaml::DuplicateMappingKey { key: Some(key), .. } => {
-            format!("the key `{}` stands here a second time", clipped(key, MAX_WORD))
+            format!("duplicate key `{}`", clipped(key, MAX_WORD))
         }
-        Yaml::DuplicateMappingKey { .. } => "the key stands here a second time".to_owned(),
+        Yaml::DuplicateMappingKey { .. } => "duplicate key".to_owned(),
         Yaml::MergeKeyNotAllowed { .. } => {
             "merge keys (`<<`) are not supported: write the keys out".to_owned()
         }
-        Yaml::MultipleDocuments { .. } => "a second YAML document begins: keep one".to_owned(),
-        Yaml::NullIntoString { .. } => "a key must be a text, nothing stands here".to_owned(),
+        Yaml::MultipleDocuments { .. } => "a second YAML document starts here: keep one".to_owned(),
+        Yaml::NullIntoString { .. } => "a key must be a text, but it is missing".to_owned(),
         Yaml::UnknownAnchor { .. } => {
-            "`*` begins an alias, and aliases are not supported: put `\"*\"` in quotes to mean every language"
+            "`*` starts an alias, and aliases are not supported: put `\"*\"` in quotes to mean every language"
                 .to_owned()
         }
         Yaml::Budget { breach, .. } => match breach {
@@ -170,7 +170,7 @@ fn message(error: &serde_saphyr::Error) -> String {
             BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. } => {
                 format!("more than {MAX_NODES} values")
             }
-            BudgetBreach::Documents { .. } => "a second YAML document begins: keep one".to_owned(),
+            BudgetBreach::Documents { .. } => "a second YAML document starts here: keep one".to_owned(),
             _ => "larger than the limits for a policy".to_owned(),
         },
         _ => clean_message(&error.to_string()),
@@ -183,7 +183,7 @@ fn clean_message(text: &str) -> String {
     match text {
         "recursion limit exceeded" => format!("nested more than {MAX_DEPTH} deep"),
         "expected string scalar" => "a key must be a text, not a list or a map".to_owned(),
-        _ if text.starts_with("tabs disallowed") => "a tab stands in the indentation: use spaces".to_owned(),
+        _ if text.starts_with("tabs disallowed") => "the indentation contains a tab: use spaces".to_owned(),
         _ => format!("not valid YAML: {}", text.lines().next().unwrap_or(text)),
     }
 }
@@ -205,10 +205,10 @@ mod tests {
 
     #[test]
     fn faults_of_the_text_have_place_excerpt_and_caret() {
-        refused("a: 1\nb: 2\na: 3\n", "q.yaml:3:1: the key `a` stands here a second time\n 3 | a: 3\n   | ^");
+        refused("a: 1\nb: 2\na: 3\n", "q.yaml:3:1: duplicate key `a`\n 3 | a: 3\n   | ^");
         refused(
             "a:\r\n\tb: c\r\n",
-            "q.yaml:2:2: a tab stands in the indentation: use spaces\n 2 |  b: c\n   |  ^",
+            "q.yaml:2:2: the indentation contains a tab: use spaces\n 2 |  b: c\n   |  ^",
         );
         refused(
             "a: [1, 2\nb: 3\n",
@@ -216,7 +216,7 @@ mod tests {
         );
         refused(
             "*: 1\n",
-            "q.yaml:1:1: `*` begins an alias, and aliases are not supported: put `\"*\"` in quotes to mean every language\n 1 | *: 1\n   | ^",
+            "q.yaml:1:1: `*` starts an alias, and aliases are not supported: put `\"*\"` in quotes to mean every language\n 1 | *: 1\n   | ^",
         );
         refused(
             "x: &a [1]\n",
@@ -226,7 +226,10 @@ mod tests {
             "<<: {a: 1}\n",
             "q.yaml:1:1: merge keys (`<<`) are not supported: write the keys out\n 1 | <<: {a: 1}\n   | ^",
         );
-        refused("a: 1\n---\nb: 1\n", "q.yaml:2:1: a second YAML document begins: keep one\n 2 | ---\n   | ^");
+        refused(
+            "a: 1\n---\nb: 1\n",
+            "q.yaml:2:1: a second YAML document starts here: keep one\n 2 | ---\n   | ^",
+        );
         refused(
             "a: \0\n",
             "q.yaml:1:4: not valid YAML: unexpected character: `\\u{0}'\n 1 | a: \u{fffd}\n   |    ^",
@@ -280,10 +283,10 @@ mod tests {
             (block, "nested more than 32 deep"),
             (bomb, "anchors and aliases are not supported"),
             (format!("a: [{}]", "1,".repeat(30_000)), "more than 20000 values"),
-            ("a: 1\n".repeat(200_000), "second time"),
+            ("a: 1\n".repeat(200_000), "duplicate key"),
             ("x".repeat(MAX_BYTES + 1), "larger than 1 MiB"),
             (format!("a: !{} 1", "x".repeat(500_000)), "unsupported tag"),
-            (format!("{{ {0}: 1, {0}: 2 }}", "x".repeat(500)), "second time"),
+            (format!("{{ {0}: 1, {0}: 2 }}", "x".repeat(500)), "duplicate key"),
             ("? ".repeat(10_000), "q.yaml:1:"),
             ("\"".to_owned() + &"\\".repeat(100_001), "q.yaml:1:"),
         ]

@@ -10,7 +10,7 @@ use crate::locate::{MatchTolerance, TypoPolicy};
 pub struct BlockFields {
     /// The text to search for.
     pub search: String,
-    /// The replacement.
+    /// The text that replaces the match.
     pub replace: String,
     /// The occurrences to replace: one or all.
     pub occurrences: Occurrences,
@@ -87,7 +87,7 @@ impl BlockFields {
         let start = self.start_line.map_or(Ok(1), |start| line(start, "lines.start"))?;
         let end = self.end_line.map_or(Ok(LineWindow::OPEN), |end| line(end, "lines.end"))?;
         if end < start {
-            let message = format!("the last line must not lie before the first, found {start} and {end}");
+            let message = format!("the last line must not be before the first, found {start} and {end}");
             return Err(Error::new(Code::InvalidInput, message).field("lines.end"));
         }
         Ok(Some(LineWindow { start, end }))

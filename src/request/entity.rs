@@ -30,7 +30,7 @@ impl EntityFields {
             return Ok(Target::File(path));
         };
         if path.is_empty() {
-            let message = format!("path is empty: a {} is known by its path", kind.name());
+            let message = format!("path is empty: a {} is identified by its path", kind.name());
             return Err(Error::new(Code::InvalidInput, message).field("path"));
         }
         Ok(Target::Entity(Entity { kind, path, app_id, organization_id }))
@@ -66,14 +66,14 @@ impl EntityFields {
 
 fn of_a_file(field: &str) -> Error {
     let owner = if field == "app_id" { EntityKind::APP_FILE } else { EntityKind::WORKFLOW };
-    let message = format!("`{field}` goes with entity_type {} only, and this is a file", owner.name());
+    let message = format!("`{field}` is only for entity_type {}, and this is a file", owner.name());
     Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 
 fn no_name() -> Error {
     let most = EntityKind::MAX_NAME;
     let message =
-        format!("`entity_type` is no name of a type: at most {most} lower-case letters, digits and `_`");
+        format!("`entity_type` is not a type name: at most {most} lower-case letters, digits and `_`");
     let error = Error::new(Code::InvalidInput, message).field("entity_type");
     error.hint("give file, app_file, workflow, module, or a type of the policy")
 }
@@ -126,15 +126,21 @@ mod tests {
     fn what_cannot_be_a_key_is_refused_by_name() {
         let long = "a".repeat(EntityKind::MAX_NAME + 1);
         for (kind, app, organization, field, said) in [
-            (None, Some("1"), None, "app_id", "app_file only, and this is a file"),
-            (Some("file"), None, Some("2"), "organization_id", "workflow only, and this is a file"),
+            (None, Some("1"), None, "app_id", "only for entity_type app_file, and this is a file"),
+            (
+                Some("file"),
+                None,
+                Some("2"),
+                "organization_id",
+                "only for entity_type workflow, and this is a file",
+            ),
             (Some("app_file"), Some(""), None, "app_id", "is empty"),
             (Some("workflow"), None, Some(""), "organization_id", "is empty"),
-            (Some(""), None, None, "entity_type", "is no name"),
-            (Some("Workflow"), None, None, "entity_type", "is no name"),
-            (Some("work\nflow"), None, None, "entity_type", "is no name"),
-            (Some("wörk"), None, None, "entity_type", "is no name"),
-            (Some(long.as_str()), None, None, "entity_type", "is no name"),
+            (Some(""), None, None, "entity_type", "is not a type name"),
+            (Some("Workflow"), None, None, "entity_type", "is not a type name"),
+            (Some("work\nflow"), None, None, "entity_type", "is not a type name"),
+            (Some("wörk"), None, None, "entity_type", "is not a type name"),
+            (Some(long.as_str()), None, None, "entity_type", "is not a type name"),
         ] {
             let refused = fields(kind, app, organization).into_scope().unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));

@@ -23,15 +23,15 @@ pub struct Fields {
     pub insert_lines: Option<Vec<InsertFields>>,
     /// The text or pattern to search for.
     pub search: Option<String>,
-    /// The replacement.
+    /// The text that replaces a match; a template if `search` is a pattern.
     pub replace: Option<String>,
     /// True if `search` is a pattern.
     pub regex: Option<bool>,
-    /// The most replacements.
+    /// The most replacements, at least 1; absent for all.
     pub search_count: Option<i64>,
     /// The flags of the pattern.
     pub search_flags: Option<FlagsValue>,
-    /// The search range.
+    /// The lines to search; the whole text if absent.
     pub lines: Option<WindowFields>,
     /// The symbol to search in.
     pub within: Option<String>,
@@ -78,7 +78,7 @@ pub struct InsertFields {
 pub struct WindowFields {
     /// The first line, from 1.
     pub start: i64,
-    /// The last line, inclusive.
+    /// The last line, from 1 and inclusive.
     pub end: i64,
 }
 
@@ -172,7 +172,7 @@ impl Fields {
         match stray.into_iter().find(|(_, stray)| *stray) {
             None => Ok(()),
             Some((name, _)) => {
-                Err(Error::new(Code::ModeConflict, format!("`{name}` goes with search and replace only"))
+                Err(Error::new(Code::ModeConflict, format!("`{name}` is only for search and replace"))
                     .field(name))
             }
         }

@@ -18,7 +18,7 @@ pub struct InstructionFields {
     pub end_line: Option<i64>,
     /// The code to insert, if it is known.
     pub code: Option<String>,
-    /// The kind of edit.
+    /// The kind of edit; if absent, the given lines decide.
     pub edit_type: Option<EditType>,
 }
 
@@ -27,9 +27,9 @@ pub struct InstructionFields {
 pub enum EditType {
     /// Insert code before a line, or at the end.
     Insert,
-    /// Replace lines with code.
+    /// Replace the given lines with code.
     Replace,
-    /// Delete the given lines.
+    /// Delete the given lines; code other than empty is an error.
     Delete,
 }
 
@@ -76,7 +76,7 @@ impl InstructionFields {
                 Ok(ParsedInstruction::Complete(spot.edit(code)))
             }
             (EditType::Delete, Some(_)) => {
-                Err(invalid_field("code_block", "code_block has no place where the lines are deleted")
+                Err(invalid_field("code_block", "code_block cannot be used when the lines are deleted")
                     .hint("leave code_block out, or give `edit_type: replace`"))
             }
             (EditType::Insert, Some(code)) if code.is_empty() => {
@@ -108,11 +108,11 @@ impl InstructionFields {
             (EditType::Insert, Some(start), Some(end)) if start == end => Ok(InsertPoint::Before(start)),
             (EditType::Insert, _, Some(_)) => Err(invalid_field(
                 "end_line",
-                "code is inserted before start_line, and end_line has no meaning",
+                "code is inserted before start_line, so end_line has no effect",
             )
             .hint("leave end_line out, or give `edit_type: replace`")),
             (EditType::Replace | EditType::Delete, None, _) => {
-                Err(invalid_field("start_line", "start_line is missing: which lines are meant must be said")
+                Err(invalid_field("start_line", "start_line is missing, so the lines to replace are unknown")
                     .hint("give start_line and end_line; without both, `edit_type: insert` appends"))
             }
             (EditType::Replace | EditType::Delete, Some(start), end) => {
@@ -152,9 +152,7 @@ fn check_text(text: String) -> Result<String, Error> {
         }
         0..=MAX_CHARS => Ok(text),
         length => {
-            let message = format!(
-                "edit_instruction has {length} bytes, more than the {MAX_CHARS} by which code is written"
-            );
+            let message = format!("edit_instruction has {length} bytes, more than the limit of {MAX_CHARS}");
             Err(invalid_field("edit_instruction", message))
         }
     }

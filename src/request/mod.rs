@@ -66,7 +66,7 @@ pub struct Author {
 /// The caller's expectation of the target before the edit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Expect {
-    /// Expect nothing in particular.
+    /// No precondition: any state of the target is accepted.
     #[default]
     Anything,
     /// The file does not exist yet; otherwise the request fails with `FILE_EXISTS`.

@@ -36,7 +36,7 @@ pub enum SearchScope {
     Files,
     /// Code that is stored in a database.
     Entities {
-        /// The entity type.
+        /// The type of the entities in scope.
         kind: EntityKind,
         /// The app whose files are searched; for an `app_file`.
         app_id: Option<String>,

@@ -5,7 +5,7 @@ use super::{Author, Target};
 /// The direction of a request: undo or redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Undo the edit.
+    /// Undo an edit: restore the text before it.
     Undo,
     /// Redo an edit that was undone.
     Redo,

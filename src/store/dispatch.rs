@@ -43,7 +43,7 @@ pub struct Write<'a> {
 /// The result of the writes of one edit.
 #[derive(Debug)]
 pub enum WriteOutcome {
-    /// All writes were made.
+    /// All writes of the edit were made.
     All(PublishedBatch),
     /// A row has changed since it was read by a concurrent edit; nothing was written.
     Overtaken,

@@ -15,10 +15,10 @@ const ROWS: u64 = u64::MAX;
 /// The number of digits of a key's hash.
 const HASH: usize = 32;
 
-/// An admitted target.
+/// An admitted target: a file or a database row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentPath {
-    /// A file.
+    /// A file in one of the roots.
     File(FileLocation),
     /// A row in a database.
     Row(RowLocation),

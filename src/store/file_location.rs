@@ -6,7 +6,7 @@
 use super::document_path::LockKey;
 use super::folder::Identity;
 
-/// An admitted path.
+/// A file path that was admitted and resolved in a root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileLocation {
     pub(super) root: usize,

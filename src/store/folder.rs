@@ -37,7 +37,7 @@ pub(super) enum Renamed {
     OldNameLeft(Errno),
 }
 
-/// A directory, held open.
+/// An open directory. It remains usable if the directory is renamed.
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
 
@@ -132,12 +132,11 @@ impl Folder {
         rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))
     }
 
-    /// Removes a file's name.
     pub fn unlink(&self, name: &str) -> Result<()> {
         rustix::fs::unlinkat(&self.0, name, AtFlags::empty())
     }
 
-    /// Removes an empty folder.
+    /// Removes an empty folder; ENOTEMPTY if it has entries.
     pub fn remove(&self, name: &str) -> Result<()> {
         rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)
     }
@@ -147,7 +146,7 @@ impl Folder {
         rustix::fs::renameat(&self.0, from, &self.0, to)
     }
 
-    /// Exchanges two entries atomically.
+    /// Exchanges two existing entries in one atomic step.
     pub fn exchange(&self, one: &str, other: &str) -> Result<()> {
         rustix::fs::renameat_with(&self.0, one, &self.0, other, RenameFlags::EXCHANGE)
     }

@@ -84,7 +84,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
 /// A file that a call is about to write.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedFile<'a> {
-    /// The admitted path.
+    /// The admitted path of the file.
     pub place: &'a FileLocation,
     /// The text to be written; absent if the file is to be removed.
     pub after: Option<&'a [u8]>,

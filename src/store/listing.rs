@@ -29,11 +29,11 @@ pub struct ListedPath {
 /// The kind of entry at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathKind {
-    /// A folder.
+    /// A folder below a root, or a root itself.
     Folder,
-    /// A regular file.
+    /// A file that is not a special file, such as a device.
     File,
-    /// No entry exists.
+    /// No entry exists at the path.
     Nothing,
 }
 
@@ -127,7 +127,7 @@ impl Listing {
         } else if kind.is_symlink() {
             "a link"
         } else if !kind.is_file() {
-            "no regular file"
+            "not a regular file"
         } else {
             return self.files.push(path);
         };

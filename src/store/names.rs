@@ -13,13 +13,12 @@ const MOST_ENTRIES: usize = 400_000;
 
 /// A name in a folder.
 pub(super) struct Name<'a> {
-    /// The folder.
     pub folder: &'a Folder,
     /// The identity of the folder.
     pub identity: Identity,
     /// The path of the name in the root, with a mark for each byte that is not UTF-8.
     pub path: &'a str,
-    /// The last part, unchanged.
+    /// The last part of the path, as raw bytes.
     pub last: &'a CStr,
     /// The kind of file, from the directory entry.
     pub kind: FileType,
@@ -33,7 +32,7 @@ pub(super) enum VisitStep<T> {
     On,
     /// Continue, and also enter the folder of this name, with a context for its entries.
     Into(T),
-    /// End the walk.
+    /// End the walk; no further name is visited.
     End,
 }
 

@@ -20,7 +20,7 @@ pub(super) fn may_replace(folder: &Folder, name: &str, stat: &Stat, path: &str) 
     }
     folder
         .access(name, Access::WRITE_OK)
-        .map_err(|errno| refused(path, errno, "may not be written by this user"))?;
+        .map_err(|errno| refused(path, errno, "is not writable by this user"))?;
     refuse_capabilities(folder, name, path)?;
     may_create(folder, path)
 }
@@ -30,7 +30,7 @@ pub(super) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
     let rights = Access::WRITE_OK | Access::EXEC_OK;
     folder
         .access(".", rights)
-        .map_err(|errno| refused(path, errno, "lies in a folder that this user may not write"))
+        .map_err(|errno| refused(path, errno, "is in a folder that this user may not write to"))
 }
 
 /// The reason in the metadata why a file may not be replaced, if there is one.
@@ -39,7 +39,7 @@ fn fault_of(stat: &Stat) -> Option<&'static str> {
     if stat.st_mode & ANY_WRITE == 0 {
         Some("is read-only: no write bit is set")
     } else if stat.st_mode & SET_ID != 0 {
-        Some("runs with its owner's or group's rights (setuid, setgid)")
+        Some("runs with the rights of its owner or group (setuid, setgid)")
     } else if !user.is_root() && stat.st_uid != user.as_raw() {
         Some("belongs to another user")
     } else {
@@ -57,7 +57,7 @@ pub(super) fn names_of(stat: &Stat) -> usize {
 pub(super) enum WriteMethod {
     /// Replace the file under its name.
     Replace,
-    /// Overwrite the file itself.
+    /// Overwrite the file itself, which keeps all its hard links.
     InPlace,
 }
 
@@ -73,8 +73,8 @@ pub(super) fn write_method(names: usize, how: Publishing, path: &str) -> Result<
 
 /// The error for a file with more than one name.
 pub(super) fn hard_linked(path: &str, names: usize) -> Error {
-    denied(path, &format!("has {names} names (hard links), of which a write would change only this one")).hint(
-        "have a person break the link (copy the file over itself), or say in the policy what becomes of such a file: \
+    denied(path, &format!("has {names} names (hard links), and a write would change only this one")).hint(
+        "ask a person to break the link (copy the file over itself), or to set in the policy how to treat such files: \
          `hard_links: split` or `in_place`",
     )
 }
@@ -82,8 +82,8 @@ pub(super) fn hard_linked(path: &str, names: usize) -> Error {
 /// The error for a file whose name is a mount point, so that it cannot be replaced.
 pub(super) fn mounted(path: &str) -> Error {
     denied(path, "is a mount point: no other file can take its name").hint(
-        "have a person say `hard_links: in_place` in the policy, which lets it be written into, or edit the file where it \
-         really lies",
+        "ask a person to set `hard_links: in_place` in the policy, which allows writing into it, or edit the file at \
+         its real path",
     )
 }
 

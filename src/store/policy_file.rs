@@ -78,7 +78,7 @@ fn refuse_unguarded(dir: &Dir, above: &str, name: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "it is a symlink to {real}, which may be edited like any file; have a person name the target quality.yaml"
+        "it is a symlink to {real}, which may be edited like any file; ask a person to name the target quality.yaml"
     ))
 }
 
@@ -99,7 +99,7 @@ pub(super) fn read_beside(dir: &Dir, name: &str) -> Result<Option<String>, Strin
             return if is_dangling(dir, name) { Err(DANGLING.into()) } else { Ok(None) };
         }
         Err(error) if system_error::is_escape(&error) => {
-            return Err("it is a symlink that leads out of the root".into());
+            return Err("it is a symlink to a target outside the root".into());
         }
         Err(error) => return Err(error.to_string().to_lowercase()),
     };
@@ -115,7 +115,7 @@ pub(super) fn read_beside(dir: &Dir, name: &str) -> Result<Option<String>, Strin
     String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8".into())
 }
 
-const DANGLING: &str = "it is a symlink whose target is not there";
+const DANGLING: &str = "it is a symlink whose target does not exist";
 
 fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)

@@ -71,15 +71,15 @@ impl Root {
             Ok(found) if (Identity { device: found.dev(), inode: found.ino() }) == self.identity => {
                 return Ok(());
             }
-            Ok(_) => "is another folder than the one that lockgate opened".to_owned(),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "is no longer there".to_owned(),
-            Err(error) => format!("cannot be looked at: {error}"),
+            Ok(_) => "is no longer the folder that lockgate opened".to_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no longer exists".to_owned(),
+            Err(error) => format!("cannot be inspected: {error}"),
         };
-        let hint = "put the folder back, or start lockgate again so that it opens the folder that is there";
+        let hint = "restore the folder, or restart lockgate so that it opens the current folder";
         Err(Error::new(Code::IoFailed, format!("the root {} {why}", path.display())).hint(hint))
     }
 
-    /// The root's own folder.
+    /// Opens the folder of the root itself.
     pub fn top(&self) -> std::io::Result<Folder> {
         self.folder("")
     }
@@ -131,22 +131,21 @@ pub(super) fn folder_of(roots: &[Root], place: &FileLocation) -> Result<Folder, 
         }
         // The folder had no link when it was admitted, so a link out of the root was added later.
         Some(_) | None => {
-            system_error::conflict(place.shown(), "now lies behind a symlink that leads out of the root")
+            system_error::conflict(place.shown(), "is now behind a symlink to a target outside the root")
         }
     })?;
     match folder.identity() {
         Ok(identity) if identity == place.identity => Ok(folder),
-        Ok(_) => Err(system_error::conflict(
-            place.shown(),
-            "lies in another folder than when the path was admitted",
-        )),
+        Ok(_) => {
+            Err(system_error::conflict(place.shown(), "is no longer in the folder in which it was found"))
+        }
         Err(errno) => Err(system_error::failed("fstat", place.shown(), errno)),
     }
 }
 
 fn missing(shown: &str, error: &std::io::Error) -> Option<Error> {
     let what = match error.kind() {
-        std::io::ErrorKind::NotFound => "is not there",
+        std::io::ErrorKind::NotFound => "does not exist",
         std::io::ErrorKind::NotADirectory => "is not a directory",
         _ => return None,
     };
@@ -211,12 +210,12 @@ mod tests {
         assert_eq!(root.check_in_place(), Ok(()));
         std::fs::rename(&there, &aside).unwrap();
         let gone = root.check_in_place().unwrap_err();
-        assert!(gone.message.ends_with("is no longer there"), "{gone}");
+        assert!(gone.message.ends_with("no longer exists"), "{gone}");
         std::fs::create_dir(&there).unwrap();
         std::fs::write(there.join("new"), "").unwrap();
         let replaced = root.check_in_place().unwrap_err();
         assert_eq!(replaced.code, Code::IoFailed);
-        assert!(replaced.message.contains("is another folder"), "{replaced}");
+        assert!(replaced.message.contains("is no longer the folder"), "{replaced}");
         // The control: what is held open is the folder that was moved away.
         assert!(root.top().unwrap().stat("new").is_err());
         std::fs::remove_dir_all(&there).unwrap();

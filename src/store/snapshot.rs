@@ -31,7 +31,6 @@ pub struct FileSnapshot {
     bytes: Vec<u8>,
     pub(super) file: OwnedFd,
     pub(super) identity: Identity,
-    /// Its permission bits.
     pub(super) mode: u32,
     /// The number of its hard links.
     pub(super) names: usize,
@@ -41,9 +40,9 @@ pub struct FileSnapshot {
 /// The content that was read, of a file or a row.
 #[derive(Debug)]
 pub enum Snapshot {
-    /// A file.
+    /// A file that is held open.
     File(FileSnapshot),
-    /// A row.
+    /// A row of a database.
     Row(RowSnapshot),
 }
 

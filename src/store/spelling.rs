@@ -16,7 +16,7 @@ pub(super) fn check(path: &str) -> Result<(), Error> {
     let fault = if path.is_empty() {
         "the path is empty"
     } else if path.contains('\0') {
-        "the path holds a NUL character"
+        "the path contains a NUL character"
     } else if path.len() > LONGEST_PATH {
         "the path is longer than 4095 bytes"
     } else if path.split('/').any(|name| name.len() > LONGEST_NAME) {
@@ -32,7 +32,7 @@ pub(super) fn check_new(name: &str) -> Result<(), Error> {
     match name.chars().find(|&c| is_control_or_bidi(c) || c.is_control()) {
         None => Ok(()),
         Some(c) => {
-            let seen = format!("the new name {name:?} holds the character U+{:04X}", u32::from(c));
+            let seen = format!("the new name {name:?} contains the character U+{:04X}", u32::from(c));
             let hint = "give new files names without control, bidirectional or invisible characters";
             Err(Error::new(Code::InvalidInput, seen).field("path").hint(hint))
         }

@@ -48,7 +48,7 @@ pub(super) fn is_escape(error: &std::io::Error) -> bool {
 
 /// The error for a path that leads out of every root.
 pub(super) fn outside(path: &str) -> Error {
-    Error::new(Code::PathOutsideRoot, format!("{path} leads out of every root")).field("path")
+    Error::new(Code::PathOutsideRoot, format!("{path} is outside every root")).field("path")
 }
 
 /// The error for a folder that existed when the path was admitted and cannot be opened now.
@@ -73,8 +73,7 @@ pub(super) fn conflict(path: &str, change: &str) -> Error {
 }
 
 fn too_long(path: &str) -> Error {
-    Error::new(Code::InvalidInput, format!("{path}: the file system takes no name of this length"))
-        .field("path")
+    Error::new(Code::InvalidInput, format!("{path}: the name is too long for the file system")).field("path")
 }
 
 fn reason(errno: Errno) -> String {

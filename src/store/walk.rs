@@ -102,7 +102,7 @@ impl PathWalk<'_> {
         let left = self.todo.len();
         self.links.retain(|(before, _)| left >= *before);
         if self.found.file.is_some() {
-            return Err(system_error::not_a_file(self.shown, "below something that is no folder"));
+            return Err(system_error::not_a_file(self.shown, "below something that is not a folder"));
         }
         if name == ".." {
             return self.climb();
@@ -148,8 +148,9 @@ impl PathWalk<'_> {
 
     fn not_there(&mut self, name: String) -> Result<(), Error> {
         if let Some((_, link)) = self.links.last() {
-            let seen = format!("{} leads through the symlink {link}, whose target is not there", self.shown);
-            let hint = "name the file itself, or have a person fix the link";
+            let seen =
+                format!("{} leads through the symlink {link}, whose target does not exist", self.shown);
+            let hint = "name the file itself, or ask a person to fix the link";
             return Err(Error::new(Code::FileNotFound, seen).hint(hint));
         }
         self.found.missing.push(name);

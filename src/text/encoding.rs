@@ -15,11 +15,11 @@ use crate::error::{Code, Error};
 /// An encoding that lockgate can edit. Edits keep the encoding of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// UTF-8.
+    /// UTF-8, with or without a byte order mark.
     Utf8,
-    /// UTF-16, little-endian.
+    /// UTF-16 with the low byte first.
     Utf16Le,
-    /// UTF-16, big-endian.
+    /// UTF-16 with the high byte first.
     Utf16Be,
     /// windows-1252 as the WHATWG Encoding Standard defines it: every byte is a character.
     Windows1252,

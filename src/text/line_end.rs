@@ -10,9 +10,9 @@ use memchr::memmem;
 /// One of the two line ends that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineEnd {
-    /// `\n`.
+    /// A line feed alone: `\n`.
     Lf,
-    /// `\r\n`.
+    /// A carriage return and a line feed: `\r\n`.
     CrLf,
 }
 

@@ -1,11 +1,14 @@
-//! The house keeps its own rules: who may use whom, who is pure, and who may name what.
+//! Rules on modules: which may use which, which are pure, and which may name a library.
 
 mod reading;
 mod suite;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use reading::{climbs_out, pure_modules, rooms_named, sources, table};
+use regex::Regex;
+
+use reading::{climbs_out, modules_named, pure_modules, sources, table};
 
 /// What only some places may name: the names, and the places, as the beginnings of paths under `src`. A name that ends
 /// in `_` or `:` is the beginning of one.
@@ -49,9 +52,9 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["rustix::fs", "cap_std"],
         &[
             "store/",
-            "gate/process/bounds.rs",
-            "gate/process/cage/bubblewrap.rs",
-            "gate/process/cage/supervisor.rs",
+            "gate/process/limits.rs",
+            "gate/process/sandbox/bubblewrap.rs",
+            "gate/process/sandbox/supervisor.rs",
             "gate/regular.rs",
         ],
     ),
@@ -62,12 +65,12 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "front/cli/",
             "gate/command/",
             "gate/packages/",
-            "gate/pins.rs",
+            "gate/programs.rs",
             "gate/process/",
             "gate/regular.rs",
             "gate/stage/",
             "gate/syntax/child.rs",
-            "gate/workshop/",
+            "gate/runtime/",
         ],
     ),
     (
@@ -77,7 +80,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "front/cli/",
             "gate/command/",
             "gate/stage/owner.rs",
-            "gate/pins.rs",
+            "gate/programs.rs",
             "gate/process/",
             "main.rs",
         ],
@@ -89,21 +92,21 @@ fn dependence_runs_one_way() {
     let allowed = table();
     let mut wrong = Vec::new();
     for source in sources() {
-        let room = source.module();
-        if room == "lib" {
+        let module = source.module();
+        if module == "lib" {
             continue;
         }
-        let Some(may_use) = allowed.get(room) else {
-            wrong.push(format!("{}: the room {room} is not in the table", source.path));
+        let Some(may_use) = allowed.get(module) else {
+            wrong.push(format!("{}: the module {module} is not in the table", source.path));
             continue;
         };
-        for used in rooms_named(&source.code) {
-            if used != room && !may_use.contains(&used) {
-                wrong.push(format!("{}: {room} may not use {used}", source.path));
+        for used in modules_named(&source.code) {
+            if used != module && !may_use.contains(&used) {
+                wrong.push(format!("{}: {module} may not use {used}", source.path));
             }
         }
         if climbs_out(&source) {
-            wrong.push(format!("{}: leaves its room by `super`", source.path));
+            wrong.push(format!("{}: leaves its module by `super`", source.path));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -116,21 +119,21 @@ fn the_table_has_no_circle() {
         let free: Vec<String> = left
             .iter()
             .filter(|(_, uses)| uses.iter().all(|used| !left.contains_key(used)))
-            .map(|(room, _)| room.clone())
+            .map(|(module, _)| module.clone())
             .collect();
         assert!(!free.is_empty(), "these use each other: {:?}", left.keys());
-        free.iter().for_each(|room| drop(left.remove(room)));
+        free.iter().for_each(|module| drop(left.remove(module)));
     }
 }
 
 #[test]
-fn pure_rooms_say_that_they_are() {
+fn pure_modules_say_that_they_are() {
     let sources = sources();
     let pure = pure_modules();
     assert!(pure.len() >= 5, "the sentence that ends in `are **pure**` is not understood: {pure:?}");
     let says = |place: &&String| {
-        let (room, file) = (format!("{place}/mod.rs"), format!("{place}.rs"));
-        let source = sources.iter().find(|source| source.path == room || source.path == file);
+        let (module, file) = (format!("{place}/mod.rs"), format!("{place}.rs"));
+        let source = sources.iter().find(|source| source.path == module || source.path == file);
         source.is_some_and(|source| source.code.contains("#![deny(clippy::disallowed_methods)]"))
     };
     let silent: Vec<&String> = pure.iter().filter(|place| !says(place)).collect();
@@ -164,6 +167,32 @@ fn names(code: &str, word: &str) -> bool {
     })
 }
 
+/// The greatest number of type names that may be defined more than once.
+const MOST_SHARED_NAMES: usize = 20;
+
+#[test]
+fn few_type_names_are_defined_twice() {
+    let mut defined: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in sources().iter().filter(|source| !source.is_test) {
+        for name in types_defined(&source.without_tests()) {
+            defined.entry(name).or_default().insert(source.path.clone());
+        }
+    }
+    let shared: Vec<_> = defined.iter().filter(|(_, paths)| paths.len() > 1).collect();
+    assert!(defined.len() > 500, "only {} types were found", defined.len());
+    assert!(shared.len() <= MOST_SHARED_NAMES, "{} names: {shared:#?}", shared.len());
+}
+
+/// Returns the names of the types that code defines.
+fn types_defined(code: &str) -> Vec<String> {
+    let definition =
+        Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union|type) ([A-Z]\w*)").unwrap();
+    let is_associated =
+        |found: &regex::Captures<'_>| found[0].trim_start_matches('\n').starts_with("    type ");
+    let all = definition.captures_iter(code).filter(|found| !is_associated(found));
+    all.map(|found| found[1].to_owned()).collect()
+}
+
 /// Positive controls: what these tests look for is found when it is there.
 mod controls {
     use super::reading::{Source, test_files};
@@ -179,11 +208,15 @@ mod controls {
     }
 
     #[test]
-    fn every_way_to_name_a_room_is_seen() {
+    fn every_way_to_name_a_module_is_seen() {
         let code = "use crate::{edit::{Edit, Search}, text::Buffer};\nfn f() { crate::store::Files::open(lockgate::front::go()) }";
-        let seen: Vec<String> = rooms_named(code).into_iter().collect();
+        let seen: Vec<String> = modules_named(code).into_iter().collect();
         assert_eq!(seen, ["edit", "front", "store", "text"]);
-        assert!(rooms_named("let x = $crate::Error; // crate::nothing").iter().all(|room| room == "nothing"));
+        assert!(
+            modules_named("let x = $crate::Error; // crate::nothing")
+                .iter()
+                .all(|module| module == "nothing")
+        );
         assert!(climbs_out(&source("text/lines.rs", "use super::super::store::Files;")));
         assert!(climbs_out(&source("text/mod.rs", "use super::store::Files;")));
         assert!(!climbs_out(&source("text/lines.rs", "use super::Buffer;")));
@@ -193,6 +226,12 @@ mod controls {
     fn a_name_is_told_from_its_parts() {
         assert!(names("use syn::File;", "syn::") && names("oxc_span::Span", "oxc_") && names("rmcp", "rmcp"));
         assert!(!names("async_rmcp", "rmcp") && !names("rmcps", "rmcp") && !names("my_syn::x", "syn::"));
+    }
+
+    #[test]
+    fn every_kind_of_type_definition_is_found() {
+        let code = "pub struct A;\n    enum B {}\npub(super) trait C {}\ntype D = A;\nimpl X for Y {\n    type Output = A;\n}\n";
+        assert_eq!(types_defined(code), ["A", "B", "C", "D"]);
     }
 
     #[test]

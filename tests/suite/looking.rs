@@ -190,7 +190,7 @@ fn what_must_not_be_read_is_not_read_and_what_blocks_does_not_block() {
         let seen = search(&mut server, json!({"pattern": "needle", "hidden": hidden}));
         assert_eq!(paths(&seen), ["seen.txt"], "{seen}");
         assert_eq!(seen["total_matches"], 1);
-        assert_eq!(seen["notes"], json!(["passed over: 2 of the names are not UTF-8"]));
+        assert_eq!(seen["notes"], json!(["skipped: 2 of the names are not UTF-8"]));
     }
     for path in [".env", "second.txt", ".git", "deep/tls.key", "theirs", "theirs.txt", "up", "proc", "zero"] {
         let answer = server.call("search_content", &json!({"pattern": "needle", "path": path}));

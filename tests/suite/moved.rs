@@ -79,7 +79,7 @@ fn a_gate_that_replaces_the_root_keeps_the_edit_from_being_written() {
     std::fs::write(&go, "").unwrap();
     let answer = server.call("safe_edit_file", &json!({"path": "a.txt", "content": "two\n"}));
     assert_eq!(answer.code(), "IO_FAILED", "{}", answer.text);
-    assert!(answer.text.contains("is another folder than the one that lockgate opened"), "{}", answer.text);
+    assert!(answer.text.contains("is no longer the folder that lockgate opened"), "{}", answer.text);
     assert!(!go.exists(), "the gate did not move the root");
     assert_eq!(std::fs::read_to_string(aside.join("a.txt")).unwrap(), "one\n");
     assert_eq!(std::fs::read_dir(&root).unwrap().count(), 0);

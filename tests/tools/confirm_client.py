@@ -108,7 +108,7 @@ async def asks_about_what_is_risky_only(mode):
         assert "less than a quarter" in person.asked[0], person.asked
         answer = await connected.call_tool(TOOL, dict(path="b.py", content="def f(:\n", mode="interactive"))
         same(answer.structured_content["status"], "written")
-        assert "refuse in strict" in person.asked[1], person.asked
+        assert "reject in strict" in person.asked[1], person.asked
         answer = await connected.call_tool("undo_edit", dict(edit_id=answer.structured_content["edit_id"]))
         assert not answer.is_error and not (root / "b.py").exists(), answer
         assert "removes the file" in person.asked[2], person.asked

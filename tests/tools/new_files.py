@@ -81,7 +81,7 @@ def main():
                 times.setdefault(name, []).append(time.monotonic() - start)
                 assert answer["status"] == "written", answer
                 whys = " ".join(run.get("why", "") for file in answer["files"] for run in file["gates"])
-                judges[name] = "command" if "its command was asked" in whys else "server"
+                judges[name] = "command" if "its command ran" in whys else "server"
         server.stop()
     for name, taken in times.items():
         print(f"| {name} | {statistics.median(taken):.2f} s | {max(taken):.2f} s | {judges[name]} |")

@@ -214,7 +214,7 @@ async def writes_onto_what_others_wrote_meanwhile(mode):
         model.meanwhile = lambda: file.write_text("z = 0\n" + FILE)
         told = done(await call(connected))
         same(file.read_text(), "z = 0\na = 1\nb = 20\nc = 3\n")
-        assert "carried over" in " ".join(told["notes"]), told
+        assert "rebased from" in " ".join(told["notes"]), told
         file.write_text(FILE)
         model.meanwhile = lambda: file.write_text(FILE.replace("b = 2", "b = 7"))
         failed(await call(connected), "EDIT_CONFLICT", "EDIT_CONFLICT")

@@ -44,7 +44,7 @@ impl Index {
         }
     }
 
-    /// Removes a file.
+    /// Removes a file and its tags; does nothing if the file is not indexed.
     pub fn remove(&mut self, path: &str) {
         self.files.remove(path);
     }
@@ -54,7 +54,7 @@ impl Index {
         self.files.get(path).map(|filed| filed.version)
     }
 
-    /// The number of files.
+    /// Returns the number of indexed files.
     pub fn files(&self) -> usize {
         self.files.len()
     }

@@ -23,25 +23,25 @@ pub(super) enum Node {
     Literal(u32),
     /// Any character except this one.
     NotLiteral(u32),
-    /// `.`
+    /// `.`: any character; without the flag `s`, any except a newline.
     Any,
     /// A character set `[...]`, or a class such as `\d`.
     In(Set),
     /// A zero-width position, such as `^` or `\b`.
     At(At),
-    /// `a|b`
+    /// `a|b`: the first alternative that matches.
     Branch(Vec<Sequence>),
-    /// `(...)`, `(?:...)` and `(?i:...)`.
+    /// A group, capturing or not: `(...)`, `(?:...)` and `(?i:...)`.
     Group { capture: Option<usize>, add: Flags, remove: Flags, body: Sequence },
-    /// `*`, `+`, `?`, `{m,n}`
+    /// A repetition: `*`, `+`, `?` or `{m,n}`.
     Repeat { pace: Greediness, min: u32, max: u32, body: Sequence },
-    /// `(?>...)`
+    /// `(?>...)`: a group that is never re-entered by backtracking.
     Atomic(Sequence),
-    /// `(?=...)`, `(?!...)`, `(?<=...)`, `(?<!...)`
+    /// Look-around: `(?=...)`, `(?!...)`, `(?<=...)`, `(?<!...)`.
     Look { side: LookDirection, wanted: Polarity, body: Sequence },
-    /// `\1`, `(?P=name)`
+    /// `\1` or `(?P=name)`: the text that a group captured.
     Reference(usize),
-    /// `(?(1)yes|no)`
+    /// `(?(1)yes|no)`: a branch that depends on whether a group has matched.
     Condition { group: usize, yes: Sequence, no: Option<Sequence> },
 }
 
@@ -85,15 +85,15 @@ pub(super) enum LookDirection {
 /// A zero-width position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
-    /// `^`
+    /// `^`: the start of the text; with the flag `m`, of each line.
     Beginning,
-    /// `\A`
+    /// `\A`: the start of the text, whatever the flags.
     TextStart,
-    /// `$`
+    /// `$`: the end of the text, or before its last newline; with the flag `m`, the end of each line.
     End,
-    /// `\Z`
+    /// `\Z`: the end of the text, whatever the flags.
     TextEnd,
-    /// `\b` or `\B`
+    /// A word boundary `\b`, or its opposite `\B`.
     Boundary(Polarity),
 }
 

@@ -226,7 +226,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Parses `(?i)` and `(?i:...)`.
+    /// Parses flags: `(?i)` for what follows, `(?i:...)` for a group.
     fn flag_group(
         &mut self,
         letter: char,

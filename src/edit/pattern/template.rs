@@ -91,7 +91,7 @@ impl TemplateReader<'_> {
         Ok(())
     }
 
-    /// `\g<name>`
+    /// Parses the rest of a group reference `\g<name>`.
     fn named(&mut self) -> Result<(), Error> {
         if !self.source.eat('<')? {
             return Err(self.source.error("missing <", 0));

@@ -188,7 +188,7 @@ impl Workspace {
         };
         let (place, rules, seen) = match read() {
             Ok((_, _, seen)) if seen.snapshot.is_none() => {
-                let gone = Error::new(Code::FileNotFound, "it is gone by now");
+                let gone = Error::new(Code::FileNotFound, "it no longer exists");
                 return skipped(ground, path.clone(), gone).map(FileRead::Skipped);
             }
             Ok(read) => read,
@@ -232,5 +232,5 @@ fn previous_content(changed: &ChangedFile, revision: Option<&Revision>) -> Resul
 }
 
 fn threads_stopped() -> Error {
-    Error::new(Code::Internal, "the threads that read the files stopped half-way")
+    Error::new(Code::Internal, "the threads that read the files stopped early")
 }

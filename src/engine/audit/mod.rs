@@ -88,7 +88,7 @@ impl AuditRoot {
     }
 }
 
-/// A judged file.
+/// A file that the gates judged.
 #[derive(Debug)]
 pub struct CheckedFile {
     /// The index of its root in [`Audit`].
@@ -171,7 +171,7 @@ impl Workspace {
 
 /// Rejects a path that neither exists nor existed at the revision.
 fn no_such_path(path: &str) -> Error {
-    Error::new(Code::FileNotFound, format!("there is nothing at {path}, and nothing was"))
+    Error::new(Code::FileNotFound, format!("{path} does not exist, and did not exist before"))
         .field("PATHS")
-        .hint("name a file or a folder that is there")
+        .hint("name an existing file or folder")
 }

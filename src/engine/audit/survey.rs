@@ -17,7 +17,6 @@ pub(super) struct AuditedFiles {
     pub(super) root_index: usize,
     /// The revision to compare with, if there is one.
     pub(super) revision: Option<Revision>,
-    /// The files that changed.
     pub(super) changed: Vec<ChangedFile>,
 }
 
@@ -75,10 +74,10 @@ impl Workspace {
         let Some(repository) = Repository::around(&real)? else {
             if let Some(base) = base {
                 let seen =
-                    format!("there is no revision {base:?}: {} lies in no git repository", real.display());
+                    format!("there is no revision {base:?}: {} is not in a git repository", real.display());
                 return Err(Error::new(Code::InvalidInput, seen)
                     .field("--base")
-                    .hint("leave it out: every finding counts then"));
+                    .hint("leave it out to count every finding"));
             }
             let ground = AuditRoot {
                 root,
@@ -167,7 +166,7 @@ impl Workspace {
         let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
         let rules = self.rules.policy(&self.store.files, &place)?;
         let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
-        let gone = || Error::new(Code::FileNotFound, "it is gone by now");
+        let gone = || Error::new(Code::FileNotFound, "it no longer exists");
         let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(gone)?;
         Ok((bytes, rules.limits.file))
     }
@@ -188,7 +187,7 @@ const SKIP_REASONS: [(Code, Option<&str>); 9] = [
     (Code::NotText, Some("not text")),
     (Code::TooLarge, Some("too large")),
     (Code::Protected, Some("protected")),
-    (Code::PermissionDenied, Some("may not be read")),
+    (Code::PermissionDenied, Some("cannot be read")),
     (Code::NotAFile, None),
     (Code::FileNotFound, None),
     (Code::PathOutsideRoot, None),

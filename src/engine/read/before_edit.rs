@@ -28,7 +28,7 @@ impl Workspace {
         let seen = self.read_all(&call, &mut targets)?.into_iter().next();
         let found = call.requests.first().zip(targets.first()).zip(seen);
         let ((request, target), seen) =
-            found.ok_or_else(|| Error::new(Code::Internal, "the request leads nowhere"))?;
+            found.ok_or_else(|| Error::new(Code::Internal, "the request has no target"))?;
         let draft = self.draft(&call, request, target, seen)?;
         Ok(ReadLines { text: Arc::new(draft.base.unwrap_or(draft.current.buffer)), ..reading })
     }

@@ -72,7 +72,6 @@ impl Workspace {
         let notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
         Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
     }
-    /// Lists entities.
     fn list_rows(&self, look: &ListRequest, among: &EntityFilter<'_>) -> Result<Entries, Error> {
         let rows = &self.store.rows;
         let (found, truncated) = rows.list(&rows.select_prefix(among, &look.prefix)?, look.max_entries)?;

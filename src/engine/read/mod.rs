@@ -34,7 +34,7 @@ pub enum ReadResponse {
     Matches(Matches),
     /// A list of files or entities.
     Entries(Entries),
-    /// A code context.
+    /// The symbols and files that a context query found.
     Context(Box<CodeContext>),
 }
 

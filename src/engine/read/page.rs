@@ -45,7 +45,7 @@ impl<'p> MatchPage<'p> {
             let why = if watch.cancelled() { "it was cancelled" } else { "it took too long" };
             matches.truncated = true;
             matches.notes.push(format!(
-                "the search was ended as {why}: total_matches is a lower bound; narrow it by path, or make the pattern \
+                "the search stopped because {why}: total_matches is a lower bound; narrow it by path, or make the pattern \
                  more literal"
             ));
         }

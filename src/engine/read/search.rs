@@ -50,7 +50,7 @@ pub struct LineMatch {
     pub line: usize,
     /// The last line of the match, inclusive.
     pub end_line: usize,
-    /// The matching text.
+    /// The text of the lines that contain the match.
     pub text: String,
     /// The lines before the match.
     pub before: Vec<NumberedLine>,
@@ -61,7 +61,7 @@ pub struct LineMatch {
 /// A line with its number, from 1.
 #[derive(Debug)]
 pub struct NumberedLine {
-    /// The 1-based line number.
+    /// The number of the line in the whole text.
     pub line: usize,
     /// The text of the line.
     pub text: String,
@@ -113,7 +113,7 @@ impl Workspace {
         let kind = among.kind.name();
         let is_over = page.clock.is_stopped();
         if page.matches.total == 0 && meant.is_narrowed() && !is_over && !rows.is_any(&meant)? {
-            page.matches.notes.push(format!("no {kind} was searched: the glob finds none"));
+            page.matches.notes.push(format!("no {kind} was searched: the glob matches none"));
         }
         page.matches.truncated |= passed.any();
         page.matches.notes.extend(skipped_notes(&passed, bounds.largest, kind));
@@ -137,7 +137,8 @@ impl Workspace {
         }
         if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
             page.matches.notes.push(
-                "no file was searched: the glob finds none that is not ignored, hidden or binary".to_owned(),
+                "no file was searched: the glob matches only ignored, hidden or binary files, or none"
+                    .to_owned(),
             );
         }
         page.matches.truncated |= hits.skipped.any();
@@ -166,17 +167,17 @@ pub(super) fn skipped_notes(passed: &Skipped, largest: u64, noun: &str) -> Vec<S
     };
     let mut notes = Vec::new();
     if large > 0 {
-        notes.push(format!("passed over: {} larger than the limit of {largest} bytes", files(large)));
+        notes.push(format!("skipped: {} larger than the limit of {largest} bytes", files(large)));
     }
     if unreadable > 0 {
         let what = if noun == EntityKind::FILE { "files and folders".to_owned() } else { format!("{noun}s") };
-        notes.push(format!("passed over: {unreadable} of the {what} cannot be read"));
+        notes.push(format!("skipped: {unreadable} of the {what} cannot be read"));
     }
     if unnamed > 0 {
-        notes.push(format!("passed over: {unnamed} of the names are not UTF-8"));
+        notes.push(format!("skipped: {unnamed} of the names are not UTF-8"));
     }
     if slow > 0 {
-        notes.push(format!("passed over: {} too large for a pattern as slow as this", files(slow)));
+        notes.push(format!("skipped: {} too large for such a slow pattern", files(slow)));
     }
     notes
 }

@@ -24,7 +24,7 @@ const JOURNAL_RECHECK: Duration = Duration::from_secs(60);
 /// The fingerprint of a file, and the hints by which it was decoded.
 type TextKey = (FileFingerprint, Hints);
 
-/// The cached texts.
+/// A cache of texts, by file fingerprint and encoding hints.
 #[derive(Debug)]
 pub(in super::super) struct TextCache(Mutex<CachedTexts>);
 

@@ -122,7 +122,7 @@ impl Workspace {
         shared(&self.trust.caches, root, || {
             self.trust.bound_schedule.bound(&self.trust.state);
             let made = self.trust.state.cache(root);
-            made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()
+            made.inspect_err(|why| tracing::debug!(%why, "tools have no cache")).ok()
         })
     }
 
@@ -201,13 +201,13 @@ impl Trust {
 
     fn check_record(&self, commands: &Commands) -> Option<String> {
         let record = match self.state.read(commands.subject()) {
-            Ok(None) => return Some(format!("nobody has trusted the commands of {}", commands.describe())),
+            Ok(None) => return Some(format!("the commands of {} are not trusted", commands.describe())),
             Ok(Some(bytes)) => TrustRecord::read(&bytes),
             Err(why) => Err(why),
         };
         match record {
             Ok(record) => record.ended_because(commands),
-            Err(why) => Some(format!("the record of a person's trust counts as none: it {why}")),
+            Err(why) => Some(format!("the trust record is ignored: it {why}")),
         }
     }
 
@@ -216,7 +216,7 @@ impl Trust {
         if let Some(late) = commands.files.iter().find(is_late) {
             let name = &late.name;
             return Some(format!(
-                "{name} was written after this process began, and `--trust` covers what was there"
+                "{name} changed after this process started, and `--trust` covers only what existed then"
             ));
         }
         self.process_records

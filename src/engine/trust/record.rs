@@ -55,8 +55,7 @@ impl TrustRecord {
 
     /// Parses a record. The error is the reason why it is invalid, as the end of a sentence.
     pub(super) fn read(bytes: &[u8]) -> Result<TrustRecord, String> {
-        let record: TrustRecord =
-            serde_json::from_slice(bytes).map_err(|_| "cannot be understood".to_owned())?;
+        let record: TrustRecord = serde_json::from_slice(bytes).map_err(|_| "cannot be parsed".to_owned())?;
         if record.version == VERSION {
             Ok(record)
         } else {
@@ -74,7 +73,7 @@ impl TrustRecord {
     pub(super) fn ended_because(&self, commands: &Commands) -> Option<String> {
         let (now, told) = (TrustRecord::new(commands), commands.describe());
         if (&now.root, &now.policy) != (&self.root, &self.policy) {
-            return Some(format!("what was trusted are the commands of {} in {}", self.policy, self.root));
+            return Some(format!("the trust record is for the commands of {} in {}", self.policy, self.root));
         }
         if now.stamp != self.stamp {
             return Some(format!("{told}, or what it includes, changed since its commands were trusted"));
@@ -84,7 +83,7 @@ impl TrustRecord {
         let program =
             |record: &TrustRecord| describe_program(record.programs.get(other).and_then(Option::as_ref));
         let (now, then) = (program(&now), program(self));
-        Some(format!("the program of the gate {other} is another now: {now}, and {then} was trusted"))
+        Some(format!("the program of the gate {other} is now {now}, and {then} was trusted"))
     }
 }
 

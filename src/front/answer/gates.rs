@@ -76,8 +76,8 @@ fn failure(run: &GateRun) -> Option<String> {
         }
         Outcome::Unavailable => Some(because("is not available here")),
         Outcome::TimedOut => Some(match run.why.as_deref() {
-            Some(why) if why.starts_with("no answer in time") => format!("gave {why}"),
-            None => "gave no answer in time".to_owned(),
+            Some(why) if why.starts_with("timed out") => why.to_owned(),
+            None => "timed out".to_owned(),
             Some(why) => format!("gave no answer ({why})"),
         }),
         Outcome::Broken => Some(because("is broken")),
@@ -193,13 +193,11 @@ mod tests {
                 Some("a is broken (exit code 2), and the policy requires it"),
             ),
             (
-                run("a", Outcome::TimedOut, Some("on the text before the edit: no answer in time")),
+                run("a", Outcome::TimedOut, Some("on the text before the edit: timed out")),
                 Some(
-                    "a gave no answer (on the text before the edit: no answer in time), so it did not check the edit",
+                    "a gave no answer (on the text before the edit: timed out), so it did not check the edit",
                 ),
-                Some(
-                    "a gave no answer (on the text before the edit: no answer in time), and the policy requires it",
-                ),
+                Some("a gave no answer (on the text before the edit: timed out), and the policy requires it"),
             ),
             (
                 run("a", Outcome::Unavailable, Some("no a")),

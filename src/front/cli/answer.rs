@@ -125,7 +125,7 @@ pub(super) struct FindingAnswer {
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct GateRunAnswer {
     pub gate: String,
-    /// Outcome, such as `passed`.
+    /// Outcome as on the wire, such as `passed`.
     pub outcome: String,
     /// Duration of the run in milliseconds.
     #[serde(default)]

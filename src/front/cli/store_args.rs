@@ -91,7 +91,7 @@ impl EntityArgs {
         };
         let Some(organization) = &self.organization else { return Ok(opening) };
         if !is_id(organization) {
-            let seen = "an organisation has 1 to 128 bytes, none of them a control character";
+            let seen = "an organisation must have 1 to 128 bytes and no control characters";
             return Err(Error::new(Code::InvalidInput, seen).field("--organization"));
         }
         Ok(opening.with_tenant(Tenant::Organization(organization.clone())))

@@ -37,7 +37,7 @@ pub(super) use reader::{LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
 pub(super) use server::Caller;
 pub(super) use server::Server;
 
-/// Controls `structuredContent` in answers.
+/// Controls if answers include `structuredContent` besides the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Structured {
     /// Enabled for protocol versions that support it, 2025-06-18 and newer.
@@ -66,7 +66,7 @@ impl Structured {
 /// Options of an MCP server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerOptions {
-    /// Controls `structuredContent` in answers.
+    /// Controls if answers include `structuredContent`; by default the protocol version decides.
     pub structured: Structured,
     /// Timeout of the client's model when it writes code.
     pub model_timeout: Duration,

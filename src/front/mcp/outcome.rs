@@ -232,5 +232,5 @@ async fn cancel_after_stop(call: CancellationToken, stop: CancellationToken) -> 
 }
 
 fn call_failed(trouble: &JoinError) -> Error {
-    Error::new(Code::Internal, format!("the call stopped half-way: {trouble}"))
+    Error::new(Code::Internal, format!("the call stopped early: {trouble}"))
 }

@@ -93,7 +93,7 @@ enum Similar {
     Any,
 }
 
-/// The default minimum score.
+/// The minimum score if the call sets none.
 const THRESHOLD: f64 = 0.9;
 
 /// An older name of `single_match` that is accepted but not listed.

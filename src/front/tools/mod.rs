@@ -62,9 +62,9 @@ pub fn listed_name(name: &str) -> &str {
 /// The definition of a tool.
 #[derive(Debug)]
 pub struct Tool {
-    /// Name on the wire.
+    /// Name of the tool in `tools/list` and `tools/call`.
     pub name: &'static str,
-    /// Display name for people.
+    /// Display name that a client may show to people.
     pub title: &'static str,
     /// Toolset that contains the tool.
     pub toolset: Toolset,
@@ -87,14 +87,14 @@ pub enum Effect {
     Reads,
     /// Adds files without changing existing ones.
     Adds,
-    /// Changes existing files.
+    /// Changes or removes existing files or entities.
     Changes,
 }
 
 /// The effect of repeating the same call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RepeatEffect {
-    /// Nothing changes further.
+    /// A repeated call changes nothing further.
     NoChange,
     /// The file may change again.
     Changes,
@@ -109,7 +109,7 @@ pub enum ToolRequest {
     Unwritten(Box<UnwrittenEdit>),
     /// Several edits, all or none.
     Batch(Box<BatchCall>),
-    /// An undo or redo.
+    /// An undo or redo of an edit.
     Revert(UndoRequest),
     /// A read of files or entities.
     Read(ReadRequest),
@@ -185,7 +185,7 @@ pub struct BatchCall {
     pub requests: Vec<Request>,
     /// The paths as the caller named them.
     pub paths: Vec<String>,
-    /// Options of the answer.
+    /// Options of the answer that covers all edits.
     pub options: ResponseOptions,
 }
 

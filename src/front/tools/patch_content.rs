@@ -136,7 +136,7 @@ mod tests {
             (json!({"old_string": ""}), "old_string", "old_string is required"),
             (json!({"old_string": " \n"}), "old_string", "blank"),
             (json!({"app_id": "1"}), "app_id", "app_file only"),
-            (json!({"entity_type": "Form"}), "entity_type", "is no name of a type"),
+            (json!({"entity_type": "Form"}), "entity_type", "is not a type name"),
             (json!({"mode": "interactive"}), "mode", "unknown field"),
         ] {
             let refused = parse_args(&more).unwrap_err();

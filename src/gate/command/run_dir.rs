@@ -71,11 +71,11 @@ impl<'a> RunDir<'a> {
                 Ok(Some(Err(Halt::TimedOut))) => return Err(GateError::TimedOut(WAIT_TIMED_OUT.to_owned())),
                 Ok(Some(Err(halt))) => return Err(halt.into()),
                 Err(error) => {
-                    return Err(GateError::Broken(format!("could not be given its target folder: {error}")));
+                    return Err(GateError::Broken(format!("could not get its target folder: {error}")));
                 }
             };
         RunDir::build(ask, command, args, shown)
-            .map_err(|error| GateError::Broken(format!("could not be given the draft: {error}")))
+            .map_err(|error| GateError::Broken(format!("could not get the draft: {error}")))
     }
 
     fn build(

@@ -57,7 +57,7 @@ impl Fixed {
         let changed = self.mended.as_ref().map(|(mended, _)| mended.describe());
         let left = (self.left > 0).then(|| {
             let lines = if self.left == 1 { "1 line".to_owned() } else { format!("{} lines", self.left) };
-            format!("left {lines} outside of the edit as they were (`scope: file` changes them)")
+            format!("left {lines} outside of the edit unchanged (`scope: file` changes them)")
         });
         let said: Vec<String> = changed.into_iter().chain(left).collect();
         (!said.is_empty()).then(|| said.join("; "))
@@ -146,7 +146,7 @@ fn apply_view(draft: &Draft<'_>, view: &str) -> Result<FixedText, GateError> {
         return Err(GateError::Broken("gave a text with other line endings".to_owned()));
     }
     if !mended.text.reads_back() {
-        let why = format!("gave a text that would no longer be read as {}", draft.after.encoding());
+        let why = format!("returned a text that could no longer be decoded as {}", draft.after.encoding());
         return Err(GateError::Broken(why));
     }
     Ok(mended)

@@ -422,7 +422,7 @@ impl<'a> GateProgram<'a> {
             format!("the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
         };
         match silence {
-            GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("no answer in time: {limit}")),
+            GateError::Halted(Halt::TimedOut) => GateError::TimedOut(format!("timed out: {limit}")),
             GateError::TimedOut(why) => GateError::TimedOut(format!("{why}: {limit}")),
             other => other,
         }

@@ -74,23 +74,23 @@ fn refusals(
 
 /// Returns the program's output if it can be a formatted version of the draft.
 fn formatted_text(said: &ProgramOutput<'_>, view: &str) -> Result<String, String> {
-    let text = std::str::from_utf8(said.stdout).map_err(|_| "gave a text that is not UTF-8")?;
+    let text = std::str::from_utf8(said.stdout).map_err(|_| "returned a text that is not UTF-8")?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // A carriage return of the view's own before a line end is not part of that line end.
     let text = if view.contains('\r') { text.to_owned() } else { text.replace("\r\n", "\n") };
     if text.trim().is_empty() && !view.trim().is_empty() {
-        return Err("gave an empty text for one that is not".to_owned());
+        return Err("returned an empty text for one that is not empty".to_owned());
     }
     if text.contains('\0') && !view.contains('\0') {
-        return Err("gave a text with NUL characters".to_owned());
+        return Err("returned a text with NUL characters".to_owned());
     }
     let size = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count();
     if size(&text).saturating_mul(LEAST_SIZE) < size(view) {
-        return Err("gave less than a quarter of the text".to_owned());
+        return Err("returned less than a quarter of the text".to_owned());
     }
     let (given, kept) = (words(view), words(&text));
     if given.intersection(&kept).count().saturating_mul(LEAST_WORDS) < given.len() {
-        return Err("gave a text without half of the words of the draft".to_owned());
+        return Err("returned a text that lacks half of the words of the draft".to_owned());
     }
     match foreign_line(&text, view, &given).filter(|_| notes::is_on()) {
         Some(line) => Err(format!("added a line that is not part of the text: {}", excerpt(line))),

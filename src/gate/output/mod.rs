@@ -233,7 +233,7 @@ fn check_no_crash(command: &CommandSpec, said: &ProgramOutput<'_>) -> Result<(),
     match notes::crash(&output).filter(|_| notes::is_on()) {
         Some(line) => {
             let line = informative_line(&output).unwrap_or_else(|| sanitize(line));
-            Err(GateError::Broken(format!("reports a crash besides its findings: {line}")))
+            Err(GateError::Broken(format!("reports a crash in addition to findings: {line}")))
         }
         None => Ok(()),
     }

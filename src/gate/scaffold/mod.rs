@@ -98,7 +98,7 @@ fn recommendations(
     let moved = header
         .value("path")
         .filter(|path| path.trim_start_matches("./") != page.path)
-        .map(|path| (header.start, format!("the header says that this file is {path}; it is {}", page.path)));
+        .map(|path| (header.start, format!("the header names this file {path}; it is {}", page.path)));
     let advised = layout.into_iter().flat_map(|layout| &layout.guidelines);
     moved
         .into_iter()

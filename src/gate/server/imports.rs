@@ -29,7 +29,7 @@ struct Unresolved<'a> {
 }
 
 /// Returns why the server would not resolve an import as the command does, as the end of a sentence that
-/// begins with `the language server cannot be shown`; `resolves_new_file` returns true for a new file that
+/// begins with `the language server cannot see`; `resolves_new_file` returns true for a new file that
 /// the server finds.
 pub(super) fn unresolved_import(
     ask: &ProgramInput<'_>,

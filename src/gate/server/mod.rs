@@ -55,7 +55,7 @@ pub(super) fn check(
     let own = (path, language_id(server, ask.language, ask.path), ask.text.view());
     let also = ask.batched.iter().map(|other| document_for(server, other)).collect::<Option<Vec<_>>>();
     let also =
-        also.ok_or_else(|| GateError::Unreachable("the language server cannot be shown a path".to_owned()))?;
+        also.ok_or_else(|| GateError::Unreachable("the language server cannot see a path".to_owned()))?;
     let asked: Vec<_> = std::iter::once(own).chain(also).collect();
     let company = other_documents(ask);
     let question = DiagnosticsRequest {
@@ -93,7 +93,7 @@ fn visible_path(
     server: &ServerSpec,
     files: &BTreeMap<String, Version>,
 ) -> Result<String, GateError> {
-    let away = |why: &str| Err(GateError::Unreachable(format!("the language server cannot be shown {why}")));
+    let away = |why: &str| Err(GateError::Unreachable(format!("the language server cannot see {why}")));
     if let Some(other) = ask.overlays.iter().find(|other| imports::is_configuration(server, other)) {
         return away(&format!("the draft of its configuration {}", other.path));
     }
@@ -104,7 +104,7 @@ fn visible_path(
     match server.new_files {
         NewFiles::None | NewFiles::Alone | NewFiles::All => {
             if ask.overlays.iter().any(|other| other.text.is_none()) {
-                return away("that a file is removed");
+                return away("a removed file");
             }
             if server.new_files != NewFiles::All && ask.overlays.iter().any(is_new) {
                 return away("a second file that is not on disk");

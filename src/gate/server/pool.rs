@@ -109,14 +109,14 @@ impl ServerPool {
         loop {
             if let Some(why) = moored.new_file_death.as_ref().filter(|_| has_new) {
                 return Err(GateError::Unreachable(format!(
-                    "the language server gets no files that are not on disk, because it died of them twice: it {why}"
+                    "the language server gets no files that are not on disk, because it failed on them twice: it {why}"
                 )));
             }
             let session = moored.ensure_running(self.limits.restart_delay, &launch)?;
             let said = work(session);
             *lock(&berth.last_used) = Instant::now();
             if session.is_hanging() {
-                moored.record_death("gave no answer in time, more than once".to_owned(), self);
+                moored.record_death("timed out more than once".to_owned(), self);
             }
             match said {
                 Err(GateError::Unreachable(why)) => {
@@ -227,7 +227,7 @@ impl PooledServer {
         self.deaths.retain(|(when, _)| when.elapsed() < rest);
         if let [.., _, (_, why)] = self.deaths.as_slice() {
             return Err(GateError::Unreachable(format!(
-                "the language server is paused because it died more than once: it {why}"
+                "the language server is paused because it failed more than once: it {why}"
             )));
         }
         match &mut self.session {

@@ -265,7 +265,7 @@ impl<'s> OpenDocuments<'s> {
                         if waited { WaitOutcome::Done(()) } else { WaitOutcome::Until(until) }
                     })?;
                 }
-                Err(code) => return Err(GateError::Broken(format!("answered with the error {code}"))),
+                Err(code) => return Err(GateError::Broken(format!("returned the error {code}"))),
             }
         }
     }
@@ -299,6 +299,6 @@ fn items(report: &Value) -> Result<Vec<Value>, GateError> {
     let items = report.get("items").and_then(Value::as_array);
     match (report.get("kind").and_then(Value::as_str), items) {
         (Some("full"), Some(items)) => Ok(items.clone()),
-        _ => Err(GateError::Broken("answered with no list of diagnostics".to_owned())),
+        _ => Err(GateError::Broken("returned no list of diagnostics".to_owned())),
     }
 }

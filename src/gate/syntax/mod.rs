@@ -144,7 +144,7 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult,
     let eye = LanguageReaders::new(row, draft.path, limit);
     match (marks(draft, &eye), eye.unread.take()) {
         (Ok(marks), Some(why)) => {
-            Ok(SyntaxResult { marks, note: Some(format!("{why}; tree-sitter read the text instead")) })
+            Ok(SyntaxResult { marks, note: Some(format!("{why}; tree-sitter parsed the text instead")) })
         }
         (Ok(marks), None) => Ok(SyntaxResult { marks, note: eye.unsearched.take() }),
         (Err(ParseFailure::Unreadable(why)), Some(unread)) => {

@@ -5,9 +5,9 @@
 pub struct QueryError {
     /// The line in the source.
     pub row: usize,
-    /// The column, in characters.
+    /// The column in that line, in characters.
     pub column: usize,
-    /// The description.
+    /// The description of the error, without its position.
     pub message: String,
 }
 

@@ -44,11 +44,11 @@ pub enum TagRole {
     Alias,
     /// A declaration that the name is bound in an outer scope.
     Outer,
-    /// An import of everything.
+    /// An import of all names of a module.
     Glob,
     /// A scope of local names.
     Scope,
-    /// Not a use.
+    /// A capture that is not a use.
     None,
     /// A quoted text that contains names.
     Quoted,

@@ -25,7 +25,7 @@ const STEPS: usize = 500_000;
 #[derive(Debug)]
 pub struct Outline {
     symbols: Vec<Symbol>,
-    /// The symbols' paths, concatenated.
+    /// The paths of all symbols, concatenated; each symbol has its range.
     paths: String,
     /// The words of each comment, without its delimiters, in the order of the text.
     comments: Vec<Range<usize>>,

@@ -18,7 +18,6 @@ pub(super) struct LanguageNodes {
     pub(super) wrappers: &'static [&'static str],
     /// The nodes that belong to the symbol behind them.
     pub(super) attributes: &'static [&'static str],
-    /// The nodes of comments.
     pub(super) comments: &'static [&'static str],
     /// The nodes of headings, which open a symbol up to the next heading of the same rank.
     pub(super) headings: &'static [&'static str],

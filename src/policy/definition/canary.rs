@@ -23,7 +23,7 @@ pub struct Canary {
 /// A text to try on a gate's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CanaryText {
-    /// The text to try.
+    /// The complete content of the file that the program checks.
     pub text: String,
     /// The meaning of a finding in it.
     pub kind: CanaryKind,

@@ -25,7 +25,7 @@ pub struct OlderRelease {
 /// A failure for lack of dependencies.
 #[derive(Debug)]
 pub struct Missing {
-    /// Matches the program's output.
+    /// Matches the program's output if dependencies are missing.
     pub pattern: Regex,
     /// The command that fetches them.
     pub fetch: String,
@@ -101,7 +101,7 @@ pub struct CommandSpec {
     pub network: bool,
     /// The arguments that make it print its version.
     pub probe: Vec<String>,
-    /// Package URLs for installation.
+    /// Package URLs that install the program, such as `pkg:pypi/bandit`.
     pub install: Vec<String>,
     /// The command for older versions, if it differs.
     pub older: Option<Box<OlderRelease>>,
@@ -186,18 +186,18 @@ pub enum Input {
 /// The unit in which a program counts columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Columns {
-    /// Unicode scalar values.
+    /// Unicode scalar values, as Rust's `char`.
     Characters,
     /// Bytes of the UTF-8 encoding.
     Bytes,
-    /// Code units of UTF-16.
+    /// UTF-16 code units, as in LSP by default.
     Utf16,
 }
 
 /// The inputs of a result beside the file's text and the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheScope {
-    /// No other files.
+    /// No other file affects the result.
     File,
     /// The files in the same folder.
     Package,
@@ -233,14 +233,14 @@ pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
     let Some(node) = fields.get("older") else { return Ok(own) };
     let older = node.settings("`older`", &[keys::OLDER])?;
     if own.probe.is_empty() {
-        return Err(node.fault("`older` needs `probe`, which tells the version"));
+        return Err(node.fault("`older` needs `probe`, which prints the version"));
     }
     let command = parse_command(fields, older.require("command")?, older.require("input")?)?;
     if command.program != own.program {
         return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program)));
     }
     if let Some(name) = key_of_one(&own, &command) {
-        let wanted = "both must name what they look at alike, as one run is shared out by it";
+        let wanted = "both must pass files in the same way, because several drafts share one run";
         return Err(node.fault(format!("`{name}` is in only one of `command` and `older.command`: {wanted}")));
     }
     let older = OlderRelease { before: release(older.require("than")?, "`than`")?, command };
@@ -264,11 +264,11 @@ fn key_of_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> {
 /// Builds the command with these words and this input.
 fn parse_command(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Result<CommandSpec, PolicyError> {
     let Some((first, words)) = argv.list("`command`")?.split_first() else {
-        return Err(argv.fault("`command` is empty: its first word is the program"));
+        return Err(argv.fault("`command` is empty: the first word must be the program"));
     };
     let program = first.text("the program")?.to_owned();
     if program.is_empty() || program.contains(['{', '/', '\0']) {
-        return Err(first.fault("the program is a plain name; `bin` says where it may lie"));
+        return Err(first.fault("the program must be a plain name; `bin` says where to look for it"));
     }
     let values = fields.optional("values", values)?.unwrap_or_default();
     let own: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
@@ -334,7 +334,7 @@ fn is_path(word: &CommandWord) -> bool {
 pub(super) fn candidates(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
     let places = node.list(what)?;
     if places.is_empty() {
-        return Err(node.fault(format!("{what} is empty: leave it out to look for the program by its name")));
+        return Err(node.fault(format!("{what} is empty: leave it out to find the program by its name")));
     }
     places.iter().map(|place| candidate(place, what)).collect()
 }
@@ -349,7 +349,7 @@ fn candidate(node: &YamlNode, what: &str) -> Result<CommandWord, PolicyError> {
     let is_name = !text.is_empty() && !text.contains(['/', '{']);
     if climbs || !(is_own || is_name || text.starts_with('/')) {
         let wanted = "a name, an absolute path, or begin with `{venv}/bin/` or `{node_modules}/.bin/`";
-        return Err(node.fault(format!("a place of {what} must be {wanted}")));
+        return Err(node.fault(format!("an entry of {what} must be {wanted}")));
     }
     Ok(place)
 }
@@ -358,7 +358,7 @@ fn candidate(node: &YamlNode, what: &str) -> Result<CommandWord, PolicyError> {
 fn own_folders(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
     let folder = |item: &YamlNode| match item.text(what)? {
         "{venv}/bin" | "{node_modules}/.bin" => template(item, what, &[Hole::Venv, Hole::NodeModules], &[]),
-        _ => Err(item.fault(format!("{what} holds `{{venv}}/bin` and `{{node_modules}}/.bin` only"))),
+        _ => Err(item.fault(format!("{what} may contain only `{{venv}}/bin` and `{{node_modules}}/.bin`"))),
     };
     node.list(what)?.iter().map(folder).collect()
 }
@@ -379,7 +379,7 @@ fn packages(node: &YamlNode, what: &str) -> Result<Packages, PolicyError> {
         if pattern.capture_names().flatten().any(|name| name == "package") {
             return Ok(pattern);
         }
-        Err(item.fault("the pattern has no group `(?P<package>...)`, which says what is missing"))
+        Err(item.fault("the pattern has no group `(?P<package>...)` for the missing package"))
     };
     let patterns =
         |node: &YamlNode, what: &str| node.list(what)?.iter().map(pattern).collect::<Result<Vec<_>, _>>();
@@ -412,7 +412,7 @@ pub(super) fn environment(node: &YamlNode, what: &str) -> Result<Vec<(String, Co
     let setting = |(key, value): &(node::MapKey, YamlNode)| {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if key.name.is_empty() || !key.name.chars().all(is_name) {
-            return Err(key.fault("a variable's name has letters, digits and `_` only"));
+            return Err(key.fault("a variable name may contain only letters, digits and `_`"));
         }
         Ok((key.name.clone(), template(value, "a variable", &[Hole::Root, Hole::Cache, Hole::Project], &[])?))
     };

@@ -43,7 +43,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The roles of gates, by name.
 pub(in crate::policy) const ROLES: [(&str, Role); 2] = [("check", Role::Check), ("fix", Role::Fix)];
 
-/// A gate definition.
+/// A gate definition, as the catalogue or a policy gives it.
 #[derive(Debug)]
 pub struct Gate {
     /// The name that a policy uses.
@@ -115,7 +115,7 @@ impl Gate {
 /// The languages that a gate can judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Languages {
-    /// Text in any language.
+    /// All languages, and text without a known language.
     Every,
     /// These languages, by their names.
     Only(Vec<String>),
@@ -124,7 +124,7 @@ pub enum Languages {
 /// The role of a gate: to check or to fix drafts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Report findings.
+    /// Report findings without changing the draft.
     Check,
     /// Fix the draft before the checks run.
     Fix,
@@ -135,7 +135,7 @@ pub enum Role {
 pub enum InSteps {
     /// Fix the draft, even if its role is otherwise `check`.
     Fix,
-    /// Warn instead of blocking.
+    /// Warn about a new finding instead of blocking the edit.
     Warn,
 }
 
@@ -150,7 +150,7 @@ pub enum GateKind {
     Damage,
     /// Rules about the text itself, in process.
     Pattern(PatternRules),
-    /// An external program.
+    /// An external program that ends after each run.
     Command(Box<CommandSpec>),
     /// A long-running language server, or an external program if no server is available.
     Server(Box<ServerSpec>),
@@ -189,9 +189,9 @@ pub(in crate::policy) fn gate(name: &str, root: &YamlNode, stamp: Version) -> Re
         version: stamp,
     };
     match fields.get("role") {
-        Some(role) if gate.role == Role::Fix && !gate.can_fix() => Err(role.fault(
-            "`role: fix` needs `output: { text: formatted }`, which is what it puts in the draft's place",
-        )),
+        Some(role) if gate.role == Role::Fix && !gate.can_fix() => {
+            Err(role.fault("`role: fix` needs `output: { text: formatted }`, whose text replaces the draft"))
+        }
         Some(_) | None => Ok(gate),
     }
 }
@@ -289,7 +289,7 @@ pub(super) fn regex(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
     regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
         let said = error.to_string();
         let reason = said.lines().last().unwrap_or_default();
-        node.fault(format!("{what} is no regular expression: {}", reason.trim_start_matches("error: ")))
+        node.fault(format!("{what} is not a regular expression: {}", reason.trim_start_matches("error: ")))
     })
 }
 
@@ -333,7 +333,7 @@ mod tests {
         );
         refused(
             &with("kind: pattern\nmust_match: 'a('\nmessage: m"),
-            "3:13: `must_match` is no regular expression: unclosed group",
+            "3:13: `must_match` is not a regular expression: unclosed group",
         );
         refused(&with("kind: pattern\nmust_match: a"), "the key `message` is missing");
         refused(&with("kind: pattern\nstructure: html"), "3:12: unknown structure `html`");

@@ -11,7 +11,7 @@ use super::super::severity::{Severity, severity};
 pub struct OutputSpec {
     /// The format of the output.
     pub form: OutputForm,
-    /// The stream to read.
+    /// The stream that contains the findings.
     pub from: Stream,
     /// The severity of findings without one.
     pub severity: Severity,
@@ -20,38 +20,38 @@ pub struct OutputSpec {
 /// The stream that a program's findings are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
+    /// Findings are on standard output only.
     Stdout,
-    /// Standard error.
+    /// Findings are on standard error only.
     Stderr,
     /// Standard output, then standard error.
     Both,
 }
 
-/// The formats of output.
+/// The format of a program's findings.
 #[derive(Debug)]
 pub enum OutputForm {
-    /// One JSON value.
+    /// One JSON value, with the findings at these paths.
     Json(Box<FindingPaths>),
     /// One JSON object on each line.
     Jsonl(Box<FindingPaths>),
-    /// SARIF 2.1.0.
+    /// A log in the format SARIF 2.1.0.
     Sarif,
-    /// Reviewdog's diagnostic format.
+    /// A JSON value in Reviewdog's diagnostic format.
     Rdjson,
     /// One finding on each line, by the groups `file`, `line`, `column`, `code`, `severity`, `message`.
     Regex {
         /// A line that is a finding.
         pattern: Regex,
-        /// A line to ignore.
+        /// A line that is not a finding and is ignored.
         ignore: Option<Regex>,
     },
     /// The exit code alone: any code but 0 is a finding with this message, or if that is empty with the end
     /// of the output.
     Exit(String),
-    /// The corrected text.
+    /// The corrected text of the file, instead of findings.
     Formatted {
-        /// A line on standard error that tells why there is no text.
+        /// A line on standard error with the reason for an absent text.
         errors: Option<Regex>,
     },
 }
@@ -59,7 +59,7 @@ pub enum OutputForm {
 /// The paths in a JSON value to the parts of a finding.
 #[derive(Debug)]
 pub struct FindingPaths {
-    /// The list of findings; absent where the value itself is the list, or the finding.
+    /// The list of findings; absent if the value itself is the list or the finding.
     pub items: Option<Pointer>,
     /// The path of the file; absent if the program reports on one file only.
     pub file: Option<Pointer>,
@@ -75,12 +75,12 @@ pub struct FindingPaths {
     pub message: Pointer,
 }
 
-/// A way into a JSON value: `a.b.c`, `+1` behind it adds to the number there, `^` before it begins one item higher.
+/// A path in a JSON value: `a.b.c`. `+1` at its end adds to the number, `^` before it starts at the parent item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer {
-    /// Set when it begins at the item that contains the list, not at the finding.
+    /// True if it starts at the item that contains the list, not at the finding.
     pub above: bool,
-    /// The keys on the way.
+    /// The keys of the path.
     pub keys: Vec<String>,
     /// The number to add to the value.
     pub plus: u32,
@@ -97,7 +97,7 @@ pub(super) fn output(node: &YamlNode) -> Result<OutputSpec, PolicyError> {
     let fields = node.fields("`output`", &known)?;
     let given: Vec<&str> = FORMS.into_iter().filter(|form| fields.get(form).is_some()).collect();
     let [form] = given.as_slice() else {
-        return Err(node.fault(format!("`output` names exactly one of {}", FORMS.join(", "))));
+        return Err(node.fault(format!("`output` must name exactly one of {}", FORMS.join(", "))));
     };
     let (form, own) = read(form, &fields)?;
     let mut extra = ["ignore", "message", "errors"].into_iter().filter(|key| !own.contains(key));
@@ -178,8 +178,9 @@ fn pointer(node: &YamlNode, what: &str) -> Result<Pointer, PolicyError> {
         Some(plus) if !keys.iter().any(String::is_empty) => Ok(Pointer { above, keys, plus }),
         Some(_) | None => {
             let shown = clipped(text, MAX_WORD);
-            Err(node
-                .fault(format!("{what} must be a way into JSON such as `range.start.line+1`, not `{shown}`")))
+            Err(node.fault(format!(
+                "{what} must be a path into JSON such as `range.start.line+1`, not `{shown}`"
+            )))
         }
     }
 }

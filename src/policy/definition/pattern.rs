@@ -15,7 +15,7 @@ pub enum PatternRules {
     Regex {
         /// Must match at least once.
         must_match: Option<Regex>,
-        /// Must not match anywhere.
+        /// Must not match anywhere in the text.
         must_not_match: Option<Regex>,
         /// The message of a finding.
         message: String,
@@ -31,7 +31,7 @@ pub enum PatternRules {
     },
     /// A title, and relative links to existing targets.
     Markdown,
-    /// A header that names a template, and what that template asks for.
+    /// A header that names a template, and the requirements of that template.
     Scaffold(Scaffold),
 }
 
@@ -45,19 +45,19 @@ pub(super) fn rules(fields: &MapFields, kind: &YamlNode) -> Result<PatternRules,
     let scaffolds = fields.get("header").or_else(|| fields.get("templates"));
     match (fields.get("structure"), fields.get("query")) {
         (Some(node), query) if is_regex || query.is_some() => {
-            Err(node.fault("`structure` stands alone, without must_match, must_not_match and query"))
+            Err(node.fault("`structure` excludes must_match, must_not_match and query"))
         }
         (Some(node), _) => match (node.text("`structure`")?, scaffolds) {
             ("markdown", None) => Ok(PatternRules::Markdown),
             ("scaffold", _) => scaffold::scaffold(fields).map(PatternRules::Scaffold),
-            ("markdown", Some(other)) => Err(other.fault("stands only beside `structure: scaffold`")),
+            ("markdown", Some(other)) => Err(other.fault("requires `structure: scaffold`")),
             (other, _) => Err(node.fault(unknown("structure", other, &STRUCTURES))),
         },
         (None, Some(node)) if is_regex => {
-            Err(node.fault("`query` stands alone, without must_match and must_not_match beside it"))
+            Err(node.fault("`query` excludes must_match and must_not_match at the same level"))
         }
         (None, _) if scaffolds.is_some() => {
-            Err(kind.fault("`header` and `templates` stand beside `structure: scaffold`"))
+            Err(kind.fault("`header` and `templates` require `structure: scaffold`"))
         }
         (None, Some(node)) => query(fields, node, message()?),
         (None, None) if is_regex => {
@@ -73,13 +73,13 @@ fn query(fields: &MapFields, node: &YamlNode, message: String) -> Result<Pattern
     let languages = match parse_languages(fields.require("languages")?)? {
         Languages::Only(names) => names,
         Languages::Every => {
-            return Err(node.fault("`query` needs the languages that it is for, and not \"*\""));
+            return Err(node.fault("`query` needs a list of its languages, not \"*\""));
         }
     };
     let compiled = |source: &YamlNode, what: &str| {
         Query::compile(&languages, source.text(what)?).map_err(|fault| {
             let place = format!("line {}, column {} of it", fault.row + 1, fault.column + 1);
-            source.fault(format!("{what} is no query: {} ({place})", fault.message))
+            source.fault(format!("{what} is not a query: {} ({place})", fault.message))
         })
     };
     let inner = node.settings("`query`", &[keys::QUERY])?;

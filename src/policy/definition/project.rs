@@ -8,7 +8,7 @@ use super::super::node::{self, PolicyError, YamlNode};
 /// A file whose text affects a program's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
-    /// The file's name.
+    /// The name of the file, without a folder.
     pub name: String,
     /// The text that it must contain to count, as in `pyproject.toml#[tool.ruff`; empty for any text.
     pub contains: String,
@@ -30,7 +30,7 @@ pub struct ProjectValue {
     pub name: String,
     /// The names of the files to search; the nearest one above the edited file that has the value counts.
     pub files: Vec<String>,
-    /// Finds it, as the first group.
+    /// Matches the value, as its first group.
     pub pattern: Regex,
     /// The default if no file has the value.
     pub default: String,
@@ -42,21 +42,21 @@ impl Default for Unconfigured {
     }
 }
 
-/// Plain names of files.
+/// Parses a list of file names; a name with a `/` is an error.
 pub(super) fn names(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
     let wrong = |item: &&YamlNode| matches!(&item.value, node::YamlValue::Text(name) if name.is_empty() || name.contains(['/', '\0']));
     match node.list(what)?.iter().find(wrong) {
-        Some(item) => Err(item.fault(format!("{what} holds plain names of files"))),
+        Some(item) => Err(item.fault(format!("{what} must contain plain file names"))),
         None => node.texts(what),
     }
 }
 
-/// Names of files, each with what its text must hold behind a `#`.
+/// Parses a list of file names, each with an optional required text after a `#`.
 pub(super) fn configurations(node: &YamlNode, what: &str) -> Result<Vec<Configuration>, PolicyError> {
     let read = |item: &YamlNode| {
         let (name, holds) = item.text(what)?.split_once('#').unwrap_or((item.text(what)?, ""));
         if name.is_empty() || name.contains(['/', '\0']) {
-            return Err(item.fault(format!("{what} holds plain names of files")));
+            return Err(item.fault(format!("{what} must contain plain file names")));
         }
         Ok(Configuration { name: name.to_owned(), contains: holds.to_owned() })
     };
@@ -75,11 +75,11 @@ pub(super) fn values(node: &YamlNode, what: &str) -> Result<Vec<ProjectValue>, P
     let read = |(key, node): &(node::MapKey, YamlNode)| {
         let fields = node.settings("a value", &[keys::VALUE])?;
         if key.name.is_empty() || !key.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err(key.fault("a value's name has letters, digits and `_` only"));
+            return Err(key.fault("a value name may contain only letters, digits and `_`"));
         }
         let pattern = super::regex(fields.require("match")?, "`match`")?;
         if pattern.captures_len() != 2 {
-            return Err(fields.require("match")?.fault("`match` needs one group, which is the value"));
+            return Err(fields.require("match")?.fault("`match` needs exactly one group: the value"));
         }
         Ok(ProjectValue {
             name: key.name.clone(),

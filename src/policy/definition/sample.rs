@@ -9,9 +9,9 @@ use super::super::severity::{Severity, severity};
 pub struct Sample {
     /// The assumed path of the text, relative to the root.
     pub path: String,
-    /// The text.
+    /// The text that the gate judges.
     pub draft: String,
-    /// The text before, where it is no new file; a gate that runs a program is not shown it.
+    /// The text before; absent for a new file. A gate that runs a program does not get it.
     pub before: Option<String>,
     /// Other paths that exist, relative to the root.
     pub siblings: Vec<String>,
@@ -19,9 +19,9 @@ pub struct Sample {
     pub with: Vec<(String, String)>,
     /// The tool's standard output, with `{root}` for the project's folder; absent if no tool runs.
     pub output: Option<String>,
-    /// The tool's standard error.
+    /// The tool's standard error; empty by default.
     pub errors: String,
-    /// The tool's exit code.
+    /// The tool's exit code; 0 by default.
     pub exit: i32,
     /// Every finding, in the order of the text; none for a clean text.
     pub finds: Vec<Expected>,
@@ -30,15 +30,15 @@ pub struct Sample {
 /// A finding that a sample expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
-    /// 1-based line.
+    /// The line of the finding, from 1.
     pub line: usize,
-    /// 1-based column in characters, where the sample pins it.
+    /// The column, from 1, in characters; `None` accepts any.
     pub column: Option<usize>,
-    /// The finding's code, where the sample pins it.
+    /// The finding's code; `None` accepts any.
     pub code: Option<String>,
-    /// The severity, where the sample pins it.
+    /// The severity; `None` accepts any.
     pub severity: Option<Severity>,
-    /// A part of the message, where the sample pins it.
+    /// A part of the message; `None` accepts any.
     pub message: Option<String>,
 }
 

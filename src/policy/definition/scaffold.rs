@@ -5,12 +5,12 @@ use regex::Regex;
 use super::super::keys;
 use super::super::node::{MapFields, MapKey, PolicyError, YamlNode};
 
-/// Headers, and the templates that they name.
+/// The rule for headers, and the templates that they name.
 #[derive(Debug)]
 pub struct Scaffold {
     /// The rule for the header.
     pub header: HeaderRule,
-    /// The templates that are known, by name.
+    /// The known templates, by name.
     pub templates: Vec<(String, ScaffoldLayout)>,
 }
 
@@ -42,7 +42,7 @@ pub struct ScaffoldLayout {
 /// A pattern that must, or must not, match.
 #[derive(Debug)]
 pub struct Demand {
-    /// The pattern.
+    /// The regular expression to search the text for.
     pub pattern: Regex,
     /// True if the pattern must match.
     pub wanted: bool,
@@ -75,11 +75,11 @@ fn layout(node: &YamlNode) -> Result<ScaffoldLayout, PolicyError> {
 }
 
 fn demand(node: &YamlNode) -> Result<Demand, PolicyError> {
-    let fields = node.settings("a demand", &[keys::DEMAND])?;
+    let fields = node.settings("a requirement", &[keys::DEMAND])?;
     let message = fields.require("message")?.text("`message`")?.to_owned();
     match (fields.optional("must_match", super::regex)?, fields.optional("must_not_match", super::regex)?) {
         (Some(pattern), None) => Ok(Demand { pattern, wanted: true, message }),
         (None, Some(pattern)) => Ok(Demand { pattern, wanted: false, message }),
-        _ => Err(node.fault("a demand needs either must_match or must_not_match")),
+        _ => Err(node.fault("an entry needs either must_match or must_not_match")),
     }
 }

@@ -11,7 +11,7 @@ use super::project::{Configuration, configurations, names};
 use super::template::CommandWord;
 use super::{Gate, GateKind};
 
-/// The memory that a server may take when its definition does not say.
+/// The memory limit of a server whose definition sets none, in bytes.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// A language server, which communicates over its standard input and output.
@@ -19,13 +19,13 @@ const DEFAULT_MEMORY: u64 = 4 << 30;
 pub struct ServerSpec {
     /// The program's name, as messages give it.
     pub program: String,
-    /// The words after the program.
+    /// The arguments of the program.
     pub words: Vec<String>,
     /// Candidates for the program, as in [`CommandSpec::bin`].
     pub bin: Vec<CommandWord>,
     /// The server's language ids, by language name.
     pub language_ids: Vec<(String, String)>,
-    /// The `initializationOptions` for startup.
+    /// The value of `initializationOptions` at startup; an empty object by default.
     pub options: Value,
     /// The settings for `workspace/configuration`, which the server requests by section.
     pub settings: Value,
@@ -33,36 +33,36 @@ pub struct ServerSpec {
     pub env: Vec<(String, CommandWord)>,
     /// The memory limit of the server and its children, in bytes.
     pub memory: u64,
-    /// The way in which it reports diagnostics, if its capabilities do not decide that.
+    /// The way in which it reports diagnostics, unless its capabilities decide that.
     pub offer: Option<Offer>,
-    /// The sources of the diagnostics that count; all where there are none.
+    /// The sources of the diagnostics that count; empty for all.
     pub sources: Vec<String>,
     /// The template of codes; `{code}` is the server's own code.
     pub code: String,
     /// The part of a message that is used.
     pub message: Message,
-    /// Matches the message that the project is loaded.
+    /// Matches the message that reports a loaded project.
     pub ready: Option<Regex>,
-    /// Matches the message that its configuration is invalid.
+    /// Matches the message that reports an invalid configuration.
     pub failed: Option<Regex>,
     /// The files that it sees although they are not on disk.
     pub new_files: NewFiles,
-    /// Names of files: it is started for the nearest folder above the file that has one of them, else for the root.
+    /// File names: the server starts in the nearest folder above the file that has one of them, else in the root.
     pub cwd: Vec<String>,
-    /// Files whose text changes its answer, from the file's folder up to the root.
+    /// Files whose text affects its findings, from the file's folder up to the root.
     pub config: Vec<Configuration>,
     /// The inputs that the result depends on.
     pub scope: CacheScope,
-    /// The words that make its program print a version.
+    /// The arguments that make its program print a version.
     pub probe: Vec<String>,
-    /// Package URLs for installation.
+    /// Package URLs that install the server, such as `pkg:npm/basedpyright`.
     pub install: Vec<String>,
-    /// The program that judges where the server does not; its findings have the same name.
+    /// The program that judges if the server cannot; its findings have the same gate name.
     pub fallback: Option<CommandSpec>,
 }
 
 impl Gate {
-    /// The language server that the gate asks, where it has one.
+    /// Returns the language server of the gate, if it has one.
     pub fn server(&self) -> Option<&ServerSpec> {
         match &self.kind {
             GateKind::Server(server) => Some(server),
@@ -79,7 +79,7 @@ impl Gate {
         }
     }
 
-    /// The words that make the gate's program print its version.
+    /// Returns the arguments that make the gate's program print its version.
     pub fn probe(&self) -> &[String] {
         match (self.command(), self.server()) {
             (Some(command), _) => &command.probe,
@@ -94,7 +94,7 @@ impl Gate {
 pub enum Offer {
     /// On request, by pull diagnostics.
     Pull,
-    /// By notifications.
+    /// By notifications, with or without a version.
     Push,
     /// By notifications, of which only those with a version count.
     Versioned,
@@ -103,9 +103,9 @@ pub enum Offer {
 /// The part of a message that is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
-    /// All of it.
+    /// All lines of the message.
     Whole,
-    /// Its first line.
+    /// Only the first line of the message.
     FirstLine,
 }
 
@@ -114,13 +114,13 @@ pub enum Message {
 pub enum NewFiles {
     /// Only the file in question.
     Alone,
-    /// Those that no other file imports.
+    /// New files that no other file imports.
     Unimported,
-    /// Those in folders that are on disk, and those that no other file imports.
+    /// New files in folders that exist on disk, and new files that no other file imports.
     ExistingFolders,
     /// All files that the client opens.
     All,
-    /// None.
+    /// No file: the server only sees files on disk.
     None,
 }
 
@@ -142,10 +142,10 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
     let argv = own.require("command")?;
     let words = YamlNode::texts(argv, "`command`")?;
     let Some((program, words)) = words.split_first() else {
-        return Err(argv.fault("`command` is empty: its first word is the program"));
+        return Err(argv.fault("`command` is empty: the first word must be the program"));
     };
     if program.is_empty() || program.contains(['{', '/', '\0']) {
-        return Err(argv.fault("the program is a plain name; `bin` says where it may lie"));
+        return Err(argv.fault("the program must be a plain name; `bin` says where to look for it"));
     }
     let code = own.optional("code", YamlNode::text)?.unwrap_or("{code}").to_owned();
     let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
@@ -180,7 +180,7 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
     })
 }
 
-/// The command that stands in, where the definition has one; its keys without it would say nothing.
+/// Parses the fallback command, if the definition has one; its keys are errors without it.
 fn fallback(fields: &MapFields) -> Result<Option<CommandSpec>, PolicyError> {
     if fields.get("command").is_some() {
         return command(fields).map(Some);
@@ -188,14 +188,14 @@ fn fallback(fields: &MapFields) -> Result<Option<CommandSpec>, PolicyError> {
     let is_idle = |name: &str| !served::BESIDE.iter().any(|shared| shared.name == name);
     let mut idle = keys::COMMAND.iter().filter(|setting| is_idle(setting.name));
     match idle.find_map(|setting| Some((setting.name, fields.get(setting.name)?))) {
-        Some((name, node)) => Err(node.fault(format!("`{name}` belongs to a `command` that stands in"))),
+        Some((name, node)) => Err(node.fault(format!("`{name}` requires a fallback `command`"))),
         None => Ok(None),
     }
 }
 
-/// A JSON value in a text.
+/// Parses a text as a JSON value.
 fn json(node: &YamlNode, what: &str) -> Result<Value, PolicyError> {
-    serde_json::from_str(node.text(what)?).map_err(|error| node.fault(format!("{what} is no JSON: {error}")))
+    serde_json::from_str(node.text(what)?).map_err(|error| node.fault(format!("{what} is not JSON: {error}")))
 }
 
 fn ids(node: &YamlNode, what: &str) -> Result<Vec<(String, String)>, PolicyError> {

@@ -12,9 +12,9 @@ pub struct CommandWord {
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordPart {
-    /// Literal text.
+    /// Literal text, used as it is.
     Text(String),
-    /// A placeholder.
+    /// A placeholder that is filled for each run.
     Hole(Hole),
     /// A placeholder for a value of the definition itself.
     Value(String),
@@ -37,9 +37,9 @@ pub enum Hole {
     Draft,
     /// `{overlay}`: the absolute path of a JSON file that says `{"Replace": {path: draft}}`.
     Overlay,
-    /// `{cache}`: a folder of lockgate's own in which the tool may keep what it knows of this project.
+    /// `{cache}`: a folder of lockgate in which the tool may cache data of this project.
     Cache,
-    /// `{project}`: a name for the project that the file belongs to, which no other project below the root has.
+    /// `{project}`: a name for the project of the file, unique below the root.
     Project,
     /// `{args}`: a whole word for the arguments that the policy adds.
     Args,
@@ -73,7 +73,7 @@ impl CommandWord {
     }
 }
 
-/// Reads a word in which these may be filled in, and these values; a brace that names none of them is a fault.
+/// Parses a word with these placeholders and values; any other name in braces is an error.
 pub(super) fn template(
     node: &YamlNode,
     what: &str,
@@ -106,12 +106,12 @@ pub(super) fn template(
     let whole = [(Hole::Args, "args"), (Hole::Paths, "paths"), (Hole::Folders, "folders")];
     if let Some((_, name)) = whole.iter().find(|(hole, _)| template.has(*hole) && template.pieces.len() > 1) {
         let shown = clipped(node.text(what)?, MAX_WORD);
-        return Err(node.fault(format!("`{{{name}}}` stands for whole words, not for a part of `{shown}`")));
+        return Err(node.fault(format!("`{{{name}}}` must be a whole word, not a part of `{shown}`")));
     }
     Ok(template)
 }
 
-/// The text before the first name in braces, that name, and what follows; other braces are text.
+/// Splits a text at the first name in braces: the text before, the name, and the rest.
 fn placeholder(word: &str) -> Option<(&str, &str, &str)> {
     let is_name = |name: &str| {
         !name.is_empty()

@@ -6,12 +6,12 @@ use super::super::value_shape::ValueShape::{Language, List, Tool, Words};
 use super::super::value_shape::{Setting, words};
 
 tables! {
-    /// One type of `entities`.
+    /// The keys of each type in `entities`.
     ENTITY {
         "owner": Words(&words(&OWNERS)), Refused
-            => "by what one is known, and whose it is: `app`: by `app_id` and `path`, and its app's; `organization`: by `path` and perhaps `organization_id`; `global`: by `path`, and nobody's";
-        "language": Language, Is("\"*\"") => "what it is written in, whatever its path says; `\"*\"`: what its path says";
+            => "its key and owner: `app`: `app_id` and `path`, owned by the app; `organization`: `path` and optionally `organization_id`; `global`: `path`, without an owner";
+        "language": Language, Is("\"*\"") => "its language, whatever its path; `\"*\"`: by its path";
         "gates": List(&Tool, 0), Is("[]")
-            => "what its text must be: gates of the kinds `pattern` and `syntax`; what one of them finds refuses the edit in every mode";
+            => "gates of the kinds `pattern` and `syntax` for its text; a finding of one of them rejects the edit in every mode";
     }
 }

@@ -8,31 +8,31 @@ use super::super::value_shape::{Setting, words};
 tables! {
     /// Definitions of the kind `pattern`.
     PATTERN {
-        "must_match": Regex, Described("nothing must") => "`pattern`: what must stand somewhere in the text";
-        "must_not_match": Regex, Described("anything may") => "`pattern`: what may stand nowhere in the text";
-        "message": Text, Described("none") => "`pattern`: what a finding says; needed with a regular expression or a query";
+        "must_match": Regex, Described("nothing must") => "`pattern`: what the text must contain";
+        "must_not_match": Regex, Described("anything may") => "`pattern`: what the text must not contain";
+        "message": Text, Described("none") => "`pattern`: the message of a finding; required with a regular expression or a query";
         "query": Map(&[QUERY]), Described("none") => "`pattern`: queries for tree-sitter, instead of regular expressions";
         "structure": Words(&["markdown", "scaffold"]), Described("none")
-            => "`pattern`: `markdown`: a title and links that lead somewhere; `scaffold`: a header that names a template, and what that asks for";
+            => "`pattern`: `markdown`: a title and working links; `scaffold`: a header that names a template, and what the template requires";
         "header": Words(&words(&HEADERS)), Is("optional")
-            => "`structure: scaffold`: whether a file without a header is passed over, or at fault";
+            => "`structure: scaffold`: whether a file without a header is skipped, or is an error";
         "templates": ByName("^[A-Za-z0-9][A-Za-z0-9_.-]*$", &Map(&[LAYOUT])), Is("{}")
-            => "`structure: scaffold`: what the files must have that name one of these templates";
+            => "`structure: scaffold`: the requirements of each template";
     }
     QUERY {
-        "must_match": Text, Described("nothing must") => "a query that must find something";
-        "must_not_match": Text, Described("anything may") => "a query that must find nothing; a finding stands at the first capture";
+        "must_match": Text, Described("nothing must") => "a query that must match";
+        "must_not_match": Text, Described("anything may") => "a query that must not match; a finding is at the first capture";
     }
-    /// One template.
+    /// The keys of each entry in `templates`.
     LAYOUT {
         "sections": List(&Text, 0), Is("[]") => "headings that a page must have, at any level";
         "symbols": List(&Text, 0), Is("[]") => "functions, classes and other symbols that must be defined";
-        "required": List(&Map(&[DEMAND]), 0), Is("[]") => "what else must be, or must not; an error where it is not so";
-        "guidelines": List(&Map(&[DEMAND]), 0), Is("[]") => "what should be, or should not; a warning, looked at when all else is right";
+        "required": List(&Map(&[DEMAND]), 0), Is("[]") => "other text that is required or forbidden; a violation is an error";
+        "guidelines": List(&Map(&[DEMAND]), 0), Is("[]") => "text that is recommended or discouraged; a warning, checked if all else passes";
     }
     DEMAND {
-        "must_match": Regex, Described("nothing must") => "what must stand somewhere in the text";
-        "must_not_match": Regex, Described("anything may") => "what may stand nowhere in the text";
-        "message": Text, Refused => "what a finding says";
+        "must_match": Regex, Described("nothing must") => "what the text must contain";
+        "must_not_match": Regex, Described("anything may") => "what the text must not contain";
+        "message": Text, Refused => "the message of the finding";
     }
 }

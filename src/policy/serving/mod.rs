@@ -26,9 +26,9 @@ pub use token::Token;
 pub struct Serving {
     /// The address to listen on.
     pub listen: SocketAddr,
-    /// The allowed host names.
+    /// The accepted values of the header `Host`; the loopback names by default.
     pub hosts: Vec<Host>,
-    /// The allowed web origins.
+    /// The accepted values of the header `Origin`; none by default.
     pub origins: Vec<WebOrigin>,
     /// The clients that may read the metrics.
     pub metrics: Readers,
@@ -63,7 +63,7 @@ pub struct ServerLimits {
     pub read_timeout: Duration,
     /// The longest time that a connection may stay open without a request.
     pub idle: Duration,
-    /// The most open connections.
+    /// The most open connections; beyond that, the longest idle one is closed.
     pub connections: usize,
     /// The most concurrent requests of one token.
     pub requests: usize,
@@ -91,7 +91,7 @@ impl Default for ServerLimits {
 }
 
 impl Serving {
-    /// The default port.
+    /// The default port on the loopback address.
     pub const PORT: u16 = 8137;
 
     /// Parses a configuration.
@@ -102,7 +102,7 @@ impl Serving {
         yaml::read(name, text, serving).map_err(|refusal| {
             let told = refusal.message.lines().next().unwrap_or_default();
             Error::new(Code::InvalidInput, told)
-                .hint("correct the configuration; docs/serving.md has every key")
+                .hint("correct the configuration; docs/serving.md describes every key")
         })
     }
 
@@ -119,7 +119,8 @@ fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
         each(node, what, "a host such as `edits.example.com` or `[::1]:8137`, without a scheme", Host::read)
     })?;
     if !listen.ip().is_loopback() && hosts.is_none() {
-        let seen = "other machines reach this address: name in `allowed_hosts` how clients call the server";
+        let seen =
+            "other machines can reach this address: set `allowed_hosts` to the host names that clients use";
         return Err(fields.get("listen").unwrap_or(root).fault(seen));
     }
     let tokens = fields.require("tokens")?;
@@ -127,7 +128,7 @@ fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
     let read: Vec<Token> =
         listed.iter().map(|item| token::token(item, "a token")).collect::<Result<_, _>>()?;
     if read.is_empty() {
-        return Err(tokens.fault("`tokens` is empty: nobody could call"));
+        return Err(tokens.fault("`tokens` is empty: no client could connect"));
     }
     token::check_apart(listed, &read)?;
     let readers = [("token", Readers::Token), ("open", Readers::All)];

@@ -68,8 +68,8 @@ fn what_is_wrong_is_refused_with_its_place() {
         (format!("tokenz: []\n{LEAST}"), "serve.yaml:1:1: unknown key `tokenz`, did you mean `tokens`?"),
         (format!("{LEAST}listen: 8137\n"), "serve.yaml:2:9: `listen` must be a text"),
         (format!("{LEAST}listen: localhost:1\n"), "must be an address and a port"),
-        (format!("{LEAST}listen: 0.0.0.0:1\n"), "serve.yaml:2:9: other machines reach this address"),
-        (format!("{LEAST}listen: '[::]:1'\n"), "other machines reach this address"),
+        (format!("{LEAST}listen: 0.0.0.0:1\n"), "serve.yaml:2:9: other machines can reach this address"),
+        (format!("{LEAST}listen: '[::]:1'\n"), "other machines can reach this address"),
         (format!("{LEAST}allowed_hosts: ['http://a']\n"), "without a scheme"),
         (format!("{LEAST}allowed_hosts: ['*']\n"), "without a scheme"),
         (format!("{LEAST}allowed_origins: ['null']\n"), "must be an origin"),
@@ -78,27 +78,30 @@ fn what_is_wrong_is_refused_with_its_place() {
         (format!("{LEAST}limits: {{ idle: 0 }}\n"), "from 100ms to 10m"),
         (format!("{LEAST}limits: {{ session_idle: 1m }}\n"), "from 15m"),
         (format!("{LEAST}metrics: yes\n"), "unknown metrics `yes`"),
-        (token(", organization: ''"), "`organization` has 1 to 128 bytes"),
-        (token(", organization: \"a\\tb\""), "none of them a control character"),
+        (token(", organization: ''"), "`organization` must have 1 to 128 bytes"),
+        (token(", organization: \"a\\tb\""), "no control characters"),
         (token(", organization: 7"), "`organization` must be a text"),
         (format!("{LEAST}store: 7\n"), "`store` must be a text"),
         (token(", tools: []"), "is empty"),
         (token(", tools: [edti]"), "did you mean `edit`?"),
         (token(", read_only: yes"), "must be `true` or `false`"),
-        ("tokens: [{ name: a, hash: 'HASH' }]".to_owned(), "good for nothing"),
+        ("tokens: [{ name: a, hash: 'HASH' }]".to_owned(), "has no access to anything"),
         ("tokens: [{ name: a, hash: 'HASH', roots: [p] }]".to_owned(), "absolute paths"),
-        ("tokens: [{ name: 'a b', hash: 'HASH', roots: [/p] }]".to_owned(), "`name` has letters"),
+        (
+            "tokens: [{ name: 'a b', hash: 'HASH', roots: [/p] }]".to_owned(),
+            "`name` may contain only letters",
+        ),
         ("tokens: [{ hash: 'HASH', roots: [/p] }]".to_owned(), "the key `name` is missing"),
-        (format!("{LEAST}{LEAST}"), "stands here a second time"),
+        (format!("{LEAST}{LEAST}"), "duplicate key"),
         (
             "tokens:\n- { name: a, hash: 'HASH', roots: [/p] }\n- { name: a, hash: 'HASH', roots: [/p] }"
                 .to_owned(),
-            "serve.yaml:3:3: a second token has the name `a`",
+            "serve.yaml:3:3: duplicate token name `a`",
         ),
         (
             "tokens:\n- { name: a, hash: 'HASH', roots: [/p] }\n- { name: b, hash: 'HASH', roots: [/p] }"
                 .to_owned(),
-            "serve.yaml:3:3: `a` and `b` are one token",
+            "serve.yaml:3:3: `a` and `b` are the same token",
         ),
     ] {
         let told = read(&text).expect_err(&text);

@@ -43,7 +43,7 @@ pub(super) fn token(node: &YamlNode, what: &str) -> Result<Token, PolicyError> {
         organization: fields.optional("organization", organization)?,
     };
     if token.roots.is_empty() && token.organization.is_none() && !token.metrics {
-        let seen = "a token without `roots`, `organization` and `metrics: true` is good for nothing";
+        let seen = "a token without `roots`, `organization` and `metrics: true` has no access to anything";
         return Err(node.fault(seen));
     }
     Ok(token)
@@ -54,10 +54,10 @@ pub(super) fn check_apart(nodes: &[YamlNode], tokens: &[Token]) -> Result<(), Po
     for (at, (node, token)) in nodes.iter().zip(tokens).enumerate() {
         for other in tokens.iter().take(at) {
             if other.name == token.name {
-                return Err(node.fault(format!("a second token has the name `{}`", token.name)));
+                return Err(node.fault(format!("duplicate token name `{}`", token.name)));
             }
             if other.hash == token.hash {
-                return Err(node.fault(format!("`{}` and `{}` are one token", other.name, token.name)));
+                return Err(node.fault(format!("`{}` and `{}` are the same token", other.name, token.name)));
             }
         }
     }
@@ -67,8 +67,9 @@ pub(super) fn check_apart(nodes: &[YamlNode], tokens: &[Token]) -> Result<(), Po
 fn name(node: &YamlNode) -> Result<String, PolicyError> {
     let name = node.text("`name`")?;
     if !Token::is_name(name) {
-        let seen =
-            format!("`name` has letters, digits, `.`, `_`, `@` and `-`, and at most {MAX_NAME} of them");
+        let seen = format!(
+            "`name` may contain only letters, digits, `.`, `_`, `@` and `-`, at most {MAX_NAME} of them"
+        );
         return Err(node.fault(seen));
     }
     Ok(name.to_owned())
@@ -104,7 +105,7 @@ fn hash(node: &YamlNode) -> Result<[u8; 32], PolicyError> {
 fn organization(node: &YamlNode, what: &str) -> Result<String, PolicyError> {
     let id = node.text(what)?;
     if !is_id(id) {
-        return Err(node.fault(format!("{what} has 1 to 128 bytes, none of them a control character")));
+        return Err(node.fault(format!("{what} must have 1 to 128 bytes and no control characters")));
     }
     Ok(id.to_owned())
 }

@@ -119,9 +119,9 @@ fn a_new_definition_must_bear_the_options_of_the_lists() {
         over(&read(&parent), "sub", &text).unwrap_err().message
     };
     assert!(refused("lint").contains(
-        "sub/quality.yaml:3:3: `lint` is defined anew here, and cannot keep `args` in a list that is extended"
+        "sub/quality.yaml:3:3: `lint` is redefined here, and cannot keep `args` in a list that is extended"
     ));
-    assert!(refused("form").contains("`form` is defined anew here, and cannot keep `role: fix`"));
+    assert!(refused("form").contains("`form` is redefined here, and cannot keep `role: fix`"));
     read(&parent);
 }
 

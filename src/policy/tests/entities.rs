@@ -62,25 +62,25 @@ fn what_could_not_be_kept_is_refused_where_it_stands() {
         ("{ page: { owner: app, language: py } }", "unknown language `py`"),
         ("{ page: { owner: app, gates: titled } }", "`gates` must be a list"),
         ("{ page: { owner: app, gates: [tidled] } }", "unknown tool `tidled`, did you mean `titled`?"),
-        ("{ page: { owner: app, gates: [titled, titled] } }", "gate `titled` stands here a second time"),
+        ("{ page: { owner: app, gates: [titled, titled] } }", "duplicate gate `titled`"),
         (
             "{ page: { owner: app, language: python, gates: [lint] } }",
-            "`lint` cannot say what `page` is: its gates are of the kind",
+            "`lint` cannot check `page`: only gates of the kinds",
         ),
         (
             "{ page: { owner: app, gates: [damage] } }",
-            "`damage` cannot say what `page` is: its gates are of the kind",
+            "`damage` cannot check `page`: only gates of the kinds",
         ),
-        ("{ page: { owner: app, gates: [pythonic] } }", "it does not look at texts in any language"),
-        ("{ page: { owner: app, gates: [syntax] } }", "it does not look at texts in any language"),
-        ("{ page: { owner: app, language: go, gates: [pythonic] } }", "it does not look at texts in go"),
-        ("{ Page: { owner: app } }", "the name of a type has lower-case letters"),
-        ("{ '': { owner: app } }", "the name of a type has lower-case letters"),
-        ("{ a-b: { owner: app } }", "the name of a type has lower-case letters"),
-        ("{ \"a\\u202e\": { owner: app } }", "the name of a type has lower-case letters"),
-        ("{ file: { owner: app } }", "`file` is there without a policy"),
-        ("{ workflow: { owner: global } }", "`workflow` is there without a policy: choose another name"),
-        ("{ page: { owner: app }, page: { owner: app } }", "the key `page` stands here a second time"),
+        ("{ page: { owner: app, gates: [pythonic] } }", "it does not support every language"),
+        ("{ page: { owner: app, gates: [syntax] } }", "it does not support every language"),
+        ("{ page: { owner: app, language: go, gates: [pythonic] } }", "it does not support go"),
+        ("{ Page: { owner: app } }", "a type name may contain only lower-case letters"),
+        ("{ '': { owner: app } }", "a type name may contain only lower-case letters"),
+        ("{ a-b: { owner: app } }", "a type name may contain only lower-case letters"),
+        ("{ \"a\\u202e\": { owner: app } }", "a type name may contain only lower-case letters"),
+        ("{ file: { owner: app } }", "`file` is a built-in type"),
+        ("{ workflow: { owner: global } }", "`workflow` is a built-in type: choose another name"),
+        ("{ page: { owner: app }, page: { owner: app } }", "duplicate key `page`"),
     ] {
         refused(&with_gates(&format!("entities: {entities}\n")), said);
     }
@@ -97,8 +97,8 @@ fn a_hostile_policy_is_refused_in_a_few_words() {
     };
     assert_eq!(read(&types(100)).entity_types().count(), 103);
     for (text, said) in [
-        (types(101), "102:3: there are more than 100 types of entities"),
-        (types(4_000), "there are more than 100 types of entities"),
+        (types(101), "102:3: there are more than 100 entity types"),
+        (types(4_000), "there are more than 100 entity types"),
         (types(10_000), "quality.yaml:"),
         (format!("entities: {{ {}: {{ owner: app }} }}", "a".repeat(1_000)), "at most 40 of them"),
         (format!("entities: {{ {}: {{ owner: app }} }}", "a".repeat(500_000)), "quality.yaml:"),
@@ -144,7 +144,7 @@ fn types_come_down_with_what_is_extended() {
     assert_ne!(stamp(&bound), stamp(&above));
     let narrowed = "extends: parent\ndefine: { titled: { kind: pattern, languages: [go], must_match: '^= ', message: no title } }";
     let refused = laid(narrowed).unwrap_err();
-    assert!(refused.contains("2:11: `titled` cannot say what `page` is: it does not look at"), "{refused}");
+    assert!(refused.contains("2:11: `titled` cannot check `page`: it does not support"), "{refused}");
 }
 
 #[test]

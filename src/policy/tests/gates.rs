@@ -46,18 +46,15 @@ fn the_short_form_is_enough() {
 #[test]
 fn options_that_a_gate_could_not_keep_are_refused() {
     let entry = |options: &str| with_commands(&format!("quality_gates: {{ python: [{{ {options} }}] }}\n"));
-    refused(
-        &entry("tool: syntax, args: [-x]"),
-        "4:49: `syntax` runs no program that `args` could be given to",
-    );
+    refused(&entry("tool: syntax, args: [-x]"), "4:49: `syntax` runs no program, so `args` have no effect");
     refused(
         &entry("tool: syntax, role: fix"),
-        "`syntax` gives no formatted text, so `check` is its only role",
+        "`syntax` returns no formatted text, so `check` is its only role",
     );
-    refused(&entry("tool: lint, role: fix"), "`lint` gives no formatted text");
+    refused(&entry("tool: lint, role: fix"), "`lint` returns no formatted text");
     refused(
         &entry("tool: lint, on: []"),
-        "`on` is empty: name `edit`, `check` or both, or say `enabled: false`",
+        "`on` is empty: name `edit`, `check` or both, or set `enabled: false`",
     );
     refused(
         &entry("tool: lint, on: [chekc]"),
@@ -125,8 +122,8 @@ fn a_policy_defines_gates_of_its_own() {
     let licence = "kind: pattern, languages: [go], must_match: a, message: m";
     for (text, said) in [
         (format!("define: {{ syntax: {{ {licence} }} }}"), "1:11: `syntax` is a gate of the catalogue: choose another name"),
-        (format!("define: {{ My gate: {{ {licence} }} }}"), "1:11: the name of a gate has lower-case letters"),
-        (format!("define: {{ -x: {{ {licence} }} }}"), "1:11: the name of a gate"),
+        (format!("define: {{ My gate: {{ {licence} }} }}"), "1:11: a gate name has lower-case letters"),
+        (format!("define: {{ -x: {{ {licence} }} }}"), "1:11: a gate name"),
         (format!("define: {{ {}: {{ {licence} }} }}", "x".repeat(65)), "at most 64"),
         ("define: { x: { kind: pattern } }".to_owned(), "1:22: a pattern gate needs"),
         ("define: { x: { kind: patern } }".to_owned(), "unknown kind `patern`, did you mean `pattern`?"),
@@ -175,16 +172,16 @@ fn the_gates_of_a_path_are_those_of_its_last_entry_that_names_some() {
 #[test]
 fn entries_of_paths_say_something_that_can_be_understood() {
     for (entry, said) in [
-        ("{ match: a }", "1:9: an entry of `paths` says nothing without `access` or `gates`"),
+        ("{ match: a }", "1:9: an entry of `paths` has no effect without `access` or `gates`"),
         ("{ access: read }", "1:9: the key `match` is missing"),
-        ("{ match: '[', access: read }", "1:18: `match` is no pattern: unclosed character class"),
-        ("{ match: '!a', access: read }", "`match` is no pattern: `!` takes back"),
+        ("{ match: '[', access: read }", "1:18: `match` is not a pattern: unclosed character class"),
+        ("{ match: '!a', access: read }", "`match` is not a pattern: `!` negates"),
         (
             "{ match: a, access: reed }",
             "1:29: unknown access `reed`, did you mean `read`? (known: read, write, deny)",
         ),
         ("{ match: a, gates: [sintax] }", "1:29: unknown tool `sintax`, did you mean `syntax`?"),
-        ("{ match: a, gates: [syntax, syntax] }", "1:37: tool `syntax` stands here a second time"),
+        ("{ match: a, gates: [syntax, syntax] }", "1:37: duplicate tool `syntax`"),
         ("{ match: a, gates: syntax }", "`gates` must be a list"),
         ("{ match: a, tools: [syntax] }", "unknown key `tools`"),
     ] {

@@ -142,9 +142,9 @@ fn values_of_a_wrong_type_are_named() {
         ("modes:", "1:6: `modes` must be a map, not nothing"),
         ("paths: {}", "1:8: `paths` must be a list, not a map"),
         ("validate_commands: [go]", "1:21: a command must be a list, not the text `go`"),
-        ("validate_commands: [[]]", "1:21: a command is empty: its first word is the program"),
+        ("validate_commands: [[]]", "1:21: a command is empty: the first word must be the program"),
         ("validate_commands: [['']]", "1:21: a command is empty"),
-        ("never_journal: ['[']", "1:17: a file is no pattern: unclosed character class; missing ']'"),
+        ("never_journal: ['[']", "1:17: a file is not a pattern: unclosed character class; missing ']'"),
         ("server: { tools: [] }", "1:18: `tools` is empty"),
     ] {
         refused(text, said);
@@ -157,7 +157,7 @@ fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
     read("paths: [{ match: a, access: read }]");
     refused(
         "baseline: new\npaths: [{ match: a, access: deny }]\n",
-        "2:29: this version does not keep `access: deny`: what may stand here is `read`, `write`\n 2 | paths: [{ match: a, access: deny }]\n   |                             ^",
+        "2:29: this version does not support `access: deny`: use one of `read`, `write`\n 2 | paths: [{ match: a, access: deny }]\n   |                             ^",
     );
     read("server: { tools: [ai, content, all] }");
     refused("confirm: often", "unknown confirm `often` (known: never, risky, always)");

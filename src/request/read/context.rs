@@ -27,7 +27,7 @@ pub struct ContextFields {
 pub struct ContextRequest {
     /// The file to outline; results near it rank higher.
     pub target: Option<Target>,
-    /// Words to search for.
+    /// The words to search for in the project.
     pub query: Option<String>,
     /// The symbol whose definition and references are requested, optionally qualified, as in `Class.method`.
     pub symbol: Option<String>,

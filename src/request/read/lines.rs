@@ -16,7 +16,7 @@ pub struct LineFields {
     pub scope: EntityFields,
     /// The first line, from 1.
     pub start_line: Option<i64>,
-    /// The last line, inclusive.
+    /// The last line, inclusive; 100 lines after the first if absent.
     pub end_line: Option<i64>,
 }
 
@@ -42,7 +42,7 @@ impl LineFields {
         let ahead = start_line.saturating_add(DEFAULT_LINES);
         let end_line = self.end_line.map_or(Ok(ahead), |end| line(end, "end_line"))?;
         if end_line < start_line {
-            let message = format!("line {end_line} is out of bounds: it lies before line {start_line}");
+            let message = format!("line {end_line} is out of bounds: it is before line {start_line}");
             return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line"));
         }
         Ok(LinesRequest { target: self.scope.into_target(self.path)?, start_line, end_line })

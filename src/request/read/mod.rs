@@ -13,7 +13,7 @@ pub use search::{SearchFields, SearchRequest};
 
 use super::Target;
 
-/// A request to read.
+/// A request to read files or entities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadRequest {
     /// Some lines of a text.

@@ -32,8 +32,8 @@ fn is_inside(real: &Path, folders: &[&Path]) -> bool {
 }
 
 fn refused(top: &Path, other: &Path) -> Error {
-    let seen = format!("the repository in {} takes objects from {}", top.display(), other.display());
-    Error::new(Code::InvalidInput, format!("{seen}, which lies outside of it"))
+    let seen = format!("the repository in {} uses objects from {}", top.display(), other.display());
+    Error::new(Code::InvalidInput, format!("{seen}, which is outside it"))
         .field("--root")
         .hint("copy them with `git repack -a -d`, and remove objects/info/alternates")
 }

@@ -51,7 +51,7 @@ pub struct Revision {
 pub enum FileAtRevision {
     /// A file with these bytes.
     Text(Vec<u8>),
-    /// There was no file.
+    /// No file existed at the revision.
     Absent,
     /// The bytes are not available from the repository, with the reason.
     Elsewhere(&'static str),
@@ -151,14 +151,15 @@ impl Revision {
         let Some(id) = self.trees.files.get(path) else { return Ok(FileAtRevision::Absent) };
         let broken = |why: gix::Error| {
             let seen = format!("the text of {path} at {} cannot be read: {}", self.name, describe(&why));
-            Error::new(Code::IoFailed, seen).hint("fetch what is missing of the repository, or clone it anew")
+            Error::new(Code::IoFailed, seen)
+                .hint("fetch the missing objects of the repository, or clone it again")
         };
         if self.repo.find_header(*id).map_err(broken)?.size() > limit {
             return Ok(FileAtRevision::Elsewhere("too large before"));
         }
         let bytes = self.repo.find_blob(*id).map_err(broken)?.take_data();
         if bytes.starts_with(POINTER) {
-            return Ok(FileAtRevision::Elsewhere("kept in a large file storage"));
+            return Ok(FileAtRevision::Elsewhere("stored in Git LFS"));
         }
         Ok(FileAtRevision::Text(bytes))
     }

@@ -24,7 +24,7 @@ pub struct EditMeta {
 /// The kind of edit that an entry records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A requested change.
+    /// A change that a caller requested.
     Edit,
     /// The undo of an earlier edit.
     Undo(EditId),
@@ -35,11 +35,11 @@ pub enum EntryKind {
 /// An edit in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The edit's id.
+    /// The id by which the history names the edit.
     pub id: EditId,
     /// The time when the edit began.
     pub at: SystemTime,
-    /// The edit's metadata.
+    /// The tool, the author, the request and the gates' results.
     pub meta: EditMeta,
     /// Set when the edit was undone and not redone since.
     pub undone: bool,

@@ -55,7 +55,7 @@ impl FromStr for EditId {
         });
         parsed.ok_or_else(|| {
             let name: String = name.chars().take(40).collect();
-            Error::new(Code::InvalidInput, format!("`{name}` is no edit's id, which looks like 7f3a-42"))
+            Error::new(Code::InvalidInput, format!("`{name}` is not an edit id such as 7f3a-42"))
                 .field("edit_id")
         })
     }

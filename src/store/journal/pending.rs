@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// An edit that is recorded and not settled; dropping it removes the entry.
 #[derive(Debug)]
-#[must_use = "dropping it forgets the edit; settle it once all of it is there"]
+#[must_use = "dropping it forgets the edit; settle it once all of it is written"]
 pub struct PendingEdit {
     database: Arc<Database>,
     number: u64,
@@ -103,7 +103,7 @@ fn row<'a>(write: &FileWrite<'a>, staged: &'a str) -> JournalRow<'a> {
 }
 
 pub(super) fn nothing() -> Error {
-    Error::new(Code::Internal, "an edit without a file was to be written down")
+    Error::new(Code::Internal, "an edit without a file cannot be recorded")
 }
 
 /// Checks that an undo or redo names an edit of the same journal.

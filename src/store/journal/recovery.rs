@@ -32,7 +32,7 @@ pub(super) fn recover(book: &RootJournal, root: usize, files: &Files, locks: &Lo
             notes.extend(sweep(book, &database, root, files, locks));
         }
         Ok(None) => {}
-        Err(error) => notes.push(format!("half-done edits could not be searched for: {}", error.message)),
+        Err(error) => notes.push(format!("cannot search for incomplete edits: {}", error.message)),
     }
     notes.extend(book.take_notes());
     notes
@@ -67,7 +67,7 @@ fn left(file: &UnsettledFile) -> InterruptedFile<'_> {
 fn undone(database: &Database, number: u64, failure: &DatabaseError) -> String {
     let (_, why) = failure.code_and_reason();
     let id = database.id(number);
-    format!("the edit {id} was left half done, and the journal could not record its outcome: {why}")
+    format!("the edit {id} is incomplete, and the journal could not record its outcome: {why}")
 }
 
 /// Removes staged copies that no row names. Only a power cut leaves them, so this runs once after each boot.

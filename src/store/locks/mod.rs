@@ -33,7 +33,7 @@ pub struct Locks {
 
 /// Locks that are held; dropping the guard lets the next waiter continue.
 #[derive(Debug)]
-#[must_use = "the locks are given back when this is dropped"]
+#[must_use = "the locks are released when this is dropped"]
 pub struct LockGuard {
     _each: Vec<One>,
 }
@@ -134,7 +134,7 @@ fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
 fn timed_out(wait: Duration, holder: Option<u32>) -> Error {
     let held = holder.map_or_else(String::new, |holder| format!("held by process {holder}; "));
     Error::new(Code::LockTimeout, "Another edit operation is in progress for this file")
-        .hint(format!("{held}the wait of {} ms is over; send the request again", wait.as_millis()))
+        .hint(format!("{held}timed out after {} ms; send the request again", wait.as_millis()))
 }
 
 /// An interest in an entry, held or awaited.

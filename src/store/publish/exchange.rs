@@ -17,7 +17,7 @@ pub(super) enum TargetChange {
     Exchanged,
     /// The target was replaced by rename; the file before has no name any more.
     Renamed,
-    /// The target was created.
+    /// The target did not exist and was created.
     Created,
     /// The target was removed; it has the staged name.
     Removed,
@@ -26,7 +26,7 @@ pub(super) enum TargetChange {
 }
 
 /// A write that is applied and not settled.
-#[must_use = "dropping it takes the write back; settle it"]
+#[must_use = "dropping it reverts the write; settle it"]
 pub(super) struct AppliedWrite<'a> {
     names: SwapNames<'a>,
     write: &'a FileWrite<'a>,
@@ -35,7 +35,7 @@ pub(super) struct AppliedWrite<'a> {
     ours: Option<StagedFile<'a>>,
     /// The leases that still hold back other programs.
     leases: Leases<'a>,
-    /// Notes for the caller.
+    /// Notes for the caller, such as a staged copy that could not be removed.
     pub notes: Vec<String>,
     is_open: bool,
 }
@@ -229,7 +229,7 @@ impl<'a> AppliedWrite<'a> {
                 String::new()
             }
         };
-        let seen = format!("{} could not be taken back: {why}{kept}", self.names.shown);
+        let seen = format!("{} could not be reverted: {why}{kept}", self.names.shown);
         Error::new(Code::EditConflict, seen).with_unknown_disk()
     }
 }

@@ -16,11 +16,10 @@ const CHUNK: usize = 64 * 1024;
 /// An open file and its expected content.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct ExpectedFile<'a> {
-    /// The open file.
     pub(super) file: &'a OwnedFd,
     /// The identity of the file.
     pub(super) identity: Identity,
-    /// The expected content.
+    /// The content that the file must still have.
     pub(super) bytes: &'a [u8],
     /// The metadata that was copied to its replacement, if there is one.
     pub(super) copied_metadata: Option<&'a CopiedMetadata>,
@@ -62,7 +61,7 @@ impl<'a> ExpectedFile<'a> {
         }
         match self.copied_metadata.map(|carried| carried.is_still_of(self.file)) {
             None | Some(Ok(true)) => Ok(()),
-            Some(Ok(false)) => Err(conflict(shown, "was given other rights or attributes since it was read")),
+            Some(Ok(false)) => Err(conflict(shown, "got other permissions or attributes since it was read")),
             Some(Err(errno)) => Err(failed("reading the extended attributes", shown, errno)),
         }
     }

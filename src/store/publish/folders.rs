@@ -29,7 +29,7 @@ impl<'a> Chains<'a> {
         self.0.iter()
     }
 
-    /// Keeps the folders.
+    /// Keeps the created folders, which a drop would otherwise remove.
     pub fn keep(mut self) {
         self.0.iter_mut().for_each(|chain| chain.cleanup = FolderCleanup::Kept);
     }
@@ -102,7 +102,7 @@ impl<'a> NewFolders<'a> {
                 }
                 Err(match errno {
                     Errno::NOTDIR | Errno::LOOP | Errno::NOENT => {
-                        conflict(self.shown, "lost its folder to another program")
+                        conflict(self.shown, "lost its folder, which another program removed or replaced")
                     }
                     errno => failed("opening the new folder", self.shown, errno),
                 })

@@ -32,7 +32,7 @@ pub(in crate::store) struct Guards<'a> {
 }
 
 impl Guards<'_> {
-    /// All guards enabled.
+    /// All guards enabled, as in normal operation.
     pub const ALL: Guards<'static> = Guards {
         lease: true,
         exchange: true,

@@ -48,7 +48,7 @@ pub struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Hashes these bytes.
+    /// Takes these bytes and computes their version.
     pub fn new(bytes: &'a [u8]) -> Content<'a> {
         Content { version: Version::hash(bytes), bytes }
     }
@@ -124,7 +124,7 @@ pub struct PublishedFile {
 
 /// The result of publishing all files of one edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "its notes tell what could not be proved"]
+#[must_use = "its notes list what could not be proved"]
 pub struct PublishedBatch {
     /// The results for the files, in the order of the writes.
     pub files: Vec<PublishedFile>,

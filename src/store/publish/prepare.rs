@@ -34,7 +34,7 @@ pub(super) enum PublishPhase {
 }
 
 /// One write, ready to be applied.
-#[must_use = "nothing is changed before it is made"]
+#[must_use = "nothing changes before it is executed"]
 pub(super) struct PreparedWrite<'a> {
     names: SwapNames<'a>,
     write: &'a FileWrite<'a>,
@@ -48,7 +48,7 @@ pub(super) struct PreparedWrite<'a> {
 pub(super) struct Leases<'a> {
     /// The lease on the old file.
     pub before: Option<Lease<'a>>,
-    /// The lease on the published file, so that nobody writes into it before the edit is final.
+    /// The lease on the published file: no other program can write to it before the edit is final.
     pub ours: Option<Lease<'a>>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> PreparedWrite<'a> {
         }
     }
 
-    /// Applies the write.
+    /// Applies the write, which can still be reverted.
     pub fn make(self, how: Publishing) -> Result<AppliedWrite<'a>, Error> {
         let PreparedWrite { names: ends, write, method: way, staged, leases } = self;
         match (staged, write.before, way) {

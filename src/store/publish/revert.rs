@@ -56,7 +56,7 @@ pub(super) fn created(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(),
         let new = [ours.expected().bytes, added].concat();
         ends.take(&ExpectedFile { bytes: &new, ..ours.expected() })?;
         let (shown, kept) = (ends.shown, ends.set_aside());
-        let seen = format!("{shown} was not made; what another program added to it meanwhile is in {kept}");
+        let seen = format!("{shown} was not created; text that another program added to it is in {kept}");
         Err(Refusal::Kept(Error::new(Code::EditConflict, seen)))
     })
 }

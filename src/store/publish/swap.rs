@@ -23,9 +23,7 @@ const UNSURE: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
 pub(in crate::store) struct SwapNames<'a> {
     /// The folder of both names.
     pub folder: &'a Folder,
-    /// The target's name.
     pub target: &'a str,
-    /// The staged name.
     pub staged: &'a str,
     /// The target's path as the caller named it.
     pub shown: &'a str,
@@ -137,7 +135,7 @@ impl SwapNames<'_> {
     pub fn keep(&self) -> Refusal {
         let name = self.set_aside();
         let seen = format!(
-            "{} was changed by another program during the write; one of the texts was kept in the same folder as {name}",
+            "{} was changed by another program during the write; one of the texts is in the same folder as {name}",
             self.shown
         );
         let error = Error::new(Code::EditConflict, seen);
@@ -216,7 +214,7 @@ impl SwapNames<'_> {
         }
     }
 
-    /// True if this name leads to that file, and nobody has written it or is about to.
+    /// True if the name refers to that file, and no program has written to it or has it open for writing.
     fn is_untouched(&self, known: &ExpectedFile<'_>, name: &str, lease: Option<&Lease<'_>>) -> bool {
         let is = known.is_named(self.folder, name);
         self.guards.step();
@@ -241,7 +239,7 @@ impl SwapNames<'_> {
             (true, false) => {
                 let mut error = self.changed_meanwhile();
                 error.message +=
-                    &format!("; what another program may still write is kept in {}", self.set_aside());
+                    &format!("; text that another program may still write is in {}", self.set_aside());
                 Refusal::Kept(error)
             }
             (false, _) => self.keep(),

@@ -386,7 +386,7 @@ fn rights_that_change_in_the_meantime_are_a_conflict() {
     let error = scene
         .publish(&[("a", Some("2"))], Publishing::default(), Guards { step: &change, ..Guards::ALL })
         .unwrap_err();
-    assert!(error.message.contains("other rights"), "{}", error.message);
+    assert!(error.message.contains("other permissions"), "{}", error.message);
     assert_eq!(fs::metadata(scene.at("a")).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(scene.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
 }
@@ -461,7 +461,7 @@ fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
         assert_eq!((done.is_ok(), written), (!root_in_place, !root_in_place), "{before} {done:?}");
         if let Err(error) = done {
             assert_eq!((error.code, error.disk), (Code::IoFailed, Disk::Untouched), "{error}");
-            assert!(error.message.contains("is another folder than the one that lockgate opened"), "{error}");
+            assert!(error.message.contains("is no longer the folder that lockgate opened"), "{error}");
             assert_eq!(names_in(&aside), ["a"]);
         }
     }

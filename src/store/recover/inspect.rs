@@ -19,7 +19,7 @@ const LARGEST: u64 = 1 << 30;
 /// The state of one write of the edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteState {
-    /// The write was made.
+    /// The write was made completely.
     There,
     /// The write was not made, or not completed.
     NotThere,
@@ -32,7 +32,7 @@ pub(super) enum WriteState {
 pub(super) enum FileOwner {
     /// The edit's staged copy, or a part of it.
     Copy,
-    /// The file before, unchanged.
+    /// The file before the edit, unchanged.
     Before,
     /// A file that another program made or wrote.
     Other,
@@ -41,7 +41,7 @@ pub(super) enum FileOwner {
 /// The content found under a name.
 #[derive(Debug)]
 pub(super) enum PathContent {
-    /// There is no file.
+    /// No file has this name.
     Absent,
     /// A file with a text.
     Text(Version, FileSnapshot),
@@ -52,7 +52,7 @@ pub(super) enum PathContent {
 /// One file of the edit, and the content found under its two names.
 pub(super) struct RecoveredFile<'a> {
     pub file: &'a InterruptedFile<'a>,
-    /// Returns a text that the journal kept.
+    /// Returns a text that the journal stores.
     pub text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
     pub root: &'a Root,
     /// The file's folder; absent if it does not exist.

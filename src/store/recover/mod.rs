@@ -58,11 +58,11 @@ pub(super) enum RecoveryAction {
 
 /// The decision, and the results of the repair.
 #[derive(Debug)]
-#[must_use = "the journal is to do what was decided before the locks are given back"]
+#[must_use = "the journal must apply the decision before the locks are released"]
 pub(super) struct Recovered {
     /// The action for the journal.
     pub action: RecoveryAction,
-    /// Notes for the user.
+    /// Notes that tell the user about the repair.
     pub notes: Vec<String>,
     /// The locks of its files; dropped once the journal is updated.
     pub locks: Option<LockGuard>,
@@ -92,7 +92,7 @@ pub(super) fn recover(roots: &[Root], locks: &Locks, half: &InterruptedEdit<'_>)
             Recovered { action: fate, notes, locks: Some(held) }
         }
         Err(error) => {
-            leave(vec![format!("a half-done edit was left as it is: {}", error.message)], Some(held))
+            leave(vec![format!("an incomplete edit was not repaired: {}", error.message)], Some(held))
         }
     }
 }

@@ -90,7 +90,7 @@ impl RecoveredFile<'_> {
         };
         if Some(*stamp) != self.file.after {
             let path = self.file.path;
-            let seen = format!("{path} was made by an edit that was not completed, and changed since");
+            let seen = format!("{path} was created by an edit that was not completed, and has changed since");
             return Some(kept.map_or(seen.clone(), |kept| format!("{seen}; {kept}")));
         }
         match ends.take(&known(now)) {
@@ -149,7 +149,7 @@ impl RecoveredFile<'_> {
 
     fn unrestored(&self) -> Option<String> {
         Some(format!(
-            "{} was changed by an edit that was not completed, and could not be put back",
+            "{} was changed by an edit that was not completed, and could not be restored",
             self.file.path
         ))
     }

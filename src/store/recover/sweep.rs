@@ -79,7 +79,7 @@ pub(super) fn older(
                 "{shown} has the name of a staged copy and a text that exists nowhere else; remove it if you do not need it"
             ));
         } else if opened.unlink(&name).is_ok() {
-            notes.push(format!("a staged copy that was left behind was removed: {shown}"));
+            notes.push(format!("a leftover staged copy was removed: {shown}"));
         }
     }
     notes

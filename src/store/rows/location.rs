@@ -31,7 +31,7 @@ pub struct RowSnapshot {
 /// A row to be replaced, created or removed.
 #[derive(Debug, Clone, Copy)]
 pub struct RowWrite<'a> {
-    /// The row's location.
+    /// The key of the row to write.
     pub location: &'a RowLocation,
     /// The row as it was read; `None` if it did not exist.
     pub before: Option<(&'a RowSnapshot, Content<'a>)>,
@@ -47,7 +47,7 @@ impl RowLocation {
         &self.entity
     }
 
-    /// Its path.
+    /// Returns the path from the entity's key.
     pub fn path(&self) -> &str {
         &self.entity.path
     }

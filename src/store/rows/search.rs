@@ -9,7 +9,7 @@ use crate::store::search::{NeedlePiece, SearchLimits, SearchPattern, Skipped};
 use crate::store::sql::rows::{EntityStoreError, RowFound};
 use crate::text::Version;
 
-/// Keys per query.
+/// The maximum number of keys in one query.
 const KEYS: usize = 5_000;
 /// The maximum number of texts in memory, and the maximum of their total bytes if there is more than
 /// one.
@@ -21,7 +21,7 @@ const BYTES: u64 = 4 << 20;
 pub struct RowListed {
     /// Its location.
     pub location: RowLocation,
-    /// Its length in bytes.
+    /// The length of its text in bytes.
     pub size: u64,
     /// The version of its text.
     pub version: Version,
@@ -30,7 +30,7 @@ pub struct RowListed {
 /// The entities that a search or a listing covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntityFilter<'a> {
-    /// The entity type.
+    /// The type of the covered entities.
     pub kind: &'a EntityKind,
     /// The kind of owner that the type has.
     pub owner: EntityOwner,
@@ -43,9 +43,9 @@ pub struct EntityFilter<'a> {
 /// A row and its text for a search.
 #[derive(Debug)]
 pub struct RowText {
-    /// Its location.
+    /// The key and the owner of the entity.
     pub location: RowLocation,
-    /// Its content.
+    /// The bytes of its complete text.
     pub bytes: Vec<u8>,
 }
 

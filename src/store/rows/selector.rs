@@ -8,7 +8,7 @@ use crate::request::Entity;
 use crate::store::search::{SearchGlob, nothing_at};
 use crate::store::sql::rows::{EntityStoreError, Paths, RowFound, Span};
 
-/// A selection of rows.
+/// The rows of one entity type that a request selects.
 #[derive(Debug)]
 pub struct EntitySelector {
     entity: Entity,
@@ -18,7 +18,6 @@ pub struct EntitySelector {
     paths: PathSelection,
 }
 
-/// The selected paths.
 #[derive(Debug)]
 enum PathSelection {
     Everywhere,

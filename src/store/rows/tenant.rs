@@ -4,7 +4,7 @@
 /// request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Tenant {
-    /// Only global rows.
+    /// Only global rows, which have no owner.
     #[default]
     Global,
     /// This organisation's rows and global rows.

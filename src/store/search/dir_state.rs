@@ -42,12 +42,10 @@ pub(super) struct Signs {
     pub(super) marked: bool,
     /// Set for a name that every git folder has.
     pub(super) head: bool,
-    /// Set for an `.editorconfig`.
     pub(super) editorconfig: bool,
 }
 
 impl Signs {
-    /// Records an entry's name.
     pub(super) fn note(&mut self, name: &str) {
         match name {
             super::ignores::NAME => self.holds.rules = true,

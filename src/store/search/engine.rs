@@ -116,9 +116,5 @@ impl Matcher for Light {
 
 fn unbuilt(said: &str) -> Error {
     let large = said.contains("size limit");
-    bad(if large {
-        "it is too large once its repetitions are written out".to_owned()
-    } else {
-        said.to_owned()
-    })
+    bad(if large { "it is too large after expanding its repetitions".to_owned() } else { said.to_owned() })
 }

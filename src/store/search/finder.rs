@@ -26,7 +26,7 @@ const SAMPLES: (usize, usize) = (8, 1 << 10);
 pub enum SearchEnd {
     /// The text was searched completely, or as far as was wanted.
     Done,
-    /// The time was up.
+    /// The time limit was reached during the search.
     Late,
     /// The text was not searched, because that would take longer than the time left.
     Slow,

@@ -3,7 +3,7 @@
 use crate::error::{Code, Error};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// A parsed glob.
+/// A parsed glob that selects files by path.
 #[derive(Debug)]
 pub struct SearchGlob(Gitignore);
 
@@ -48,7 +48,7 @@ fn read(text: &str) -> Option<SearchGlob> {
 
 /// The error for a path at which there is nothing to search.
 pub fn nothing_at(path: &str) -> Error {
-    Error::new(Code::FileNotFound, format!("there is nothing at {path}"))
+    Error::new(Code::FileNotFound, format!("{path} does not exist"))
         .field("path")
-        .hint("name a file, a folder, or a glob such as `*.py` or `src/**/*.rs`; without a path everything is searched")
+        .hint("name a file, a folder, or a glob such as `*.py` or `src/**/*.rs`; without a path, all files are searched")
 }

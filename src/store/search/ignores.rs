@@ -33,7 +33,7 @@ pub(super) struct Ignores {
 /// The entries of a folder that affect its ignore rules.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Holds {
-    /// Set for a `.gitignore`.
+    /// Set if the folder has a `.gitignore`.
     pub(super) rules: bool,
     /// Set for a `.git`: a repository begins here.
     pub(super) repository: bool,

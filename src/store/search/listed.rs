@@ -10,7 +10,7 @@ use rustix::fs::FileType;
 /// The treatment of hidden files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hidden {
-    /// Hidden files are included.
+    /// Hidden files are searched and listed.
     Included,
     /// Hidden files are left out.
     Excluded,

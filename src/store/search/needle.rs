@@ -15,7 +15,7 @@ const REPEATS: u32 = 4;
 /// One character of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cell {
-    /// Exactly this character.
+    /// Exactly this character, in this case.
     Exact(char),
     /// This ASCII letter in either case; stored in lower case.
     Letter(char),

@@ -24,7 +24,7 @@ pub enum MatchReach {
     Lines,
 }
 
-/// A parsed regular expression.
+/// A regular expression, compiled to search texts.
 #[derive(Debug)]
 pub struct SearchPattern {
     pub(super) engines: Engines,
@@ -46,8 +46,9 @@ impl SearchPattern {
         let mut parser: Parser = ParserBuilder::new().multi_line(true).utf8(false).build();
         let parsed = parser.parse(pattern).map_err(|error| bad(describe(&error, pattern)))?;
         if reach == MatchReach::Line && asks_for_a_line_end(&parsed) {
-            return Err(bad("it asks for a line end".to_owned())
-                .hint("give multiline: true to find what reaches over lines"));
+            return Err(
+                bad("it contains a line end".to_owned()).hint("give multiline: true to match across lines")
+            );
         }
         let looks = parsed.properties().look_set();
         let is_whole = reach == MatchReach::Lines || looks.contains(Look::Start) || looks.contains(Look::End);

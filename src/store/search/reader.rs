@@ -31,7 +31,7 @@ pub(super) enum FileContent<'r> {
     Text(&'r [u8]),
     /// Text of a file that had to be decoded.
     Decoded(Buffer),
-    /// A binary file.
+    /// A binary file, which is not searched.
     Binary,
     /// A file with more bytes than the limit.
     Large,

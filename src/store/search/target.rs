@@ -36,7 +36,6 @@ struct SearchStart {
     above: Option<Arc<DirState>>,
 }
 
-/// A filter for files.
 #[derive(Debug)]
 enum Only {
     All,

@@ -60,7 +60,7 @@ impl Skipped {
 
 /// The work of a thread on its files.
 pub(super) trait Visitor: Send {
-    /// Processes a file.
+    /// Processes a file; counts it in `passed` if it cannot be used.
     fn take(&mut self, file: &File<'_>, passed: &mut Skipped);
 }
 

@@ -22,8 +22,8 @@ pub fn set_aside(path: &Path, why: &str) -> Result<String, DatabaseError> {
         }
     }
     Ok(format!(
-        "the journal could not be read ({why}); it was set aside as {}, and a new one was begun: earlier edits can no \
-         longer be taken back",
+        "the journal could not be read ({why}); it was set aside as {}, and a new one was created: earlier edits can no \
+         longer be undone",
         new.display()
     ))
 }

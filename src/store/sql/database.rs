@@ -143,7 +143,7 @@ impl Database {
         Ok(seen)
     }
 
-    /// The connection for writing.
+    /// Locks and returns the only connection that writes.
     pub(super) fn writer(&self) -> MutexGuard<'_, Connection> {
         lock(&self.writer)
     }

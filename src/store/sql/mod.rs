@@ -61,14 +61,14 @@ pub(super) struct JournalRow<'a> {
     pub mode: Option<u32>,
     /// The number of folders to be created.
     pub folders: usize,
-    /// Set when both texts may be kept.
+    /// True if the journal may store both texts.
     pub keep: bool,
 }
 
-/// A filter for edits.
+/// A filter for edits by their state.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum EditFilter {
-    /// All settled edits.
+    /// All settled edits, undone or not.
     Settled,
     /// Edits that can be undone: neither an undo nor a redo, and not undone yet.
     ToUndo,
@@ -91,9 +91,9 @@ pub(super) struct UnsettledFile {
     pub path: String,
     /// The name of its staged copy.
     pub staged: String,
-    /// The version before.
+    /// The version before the edit; `None` if there was no file.
     pub before: Option<Version>,
-    /// The version after.
+    /// The version after the edit; `None` if it removes the file.
     pub after: Option<Version>,
     /// The number of folders that were to be created.
     pub folders: usize,

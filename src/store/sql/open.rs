@@ -80,7 +80,7 @@ fn lock_exclusively(lock: &File) -> Result<(), DatabaseError> {
             }
             Err(Errno::WOULDBLOCK) => {
                 return Err(DatabaseError::Other(
-                    "another process has been opening it for too long".to_owned(),
+                    "another process kept it locked for too long while opening it".to_owned(),
                 ));
             }
             Err(errno) => return Err(io_error(&errno.into())),

@@ -19,7 +19,7 @@ const COMPRESSED: u8 = 1;
 /// Compressed with the base's middle as the dictionary.
 const COMPRESSED_WITH_BASE: u8 = 2;
 
-/// Packs a whole text.
+/// Packs a text without a base.
 pub fn whole(text: &[u8]) -> Vec<u8> {
     delta(&[], text)
 }

@@ -78,13 +78,13 @@ CREATE TABLE IF NOT EXISTS copies(
 /// The state of a database's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaState {
-    /// The database is empty.
+    /// The database has no tables yet.
     New,
     /// A journal of this name whose tables this lockgate knows.
     Ours(u16),
     /// A journal with tables of this newer version.
     Newer(i64),
-    /// Another program's database.
+    /// A database of another program.
     Foreign,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Packs {
     over: Option<Vec<u8>>,
 }
 
-/// A stored text.
+/// The row of a stored text, and the number of bases below it.
 #[derive(Debug, Clone, Copy)]
 struct StoredText {
     id: i64,

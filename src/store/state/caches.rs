@@ -112,7 +112,7 @@ pub struct Part {
 /// The reason why a cache was not removed.
 #[derive(Debug)]
 pub enum ClearError {
-    /// A gate uses it.
+    /// A gate holds the lock of the cache.
     InUse,
     /// The system reported an error.
     Failed(io::Error),
@@ -126,10 +126,10 @@ impl StateFolder {
     pub fn cache(&self, root: &Path) -> Result<Cache, String> {
         let caches = self.caches.clone()?;
         let folder = caches.join(stamp(root).hex());
-        make(&caches).map_err(|error| format!("{} cannot be made: {error}", caches.display()))?;
+        make(&caches).map_err(|error| format!("{} cannot be created: {error}", caches.display()))?;
         let lock = used(&folder, root)
             .map_err(|error| format!("{} cannot be locked: {error}", root_file(&folder).display()))?;
-        make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        make(&folder).map_err(|error| format!("{} cannot be created: {error}", folder.display()))?;
         let found = guarded(&folder).map_err(|why| format!("{} {why}", folder.display()))?;
         if found { Ok(Cache { folder, _lock: lock }) } else { Err(format!("{} is gone", folder.display())) }
     }
@@ -139,8 +139,8 @@ impl StateFolder {
     /// Errors: `PERMISSION_DENIED` if lockgate has no usable cache folder.
     pub fn caches(&self) -> Result<&Path, Error> {
         let nothing = |why: &String| {
-            Error::new(Code::PermissionDenied, format!("gates keep nothing: {why}"))
-                .hint("set XDG_CACHE_HOME to a folder outside of every root")
+            Error::new(Code::PermissionDenied, format!("gates have no cache: {why}"))
+                .hint("set XDG_CACHE_HOME to a folder outside every root")
         };
         self.caches.as_deref().map_err(nothing)
     }
@@ -167,7 +167,7 @@ impl StateFolder {
     pub fn clear(&self, cached: &Cached) -> Result<(), ClearError> {
         let caches = self.caches().map_err(|error| ClearError::Failed(io::Error::other(error.message)))?;
         if cached.folder.parent() != Some(caches) || !is_cache(&cached.folder) {
-            return Err(ClearError::Failed(io::Error::other("it is no cache of lockgate's")));
+            return Err(ClearError::Failed(io::Error::other("it is not a cache of lockgate")));
         }
         remove(&cached.folder)
     }

@@ -101,7 +101,7 @@ impl StateFolder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("cannot be opened: {error}")),
         };
-        let found = file.metadata().map_err(|error| format!("cannot be looked at: {error}"))?;
+        let found = file.metadata().map_err(|error| format!("cannot be inspected: {error}"))?;
         if !found.is_file() {
             return Err("is not a file".to_owned());
         }
@@ -173,7 +173,7 @@ impl StateFolder {
     fn own(&self, name: &str) -> Result<PathBuf, String> {
         let home = self.home.clone()?;
         let folder = home.join(name);
-        make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        make(&folder).map_err(|error| format!("{} cannot be created: {error}", folder.display()))?;
         for folder in [&home, &folder] {
             let found = guarded(folder).map_err(|why| format!("{} {why}", folder.display()))?;
             if !found {
@@ -187,8 +187,8 @@ impl StateFolder {
         match &self.home {
             Ok(home) => Ok(home.join(RECORDS)),
             Err(why) => {
-                let error = Error::new(Code::PermissionDenied, format!("nothing can be recorded: {why}"));
-                Err(error.hint("set XDG_STATE_HOME to a folder outside of every root"))
+                let error = Error::new(Code::PermissionDenied, format!("no record can be written: {why}"));
+                Err(error.hint("set XDG_STATE_HOME to a folder outside every root"))
             }
         }
     }
@@ -196,7 +196,7 @@ impl StateFolder {
     /// True if the folders of the records exist; doubtful ones are an error.
     fn is_guarded(&self) -> Result<bool, String> {
         let home = self.home.clone()?;
-        let told = |why| format!("lies in a folder that {why}");
+        let told = |why| format!("is in a folder that {why}");
         Ok(guarded(&home).map_err(told)? && guarded(&home.join(RECORDS)).map_err(told)?)
     }
 
@@ -236,7 +236,7 @@ fn guarded(folder: &Path) -> Result<bool, String> {
         Ok(found) if !found.is_dir() => Err("is not a folder".to_owned()),
         Ok(found) => doubt(&found).map_or(Ok(true), Err),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(format!("cannot be looked at: {error}")),
+        Err(error) => Err(format!("cannot be inspected: {error}")),
     }
 }
 
@@ -268,8 +268,8 @@ fn failed(call: &str, folder: &Path, error: &io::Error) -> Error {
 }
 
 fn refusal(folder: &Path, why: &str) -> Error {
-    let seen = format!("nothing can be recorded: {} {why}", folder.display());
-    Error::new(Code::PermissionDenied, seen).hint("have its owner make it yours alone: chmod 700")
+    let seen = format!("no record can be written: {} {why}", folder.display());
+    Error::new(Code::PermissionDenied, seen).hint("ask its owner to restrict it to you: chmod 700")
 }
 
 #[cfg(test)]
@@ -358,7 +358,7 @@ mod tests {
             ("lies in a folder that may be written by others", |scene| {
                 set_mode(&scene.at("home/state/trust"), 0o770);
             }),
-            ("lies in a folder that may be written by others", |scene| {
+            ("is in a folder that may be written by others", |scene| {
                 set_mode(&scene.at("home/state"), 0o777);
             }),
             ("cannot be opened", |scene| {
@@ -417,7 +417,7 @@ mod tests {
         std::os::unix::fs::symlink(root.join("later"), dir.path().join("nowhere")).unwrap();
         let own = || Ok(dir.path().join("nowhere/lockgate"));
         assert!(
-            StateFolder::at(own(), own(), &roots).cache(&root).unwrap_err().contains("cannot be looked at")
+            StateFolder::at(own(), own(), &roots).cache(&root).unwrap_err().contains("cannot be inspected")
         );
         for outside in ["beside", "rooted", "root/../new"] {
             let own = || Ok(dir.path().join(outside));

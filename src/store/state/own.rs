@@ -51,12 +51,12 @@ fn home(variable: &str, below_home: &str) -> Result<PathBuf, String> {
 /// Errors: the root that contains it, or an error of the system.
 pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
     let shown = folder.display();
-    let settled = settle(folder).map_err(|error| format!("{shown} cannot be looked at: {error}"))?;
+    let settled = settle(folder).map_err(|error| format!("{shown} cannot be inspected: {error}"))?;
     for root in roots {
         let root_is =
-            identity(root).map_err(|error| format!("{} cannot be looked at: {error}", root.display()))?;
+            identity(root).map_err(|error| format!("{} cannot be inspected: {error}", root.display()))?;
         if settled.ancestors().any(|above| identity(above).is_ok_and(|above| above == root_is)) {
-            return Err(format!("{shown} lies inside the root {}", root.display()));
+            return Err(format!("{shown} is inside the root {}", root.display()));
         }
     }
     Ok(settled)
@@ -95,7 +95,8 @@ pub(in crate::store) fn refuse_inside(real: &Path) -> Result<(), Error> {
     match folders().iter().find(owned) {
         None => Ok(()),
         Some(own) => {
-            let seen = format!("the root {} lies in lockgate's own folder {}", real.display(), own.display());
+            let seen =
+                format!("the root {} is inside lockgate's own folder {}", real.display(), own.display());
             Err(Error::new(Code::InvalidInput, seen).field("roots"))
         }
     }

@@ -30,8 +30,8 @@ impl StateFolder {
         fresh: impl FnOnce() -> Result<String, Error>,
     ) -> Result<(PathBuf, String), Error> {
         let folder = self.own(SECRETS).map_err(|why| {
-            Error::new(Code::PermissionDenied, format!("no secret can be kept: {why}"))
-                .hint("set XDG_STATE_HOME to a folder of yours outside of every root")
+            Error::new(Code::PermissionDenied, format!("no secret can be stored: {why}"))
+                .hint("set XDG_STATE_HOME to a folder of your own outside every root")
         })?;
         let path = folder.join(name);
         if let Some(secret) = read(&path)? {
@@ -69,7 +69,9 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
     };
     if let Some(why) = doubt(&found).or_else(readable) {
         let seen = format!("{} {why}", path.display());
-        return Err(Error::new(Code::PermissionDenied, seen).hint("remove the file: another one is made"));
+        return Err(
+            Error::new(Code::PermissionDenied, seen).hint("remove the file: lockgate creates another one")
+        );
     }
     let mut text = String::new();
     file.take(LARGEST).read_to_string(&mut text).map_err(|error| fails(&error))?;

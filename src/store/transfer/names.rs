@@ -31,11 +31,11 @@ pub(super) struct EntityPath {
 /// A decoded key. `scope` is an app or an organisation; the entity type decides which.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedKey {
-    /// The entity type.
+    /// The type of the entity.
     pub kind: EntityKind,
     /// Its app or its organisation; `None` for a global entity.
     pub scope: Option<String>,
-    /// Its path.
+    /// The decoded path of the entity.
     pub path: String,
 }
 

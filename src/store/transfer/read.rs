@@ -84,7 +84,7 @@ impl ImportDir {
         let file = File::from(file);
         let fails = |error: std::io::Error| system_error::failed_io("reading it", name, &error);
         if !file.metadata().map_err(fails)?.is_file() {
-            return Err(system_error::not_a_file(name, "no regular file"));
+            return Err(system_error::not_a_file(name, "not a regular file"));
         }
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(fails)?;

@@ -1,4 +1,4 @@
-//! Reading the house: its sources, and what docs/architecture.md says of them.
+//! Reads the sources, and the rules in docs/architecture.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,8 +21,8 @@ pub struct Source {
 impl Source {
     /// The module that it belongs to; the root of the crate for `lib.rs`.
     pub fn module(&self) -> &str {
-        let room = self.path.split('/').next().unwrap_or("");
-        room.strip_suffix(".rs").unwrap_or(room)
+        let module = self.path.split('/').next().unwrap_or("");
+        module.strip_suffix(".rs").unwrap_or(module)
     }
 
     /// The code up to its tests.
@@ -85,17 +85,19 @@ pub fn uncommented(text: &str) -> String {
 }
 
 /// The modules of the crate that a text names, in `crate::module`, `crate::{module, ..}` and the same with the crate's name.
-pub fn rooms_named(code: &str) -> BTreeSet<String> {
+pub fn modules_named(code: &str) -> BTreeSet<String> {
     let path = Regex::new(r"\b(?:crate|lockgate)::").unwrap();
-    let mut rooms = BTreeSet::new();
+    let mut modules = BTreeSet::new();
     for found in path.find_iter(code) {
         let rest = &code[found.end()..];
         match rest.strip_prefix('{') {
-            None => rooms.extend(first_name(rest)),
-            Some(group) => rooms.extend(group_members(group).iter().filter_map(|member| first_name(member))),
+            None => modules.extend(first_name(rest)),
+            Some(group) => {
+                modules.extend(group_members(group).iter().filter_map(|member| first_name(member)))
+            }
         }
     }
-    rooms
+    modules
 }
 
 fn first_name(text: &str) -> Option<String> {
@@ -137,19 +139,19 @@ pub fn climbs_out(source: &Source) -> bool {
 pub fn table() -> BTreeMap<String, BTreeSet<String>> {
     let rows = page()
         .lines()
-        .skip_while(|line| !line.starts_with("| room | may use |"))
+        .skip_while(|line| !line.starts_with("| module | may use |"))
         .skip(2)
         .map(str::to_owned)
         .collect::<Vec<_>>();
     let rows = rows.iter().take_while(|line| line.starts_with('|'));
     let read = |row: &String| {
         let mut cells = row.trim_matches('|').splitn(2, '|').map(|cell| cell.replace('`', ""));
-        let room = cells.next().unwrap_or_default().trim().to_owned();
+        let module = cells.next().unwrap_or_default().trim().to_owned();
         let uses = cells.next().unwrap_or_default();
-        (room, uses.split(',').map(|used| used.trim().to_owned()).filter(|used| !used.is_empty()).collect())
+        (module, uses.split(',').map(|used| used.trim().to_owned()).filter(|used| !used.is_empty()).collect())
     };
     let table: BTreeMap<String, BTreeSet<String>> = rows.map(read).collect();
-    assert!(table.len() > 8, "docs/architecture.md has no table `| room | may use |`");
+    assert!(table.len() > 8, "docs/architecture.md has no table `| module | may use |`");
     table
 }
 
@@ -165,9 +167,9 @@ pub fn pure_modules() -> Vec<String> {
     for name in quoted.captures_iter(names).map(|found| found[1].to_owned()) {
         match name.split_once("::{") {
             None => places.push(name.replace("::", "/")),
-            Some((room, group)) => {
+            Some((module, group)) => {
                 places.extend(
-                    group.trim_end_matches('}').split(',').map(|part| format!("{room}/{}", part.trim())),
+                    group.trim_end_matches('}').split(',').map(|part| format!("{module}/{}", part.trim())),
                 );
             }
         }

@@ -136,7 +136,7 @@ fn hold_file(
         law(false, &format!("git applies the diff ({why})"));
     }
     // The lines of an older version, of which the call spoke, have moved further than those of the last one.
-    let carried = seen["notes"].to_string().contains("carried over from version");
+    let carried = seen["notes"].to_string().contains("rebased from version");
     if let Err(why) = check_moved_lines(seen, old, new)
         && !carried
     {
@@ -144,9 +144,9 @@ fn hold_file(
     }
 }
 
-/// True if an edit that has no name says that it cannot be taken back.
+/// True if an edit that has no name says that it cannot be undone.
 fn notes_why(seen: &Value) -> bool {
-    seen["notes"].to_string().contains("cannot be taken back")
+    seen["notes"].to_string().contains("cannot be undone")
 }
 
 fn is_in(answer: &Answer, told: &Value) -> bool {

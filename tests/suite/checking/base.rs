@@ -87,10 +87,10 @@ fn without_a_repository_every_finding_counts() {
     let scene = Fixture::new();
     scene.write("root/a.py", BAD);
     let done = check(&scene, &[], 1);
-    assert!(done.stdout.contains("lies in no git repository, so every finding counts"), "{}", done.stdout);
+    assert!(done.stdout.contains("is not in a git repository, so every finding counts"), "{}", done.stdout);
     assert_eq!(finding_texts(&json(&scene, &[], 1)), ["a.py"]);
     assert_eq!(judged(&json(&scene, &["app.py"], 0)), ["app.py"]);
-    assert!(check(&scene, &["--base", "HEAD"], 2).stderr.contains("no git repository"));
+    assert!(check(&scene, &["--base", "HEAD"], 2).stderr.contains("is not in a git repository"));
     let scene = project();
     write(&scene, &[("a.py", BAD)]);
     assert!(check(&scene, &[], 1).stdout.contains("there is no commit yet"));
@@ -193,7 +193,7 @@ fn a_text_that_the_repository_keeps_elsewhere_is_passed_over() {
     commit(&scene, &[("a.py", pointer)]);
     write(&scene, &[("a.py", BAD)]);
     let answer = json(&scene, &[], 0);
-    assert_eq!(answer["passed_over"][0]["why"], "kept in a large file storage");
+    assert_eq!(answer["passed_over"][0]["why"], "stored in Git LFS");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn objects_from_outside_of_the_repository_are_refused() {
     let root = scene.at("outside/clone");
     let arguments = ["--root", root.to_str().unwrap()];
     let refused = check(&scene, &arguments, 2).stderr;
-    assert!(refused.contains("takes objects from") && refused.contains("git repack -a -d"), "{refused}");
+    assert!(refused.contains("uses objects from") && refused.contains("git repack -a -d"), "{refused}");
     git(&scene, "outside/clone", &["repack", "-q", "-a", "-d"]);
     fs::remove_file(root.join(".git/objects/info/alternates")).unwrap();
     check(&scene, &arguments, 0);

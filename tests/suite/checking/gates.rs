@@ -41,7 +41,7 @@ fn sarif(scene: &Fixture, arguments: &[&str], exit: i32) -> Value {
 fn a_program_runs_only_when_it_is_trusted() {
     let scene = fixture("", Some(FINDS));
     let text = check(&scene, &[], 0).stdout;
-    assert!(text.contains("gate      it not asked for 1 file: nobody has trusted"), "{text}");
+    assert!(text.contains("gate      it not asked for 1 file: the commands of"), "{text}");
     assert!(scene.ran().is_empty());
     let log = sarif(&scene, &[], 0);
     let notes = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"];

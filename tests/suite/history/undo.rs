@@ -67,7 +67,7 @@ fn one_edit_of_many_is_taken_back_and_the_others_stay() {
         .collect();
     let back = scene.undo(&edits[2]).unwrap();
     assert_eq!(scene.text("a.txt"), "one\none!\ntwo\ntwo!\nthree\nfour\nfour!\nfive\nfive!\n");
-    assert!(back[0].notes.iter().any(|note| note.contains("carried over")), "{:?}", back[0].notes);
+    assert!(back[0].notes.iter().any(|note| note.contains("rebased from")), "{:?}", back[0].notes);
     scene.revert(Direction::Redo, None, None).unwrap();
     assert_eq!(scene.text("a.txt"), "one\none!\ntwo\ntwo!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
 }

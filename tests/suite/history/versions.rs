@@ -25,11 +25,7 @@ fn an_edit_of_an_older_version_is_carried_over_where_nothing_meets_it() {
         let report = scene.edit(request("a.txt", edit, version(&first))).unwrap();
         assert_eq!(report.status, Status::Written);
         assert_eq!(scene.text("a.txt"), expected.replace("one\n", "one\n1a\n1b\n"));
-        assert!(
-            report.notes.iter().any(|note| note.contains("carried over from version")),
-            "{:?}",
-            report.notes
-        );
+        assert!(report.notes.iter().any(|note| note.contains("rebased from version")), "{:?}", report.notes);
         let shifts: Vec<_> = report.shifts.iter().map(|shift| (shift.from, shift.by)).collect();
         assert_eq!(
             shifts.first(),
@@ -124,7 +120,7 @@ fn a_request_that_was_carried_over_is_known_when_it_comes_again() {
         scene.save("a.txt", &now.replace("eins", "uno").replace("one", "eins"));
         let refusal = scene.edit(asked).unwrap_err();
         assert_eq!(refusal.code, Code::EditConflict, "{}", refusal.message);
-        assert!(refusal.message.contains("carried out before"), "{}", refusal.message);
+        assert!(refusal.message.contains("already applied as edit"), "{}", refusal.message);
         scene.save("a.txt", &text);
     }
 }

@@ -86,12 +86,12 @@ fn configurations_that_cannot_be_kept_are_refused() {
     for (text, exit, said) in [
         ("tokens: []".to_owned(), 2, "`tokens` is empty"),
         (format!("{token}lissen: 'x'\n"), 2, "serve.yaml:3:1: unknown key `lissen`"),
-        (format!("{token}listen: 0.0.0.0:0\n"), 2, "serve.yaml:3:9: other machines reach this address"),
-        (token.replace("roots:", "organization: '', roots:"), 2, "`organization` has 1 to 128 bytes"),
+        (format!("{token}listen: 0.0.0.0:0\n"), 2, "serve.yaml:3:9: other machines can reach this address"),
+        (token.replace("roots:", "organization: '', roots:"), 2, "`organization` must have 1 to 128 bytes"),
         (
             token.replace(root.path().to_str().unwrap(), "/no/such/folder"),
             2,
-            "the root /no/such/folder is not there",
+            "the root /no/such/folder does not exist",
         ),
         (token.replace(root.path().to_str().unwrap(), "/"), 2, "root"),
     ] {

@@ -121,7 +121,7 @@ fn a_slash_after_a_file_s_name_is_said_to_be_the_fault() {
     let scene = Fixture::new(&[("a.txt", "x")]);
     let message = |path: &str| scene.refusal(path).message;
     assert_eq!(message("a.txt/"), "not a file: a.txt/ ends in `/` but names a file");
-    assert_eq!(message("new/"), "not a file: new/ ends in `/` but names nothing that is there");
+    assert_eq!(message("new/"), "not a file: new/ ends in `/` but names nothing that exists");
     fs::create_dir(scene.at("new")).unwrap();
     assert_eq!(message("new/"), "not a file: new/ is a directory");
 }

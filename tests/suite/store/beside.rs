@@ -63,9 +63,9 @@ fn a_policy_that_is_there_but_cannot_be_read_is_never_passed_over() {
     type Spoil = fn(&Fixture);
     let faults: [(&str, Spoil); 6] = [
         ("not UTF-8", |scene| fs::write(scene.at("d/quality.yaml"), [0xff, 0xfe]).unwrap()),
-        ("out of the root", |scene| scene.link("../../secret", "d/quality.yaml")),
-        ("target is not there", |scene| scene.link("nowhere", "d/quality.yaml")),
-        ("target is not there", |scene| scene.link("nowhere", "d/.lockgate")),
+        ("target outside the root", |scene| scene.link("../../secret", "d/quality.yaml")),
+        ("target does not exist", |scene| scene.link("nowhere", "d/quality.yaml")),
+        ("target does not exist", |scene| scene.link("nowhere", "d/.lockgate")),
         ("not a file", |scene| fs::create_dir(scene.at("d/quality.yaml")).unwrap()),
         ("larger than", |scene| fs::write(scene.at("d/quality.yaml"), vec![b' '; (1 << 20) + 1]).unwrap()),
     ];

@@ -77,7 +77,7 @@ fn a_folder_that_was_exchanged_is_a_conflict() {
     scene.link("e", "d");
     let error = publish(&scene.files, &place, Some(snapshot.expected(Content::new(b"1"))), b"2").unwrap_err();
     assert_eq!((error.code, scene.text("e/a.txt").as_str()), (Code::EditConflict, "1"));
-    assert!(error.message.contains("another folder"), "{}", error.message);
+    assert!(error.message.contains("no longer in the folder"), "{}", error.message);
     fs::remove_file(scene.at("d")).unwrap();
     fs::rename(scene.at("was"), scene.at("d")).unwrap();
     let place = scene.files.admit("d/new.txt").unwrap();

@@ -26,9 +26,9 @@ fn a_record_that_says_nothing_counts_as_none() {
     let record = record(&scene);
     let good = fs::read_to_string(&record).unwrap();
     let bad = [
-        (String::new(), "cannot be understood"),
-        ("{}".to_owned(), "cannot be understood"),
-        (good.replace("\"when\"", "\"then\""), "cannot be understood"),
+        (String::new(), "cannot be parsed"),
+        ("{}".to_owned(), "cannot be parsed"),
+        (good.replace("\"when\"", "\"then\""), "cannot be parsed"),
         (good.replace("\"version\": 1", "\"version\": 2"), "has the version 2"),
         (good.replace("\"quality.yaml\"", "\"sub/quality.yaml\""), "the commands of sub/quality.yaml in"),
         (good.replace("/root\"", "/other\""), "/other"),
@@ -42,7 +42,7 @@ fn a_record_that_says_nothing_counts_as_none() {
     fs::write(&record, &good).unwrap();
     trusted(&scene);
     fs::set_permissions(&record, fs::Permissions::from_mode(0o666)).unwrap();
-    withheld(&scene, "counts as none: it may be written by others (mode 0666)");
+    withheld(&scene, "the trust record is ignored: it may be written by others (mode 0666)");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn nothing_is_recorded_where_an_edit_could_reach_it() {
         trust.args(["trust", "--yes"]).env("XDG_STATE_HOME", scene.at(state)).stdin(Stdio::null());
         let done = outcome(&trust.output().unwrap());
         assert_eq!(done.exit, 4, "{}", done.stderr);
-        assert!(done.stderr.contains("lies inside the root"), "{}", done.stderr);
+        assert!(done.stderr.contains("is inside the root"), "{}", done.stderr);
         assert!(!scene.at(state).join("lockgate").exists());
     }
 }
@@ -108,5 +108,5 @@ fn lockgate_s_own_folders_cannot_be_edited() {
         .args(["edit", "--path", "x", "--content", "x", "--root"])
         .arg(scene.at("root/state/lockgate/trust"));
     let done = outcome(&inside.env("XDG_STATE_HOME", scene.at("root/state")).output().unwrap());
-    assert!(done.exit == 2 && done.stderr.contains("lies in lockgate's own folder"), "{}", done.stderr);
+    assert!(done.exit == 2 && done.stderr.contains("is inside lockgate's own folder"), "{}", done.stderr);
 }

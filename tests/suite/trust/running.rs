@@ -51,12 +51,12 @@ fn a_word_for_one_process_is_for_what_was_there() {
     scene.policy("root/sub/quality.yaml", "[it]");
     let (answer, ran) = edited(&scene, &mut server, "sub/app.py", "x = 1\n");
     assert!(!ran);
-    says_why(&answer, "sub/quality.yaml was written after this process began");
+    says_why(&answer, "sub/quality.yaml changed after this process started");
     assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
     scene.append("root/quality.yaml", "# a remark\n");
     let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
     assert!(!ran);
-    says_why(&answer, "quality.yaml was written after this process began");
+    says_why(&answer, "quality.yaml changed after this process started");
     // What is written down counts all the same.
     scene.trust(".");
     assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
@@ -76,7 +76,7 @@ fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
     for path in ["sub/app.py", "one/app.py", "two/app.py"] {
         let (answer, ran) = edited(&scene, &mut server, path, "x = 1\n");
         assert!(!ran, "{path}");
-        says_why(&answer, "was written after this process began");
+        says_why(&answer, "changed after this process started");
     }
 }
 
@@ -89,7 +89,7 @@ fn a_word_for_one_process_is_for_the_programs_that_were_there() {
     scene.link(&scene.at("bin/other"), "bin/it");
     let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 3\n");
     assert!(!ran);
-    says_why(&answer, "the program of the gate it is another now");
+    says_why(&answer, "the program of the gate it is now");
 }
 
 #[test]

@@ -76,9 +76,11 @@ impl WorkspaceFiles {
             }
         }
         let mut notes = skipped_notes(&passed, MAX_FILE_BYTES, EntityKind::FILE);
-        notes.extend((large > 0).then(|| format!("files over 1 MiB are not looked at: {large}")));
-        notes.extend((beyond > 0).then(|| format!("files beyond {MAX_INDEXED} are not looked at: {beyond}")));
-        notes.extend(is_truncated.then(|| "there are more files than were found in time".to_owned()));
+        notes.extend((large > 0).then(|| format!("files over 1 MiB are not indexed: {large}")));
+        notes.extend((beyond > 0).then(|| format!("files beyond {MAX_INDEXED} are not indexed: {beyond}")));
+        notes.extend(
+            is_truncated.then(|| "some files are missing, because listing them timed out".to_owned()),
+        );
         WorkspaceFiles { files: kept, is_truncated, paths, notes }
     }
 
@@ -90,9 +92,8 @@ impl WorkspaceFiles {
     /// Returns notes on the files that were not listed or not indexed.
     pub(super) fn notes(&self, indexed: Option<&CodeIndex>) -> Vec<String> {
         let parts = indexed.map_or(0, |indexed| indexed.index.incomplete_files().count());
-        let part = format!(
-            "not all of what these files say is known, as they are too large or nest too deep: {parts}"
-        );
+        let part =
+            format!("these files are indexed only in part, as they are too large or nest too deep: {parts}");
         self.notes.iter().cloned().chain((parts > 0).then_some(part)).collect()
     }
 }

@@ -55,11 +55,11 @@ impl Workspace {
                         self.read_some(reader, (files, versions), next, watch, &sender)
                     };
                     if let Err(why) = reading(work) {
-                        tracing::warn!(%why, "a reader of the index gave up");
+                        tracing::warn!(%why, "an indexing thread stopped");
                     }
                 };
                 if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, read) {
-                    tracing::warn!(%why, "a reader of the index could not be started");
+                    tracing::warn!(%why, "an indexing thread could not be started");
                 }
             }
             drop(sender);

@@ -254,7 +254,7 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
         partial: false,
     };
     report.verdict.runs = vec![
-        run(Outcome::TimedOut, Some("no answer in time")),
+        run(Outcome::TimedOut, Some("timed out")),
         run(Outcome::Broken, Some("the gate panicked")),
         run(Outcome::Broken, None),
         run(Outcome::Passed, None),
@@ -263,7 +263,7 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
     ];
     let (listed, text) = warned(report);
     let said = [
-        "syntax gave no answer in time, so it did not check the edit",
+        "syntax timed out, so it did not check the edit",
         "syntax is broken (the gate panicked), so it did not check the edit",
         "syntax is broken, so it did not check the edit",
     ];

@@ -217,7 +217,7 @@ fn note(ground: &AuditRoot) -> Option<String> {
         CheckBase::Revision(..) => None,
         CheckBase::NoCommits => Some("there is no commit yet, so every finding counts".to_owned()),
         CheckBase::NoBase => {
-            Some(format!("{} lies in no git repository, so every finding counts", ground.top.display()))
+            Some(format!("{} is not in a git repository, so every finding counts", ground.top.display()))
         }
     }
 }

@@ -17,7 +17,7 @@ fn inquiry(arguments: &Value, seal: &Seal) -> Inquiry {
 }
 
 fn question() -> Confirmation {
-    let reason = "the policy has a person asked before this write".to_owned();
+    let reason = "the policy asks a person before this write".to_owned();
     Confirmation { reason, text: "may I?".to_owned(), id: "a1b2".to_owned() }
 }
 

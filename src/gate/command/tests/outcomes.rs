@@ -140,7 +140,7 @@ fn what_cannot_be_staged_is_broken() {
     let world = Fixture::new(&[("a.py", "")]);
     let rule = world.rule("", "'{path}'", &format!("input: staged\n{QUIET}"));
     for path in ["../a.py", "/a.py", "b/../../a.py", "", "./a.py"] {
-        assert!(broken(world.look(&rule, path, "x")).starts_with("could not be given the draft: "), "{path}");
+        assert!(broken(world.look(&rule, path, "x")).starts_with("could not get the draft: "), "{path}");
     }
     let relative =
         |ask: &ProgramInput<'_>| within_a_minute(check)(&ProgramInput { root: Path::new("root"), ..*ask });

@@ -30,7 +30,7 @@ fn programs_check_side_by_side() {
 #[test]
 fn no_more_programs_run_than_there_are_slots() {
     let told = meeting(1).judge("a.txt", None, "x\n");
-    let all = "no answer in time: all gates of the call have 2s (`limits.total`)";
+    let all = "timed out: all gates of the call have 2s (`limits.total`)";
     let late = |gate| (gate, Outcome::TimedOut, all);
     assert_eq!(outcomes(&told), [late("one"), late("two")]);
 }
@@ -57,11 +57,7 @@ fn the_time_of_all_gates_ends_a_wait_for_a_slot() {
     trial.workshop.slots = Slots::new(0);
     assert_eq!(
         outcomes(&trial.judge("a.txt", None, "x\n")),
-        [(
-            "finder",
-            Outcome::TimedOut,
-            "no answer in time: all gates of the call have 50ms (`limits.total`)"
-        )]
+        [("finder", Outcome::TimedOut, "timed out: all gates of the call have 50ms (`limits.total`)")]
     );
 }
 
@@ -70,7 +66,7 @@ fn a_gate_that_takes_too_long_is_late_and_the_others_are_not() {
     let define = Define::default().gate("slow", "sleep 60", LINES, "").gate("finder", FINDER, LINES, "");
     let trial = define.policy("{ tool: slow, timeout: 100ms }, { tool: finder }", "");
     let told = trial.judge("a.txt", None, "bad\n");
-    let own = "no answer in time: the gate has 100ms (`timeout` of `slow`)";
+    let own = "timed out: the gate has 100ms (`timeout` of `slow`)";
     assert_eq!(outcomes(&told), [("slow", Outcome::TimedOut, own), ("finder", Outcome::Found, "")]);
     assert_eq!(blocked(&told), [1]);
 }

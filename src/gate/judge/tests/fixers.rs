@@ -22,8 +22,8 @@ fn mending_by(script: &str, options: &str, rules: &str) -> Trial {
     define.policy(&format!("{{ tool: syntax }}, {{ tool: fix1{options} }}{rules}"), "")
 }
 
-const LEFT_ONE: &str = "left 1 line outside of the edit as they were (`scope: file` changes them)";
-const LEFT_TWO: &str = "left 2 lines outside of the edit as they were (`scope: file` changes them)";
+const LEFT_ONE: &str = "left 1 line outside of the edit unchanged (`scope: file` changes them)";
+const LEFT_TWO: &str = "left 2 lines outside of the edit unchanged (`scope: file` changes them)";
 
 #[test]
 fn each_mends_what_the_one_before_left_and_the_checks_see_the_last() {

@@ -55,8 +55,7 @@ fn a_text_before_that_cannot_be_judged_is_no_clean_one() {
         (broken, why.as_str()),
         (Outcome::Broken, "on the text before the edit: ended with exit code 9: no disk")
     );
-    let late =
-        "on the text before the edit: no answer in time: the gate has 1s (`timeout` of `finder`)".to_owned();
+    let late = "on the text before the edit: timed out: the gate has 1s (`timeout` of `finder`)".to_owned();
     assert_eq!(outcome("sleep 60"), (Outcome::TimedOut, late));
 }
 

@@ -267,9 +267,9 @@ fn a_limit_that_runs_out_is_named() {
         let told = define.policy(&format!("{{ tool: slow{rule} }}"), limits).judge("a.txt", None, "x\n");
         (told.runs[0].outcome, told.runs[0].why.clone().unwrap_or_default())
     };
-    let own = "no answer in time: the gate has 50ms (`timeout` of `slow`)";
+    let own = "timed out: the gate has 50ms (`timeout` of `slow`)";
     assert_eq!(late(", timeout: 50ms", ""), (Outcome::TimedOut, own.to_owned()));
-    let all = "no answer in time: all gates of the call have 60ms (`limits.total`)";
+    let all = "timed out: all gates of the call have 60ms (`limits.total`)";
     assert_eq!(late("", "limits: { total: 60ms }"), (Outcome::TimedOut, all.to_owned()));
 }
 

@@ -74,7 +74,7 @@ impl<'v> RunLog<'v> {
         let failed = |invocation: &&Value| invocation.get("executionSuccessful") == Some(&Value::Bool(false));
         let invocation = list(self.run, "invocations")?.iter().find(failed)?;
         let why = text_at(invocation, &["toolExecutionNotifications", "message", "text"]).ok().flatten();
-        Some(format!("says that it failed: {}", why.map_or("without a reason".to_owned(), sanitize)))
+        Some(format!("reports that it failed: {}", why.map_or("without a reason".to_owned(), sanitize)))
     }
 
     /// Returns true if a failed run has an error of its execution (3.20.21, 3.58.6).

@@ -81,13 +81,21 @@ fn a_carriage_return_of_the_views_own_is_kept() {
 fn a_text_that_cannot_be_the_draft_is_none() {
     let long = "def name(argument):\n    return argument + other\n".repeat(20);
     for (draft, made, why) in [
-        (DRAFT, &b""[..], "gave an empty text"),
-        (DRAFT, b" \n\n", "gave an empty text"),
-        (DRAFT, b"a = 1\xff\nb = 2\nc = 3\nd = 4\n", "gave a text that is not UTF-8"),
-        (DRAFT, b"\0a = 1\nb = 2\nc = 3\nd = 4\n", "gave a text with NUL"),
-        (long.as_str(), b"def name(argument):\n    return argument + other\n", "gave less than a quarter"),
-        (DRAFT, b"error: cannot find the configuration, giving up on this\n", "gave a text without half"),
-        (DRAFT, b"a = 1\n# \n# cut here .....", "gave a text without half"),
+        (DRAFT, &b""[..], "returned an empty text"),
+        (DRAFT, b" \n\n", "returned an empty text"),
+        (DRAFT, b"a = 1\xff\nb = 2\nc = 3\nd = 4\n", "returned a text that is not UTF-8"),
+        (DRAFT, b"\0a = 1\nb = 2\nc = 3\nd = 4\n", "returned a text with NUL"),
+        (
+            long.as_str(),
+            b"def name(argument):\n    return argument + other\n",
+            "returned less than a quarter",
+        ),
+        (
+            DRAFT,
+            b"error: cannot find the configuration, giving up on this\n",
+            "returned a text that lacks half",
+        ),
+        (DRAFT, b"a = 1\n# \n# cut here .....", "returned a text that lacks half"),
     ] {
         let Err(GateError::Broken(seen)) = text(draft, made) else { panic!("{made:?}") };
         assert!(seen.starts_with(why), "{seen}");

@@ -32,7 +32,7 @@ fn a_crash_on_the_other_stream_is_no_answer() {
         for (code, stdout) in [(1, one), (0, "[]")] {
             let said = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
             let [read, naive] = both(&json, &said);
-            assert!(read.unwrap_err().starts_with("reports a crash besides its findings: "), "{stderr}");
+            assert!(read.unwrap_err().starts_with("reports a crash in addition to findings: "), "{stderr}");
             assert!(naive.is_ok(), "without the check the gate has an answer");
         }
     }
@@ -188,7 +188,7 @@ fn a_run_that_notes_an_error_has_no_answer() {
             [{{"level": "{level}", "message": {{"text": "no memory"}}}}]}}]}}]}}"#
         )
     };
-    let failed = || Err("says that it failed: no memory".to_owned());
+    let failed = || Err("reports that it failed: no memory".to_owned());
     for (level, suppressions, wanted) in [
         ("error", "", failed()),
         ("note", "", Ok(vec!["1:1 warning - m".to_owned()])),

@@ -102,7 +102,7 @@ fn a_log_that_saw_nothing_is_none() {
         "executionSuccessful": false,
         "toolExecutionNotifications": [{ "message": { "text": "no memory" } }]
     }]);
-    reads(&failed, Err("says that it failed: no memory"));
+    reads(&failed, Err("reports that it failed: no memory"));
     failed["runs"][0]["results"] = json!([{ "message": { "text": "m" } }]);
     reads(&failed, Ok(&["1:1 warning - m"]));
     failed["runs"][0]["invocations"] = json!([{ "executionSuccessful": true }]);

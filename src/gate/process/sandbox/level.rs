@@ -154,6 +154,6 @@ fn probe(level: Isolation) -> Result<(), String> {
             ))
         }
         ProcessOutcome::Broken(why) => Err(why),
-        ProcessOutcome::Halted(_) => Err("its probe did not end in time".to_owned()),
+        ProcessOutcome::Halted(_) => Err("its probe timed out".to_owned()),
     }
 }

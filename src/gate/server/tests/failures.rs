@@ -8,7 +8,7 @@ fn no_answer_in_time_is_late_and_never_clean() {
         let trial = Trial::hasty(way);
         let (outcome, why) = became(&trial.judge("a.txt", None, "fine\n"));
         assert_eq!(outcome, Outcome::TimedOut, "{way}");
-        assert!(why.starts_with("no answer in time: the gate has "), "{way}: {why}");
+        assert!(why.starts_with("timed out: the gate has "), "{way}: {why}");
         assert_eq!(trial.runs(), 0, "{way}: nobody waits as long again for the command");
     }
     // The control: those that answer in time are heard.
@@ -26,7 +26,7 @@ fn a_hanging_server_is_ended_and_paused() {
     assert_eq!([asked(3), asked(4)].map(|verdict| became(&verdict).0), [Outcome::TimedOut; 2]);
     let (outcome, why) = became(&asked(5));
     assert_eq!(outcome, Outcome::Passed, "{why}");
-    assert!(why.contains("is paused because it died more than once: it gave no answer in time"), "{why}");
+    assert!(why.contains("is paused because it failed more than once: it timed out"), "{why}");
     assert_eq!(trial.noted("started").len(), 2);
 }
 
@@ -36,7 +36,7 @@ fn a_dead_server_is_restarted_once_and_then_paused() {
     for number in 0..3 {
         let (outcome, why) = became(&trial.judge("a.txt", Some(""), &format!("bad {number}\n")));
         assert_eq!(outcome, Outcome::Found);
-        let told = "is paused because it died more than once: it ended with exit code 3; it said: I give up; its command was";
+        let told = "is paused because it failed more than once: it ended with exit code 3; it said: I give up; its command ran";
         assert!(why.contains(told), "{why}");
     }
     assert_eq!((trial.noted("started").len(), trial.runs()), (2, 4), "once for the text before");
@@ -56,7 +56,7 @@ fn one_that_dies_of_new_files_goes_on_with_others() {
         let new = trial.judge("new.txt", None, &format!("bad {number}\n"));
         assert_eq!(found(&new).len(), 1);
         let why = became(&new).1;
-        let told = "gets no files that are not on disk, because it died of them twice: it ended with exit code 1; it said: no such file; its command was";
+        let told = "gets no files that are not on disk, because it failed on them twice: it ended with exit code 1; it said: no such file; its command ran";
         assert!(why.contains(told), "{why}");
         assert_eq!(became(&edit(number + 1)), (Outcome::Found, String::new()), "it does not rest");
     }
@@ -87,7 +87,7 @@ fn a_program_without_a_server_is_not_one_that_died() {
     });
     assert!(trial.noted("started").len() > 1);
     let mortal = became(&Trial::new("mortal").judge("a.txt", Some(""), "bad\n")).1;
-    assert!(mortal.contains("died"), "the control: {mortal}");
+    assert!(mortal.contains("failed"), "the control: {mortal}");
 }
 
 #[test]

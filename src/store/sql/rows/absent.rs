@@ -30,12 +30,12 @@ impl EntityDatabase {
         EntityDatabase {}
     }
 
-    /// Always `None`.
+    /// Returns `None`, because there is no database file.
     pub fn file(&self) -> Option<&Path> {
         None
     }
 
-    /// Does nothing.
+    /// Does nothing: there are no database calls to report.
     pub fn set_listener(&self, _: super::StoreTold) {}
 
     /// Always fails.
@@ -59,7 +59,7 @@ impl EntityDatabase {
         Err(closed().told())
     }
 
-    /// Always fails.
+    /// Always fails: stored content is not compiled in.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn each_row(&self, _: &mut dyn FnMut(Entity, Vec<u8>) -> ControlFlow<()>) -> Result<(), Error> {

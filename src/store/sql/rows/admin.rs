@@ -55,8 +55,8 @@ impl EntityDatabase {
             (true, _) => Ok(Added::New),
             (false, there) if there.as_deref() == organization => Ok(Added::Existing),
             (false, there) => {
-                let whose = there.map_or_else(|| "nobody's".to_owned(), |there| format!("that of {there}"));
-                Err(Error::new(Code::InvalidInput, format!("the app {id} is there, and is {whose}"))
+                let whose = there.map_or_else(|| "global".to_owned(), |there| format!("owned by {there}"));
+                Err(Error::new(Code::InvalidInput, format!("the app {id} already exists, and is {whose}"))
                     .field("app_id")
                     .hint("an app cannot change its organisation: use another id"))
             }

@@ -67,7 +67,6 @@ impl EntityDatabase {
         self.current().is_some() || self.address.may_have_content()
     }
 
-    /// The database's address.
     pub(super) fn address(&self) -> &Address {
         &self.address
     }

@@ -18,9 +18,9 @@ pub(in crate::store) enum EntityStoreError {
     Unknown,
     /// A concurrent write changed the same row first.
     Conflict,
-    /// The database must not be used as it is; the text is the reason.
+    /// The database must not be used in its current state; the text is the reason.
     Unusable(String),
-    /// Any other error.
+    /// Any other error, with its message.
     Other(String),
 }
 

@@ -66,7 +66,7 @@ pub(in crate::store) struct RowKey<'a> {
 pub struct Migrated {
     /// The version before; 0 for none.
     pub from: i64,
-    /// The current version.
+    /// The version after the migration.
     pub to: i64,
     /// Set when an index narrows searches.
     pub narrows: bool,
@@ -98,7 +98,6 @@ pub(in crate::store) struct RowRead {
 #[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct Span<'a> {
-    /// The entity type.
     pub kind: &'a str,
     /// The app that they belong to; empty for none.
     pub app: &'a str,
@@ -112,7 +111,6 @@ pub(in crate::store) struct Span<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Paths<'a> {
     All,
-    /// Only this path.
     Only(&'a str),
     /// The paths from the first one (inclusive) to the second one (exclusive, `None` for no upper
     /// bound).
@@ -125,7 +123,7 @@ pub(in crate::store) struct RowFound {
     /// The organisation that owns it.
     pub organization: String,
     pub path: String,
-    /// The length in bytes.
+    /// The length of its text in bytes.
     pub size: u64,
     /// The version of its text.
     pub version: Version,

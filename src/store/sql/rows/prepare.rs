@@ -23,7 +23,7 @@ pub(super) struct PreparedRow<'a> {
     pub added: i64,
     /// The number of lines removed.
     pub removed: i64,
-    /// Set when both texts are kept in the history.
+    /// True if the history stores both texts.
     pub keeps_texts: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct OriginalRow<'a> {
 pub(super) struct NewContent {
     /// The version of the text.
     pub version: Version,
-    /// The length in bytes.
+    /// The length of the original bytes.
     pub size: i64,
     /// The encoding of its bytes.
     pub encoding: String,

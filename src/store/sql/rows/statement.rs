@@ -61,7 +61,6 @@ impl UnboundStatement {
         self.bind(kind).push(", ").bind(organization).push(", ").bind(app).push(", ").bind(path)
     }
 
-    /// Appends another statement.
     fn append(mut self, other: UnboundStatement) -> UnboundStatement {
         for (piece, value) in other.pieces.into_iter().zip(other.values) {
             self = self.push(&piece).bind(value);
@@ -94,13 +93,11 @@ impl UnboundStatement {
 }
 
 impl Statement {
-    /// Appends SQL text.
     #[must_use]
     pub fn push(self, text: &str) -> Statement {
         Statement { inner: self.inner.push(text), ..self }
     }
 
-    /// Appends a value.
     #[must_use]
     pub fn bind(self, value: impl Into<SqlValue>) -> Statement {
         Statement { inner: self.inner.bind(value), ..self }

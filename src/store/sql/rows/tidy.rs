@@ -13,7 +13,7 @@ use super::statement::{Statement, UnboundStatement};
 use crate::store::journal::RetentionLimits;
 use crate::store::rows::Tenant;
 
-/// Edits removed per transaction.
+/// The most edits that one transaction removes.
 const PORTION: i64 = 256;
 /// The lock number that lets one server at a time remove edits.
 const TIDY_LOCK: i64 = 1;

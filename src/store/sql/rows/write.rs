@@ -187,7 +187,7 @@ impl RowEdit<'_> {
         text.unbound().push(RETURNING)
     }
 
-    /// Inserts the journal entry.
+    /// Returns the statement that inserts the journal entry.
     fn edit(&self, at: i64) -> Statement {
         let EditMeta { tool, author, request, gates, kind } = self.meta;
         let (kind, of) = match kind {

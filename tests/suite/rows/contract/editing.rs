@@ -90,7 +90,7 @@ pub fn carried_over_or_refused(world: &EntityFixture) {
     written(world, "src/a.txt", lines(1, 1, "ONE\nand a half\n"));
     let carried = world.edit("src/a.txt", lines(4, 4, "FOUR\n"), version(&first)).unwrap();
     assert_eq!(carried.status, Status::Written);
-    assert!(carried.notes.iter().any(|note| note.contains("carried over")), "{:?}", carried.notes);
+    assert!(carried.notes.iter().any(|note| note.contains("rebased from")), "{:?}", carried.notes);
     assert_eq!(world.text("src/a.txt"), "ONE\nand a half\ntwo\nthree\nFOUR\nfive\n");
     let refusal = world.edit("src/a.txt", lines(1, 1, "uno\n"), version(&first)).unwrap_err();
     assert_eq!(refusal.code, Code::EditConflict);

@@ -71,7 +71,7 @@ pub fn taking_back_one_of_many(world: &EntityFixture) {
         .collect();
     let back = world.undo(&edits[2]).unwrap();
     assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nfour\nfour!\nfive\nfive!\n");
-    assert!(back[0].notes.iter().any(|note| note.contains("carried over")), "{:?}", back[0].notes);
+    assert!(back[0].notes.iter().any(|note| note.contains("rebased from")), "{:?}", back[0].notes);
     world.redo(&edits[2]).unwrap();
     assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
     written(world, "src/a.txt", search("two!", "zwei!"));

@@ -191,7 +191,7 @@ fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
         let refusal = asked().unwrap_err();
         let (seen, broke) = scene.proxy.clear_fault();
         assert_eq!(scene.witness.text(&path).as_deref(), Some("ONE\ntwo\nthree\n"));
-        let known = refusal.code == Code::EditConflict && refusal.message.contains("carried out before");
+        let known = refusal.code == Code::EditConflict && refusal.message.contains("already applied as edit");
         assert!(known || broke.is_some(), "{refusal:?}");
         assert!(known || refusal.code == Code::StoreUnavailable, "{broke:?} of {seen:#?}: {refusal:?}");
         unseen += usize::from(!known);

@@ -30,7 +30,7 @@ pub(super) enum ToolState {
 /// A tool for a language.
 #[derive(Debug)]
 pub(super) struct ToolChoice {
-    /// The language, or [`EVERY`].
+    /// The name of the language, or [`EVERY`] for a tool of any language.
     pub(super) language: &'static str,
     /// The gate of the tool.
     pub(super) gate: Arc<Gate>,

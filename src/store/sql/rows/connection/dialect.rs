@@ -15,10 +15,10 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 const FAST_COMPRESSION: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings
     WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)";
 
-/// Reads see one snapshot.
+/// The isolation level in which all reads see one snapshot.
 const SNAPSHOT: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// A database system.
+/// A database system that lockgate supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SqlDialect {
     /// A file, for one machine.

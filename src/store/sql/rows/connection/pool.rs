@@ -41,7 +41,6 @@ struct ConnectionSlots {
 }
 
 impl Pool {
-    /// Returns an empty pool.
     pub fn new(options: AnyConnectOptions, dialect: SqlDialect) -> Pool {
         Pool { options, dialect, slots: Mutex::default(), released: Condvar::new() }
     }

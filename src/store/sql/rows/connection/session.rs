@@ -11,7 +11,7 @@ use crate::text::Version;
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Decode, Row, Transaction, Type};
 
-/// An open transaction.
+/// An open transaction and the dialect of its database.
 pub struct EntityTransaction<'c> {
     transaction: Transaction<'c, Any>,
     pub dialect: SqlDialect,
@@ -71,12 +71,10 @@ impl<'c> EntityTransaction<'c> {
         wrong.map_or(Ok(counts), Err)
     }
 
-    /// Rolls the transaction back.
     pub(super) async fn rollback(self) -> Result<(), EntityStoreError> {
         Ok(self.transaction.rollback().await?)
     }
 
-    /// Commits the transaction.
     pub(super) async fn commit(self) -> Result<(), EntityStoreError> {
         Ok(self.transaction.commit().await?)
     }
