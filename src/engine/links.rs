@@ -141,7 +141,7 @@ impl Workspace {
         for (root, mentions) in mentions {
             let glob = root.join(PAGES);
             let within = glob.to_str().and_then(|glob| self.store.files.search_target(Some(glob)).ok());
-            let Some(SearchTarget::Below(below)) = within else { continue };
+            let Some(SearchTarget::Roots(below)) = within else { continue };
             let mut hits = BTreeMap::new();
             for mentions in mentions.chunks(MENTIONS_AT_ONCE) {
                 // Pages are not found for a name that is too long for a pattern. A dead link is only a

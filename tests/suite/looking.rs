@@ -229,7 +229,7 @@ fn what_may_not_be_read_is_counted() {
 
 /// How many matches there are, and how many files and folders could not be read.
 fn count_matches(files: &Files, pattern: &str) -> (usize, usize) {
-    let SearchTarget::Below(below) = files.search_target(None).unwrap() else { panic!() };
+    let SearchTarget::Roots(below) = files.search_target(None).unwrap() else { panic!() };
     let clock = Clock::new(Instant::now() + BOUNDED, &Patient);
     let pattern = SearchPattern::new(pattern, MatchReach::Line).unwrap();
     let bounds = SearchBounds { most: 9, largest: 1 << 20, clock: &clock };

@@ -91,7 +91,7 @@ impl Workspace {
                 let text = self.text_at(&place, &self.rules_at(&place))?;
                 page.matches.total = page.show(place.shown(), None, &text);
             }
-            SearchTarget::Below(below) => self.search_files(&below, &mut page),
+            SearchTarget::Roots(below) => self.search_files(&below, &mut page),
         }
         Ok(page.finish(watch))
     }

@@ -215,7 +215,7 @@ impl<'a> AppliedWrite<'a> {
     /// The error for a write that could not be reverted.
     fn not_reverted(&self, refusal: Refusal) -> Error {
         let why = match refusal {
-            Refusal::Kept(error) => return error,
+            Refusal::NotUndone(error) => return error,
             Refusal::Unchanged(error) => error.message,
             Refusal::Mounted => format!("{} is a mount point", self.names.shown),
         };

@@ -31,7 +31,7 @@ impl<'a> Chains<'a> {
 
     /// Keeps the created folders, which a drop would otherwise remove.
     pub fn keep(mut self) {
-        self.0.iter_mut().for_each(|chain| chain.cleanup = FolderCleanup::Kept);
+        self.0.iter_mut().for_each(|chain| chain.cleanup = FolderCleanup::Keep);
     }
 }
 
@@ -65,7 +65,7 @@ enum FolderOrigin {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FolderCleanup {
     RemoveOnDrop,
-    Kept,
+    Keep,
 }
 
 impl<'a> NewFolders<'a> {
@@ -134,7 +134,7 @@ impl<'a> NewFolders<'a> {
 
 impl Drop for NewFolders<'_> {
     fn drop(&mut self) {
-        if self.cleanup == FolderCleanup::Kept {
+        if self.cleanup == FolderCleanup::Keep {
             return;
         }
         for (parent, made) in self.parents().rev().filter(|(_, made)| made.origin == FolderOrigin::Ours) {

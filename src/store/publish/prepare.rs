@@ -136,7 +136,7 @@ fn replace<'a>(
 /// The error for the caller.
 fn to_error(ends: SwapNames<'_>) -> impl Fn(Refusal) -> Error {
     move |refusal| match refusal {
-        Refusal::Unchanged(error) | Refusal::Kept(error) => error,
+        Refusal::Unchanged(error) | Refusal::NotUndone(error) => error,
         Refusal::Mounted => permit::mounted(ends.shown),
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn created(ends: &SwapNames<'_>, ours: &StagedFile<'_>) -> Result<(),
         ends.take(&ExpectedFile { bytes: &new, ..ours.expected() })?;
         let (shown, kept) = (ends.shown, ends.set_aside());
         let seen = format!("{shown} was not created; text that another program added to it is in {kept}");
-        Err(Refusal::Kept(Error::new(Code::EditConflict, seen)))
+        Err(Refusal::NotUndone(Error::new(Code::EditConflict, seen)))
     })
 }
 
@@ -72,7 +72,7 @@ pub(super) fn renamed(
         let copy = StagedFile::make(ends, write, old).map_err(Refusal::Unchanged)?;
         copy.sync().map_err(Refusal::Unchanged)?;
         let done = ends.exchange(&ExpectedFile { bytes: new, ..ours.expected() }, &copy.expected());
-        if matches!(done, Ok(_) | Err(Refusal::Kept(_))) {
+        if matches!(done, Ok(_) | Err(Refusal::NotUndone(_))) {
             drop(copy.published());
         }
         done.map(drop)

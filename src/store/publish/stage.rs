@@ -159,9 +159,9 @@ impl<'a> StagedFile<'a> {
                 };
                 Ok(AppliedWrite::new(ends, write, turn, level, Some(self.published()), leases))
             }
-            Err(Refusal::Kept(error)) => {
+            Err(Refusal::NotUndone(error)) => {
                 drop(self.published());
-                Err(Box::new((Refusal::Kept(error), None)))
+                Err(Box::new((Refusal::NotUndone(error), None)))
             }
             Err(refusal) => Err(Box::new((refusal, Some(self)))),
         }

@@ -42,7 +42,7 @@ pub(in crate::store) enum Refusal {
     Unchanged(Error),
     /// Undoing it would have touched another program's text; no file of lockgate has the staged name any
     /// more.
-    Kept(Error),
+    NotUndone(Error),
     /// The target is a mount point; everything is as it was before.
     Mounted,
 }
@@ -139,7 +139,7 @@ impl SwapNames<'_> {
             self.shown
         );
         let error = Error::new(Code::EditConflict, seen);
-        Refusal::Kept(
+        Refusal::NotUndone(
             error.hint(format!("read the file and {name}, and merge the two texts")).with_unknown_disk(),
         )
     }
@@ -240,7 +240,7 @@ impl SwapNames<'_> {
                 let mut error = self.changed_meanwhile();
                 error.message +=
                     &format!("; text that another program may still write is in {}", self.set_aside());
-                Refusal::Kept(error)
+                Refusal::NotUndone(error)
             }
             (false, _) => self.keep(),
         }

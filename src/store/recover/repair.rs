@@ -75,7 +75,7 @@ impl RecoveredFile<'_> {
                 let _ = ends.folder.unlink(ends.staged);
                 None
             }
-            Err(Refusal::Kept(error)) => Some(error.message),
+            Err(Refusal::NotUndone(error)) => Some(error.message),
             Err(Refusal::Unchanged(_) | Refusal::Mounted) => self.keep(),
         }
     }
@@ -98,7 +98,7 @@ impl RecoveredFile<'_> {
                 let _ = ends.folder.unlink(ends.staged);
                 kept
             }
-            Err(Refusal::Unchanged(error) | Refusal::Kept(error)) => Some(error.message),
+            Err(Refusal::Unchanged(error) | Refusal::NotUndone(error)) => Some(error.message),
             Err(Refusal::Mounted) => kept,
         }
     }

@@ -18,7 +18,7 @@ pub enum SearchTarget {
     /// One file, even if ignore rules would skip it.
     File(FileLocation),
     /// The files below some folders.
-    Below(SearchRoots),
+    Roots(SearchRoots),
 }
 
 /// Some folders, with a filter for the files below them.
@@ -52,16 +52,16 @@ impl Files {
     /// itself.
     pub fn search_target(&self, path: Option<&str>) -> Result<SearchTarget, Error> {
         let Some(path) = path.filter(|path| !path.is_empty()) else {
-            return self.everywhere().map(SearchTarget::Below);
+            return self.everywhere().map(SearchTarget::Roots);
         };
         let (root, rest) = self.split_root(path)?;
         match self.target_kind(root, &rest, path)? {
             TargetKind::File => self.admit_to_read(path).map(SearchTarget::File),
             TargetKind::Folder(start) => {
-                Ok(SearchTarget::Below(SearchRoots { starts: vec![start], only: Only::All }))
+                Ok(SearchTarget::Roots(SearchRoots { starts: vec![start], only: Only::All }))
             }
             TargetKind::Nothing if SearchGlob::is_glob(path) => {
-                self.globbed(root, &rest, path).map(SearchTarget::Below)
+                self.globbed(root, &rest, path).map(SearchTarget::Roots)
             }
             TargetKind::Nothing => Err(nothing_at(path)),
         }

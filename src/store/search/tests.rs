@@ -58,7 +58,7 @@ impl Scene {
     }
 
     fn found(&self, path: &str, hidden: Hidden) -> Vec<String> {
-        let SearchTarget::Below(below) =
+        let SearchTarget::Roots(below) =
             self.files.search_target(Some(path).filter(|path| !path.is_empty())).unwrap()
         else {
             panic!("{path} is a file")
@@ -70,7 +70,7 @@ impl Scene {
     }
 
     fn hits(&self, pattern: &str, most: usize) -> Hits {
-        let SearchTarget::Below(below) = self.files.search_target(None).unwrap() else { panic!() };
+        let SearchTarget::Roots(below) = self.files.search_target(None).unwrap() else { panic!() };
         let (pattern, clock) = (SearchPattern::new(pattern, MatchReach::Line).unwrap(), clock(&Nobody));
         self.files.search(
             &below,
@@ -202,7 +202,7 @@ fn a_beginning_of_a_path_is_one() {
 #[test]
 fn a_search_that_nobody_waits_for_ends() {
     let scene = Scene::new(&[("a", "needle\n")]);
-    let SearchTarget::Below(below) = scene.files.search_target(None).unwrap() else { panic!() };
+    let SearchTarget::Roots(below) = scene.files.search_target(None).unwrap() else { panic!() };
     let pattern = SearchPattern::new("needle", MatchReach::Line).unwrap();
     let late = Clock::new(Instant::now(), &Nobody);
     for clock in [clock(&Gone), late] {

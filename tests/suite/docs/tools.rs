@@ -106,10 +106,10 @@ fn tools() -> String {
     let mut text = String::from(
         "# Tools\n\n\
          Generated from the tools' own schemas, and from calls of a real server; `UPDATE=1 cargo test --test all docs` rewrites it.\n\n\
-         A server offers the toolsets that `lockgate serve --tools` names, else those of `server.tools` in the policy, else\n",
+         A server offers the toolsets of `lockgate serve --tools`, else those of `server.tools` in the policy, else\n",
     );
     let default = Selection::default().to_string();
-    write!(text, "`{default}`; `all` is every tool. With `--read-only` those that write are left out.\n\n")
+    write!(text, "`{default}`.\n`all` is every tool. `--read-only` leaves out the tools that write.\n\n")
         .unwrap();
     text.push_str("| toolset | tools |\n|---|---|\n");
     for toolset in Toolset::ALL {
@@ -121,10 +121,10 @@ fn tools() -> String {
         writeln!(text, "| `{}` | {} |", toolset.name(), names.join(", ")).unwrap();
     }
     text.push_str(
-        "\nWhat a refusal says stands in [errors.md](errors.md), how a quoted text is found in [locating.md](locating.md), and what the\n\
-         modes do in [modes.md](modes.md). `entity_type`, `app_id` and `organization_id` are understood by every tool that has them, and\n\
-         listed where the toolset `content` is offered. Below, what differs with each call or machine (times, names of edits, how the write\n\
-         was guarded) is given a fixed value. All calls are about the same small project, each about a new one.\n",
+        "\nSee [errors.md](errors.md) for refusals, [locating.md](locating.md) for matching, and [modes.md](modes.md) for the edit modes.\n\
+         Every tool that has `entity_type`, `app_id` and `organization_id` accepts them; they are listed only with the toolset `content`.\n\
+         In the examples, values that differ between calls and machines (times, edit ids, the guard level) are fixed.\n\
+         Each call starts from a new copy of this small project.\n",
     );
     for (name, content) in PROJECT {
         write!(text, "\n`{name}`:\n\n```{}\n{content}```\n", name.rsplit('.').next().unwrap()).unwrap();
@@ -143,7 +143,8 @@ fn section(tool: &Tool) -> String {
     ];
     let hints: Vec<String> = hints.into_iter().map(|(name, holds)| format!("`{name}: {holds}`")).collect();
     writeln!(text, "{}. Toolset `{}`; {}.\n", tool.title, tool.toolset.name(), hints.join(", ")).unwrap();
-    writeln!(text, "{}\n", schema["description"].as_str().unwrap()).unwrap();
+    let sentences = schema["description"].as_str().unwrap().replace(". ", ".\n");
+    writeln!(text, "{sentences}\n").unwrap();
     text.push_str("| parameter | type | |\n|---|---|---|\n");
     for (name, field) in schema["properties"].as_object().unwrap() {
         let about = field["description"].as_str().unwrap_or_default().replace('|', "\\|").replace('<', "\\<");

@@ -83,7 +83,7 @@ fn a_root_within_another_is_walked_once() {
     let clock = clock(&Nobody);
     let bounds = SearchLimits { most: 100, largest: 1 << 20, clock: &clock };
     let names = |path: Option<&str>| -> Vec<String> {
-        let SearchTarget::Below(below) = files.search_target(path).unwrap() else { panic!() };
+        let SearchTarget::Roots(below) = files.search_target(path).unwrap() else { panic!() };
         let found = files.find(&below, Hidden::Excluded, bounds);
         found.files.iter().map(|(place, _)| place.shown().to_owned()).collect()
     };

@@ -15,7 +15,7 @@ fn the_rules_of_a_repository_above_a_root_count_and_others_do_not() {
     write(&top.join("outer/repository/.gitignore"), "b.txt\n");
     let names = || {
         let files = Files::open(&[top.join("outer/repository/sub/root")]).unwrap();
-        let SearchTarget::Below(below) = files.search_target(None).unwrap() else { panic!() };
+        let SearchTarget::Roots(below) = files.search_target(None).unwrap() else { panic!() };
         let clock = clock(&Nobody);
         let found = files.find(&below, Hidden::Excluded, SearchLimits { most: 9, largest: 9, clock: &clock });
         found.files.iter().map(|(place, _)| place.shown().to_owned()).collect::<Vec<_>>()
