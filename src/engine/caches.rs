@@ -1,6 +1,6 @@
 //! The caches of gates of all workspaces: lists them, clears them, and keeps them within their limits.
 //!
-//! Invariant: no call waits longer than [`MAX_INTERVAL`] for the limits to be applied.
+//! Invariant: no call waits longer than [`MAX_WAIT`] for the limits to be applied.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

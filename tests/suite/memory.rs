@@ -273,7 +273,9 @@ fn what_was_not_read_as_usual_is_named_with_the_limit() {
     let limit_of_large = limit(large.len());
     assert_eq!(
         why,
-        format!("toml_edit exceeded its memory limit of {limit_of_large}; tree-sitter read the text instead")
+        format!(
+            "toml_edit exceeded its memory limit of {limit_of_large}; tree-sitter parsed the text instead"
+        )
     );
     // The control: a text that it reads.
     let mut lab = Lab::new("a.toml", &text(&SHAPES[0], 60_000));

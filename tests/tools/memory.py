@@ -19,8 +19,8 @@ The calls:
     context    the symbols of the text are shown
 
 `--sources` measures `edit` with the files of a folder instead, ordinary sources for example, and fails where the syntax gate
-does not judge one. `--together N` sends N calls at once to one server; the bound is then 4 times the text and 62 MiB for two
-parsers, and 9 times the text and 20 MiB for each call. The exit code is 1 where a bound is exceeded.
+does not judge one. `--together N` sends N calls at once to one server; the bound is then that
+of one call, N times. The exit code is 1 where a bound is exceeded.
 """
 
 import argparse
@@ -244,7 +244,7 @@ def together(binary, debug, count, kind, path, content):
     taken, most = time.time() - begun, watch.most - lab.idle
     time.sleep(1)
     later, size = resident(lab.pid) - lab.idle, len(content.encode())
-    bound = 2 * (4 * size + 62 * MIB) + count * (9 * size + 20 * MIB)
+    bound = count * (12 * size + 64 * MIB)
     told = ", ".join(sorted({outcomes(answer) for answer in answers}))
     print(f"| {path} | {kind} | {count} | {told} | {most // MIB} | {most / bound:.2f} | {later // MIB} | {taken:.1f} |", flush=True)
     lab.stop()

@@ -135,7 +135,7 @@ mod tests {
         for (more, field, said) in [
             (json!({"old_string": ""}), "old_string", "old_string is required"),
             (json!({"old_string": " \n"}), "old_string", "blank"),
-            (json!({"app_id": "1"}), "app_id", "app_file only"),
+            (json!({"app_id": "1"}), "app_id", "only for entity_type app_file"),
             (json!({"entity_type": "Form"}), "entity_type", "is not a type name"),
             (json!({"mode": "interactive"}), "mode", "unknown field"),
         ] {

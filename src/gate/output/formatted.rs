@@ -185,7 +185,7 @@ fn difference(region: &Region, before: &Buffer, after: &Buffer) -> String {
         return format!("{} too many", lines(old));
     }
     if (old, new) == (1, 1) && before.lines().text(region.start_line) == expected {
-        let end = if after.lines().ends_with_newline() { "is missing" } else { "is too much" };
+        let end = if after.lines().ends_with_newline() { "is missing" } else { "is superfluous" };
         return format!("the newline at the end of the text {end}");
     }
     let verb = if old.max(new) == 1 { "differs" } else { "differ" };

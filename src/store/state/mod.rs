@@ -355,7 +355,7 @@ mod tests {
         let cases: [(&str, Spoil); 6] = [
             ("may be written by others (mode 0620)", |scene| set_mode(&scene.record(), 0o620)),
             ("may be written by others (mode 0602)", |scene| set_mode(&scene.record(), 0o602)),
-            ("lies in a folder that may be written by others", |scene| {
+            ("is in a folder that may be written by others", |scene| {
                 set_mode(&scene.at("home/state/trust"), 0o770);
             }),
             ("is in a folder that may be written by others", |scene| {

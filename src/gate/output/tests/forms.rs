@@ -15,10 +15,20 @@ fn json_lists_are_found_and_their_parts_read() {
     check(&pyright, 0, r#"{"generalDiagnostics": []}"#, Ok(&[]));
     check(&pyright, 0, r#"{"generalDiagnostics": null}"#, Ok(&[]));
     check(&pyright, 0, "{}", Err("wrote no list of findings at `generalDiagnostics`"));
-    check(&pyright, 0, "[5]", Err("wrote something other than an object where `generalDiagnostics`"));
+    check(&pyright, 0, "[5]", Err("wrote something other than an object at `generalDiagnostics`"));
     check(&pyright, 0, "", Err("wrote nothing instead of JSON"));
-    check(&pyright, 0, r#"{"generalDiagnostics": [5]}"#, Err("wrote a list of findings in which not all"));
-    check(&pyright, 0, r#"{"generalDiagnostics": [null]}"#, Err("wrote a list of findings in which not all"));
+    check(
+        &pyright,
+        0,
+        r#"{"generalDiagnostics": [5]}"#,
+        Err("wrote a list of findings with an item that is not an object"),
+    );
+    check(
+        &pyright,
+        0,
+        r#"{"generalDiagnostics": [null]}"#,
+        Err("wrote a list of findings with an item that is not an object"),
+    );
     check(&pyright, 0, r#"{"generalDiagnostics": [{}]}"#, Err("wrote a finding without `message`"));
     check(&pyright, 1, r#"{"generalDiagnostics": []}"#, Err("found nothing, yet ended with exit code 1"));
 }
@@ -77,7 +87,7 @@ fn parts_that_are_missing_or_strange_are_told_apart() {
     }
     check(&plain, 0, r#"{"message": "alone", "line": 2}"#, Ok(&["2:1 error - alone"]));
     check(&plain, 0, "\u{feff}[]", Ok(&[]));
-    check(&plain, 0, "5", Err("wrote a list of findings in which not all"));
+    check(&plain, 0, "5", Err("wrote a list of findings with an item that is not an object"));
 }
 
 #[test]

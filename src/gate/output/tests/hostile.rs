@@ -83,7 +83,7 @@ fn more_than_so_many_findings_are_no_answer() {
     for (name, output) in outputs {
         let (_, command, _) = forms().into_iter().find(|(form, ..)| *form == name).unwrap();
         let why = reading(&command, &said(1, &output)).unwrap_err();
-        assert!(why.contains("more than 10000 things"), "{name}: {why}");
+        assert!(why.contains("more than 10000 findings"), "{name}: {why}");
     }
 }
 

@@ -36,7 +36,7 @@ fn a_dead_server_is_restarted_once_and_then_paused() {
     for number in 0..3 {
         let (outcome, why) = became(&trial.judge("a.txt", Some(""), &format!("bad {number}\n")));
         assert_eq!(outcome, Outcome::Found);
-        let told = "is paused because it failed more than once: it ended with exit code 3; it said: I give up; its command ran";
+        let told = "is paused because it failed more than once: it ended with exit code 3; it said: I give up; its command was run";
         assert!(why.contains(told), "{why}");
     }
     assert_eq!((trial.noted("started").len(), trial.runs()), (2, 4), "once for the text before");
@@ -56,7 +56,7 @@ fn one_that_dies_of_new_files_goes_on_with_others() {
         let new = trial.judge("new.txt", None, &format!("bad {number}\n"));
         assert_eq!(found(&new).len(), 1);
         let why = became(&new).1;
-        let told = "gets no files that are not on disk, because it failed on them twice: it ended with exit code 1; it said: no such file; its command ran";
+        let told = "gets no files that are not on disk, because it failed on them twice: it ended with exit code 1; it said: no such file; its command was run";
         assert!(why.contains(told), "{why}");
         assert_eq!(became(&edit(number + 1)), (Outcome::Found, String::new()), "it does not rest");
     }

@@ -26,7 +26,7 @@ fn a_password_is_shown_to_nobody() {
         for url in ["postgres://u:hunter2@127.0.0.1:1/d", "postgres://127.0.0.1:1/d?password=hunter2"] {
             let outcome = scene.run(&[*command, &["--store", url]].concat(), 2);
             assert!(
-                outcome.stderr.contains("a password among the arguments"),
+                outcome.stderr.contains("a password in the arguments"),
                 "{command:?}: {}",
                 outcome.stderr
             );
