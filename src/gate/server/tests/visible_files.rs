@@ -218,8 +218,7 @@ fn the_draft_of_a_configuration_is_not_seen_by_a_server() {
         let trial = Trial::with("pull", Has::ServerAndCommand, more, PoolLimits::default());
         let verdicts = trial.together(&call(name));
         assert_eq!(trial.runs() > 0, runs, "{name}");
-        let told =
-            format!("cannot be shown the draft of its configuration {name}; its command was run instead");
+        let told = format!("cannot see the draft of its configuration {name}; its command was run instead");
         assert_eq!(became(&verdicts[0]).1.contains(&told), runs, "{name}");
     }
 }

@@ -40,7 +40,7 @@ fn a_password_is_shown_to_nobody() {
         ] {
             let said = run_with_url(&scene, command, url);
             assert!(
-                said.0 == 2 && said.1.contains("LOCKGATE_STORE") || said.1.contains("URL of the store"),
+                said.0 == 2 && said.1.contains("LOCKGATE_STORE") || said.1.contains("store URL"),
                 "{said:?}"
             );
             assert!(!said.1.contains("hunter2"), "{command:?} {url}: {}", said.1);
