@@ -270,7 +270,7 @@ pub fn locate(
     }
 }
 
-/// Finds every match of a search text at the strictest level that has any, down to `marks`. The edit must apply to
+/// Finds every match of a search text at the strictest level that has any, down to `wrapping`. The edit must apply to
 /// all of them.
 ///
 /// Errors: the result that a search for one match would have returned.

@@ -41,7 +41,7 @@ pub(in crate::gate) fn formatted(
     check_ran(command, said)?;
     check_no_crash(command, said)?;
     if said.code == 0 {
-        return formatted_text(said, text.view()).map_err(|why| said.to_error(why));
+        return formatted_text(said, text.view()).map_err(|why| said.gate_error(why));
     }
     let errors = refusals(command, errors.as_ref(), said).map_err(GateError::Broken)?;
     let first = errors.first().map_or_else(String::new, |error| sanitize(&error.message));

@@ -76,7 +76,7 @@ impl<'a> ProgramOutput<'a> {
     }
 
     /// Returns an error with a reason and the program's own message on standard error.
-    fn to_error(&self, why: String) -> GateError {
+    fn gate_error(&self, why: String) -> GateError {
         let line = informative_line(&String::from_utf8_lossy(self.stderr))
             .filter(|line| !why.contains(line.as_str()));
         GateError::Broken(match line {
@@ -177,7 +177,7 @@ fn checked_findings(
     is_ours: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<RawFinding>, GateError> {
     check_ran(command, said)?;
-    let raws = raw_findings(command, said, text, is_ours).map_err(|why| said.to_error(why))?;
+    let raws = raw_findings(command, said, text, is_ours).map_err(|why| said.gate_error(why))?;
     if raws.len() > MOST_FINDINGS {
         return Err(GateError::Broken(format!("reported more than {MOST_FINDINGS} findings")));
     }
@@ -258,7 +258,7 @@ pub(super) fn unread_error(command: &CommandSpec, code: i32, stderr: &[u8]) -> G
     let said = ProgramOutput { code, stdout: b"", stderr };
     check_ran(command, &said)
         .err()
-        .unwrap_or_else(|| said.to_error("did not read the whole draft".to_owned()))
+        .unwrap_or_else(|| said.gate_error("did not read the whole draft".to_owned()))
 }
 
 /// Reads the raw findings in the format of the definition.

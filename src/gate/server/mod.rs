@@ -5,7 +5,7 @@
 //! same name.
 //!
 //! Invariant: only a response about exactly this text counts. A server without a response in time is late,
-//! one that cannot be used is [`GateError::Away`], and neither is ever taken for one without findings.
+//! one that cannot be used is [`GateError::Unreachable`], and neither is ever taken for one without findings.
 
 mod capabilities;
 mod documents;

@@ -93,7 +93,7 @@ impl ServerPool {
     /// Runs `work` with a server, which is started if necessary; `has_new` says that the work shows it a file
     /// that is not on disk.
     ///
-    /// Errors: [`GateError::Away`] if it cannot be used, those of the work, and those of the limit.
+    /// Errors: [`GateError::Unreachable`] if it cannot be used, those of the work, and those of the limit.
     pub(super) fn with_server<T>(
         &self,
         key: &ServerKey,

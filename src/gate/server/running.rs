@@ -122,7 +122,7 @@ impl RunningServer {
 
     /// Waits until `look` returns a result, or until the limit.
     ///
-    /// Errors: [`GateError::Away`] if the server has ended, and those of the limit.
+    /// Errors: [`GateError::Unreachable`] if the server has ended, and those of the limit.
     pub(super) fn wait<T>(
         &self,
         limit: Limit<'_>,
