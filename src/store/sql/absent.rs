@@ -15,7 +15,7 @@ pub(in crate::store) enum Database {}
 
 impl Database {
     pub fn open(_: &Path) -> Result<(Database, Vec<String>), DatabaseError> {
-        Err(DatabaseError::Closed("lockgate was built without a journal".to_owned()))
+        Err(DatabaseError::Unusable("lockgate was built without a journal".to_owned()))
     }
 
     pub fn set_aside_if_corrupt(&self, _: &Path, _: &str) -> Result<Option<String>, DatabaseError> {

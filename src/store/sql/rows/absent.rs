@@ -36,34 +36,34 @@ impl EntityDatabase {
     }
 
     /// Does nothing: there are no database calls to report.
-    pub fn set_listener(&self, _: super::StoreTold) {}
+    pub fn set_listener(&self, _: super::StoreListener) {}
 
     /// Always fails.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn migrate(&self) -> Result<Migrated, Error> {
-        Err(closed().told())
+        Err(closed().into_error())
     }
 
     /// Always fails.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
-        Err(closed().told())
+        Err(closed().into_error())
     }
 
     /// Always fails.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn add_app(&self, _: &str, _: Option<&str>) -> Result<Added, Error> {
-        Err(closed().told())
+        Err(closed().into_error())
     }
 
     /// Always fails: stored content is not compiled in.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn each_row(&self, _: &mut dyn FnMut(Entity, Vec<u8>) -> ControlFlow<()>) -> Result<(), Error> {
-        Err(closed().told())
+        Err(closed().into_error())
     }
 
     pub(in crate::store) fn number(&self) -> u64 {
@@ -179,5 +179,5 @@ impl EntityDatabase {
 }
 
 fn closed() -> EntityStoreError {
-    EntityStoreError::Closed(WHY.to_owned())
+    EntityStoreError::Unusable(WHY.to_owned())
 }
