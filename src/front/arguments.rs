@@ -30,7 +30,7 @@ pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> 
     })
 }
 
-/// Returns the value as an integer if it is a whole number in the exact range.
+/// Returns the value as an integer: any `i64`, or a whole floating-point number that is exact.
 pub fn integer(value: &Value) -> Option<i64> {
     let number = value.as_number()?;
     let whole = |number: f64| number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER;

@@ -201,7 +201,7 @@ pub(super) struct OtherNames {
     pub runnable: Option<&'static str>,
 }
 
-/// A search for the names of one file in the roots; it ends at a protected one.
+/// A search for the names of one file in the roots; it ends when all are found, at a protected one, or at the limit.
 struct NameSearch {
     wanted: Identity,
     names: usize,

@@ -52,7 +52,8 @@ impl FileFingerprint {
         u64::try_from(self.size).unwrap_or(0)
     }
 
-    /// Returns the fingerprint if it is reliable for content that was read from `began` on.
+    /// Returns the fingerprint if it proves that content read since `began` is current as long as it stays equal: the file
+    /// is on a local file system, and its last change was long enough before `began`.
     pub(super) fn settled(self, began: SystemTime, file: impl AsFd) -> Option<FileFingerprint> {
         let began = began.duration_since(UNIX_EPOCH).ok()?;
         let (seconds, nanoseconds) = self.changed;

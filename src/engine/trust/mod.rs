@@ -138,8 +138,8 @@ impl Workspace {
         self.trust.state.secret(name, fresh)
     }
 
-    /// Returns the reason why a file must not configure the server: an edit could change it. `None` if it
-    /// may.
+    /// Returns the reason why a file must not configure the server: it lies where an edit could change it. `None` if the
+    /// file may be used.
     pub fn covers(&self, file: &Path) -> Option<String> {
         outside(file, &self.trust.roots).err()
     }

@@ -24,6 +24,7 @@ pub(super) struct EditAnswer {
     pub hint: Option<String>,
     /// Path of the target, relative to its root.
     pub path: Option<String>,
+    /// The version that is on disk now.
     pub version: Option<String>,
     /// The version before the edit.
     pub previous_version: Option<String>,
@@ -65,6 +66,7 @@ pub(super) struct ChangesSince {
 pub(super) struct BestMatch {
     /// First of the lines, from 1.
     pub start_line: usize,
+    /// Last of the lines, inclusive.
     pub end_line: usize,
     /// Similarity, from 0 to 1.
     pub score: f64,

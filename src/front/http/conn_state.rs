@@ -80,7 +80,7 @@ impl ConnState {
         BusyGuard(Arc::clone(self))
     }
 
-    /// Returns the start of the idle time; `None` during a request or while its answer is being sent.
+    /// Returns the time since which no complete request has arrived; `None` while a request is handled or its answer sent.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         match *self.state() {
             ConnActivity {

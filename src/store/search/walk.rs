@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// The number of files of one folder that a thread takes at a time.
 const PORTION: usize = 64;
-/// The number of files between two looks at the clock.
+/// The number of files between two checks of the clock.
 const OFTEN: usize = 8;
 /// The most threads; more of them would wait for the same disk and memory.
 const MOST_THREADS: usize = 12;
@@ -116,7 +116,7 @@ impl<'a> FileWalk<'a> {
         }
     }
 
-    /// Walks, and returns the visitor of each thread and the skipped files.
+    /// Walks, and returns the visitor of each thread and the counts of what was skipped.
     pub(super) fn run<H: Visitor>(&self, hand: impl Fn() -> H + Sync) -> (Vec<H>, Skipped) {
         if self.tops.len() < self.roots.len() {
             let passed = Skipped { unreadable: self.roots.len(), ..Skipped::default() };

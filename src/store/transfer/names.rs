@@ -28,7 +28,7 @@ pub(super) struct EntityPath {
     pub file: String,
 }
 
-/// A decoded key. `scope` is an app or an organisation; the entity type decides which.
+/// A decoded key. `scope` is an app or an organisation, depending on the entity type; `None` for a global entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedKey {
     /// The type of the entity.

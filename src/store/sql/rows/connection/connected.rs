@@ -26,9 +26,9 @@ use tokio::time::timeout;
 
 /// The time limit of a transaction, for databases without a limit of their own.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(15);
-/// The time limit of the search for an edit whose commit got no response, and the pause between
-/// attempts.
+/// The time limit of the search for an edit whose commit got no response.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+/// The pause between attempts of that search.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A connected database whose tables exist.
