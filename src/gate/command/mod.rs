@@ -75,7 +75,7 @@ pub(super) fn check(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<Tool
     let command = command(ask, limit)?;
     let run = FinishedRun::new(ask, command, limit)?;
     run.check_packages(ask, command)?;
-    output::read(command, &run.output(), ask.text, &|name| run.run_dir.resolve_name(name))
+    run.unless_unread(output::read(command, &run.output(), ask.text, &|name| run.run_dir.resolve_name(name)))
 }
 
 /// Runs the program once on the text and on those of `batched`. Returns the findings of each, in this
@@ -89,10 +89,13 @@ pub(super) fn check_all(
     run.check_packages(ask, command)?;
     let also = ask.batched.iter().filter_map(|other| Some((other.path, other.text?)));
     let texts: Vec<(&str, &Buffer)> = std::iter::once((ask.path, ask.text)).chain(also).collect();
-    output::read_all(command, &run.output(), &texts, &|name| match run.run_dir.resolve_name(name) {
+    run.unless_unread(output::read_all(command, &run.output(), &texts, &|name| match run
+        .run_dir
+        .resolve_name(name)
+    {
         NamedFile::Other(path) if path == ask.path => NamedFile::Edited,
         whose => whose,
-    })
+    }))
 }
 
 /// Runs the program as a formatter, and returns the formatted view, with `\n` line ends.
@@ -100,7 +103,7 @@ pub(super) fn fix(ask: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, Ga
     let command = command(ask, limit)?;
     let run = FinishedRun::new(ask, command, limit)?;
     run.check_packages(ask, command)?;
-    output::formatted(command, &run.output(), ask.text)
+    run.unless_unread(output::formatted(command, &run.output(), ask.text))
 }
 
 fn command<'a>(ask: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
@@ -129,6 +132,8 @@ struct FinishedRun<'a> {
     code: i32,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
+    /// Set when the program left part of its input unread.
+    unread: bool,
 }
 
 impl<'a> FinishedRun<'a> {
@@ -138,17 +143,23 @@ impl<'a> FinishedRun<'a> {
         limit: Limit<'_>,
     ) -> Result<FinishedRun<'a>, GateError> {
         let scene = RunDir::prepare(ask, command, limit)?;
-        match process::run(&scene.order()?, limit) {
-            ProcessOutcome::Exited { code, stdout, stderr } => {
-                let [stdout, stderr] = [stdout, stderr].map(|output| scene.rewrite_paths(output));
-                Ok(FinishedRun { run_dir: scene, code, stdout, stderr })
-            }
-            ProcessOutcome::StdinUnread { code, stderr } => {
-                Err(output::unread_error(command, code, &scene.rewrite_paths(stderr)))
-            }
-            ProcessOutcome::Broken(why) => Err(GateError::Broken(why)),
-            ProcessOutcome::Halted(halt) => Err(GateError::Halted(halt)),
-        }
+        let (code, stdout, stderr, unread) = match process::run(&scene.order()?, limit) {
+            ProcessOutcome::Exited { code, stdout, stderr } => (code, stdout, stderr, false),
+            ProcessOutcome::StdinUnread { code, stdout, stderr } => (code, stdout, stderr, true),
+            ProcessOutcome::Broken(why) => return Err(GateError::Broken(why)),
+            ProcessOutcome::Halted(halt) => return Err(GateError::Halted(halt)),
+        };
+        let [stdout, stderr] = [stdout, stderr].map(|output| scene.rewrite_paths(output));
+        Ok(FinishedRun { run_dir: scene, code, stdout, stderr, unread })
+    }
+
+    /// Returns this result of the run, unless the program left part of its input unread.
+    ///
+    /// An error that the output itself shows comes first: whether a program that fails at its start has
+    /// left its input unread depends on how fast it is.
+    fn unless_unread<T>(&self, result: Result<T, GateError>) -> Result<T, GateError> {
+        let result = result?;
+        if self.unread { Err(output::unread_error(&self.output())) } else { Ok(result) }
     }
 
     /// Checks that the run did not fail because a declared package is not installed.

@@ -78,6 +78,8 @@ pub(super) enum ProcessOutcome {
     /// The program ended by itself, and left part of its input unread.
     StdinUnread {
         code: i32,
+        /// Standard output, as above.
+        stdout: Vec<u8>,
         /// Standard error, shortened as above.
         stderr: Vec<u8>,
     },
@@ -164,12 +166,14 @@ fn outcome(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> ProcessOutcome {
         return ProcessOutcome::Broken(format!("could not be started: {why}"));
     }
     match sandbox::program_exit(level, exit) {
-        Exit::Code(code) if pipes.has_unread_input() => {
-            ProcessOutcome::StdinUnread { code, stderr: pipes.into_outputs().1 }
-        }
         Exit::Code(code) => {
+            let unread = pipes.has_unread_input();
             let (stdout, stderr) = pipes.into_outputs();
-            ProcessOutcome::Exited { code, stdout, stderr }
+            if unread {
+                ProcessOutcome::StdinUnread { code, stdout, stderr }
+            } else {
+                ProcessOutcome::Exited { code, stdout, stderr }
+            }
         }
         Exit::Signal(number) => {
             let status = ExitStatus::from_raw(number).to_string();

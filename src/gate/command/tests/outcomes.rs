@@ -94,6 +94,21 @@ fn a_program_that_fails_is_broken() {
         said("import sys; sys.stdin.read(); raise KeyError('x')"),
         "found nothing, yet ended with exit code 1: KeyError: 'x'"
     );
+    // The same is said of a program that fails before it reads, however much of the draft the pipe holds.
+    let fails_at_once =
+        world.rule("import sys; sys.exit('no such option')", "x", &format!("input: stdin\n{LINES}"));
+    for size in [1, 1 << 20] {
+        assert_eq!(
+            broken(world.look(&fails_at_once, "a.py", &"x".repeat(size))),
+            "found nothing, yet ended with exit code 1: no such option"
+        );
+    }
+    // The control: one that ends well, or with a finding, has not seen the rest.
+    for script in ["pass", "import sys; print('a.py:1:1: m'); sys.exit(1)"] {
+        let rule = world.rule(script, "x", &format!("input: stdin\n{LINES}"));
+        let why = broken(world.look(&rule, "a.py", &"x".repeat(1 << 20)));
+        assert_eq!(why, "did not read the whole draft", "{script}");
+    }
     assert!(said("import os, sys; sys.stdin.read(); os.kill(os.getpid(), 9)").contains("signal 9"));
     assert!(
         said("import sys; sys.stdin.read(); print('half an ans')")
