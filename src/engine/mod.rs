@@ -51,7 +51,9 @@ pub use crate::store::{
     Migrated, ProjectRoot, Tenant,
 };
 #[cfg(feature = "check")]
-pub use audit::{Audit, AuditRoot, AuditTarget, ChangeKind, CheckBase, CheckedFile, SkippedFile};
+pub use audit::{
+    Audit, AuditRoot, AuditTarget, ChangeKind, CheckBase, CheckedFile, ProjectTrial, SkippedFile,
+};
 pub use caches::Caches;
 pub use decide::{Decision, decide};
 pub use history::EntryDiffs;

@@ -26,14 +26,14 @@ use crate::text::{Buffer, LineMap};
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A changed file with its previous text, ready to be judged.
-struct AuditedFile {
-    place: FileLocation,
-    policy: Arc<Policy>,
-    change: ChangeKind,
-    before: Option<Buffer>,
-    map: LineMap,
-    after: Buffer,
-    path: String,
+pub(super) struct AuditedFile {
+    pub(super) place: FileLocation,
+    pub(super) policy: Arc<Policy>,
+    pub(super) change: ChangeKind,
+    pub(super) before: Option<Buffer>,
+    pub(super) map: LineMap,
+    pub(super) after: Buffer,
+    pub(super) path: String,
 }
 
 /// The result of reading a file for the audit.
@@ -45,9 +45,9 @@ enum FileRead {
 }
 
 /// The rules, permission and cache with which a file is judged.
-struct AuditContext<'a> {
+pub(super) struct AuditContext<'a> {
     language: Option<&'static Language>,
-    rules: EffectiveRules<'a>,
+    pub(super) rules: EffectiveRules<'a>,
     permission: ExecPermission,
     cache: Option<Arc<Cache>>,
     root: PathBuf,
@@ -71,7 +71,9 @@ impl Workspace {
                 FileRead::Skipped(passed) => audit.skipped.push(passed),
             }
         }
-        let verdicts = self.audit_verdicts(&subjects, survey.revision.is_none(), watch);
+        let all_counts = survey.revision.is_none();
+        let contexts = parallel(&subjects, self.threads, |subject| self.audit_context(subject, all_counts));
+        let verdicts = self.audit_verdicts(&subjects, &contexts, watch);
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
             let AuditedFile { change, after, path, .. } = subject;
             CheckedFile { root_index: ground, path, change, text: after, verdict }
@@ -79,14 +81,18 @@ impl Workspace {
         Ok(())
     }
 
-    /// Judges files together; `all_counts` is set when there is no revision to compare with.
-    fn audit_verdicts(&self, subjects: &[AuditedFile], all_counts: bool, watch: &Watch) -> Vec<Verdict> {
-        let benches = parallel(subjects, self.threads, |subject| self.audit_context(subject, all_counts));
+    /// Judges files together.
+    pub(super) fn audit_verdicts(
+        &self,
+        subjects: &[AuditedFile],
+        contexts: &[AuditContext<'_>],
+        watch: &Watch,
+    ) -> Vec<Verdict> {
         let beside: Vec<_> = subjects
             .iter()
             .map(|subject| |path: &str| self.store.files.exists(&subject.place, path))
             .collect();
-        let parts = subjects.iter().zip(&benches).zip(&beside);
+        let parts = subjects.iter().zip(contexts).zip(&beside);
         let cases: Vec<GateInput<'_>> = parts
             .map(|((subject, bench), beside)| GateInput {
                 draft: Draft {
@@ -116,7 +122,8 @@ impl Workspace {
         gate::judge_all(&cases, watch)
     }
 
-    fn audit_context<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
+    /// Returns the context of a file; `all_counts` is set when there is no revision to compare with.
+    pub(super) fn audit_context<'s>(&self, subject: &'s AuditedFile, all_counts: bool) -> AuditContext<'s> {
         let AuditedFile { place, policy: rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
         let mut terms = rules.effective_rules(place.in_root(), language, Profile::Check);

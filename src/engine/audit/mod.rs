@@ -5,6 +5,7 @@
 //!
 //! Invariant: nothing is written below a root, and every judged file was read through its root.
 
+mod in_project;
 mod judge;
 mod merge;
 mod normalize;
@@ -12,6 +13,8 @@ mod survey;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+
+pub use self::in_project::ProjectTrial;
 
 use super::Workspace;
 use super::check::cancelled;

@@ -19,7 +19,9 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
     assert!(text.contains("isolation none: programs run with your rights"), "{text}");
     assert!(text.contains("no bubblewrap: LOCKGATE_ISOLATION allows none at most"), "{text}");
     assert!(
-        text.contains("tested    each program in a sample project of its gate; not your files"),
+        text.contains(
+            "tested    each program in a sample project of its gate; the gates of a trusted policy also"
+        ),
         "{text}"
     );
     assert!(text.contains("quality.yaml, not trusted") && text.contains("not well  1 of 1: it"), "{text}");
@@ -55,7 +57,8 @@ fn the_doctor_tells_what_works_from_what_does_not() {
         (&told["well"], &told["isolation"], &told["trusted"]),
         (&true.into(), &"none".into(), &true.into())
     );
-    assert!(scene.ran().iter().all(|line| !line.contains("root/")), "no file of the project is given");
+    let ran = scene.ran();
+    assert!(ran.iter().all(|line| !line.contains("root/") || line.contains("root/app.py")), "{ran:?}");
 
     executable(&scene, "bin/it", BLIND);
     let text = gates(&scene, &["doctor"], ILL).stdout;
@@ -160,4 +163,46 @@ fn the_doctor_tries_every_text_of_a_canary() {
         assert_eq!(it["state"], state, "{more}: {it:#}");
         assert!(it["why"].as_str().unwrap_or_default().contains(why), "{more}: {it:#}");
     }
+}
+
+/// A program that works everywhere but beside a file of the project.
+const FAILS_HERE: &str = "#!/bin/sh
+printf '%s\\n' \"$0 $*\" >> '{SCENE}/outside/ran'
+[ \"$1\" = --version ] && { echo 'it 1.2.3'; exit; }
+[ -e broken.cfg ] && { echo 'cannot read broken.cfg' >&2; exit 3; }
+grep -n bad || true
+";
+
+#[test]
+fn the_doctor_tries_a_gate_of_the_policy_on_a_file_of_the_project() {
+    let fixture = fixture(FAILS_HERE);
+    fixture.write("root/a/empty.py", "");
+    fixture.write("root/a/here.py", "good\nbad\n");
+    fixture.trust(".");
+    let answer = json(&fixture, &["doctor"], 0);
+    let it = entry(&answer, "it");
+    assert_eq!((&it["state"], &it["in_project"]["path"]), (&"works".into(), &"a/here.py".into()), "{it:#}");
+    assert_eq!(it["in_project"]["outcome"], "found", "{it:#}");
+    let text = gates(&fixture, &["doctor"], 0).stdout;
+    assert!(text.contains("    in this project: found on a/here.py\n"), "{text}");
+
+    fixture.write("root/broken.cfg", "");
+    let answer = json(&fixture, &["doctor"], ILL);
+    let it = entry(&answer, "it");
+    assert_eq!(it["state"], "broken", "{it:#}");
+    let why = "ended with exit code 3: cannot read broken.cfg (on a/here.py of this project)";
+    assert_eq!(it["why"], why, "{it:#}");
+    // An edit gets the same answer.
+    let mut server = fixture.server(&["--tools", "all"]);
+    let edit = server.call("safe_edit_file", &serde_json::json!({"path": "a/new.py", "content": "good\n"}));
+    assert_eq!(edit.structured["gates"][0]["outcome"], "broken", "{}", edit.text);
+    // The control: the samples alone do not show it.
+    assert_eq!(entry(&json(&fixture, &["test", "it"], 0), "it")["outcome"], "passed");
+
+    // Without trust, nothing of the project is read.
+    fixture.write("root/quality.yaml", &format!("{DEFINED}\n# Another text.\n"));
+    fs::remove_file(fixture.at("outside/ran")).unwrap();
+    let it = json(&fixture, &["doctor"], ILL);
+    assert_eq!(entry(&it, "it")["in_project"], serde_json::Value::Null, "{it:#}");
+    assert_eq!(fixture.ran(), [""; 0]);
 }

@@ -20,6 +20,8 @@ pub(in crate::front::cli) struct GateList {
     pub(super) gates: Vec<Arc<Gate>>,
     /// The policy of the root, if there is a root.
     pub(super) root_policy: Option<RootPolicy>,
+    /// The workspace of that root.
+    pub(super) workspace: Option<Arc<Workspace>>,
     programs: ResolvedPrograms,
     /// The cache of programs for samples.
     cache: Option<Cache>,
@@ -73,7 +75,7 @@ impl GateList {
             None => current_workspace(promise)?,
         };
         let cache = workspace.as_ref().and_then(|workspace| workspace.sample_cache());
-        let ruled = workspace.map(|workspace| RootPolicy::new(&workspace)).transpose()?;
+        let ruled = workspace.as_deref().map(RootPolicy::new).transpose()?;
         let defined = ruled.iter().flat_map(|ruled| ruled.policy.defined());
         let gates: Vec<Arc<Gate>> = Catalogue::embedded().gates().iter().chain(defined).cloned().collect();
         let roots: Vec<PathBuf> = ruled.iter().map(|ruled| ruled.commands.root.clone()).collect();
@@ -85,6 +87,7 @@ impl GateList {
         Ok(GateList {
             gates,
             root_policy: ruled,
+            workspace,
             programs: pins,
             cache,
             inside_programs: InsidePrograms::IfTrusted,
@@ -103,7 +106,14 @@ impl GateList {
             &rules,
             &SearchPath { folders: &roots, roots: &roots, path: &search_path() },
         );
-        GateList { gates, root_policy: None, programs, cache: workspace.sample_cache(), inside_programs }
+        GateList {
+            gates,
+            root_policy: None,
+            workspace: None,
+            programs,
+            cache: workspace.sample_cache(),
+            inside_programs,
+        }
     }
 
     /// Returns the gate with this name.

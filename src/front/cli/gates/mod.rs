@@ -74,8 +74,9 @@ enum GatesCommand {
     },
 }
 
-const DOCTOR: &str = "Exits with 1 if a gate that the policy or the command names does not work. A gate without a \
-                      canary is unproven, which is no failure.";
+const DOCTOR: &str = "Exits with 1 if a gate that the policy or the command names does not work. The gates of a \
+                      trusted policy must also give a result for one file of the project. A gate without a canary is \
+                      unproven, which is no failure.";
 
 /// Selection of the gates and the output format.
 #[derive(Debug, clap::Args)]

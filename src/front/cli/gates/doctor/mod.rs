@@ -1,8 +1,10 @@
 //! `lockgate gates doctor`: tests if the gates work on this machine.
 //!
 //! A program works if it finds the mistake in its canary. It runs on the canary texts as it would on a draft, with
-//! the isolation of the policy, in a temporary project with only the files of the gate's first passing sample. No
-//! code or configuration of a repository is loaded.
+//! the isolation of the policy, in a temporary project with only the files of the gate's first passing sample.
+//!
+//! A gate of a policy that a person trusts, or that runs no code of the repository, must then give a result for one
+//! file of the project as well. Without trust, no code or configuration of a repository is loaded.
 
 mod render;
 
@@ -13,6 +15,7 @@ use std::time::Instant;
 use super::gate_list::{GateList, NotRun};
 use super::install;
 use super::parallel::parallel;
+use crate::engine::ProjectTrial;
 use crate::error::Error;
 use crate::front::cli::paint;
 use crate::gate::{
@@ -30,9 +33,13 @@ struct Checkup {
     name: String,
     /// Set when the policy or the caller names the gate, so that it has to work.
     is_required: bool,
+    /// Set when the policy names the gate, and it runs a program.
+    is_enabled: bool,
     program: Option<String>,
     version: Option<String>,
     state: GateState,
+    /// Its run on a file of the project; `None` if it was not tried there.
+    in_project: Option<ProjectTrial>,
     ms: u64,
     /// Commands that install the program.
     install: Vec<String>,
@@ -95,12 +102,51 @@ pub(super) fn run(shelf: &GateList, names: &[String], json: bool, watch: &Watch)
     let patients = gates_to_test(shelf, names)?;
     let mut checkups = Vec::new();
     parallel(&patients, |gate| checkup(shelf, gate, !names.is_empty(), watch), |_, seen| checkups.push(seen));
+    try_in_project(shelf, &mut checkups, watch)?;
     if json {
         super::print_json(&render::json(shelf, &checkups))?;
     } else {
         paint::print(&render::text(shelf, &checkups))?;
     }
     Ok(all_ok(&checkups))
+}
+
+/// Runs the working gates of the policy on files of the project, and corrects the states of those that fail.
+fn try_in_project(shelf: &GateList, checkups: &mut [Checkup], watch: &Watch) -> Result<(), Error> {
+    let trusted = shelf.root_policy.as_ref().is_some_and(|ruled| ruled.untrusted_reason.is_none());
+    let Some(workspace) = shelf.workspace.as_ref().filter(|_| trusted) else { return Ok(()) };
+    let names = |checkups: &[Checkup]| -> Vec<String> {
+        let works = checkups.iter().filter(|checkup| checkup.is_enabled && checkup.state.is_ok());
+        works.map(|checkup| checkup.name.clone()).collect()
+    };
+    let names = names(checkups);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for trial in workspace.try_in_project(&names, watch)? {
+        let Some(checkup) = checkups.iter_mut().find(|checkup| checkup.name == trial.run.gate) else {
+            continue;
+        };
+        if let Some(state) = failed_state(&trial) {
+            checkup.state = state;
+        }
+        checkup.ms += trial.run.ms;
+        checkup.in_project = Some(trial);
+    }
+    Ok(())
+}
+
+/// Returns the state of a gate that gave no result for a file of the project.
+fn failed_state(trial: &ProjectTrial) -> Option<GateState> {
+    let why = || {
+        let why = trial.run.why.as_deref().unwrap_or("gave no result");
+        format!("{why} (on {} of this project)", trial.path)
+    };
+    match trial.run.outcome {
+        // A program may skip the file that was chosen and check the others.
+        Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
+        outcome @ (Outcome::Unavailable | Outcome::Broken | Outcome::TimedOut) => {
+            Some(no_answer_state(SampleError { outcome, why: why() }))
+        }
+    }
 }
 
 fn all_ok(checkups: &[Checkup]) -> bool {
@@ -127,9 +173,11 @@ fn checkup(shelf: &GateList, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Ch
     Checkup {
         name: gate.name.clone(),
         is_required: asked || shelf.is_enabled(gate),
+        is_enabled: shelf.is_enabled(gate),
         program: shelf.program(gate).map(|pin| pin.program.display().to_string()),
         version,
         state,
+        in_project: None,
         ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         install: if shelf.program(gate).is_none() { install::hints(gate.install()) } else { Vec::new() },
     }

@@ -4,15 +4,15 @@ use clap::builder::styling::Style;
 use serde_json::{Value, json};
 
 use super::{Checkup, GateState, all_ok};
+use crate::engine::ProjectTrial;
 use crate::front::cli::gates::gate_list::{GateList, RootPolicy};
 use crate::front::cli::paint::{DONE, FAINT, LABEL, REJECTED, WARNING, labelled, paint};
 use crate::front::cli::trust::render::visible;
-use crate::gate::GateRuntime;
+use crate::gate::{GateRuntime, Outcome};
 use crate::policy::Isolation;
 
 /// The scope of the test.
-const TESTED: &str =
-    "each program in a sample project of its gate; not your files, nor your project's configuration of it";
+const TESTED: &str = "each program in a sample project of its gate; the gates of a trusted policy also on one file of the project";
 
 /// Renders the root, each gate with its problem, and the summary.
 pub(super) fn text(shelf: &GateList, checkups: &[Checkup]) -> String {
@@ -80,6 +80,11 @@ fn row(checkup: &Checkup, [name, state, version]: [usize; 3]) -> String {
     if let Some(why) = checkup.state.why() {
         text += &note(why);
     }
+    if let Some(ProjectTrial { path, run }) = checkup.in_project.as_ref().filter(|_| checkup.state.is_ok()) {
+        let why = run.why.as_deref().filter(|_| run.outcome == Outcome::Skipped);
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        text += &note(&format!("in this project: {} on {path}{why}", run.outcome.name()));
+    }
     if matches!(checkup.state, GateState::Unavailable(_)) && !checkup.install.is_empty() {
         text += &note(&format!("install: {}", checkup.install.join(", or ")));
     }
@@ -119,6 +124,9 @@ pub(super) fn json(shelf: &GateList, checkups: &[Checkup]) -> Value {
             "name": checkup.name,
             "state": checkup.state.name().replace(' ', "_"),
             "why": checkup.state.why(),
+            "in_project": checkup.in_project.as_ref().map(|ProjectTrial { path, run }| {
+                json!({ "path": path, "outcome": run.outcome.name(), "why": run.why })
+            }),
             "wanted": checkup.is_required,
             "version": checkup.version,
             "program": checkup.program,

@@ -1,0 +1,79 @@
+//! Runs gates on files of the project as they are, to show that they work there.
+//!
+//! A program can work in a sample project and fail in this one, because of its configuration, its version or
+//! its missing dependencies.
+
+use std::collections::BTreeSet;
+
+use super::super::Workspace;
+use super::ChangeKind;
+use super::judge::AuditedFile;
+use crate::error::Error;
+use crate::gate::{GateRun, Watch};
+use crate::policy::{Profile, language_of};
+use crate::text::LineMap;
+
+/// The size in bytes of the largest file on which a gate is tried.
+const MAX_SIZE: usize = 256 << 10;
+
+/// The run of a gate on a file of the project.
+#[derive(Debug)]
+pub struct ProjectTrial {
+    /// The path of the file, relative to the root.
+    pub path: String,
+    /// The run; any finding counts.
+    pub run: GateRun,
+}
+
+impl Workspace {
+    /// Runs each of these gates on the first file of the first root to which the policy applies it; a gate
+    /// without such a file has no trial.
+    ///
+    /// Errors: those of listing the root, and `POLICY_INVALID`.
+    pub fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
+        let (files, wanted) = self.files_to_try(gates.iter().copied().collect())?;
+        let mut contexts: Vec<_> = files.iter().map(|file| self.audit_context(file, true)).collect();
+        for (context, wanted) in contexts.iter_mut().zip(&wanted) {
+            context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
+        }
+        let verdicts = self.audit_verdicts(&files, &contexts, watch);
+        let trials = files.iter().zip(verdicts).flat_map(|(file, verdict)| {
+            verdict.runs.into_iter().map(|run| ProjectTrial { path: file.path.clone(), run })
+        });
+        Ok(trials.collect())
+    }
+
+    /// Chooses the files, each with the gates to try on it.
+    fn files_to_try<'g>(
+        &self,
+        mut gates: BTreeSet<&'g str>,
+    ) -> Result<(Vec<AuditedFile>, Vec<BTreeSet<&'g str>>), Error> {
+        let (mut files, mut wanted) = (Vec::new(), Vec::new());
+        for path in self.store.files.list(0, self.store.files.base())?.files {
+            if gates.is_empty() {
+                break;
+            }
+            let Ok(place) = self.store.files.admit_to_read(&self.store.files.named(0, &path)?) else {
+                continue;
+            };
+            let policy = self.rules.policy(&self.store.files, &place)?;
+            let rules =
+                policy.effective_rules(place.in_root(), language_of(&path, None), Profile::Check).rules;
+            let applies = |gate: &&str| rules.iter().any(|rule| rule.enabled && rule.gate.name == **gate);
+            let here: BTreeSet<&str> = gates.iter().copied().filter(applies).collect();
+            if here.is_empty() {
+                continue;
+            }
+            let Ok(current) = self.read(&place.clone().into(), &policy) else { continue };
+            let size = current.buffer.bytes().len();
+            if current.snapshot.is_none() || size == 0 || size > MAX_SIZE {
+                continue;
+            }
+            gates.retain(|gate| !here.contains(gate));
+            let (change, after, map) = (ChangeKind::Modified, current.buffer, LineMap::default());
+            files.push(AuditedFile { place, policy, change, before: None, map, after, path });
+            wanted.push(here);
+        }
+        Ok((files, wanted))
+    }
+}
