@@ -134,8 +134,8 @@ impl Workspace {
             let _desk = desk;
             work(&workspace)
         };
-        tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
-            let message = format!("the work stopped early: {trouble}");
+        tokio::task::spawn_blocking(job).await.unwrap_or_else(|error| {
+            let message = format!("the work stopped early: {error}");
             Err(Error::new(Code::Internal, message).with_unknown_disk())
         })
     }

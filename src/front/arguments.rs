@@ -22,10 +22,10 @@ const MAX_QUOTED_CHARS: usize = 40;
 /// Errors: `INVALID_INPUT` with the path of the field, as in `line_edits[2].end_line`.
 pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Error> {
     let fitted = fit_object(schema, arguments, "")?;
-    serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|trouble| {
-        let path = trouble.path().to_string();
-        let said = trouble.inner().to_string().replace("expected i64", "expected an integer");
-        let start: String = said.chars().take(4 * MAX_QUOTED_CHARS).collect();
+    serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|error| {
+        let path = error.path().to_string();
+        let message = error.inner().to_string().replace("expected i64", "expected an integer");
+        let start: String = message.chars().take(4 * MAX_QUOTED_CHARS).collect();
         invalid(&path, format!("`{path}`: {start}"))
     })
 }
@@ -113,7 +113,7 @@ fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
     let error = match nearest(name, names.iter().copied()) {
-        Some(meant) => invalid(path, format!("unknown field `{shown}`; did you mean `{meant}`?")),
+        Some(suggestion) => invalid(path, format!("unknown field `{shown}`; did you mean `{suggestion}`?")),
         None => invalid(path, format!("unknown field `{shown}`")),
     };
     error.hint(format!("known fields here: {}", names.join(", ")))
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn another_type_is_refused_at_its_field() {
-        for (field, value, said) in [
+        for (field, value, message) in [
             ("path", json!(3), "must be a string, found 3"),
             ("deep", json!("true"), "must be true or false, found the string \"true\""),
             ("parts", json!("x"), "must be an array, found the string \"x\""),
@@ -220,7 +220,7 @@ mod tests {
         ] {
             let mut arguments = json!({"path": "a"});
             arguments[field] = value;
-            assert_rejected(arguments, field, &format!("`{field}` {said}"));
+            assert_rejected(arguments, field, &format!("`{field}` {message}"));
         }
         let within = |part: Value| json!({"path": "a", "parts": [{"line": 1}, part]});
         assert_rejected(within(Value::Null), "parts[1]", "`parts[1]` must be an object, found null");
@@ -242,13 +242,13 @@ mod tests {
             assert_rejected(none, "path", "`path` is missing");
         }
         assert_rejected(json!({"path": "a", "parts": [{}]}), "parts[0].line", "`parts[0].line` is missing");
-        for (field, said) in [
+        for (field, message) in [
             ("zebra", "unknown field `zebra`"),
             ("lines_count", "unknown field `lines_count`; did you mean `line_count`?"),
         ] {
             let mut arguments = json!({"path": "a"});
             arguments[field] = json!(1);
-            assert_rejected(arguments.clone(), field, said);
+            assert_rejected(arguments.clone(), field, message);
             let hint = "known fields here: path, parts, deep, line_count, share";
             assert_eq!(parse(arguments).unwrap_err().next_step(), hint);
         }

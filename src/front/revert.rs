@@ -20,11 +20,11 @@ pub async fn revert(
     let named = revert.edit_id.as_deref().and_then(|id| id.parse().ok());
     let reverted = workspace.undo_or_redo(revert, watch).await;
     let written = reverted.iter().flatten().find_map(|report| report.edit_id);
-    let turned = match written {
+    let edit = match written {
         Some(written) => reverted_edit(workspace, written).await,
         None => None,
     };
-    (reverted, turned.unwrap_or(RevertedEdit { direction, edit: named }))
+    (reverted, edit.unwrap_or(RevertedEdit { direction, edit: named }))
 }
 
 /// Returns the edit that a revert changed: the undo of an undo is a redo.

@@ -106,36 +106,36 @@ mod tests {
 
     /// Returns the problems of a schema, at any depth.
     fn faults(value: &Value, depth: usize) -> Vec<String> {
-        let mut faults = Vec::new();
+        let mut problems = Vec::new();
         if let Value::Object(node) = value {
             for word in [
                 "$ref", "$defs", "$schema", "oneOf", "anyOf", "allOf", "format", "const", "title", "nullable",
             ] {
                 if node.get(word).is_some_and(|found| !(word == "title" && found.is_object())) {
-                    faults.push(format!("has {word}"));
+                    problems.push(format!("has {word}"));
                 }
             }
             if node.get("type").is_some_and(Value::is_array) {
-                faults.push("type is a list".into());
+                problems.push("type is a list".into());
             }
             if node
                 .get("enum")
                 .and_then(Value::as_array)
                 .is_some_and(|names| !names.iter().all(Value::is_string))
             {
-                faults.push("enum has more than names".into());
+                problems.push("enum has more than names".into());
             }
             let closed = node.get("additionalProperties") == Some(&Value::Bool(false));
             if node.get("type") == Some(&json!("object")) && !closed {
-                faults.push("is open".into());
+                problems.push("is open".into());
             }
             let deeper = depth + usize::from(node.get("type") == Some(&json!("object")));
             if deeper > 3 {
-                faults.push("is nested too deeply".into());
+                problems.push("is nested too deeply".into());
             }
-            faults.extend(node.values().flat_map(|inner| self::faults(inner, deeper)));
+            problems.extend(node.values().flat_map(|inner| self::faults(inner, deeper)));
         }
-        faults
+        problems
     }
 
     #[test]
@@ -181,8 +181,11 @@ mod tests {
         let inlined = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
         let inlined = inlined.into_generator().into_root_schema_for::<Outer>().to_value();
         assert!(faults(&inlined, 0).contains(&"enum has more than names".to_owned()), "{inlined:#}");
-        for fault in ["has $defs", "has anyOf", "has format", "type is a list", "is open", "has oneOf"] {
-            assert!(faults(&raw, 0).iter().any(|found| found == fault), "{fault} was not seen in {raw:#}");
+        for problem in ["has $defs", "has anyOf", "has format", "type is a list", "is open", "has oneOf"] {
+            assert!(
+                faults(&raw, 0).iter().any(|found| found == problem),
+                "{problem} was not seen in {raw:#}"
+            );
         }
         let schema = Value::Object(input_schema::<Outer>());
         assert_eq!(faults(&schema, 0), Vec::<String>::new(), "{schema:#}");

@@ -136,7 +136,7 @@ impl FromStr for Selection {
 fn unknown_toolset(name: &str) -> Error {
     let names = Toolset::ALL.into_iter().map(Toolset::name).chain(["all"]);
     let message = match nearest(name, names) {
-        Some(meant) => format!("unknown toolset `{name}`; did you mean `{meant}`?"),
+        Some(suggestion) => format!("unknown toolset `{name}`; did you mean `{suggestion}`?"),
         None => format!("unknown toolset `{name}`"),
     };
     Error::new(Code::InvalidInput, message).hint(known_toolsets())
@@ -216,14 +216,14 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_refused_with_the_known_ones() {
-        for (list, seen) in [
+        for (list, message) in [
             ("edti", "did you mean `edit`?"),
             ("entities", "unknown toolset `entities`"),
             ("", "no toolset"),
             (",", "no toolset"),
         ] {
             let refused = list.parse::<Selection>().unwrap_err();
-            assert!(refused.message.contains(seen), "{list}: {}", refused.message);
+            assert!(refused.message.contains(message), "{list}: {}", refused.message);
             assert!(
                 refused.next_step().contains("edit, look, text, code, ai, content, history, legacy"),
                 "{}",

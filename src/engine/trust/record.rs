@@ -66,7 +66,7 @@ impl TrustRecord {
     /// Serializes the record to JSON.
     pub(super) fn to_json(&self) -> Result<Vec<u8>, Error> {
         serde_json::to_vec_pretty(self)
-            .map_err(|trouble| Error::new(Code::Internal, format!("the record cannot be written: {trouble}")))
+            .map_err(|error| Error::new(Code::Internal, format!("the record cannot be written: {error}")))
     }
 
     /// Returns the reason why the record does not cover these commands; `None` if it does.

@@ -22,21 +22,21 @@ const MAX_NAMED_FILES: usize = 4;
 const BRIEF_PATH_BYTES: usize = 60;
 
 /// Renders the result of several edits; `paths` are their files as the caller named them.
-pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], shape: &ResponseOptions) -> Answer {
+pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], options: &ResponseOptions) -> Answer {
     match result {
-        Ok(reports) => render_reports(reports, shape, None),
-        Err(error) => rejection_of_entry(error, paths, shape),
+        Ok(reports) => render_reports(reports, options, None),
+        Err(error) => rejection_of_entry(error, paths, options),
     }
 }
 
-fn rejection_of_entry(error: &Error, paths: &[String], shape: &ResponseOptions) -> Answer {
+fn rejection_of_entry(error: &Error, paths: &[String], options: &ResponseOptions) -> Answer {
     let at = error.field.as_deref().and_then(entry_index);
     let path = at.and_then(|at| paths.get(at));
     let mut error = error.clone();
     if let Some(path) = path.filter(|path| !error.message.contains(path.as_str())) {
         error.message = format!("{path}: {}", error.message);
     }
-    render_error(&error, &ResponseOptions { path: path.cloned(), ..shape.clone() })
+    render_error(&error, &ResponseOptions { path: path.cloned(), ..options.clone() })
 }
 
 /// Returns the index of the `edits` entry that an error's field belongs to.
@@ -49,45 +49,49 @@ type StatusNames<'a> = [&'a str; 2];
 
 pub(super) fn render_reports(
     reports: &[Report],
-    shape: &ResponseOptions,
+    options: &ResponseOptions,
     words: Option<StatusNames<'_>>,
 ) -> Answer {
     let made: Vec<(Diff<'_>, Vec<Region>)> =
         reports.iter().map(|report| (report.diff(), report.regions())).collect();
-    let facts: Vec<EditResponse<'_>> = reports
+    let responses: Vec<EditResponse<'_>> = reports
         .iter()
         .zip(&made)
-        .map(|(report, (diff, regions))| EditResponse::of_report(report, diff, regions, shape))
+        .map(|(report, (diff, regions))| EditResponse::of_report(report, diff, regions, options))
         .collect();
-    let head = BatchHead::new(reports, &made, &facts, words);
-    let parts: Vec<EditResponse<'_>> = facts.into_iter().map(entry_response).collect();
-    let spare = size_limit::available(shape)
-        .saturating_sub(size_limit::size(&head.to_answer(&[], 0), shape.forms) + NOTE_RESERVE);
-    let shown = fit_entries(&parts, shape, spare);
+    let head = BatchHead::new(reports, &made, &responses, words);
+    let parts: Vec<EditResponse<'_>> = responses.into_iter().map(entry_response).collect();
+    let spare = size_limit::available(options)
+        .saturating_sub(size_limit::size(&head.to_answer(&[], 0), options.forms) + NOTE_RESERVE);
+    let shown = fit_entries(&parts, options, spare);
     let files: Vec<Answer> = shown.into_iter().flatten().collect();
     head.to_answer(&files, parts.len() - files.len())
 }
 
-fn entry_response(mut facts: EditResponse<'_>) -> EditResponse<'_> {
-    facts.whole = false;
-    facts.hint = None;
-    facts.outside_edit = facts.outside_edit.filter(|found| found != UNCHANGED);
-    facts.code = None;
-    facts.message = short_message(&facts.message).to_owned();
-    facts
+fn entry_response(mut response: EditResponse<'_>) -> EditResponse<'_> {
+    response.whole = false;
+    response.hint = None;
+    response.outside_edit = response.outside_edit.filter(|found| found != UNCHANGED);
+    response.code = None;
+    response.message = short_message(&response.message).to_owned();
+    response
 }
 
 /// Renders the parts within `spare` bytes: refused edits first, then the smallest answers.
-fn fit_entries(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: usize) -> Vec<Option<Answer>> {
-    let within = |facts: &EditResponse<'_>, room: usize| {
-        size_limit::fit(facts, &ResponseOptions { limit: room + size_limit::ENVELOPE, ..shape.clone() })
+fn fit_entries(
+    parts: &[EditResponse<'_>],
+    options: &ResponseOptions,
+    mut spare: usize,
+) -> Vec<Option<Answer>> {
+    let within = |response: &EditResponse<'_>, room: usize| {
+        size_limit::fit(response, &ResponseOptions { limit: room + size_limit::ENVELOPE, ..options.clone() })
     };
     let mut waiting: Vec<(bool, usize, usize, Answer)> = parts
         .iter()
         .enumerate()
-        .map(|(at, facts)| {
-            let full = within(facts, spare);
-            (facts.success, entry_size(&full, shape), at, full)
+        .map(|(at, response)| {
+            let full = within(response, spare);
+            (response.success, entry_size(&full, options), at, full)
         })
         .collect();
     waiting.sort_by_key(|(success, cost, at, _)| (*success, *cost, *at));
@@ -95,11 +99,11 @@ fn fit_entries(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: u
     let mut left = waiting.len();
     for (_, needed, at, full) in waiting {
         let share = spare / left.max(1);
-        let Some(facts) = parts.get(at) else { continue };
-        let fitted = if needed <= share { full } else { within(facts, share) };
-        let fitted = if entry_size(&fitted, shape) <= share { fitted } else { minimal_answer(facts) };
+        let Some(response) = parts.get(at) else { continue };
+        let fitted = if needed <= share { full } else { within(response, share) };
+        let fitted = if entry_size(&fitted, options) <= share { fitted } else { minimal_answer(response) };
         left -= 1;
-        if let Some(rest) = spare.checked_sub(entry_size(&fitted, shape))
+        if let Some(rest) = spare.checked_sub(entry_size(&fitted, options))
             && let Some(slot) = shown.get_mut(at)
         {
             spare = rest;
@@ -110,19 +114,19 @@ fn fit_entries(parts: &[EditResponse<'_>], shape: &ResponseOptions, mut spare: u
 }
 
 /// Returns the size of a part, including the separators in both forms.
-fn entry_size(answer: &Answer, shape: &ResponseOptions) -> usize {
-    size_limit::size(answer, shape.forms) + 3
+fn entry_size(answer: &Answer, options: &ResponseOptions) -> usize {
+    size_limit::size(answer, options.forms) + 3
 }
 
 /// Renders only the status, path and version of a file.
-fn minimal_answer(facts: &EditResponse<'_>) -> Answer {
+fn minimal_answer(response: &EditResponse<'_>) -> Answer {
     let (path, status) =
-        (size_limit::clip(facts.path.unwrap_or_default(), BRIEF_PATH_BYTES), facts.status.name());
+        (size_limit::clip(response.path.unwrap_or_default(), BRIEF_PATH_BYTES), response.status.name());
     let mut json = json!({ "status": status, "path": path });
-    if let (Some(fields), Some(version)) = (json.as_object_mut(), &facts.version) {
+    if let (Some(fields), Some(version)) = (json.as_object_mut(), &response.version) {
         fields.insert("version".to_owned(), version.as_str().into());
     }
-    Answer { success: facts.success, json, text: format!("{status} {path}") }
+    Answer { success: response.success, json, text: format!("{status} {path}") }
 }
 
 /// The fields that the edits have in common.
@@ -140,16 +144,16 @@ impl BatchHead {
     fn new(
         reports: &[Report],
         made: &[(Diff<'_>, Vec<Region>)],
-        facts: &[EditResponse<'_>],
+        responses: &[EditResponse<'_>],
         words: Option<StatusNames<'_>>,
     ) -> BatchHead {
         let status = status(reports);
-        let refused: Vec<&EditResponse<'_>> = facts.iter().filter(|facts| !facts.success).collect();
+        let refused: Vec<&EditResponse<'_>> = responses.iter().filter(|response| !response.success).collect();
         let first = refused.first();
         let message = match (first, refused.len()) {
             (Some(only), 1) => only.message.clone(),
             (Some(first), count) => {
-                let (of, first) = (facts.len(), short_message(&first.message));
+                let (of, first) = (responses.len(), short_message(&first.message));
                 format!("{NOTHING_WRITTEN}{count} of {of} edits are refused; the first: {first}")
             }
             (None, _) => success_message(status, reports, made, words),
@@ -157,10 +161,10 @@ impl BatchHead {
         BatchHead {
             status,
             message,
-            hint: first.and_then(|facts| facts.hint.as_deref().map(str::to_owned)),
+            hint: first.and_then(|response| response.hint.as_deref().map(str::to_owned)),
             edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
-            path: first.and_then(|facts| facts.path.map(str::to_owned)),
-            untouched: facts.iter().all(|facts| facts.outside_edit.as_deref() == Some(UNCHANGED)),
+            path: first.and_then(|response| response.path.map(str::to_owned)),
+            untouched: responses.iter().all(|response| response.outside_edit.as_deref() == Some(UNCHANGED)),
         }
     }
 
@@ -232,7 +236,7 @@ fn success_message(
             format!("verified {files} {counts}: strict would write this, nothing was written: {named}")
         }
         Status::AlreadyApplied => match words {
-            Some([_, standing]) => format!("{standing}: {named}"),
+            Some([_, already_applied]) => format!("{already_applied}: {named}"),
             None => format!("{files} already have these edits, nothing was written: {named}"),
         },
         Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
@@ -240,14 +244,14 @@ fn success_message(
 }
 
 /// Renders one report of an undo or redo.
-pub(super) fn render_revert(report: &Report, shape: &ResponseOptions, words: StatusNames<'_>) -> Answer {
+pub(super) fn render_revert(report: &Report, options: &ResponseOptions, words: StatusNames<'_>) -> Answer {
     let (diff, regions) = (report.diff(), report.regions());
-    let mut facts = EditResponse::of_report(report, &diff, &regions, shape);
-    let [written, standing] = words;
+    let mut response = EditResponse::of_report(report, &diff, &regions, options);
+    let [written, already_applied] = words;
     match report.status {
-        Status::Written => facts.message = format!("{written}: {}", change_summary(report, &diff)),
-        Status::AlreadyApplied => standing.clone_into(&mut facts.message),
+        Status::Written => response.message = format!("{written}: {}", change_summary(report, &diff)),
+        Status::AlreadyApplied => already_applied.clone_into(&mut response.message),
         Status::Unchanged | Status::Verified | Status::Refused => {}
     }
-    size_limit::fit(&facts, shape)
+    size_limit::fit(&response, options)
 }

@@ -30,8 +30,8 @@ impl<'a> EntityKeyParts<'a> {
     }
 
     /// Returns the parts of the key that all results of a search or list share.
-    pub(super) fn shared(realm: &'a SearchScope) -> EntityKeyParts<'a> {
-        match realm {
+    pub(super) fn shared(scope: &'a SearchScope) -> EntityKeyParts<'a> {
+        match scope {
             SearchScope::Files => EntityKeyParts::default(),
             SearchScope::Entities { kind, app_id, organization_id: _ } => EntityKeyParts {
                 entity_type: Some(kind.name()),

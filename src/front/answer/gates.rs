@@ -113,10 +113,10 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     if let Some(why) = templates.first().and_then(|run| run.why.as_deref()) {
         notes.push(format!("not checked by {}: {why}", names(&templates)));
     }
-    let (held, absent): (Vec<&GateRun>, Vec<&GateRun>) =
+    let (disabled, absent): (Vec<&GateRun>, Vec<&GateRun>) =
         programs.into_iter().partition(|run| says(run, "the policy requires "));
-    if let Some(why) = held.first().and_then(|run| run.why.as_deref()) {
-        notes.push(format!("not checked by {}: {why}", names(&held)));
+    if let Some(why) = disabled.first().and_then(|run| run.why.as_deref()) {
+        notes.push(format!("not checked by {}: {why}", names(&disabled)));
     }
     if !absent.is_empty() {
         let word = if absent.len() == 1 { "its program is" } else { "their programs are" };

@@ -50,33 +50,35 @@ impl RevertedEdit {
 /// Renders the result of an undo or redo.
 pub fn render_revert(
     result: &Result<Vec<Report>, Error>,
-    turned: RevertedEdit,
-    shape: &ResponseOptions,
+    reverted: RevertedEdit,
+    options: &ResponseOptions,
 ) -> Answer {
     match result.as_deref() {
         Ok([report]) => {
-            batch::render_revert(report, shape, [&turned.done_message(), &turned.already_message()])
+            batch::render_revert(report, options, [&reverted.done_message(), &reverted.already_message()])
         }
-        Ok(reports) => {
-            batch::render_reports(reports, shape, Some([&turned.done_message(), &turned.already_message()]))
-        }
-        Err(error) => render_error(error, shape),
+        Ok(reports) => batch::render_reports(
+            reports,
+            options,
+            Some([&reverted.done_message(), &reverted.already_message()]),
+        ),
+        Err(error) => render_error(error, options),
     }
 }
 
 /// Renders a list of at most `most` edits.
-pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, shape: &ResponseOptions) -> Answer {
+pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, options: &ResponseOptions) -> Answer {
     let entries = match result {
         Ok(entries) => entries,
-        Err(error) => return render_error(error, shape),
+        Err(error) => return render_error(error, options),
     };
     let (mut edits, mut lines, mut used) =
-        (Vec::new(), Vec::new(), size_limit::size(&list(&[], &[], true), shape.forms));
+        (Vec::new(), Vec::new(), size_limit::size(&list(&[], &[], true), options.forms));
     for entry in entries.iter().take(most) {
         let (json, line) = (entry_json(entry), line(entry));
         let one = Answer { success: true, json: json.clone(), text: line.clone() };
-        used += size_limit::size(&one, shape.forms) + 3;
-        if used > size_limit::available(shape) {
+        used += size_limit::size(&one, options.forms) + 3;
+        if used > size_limit::available(options) {
             break;
         }
         edits.push(json);
@@ -100,10 +102,10 @@ fn list(edits: &[Value], lines: &[String], truncated: bool) -> Answer {
 }
 
 /// Renders one edit in full, with the diffs of its files.
-pub fn render_edit(result: &Result<EntryDiffs, Error>, shape: &ResponseOptions) -> Answer {
+pub fn render_edit(result: &Result<EntryDiffs, Error>, options: &ResponseOptions) -> Answer {
     let EntryDiffs { entry, diffs } = match result {
         Ok(remembered) => remembered,
-        Err(error) => return render_error(error, shape),
+        Err(error) => return render_error(error, options),
     };
     let mut json = entry_json(entry);
     let mut text = line(entry);
@@ -147,8 +149,8 @@ fn change_json(change: &FileChange) -> Value {
         entity_type,
         app_id,
         organization_id,
-        ("version", change.after.map(|stamp| stamp.to_string().into())),
-        ("previous_version", change.before.map(|stamp| stamp.to_string().into())),
+        ("version", change.after.map(|version| version.to_string().into())),
+        ("previous_version", change.before.map(|version| version.to_string().into())),
         ("added", Some(change.added.into())),
         ("removed", Some(change.removed.into())),
         ("kept", (!change.kept).then_some(Value::Bool(false))),

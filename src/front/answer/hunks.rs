@@ -10,8 +10,8 @@ const HUNK_START: &str = "\n@@ ";
 /// Returns the head of a diff and as many whole hunks as fit into `most` bytes; empty if the first does not fit.
 pub(super) fn first_hunks(diff: &str, most: usize) -> (String, DiffCut) {
     let starts: Vec<usize> = diff.match_indices(HUNK_START).map(|(at, _)| at + 1).collect();
-    let ends = starts.iter().copied().skip(1).chain([diff.len()]);
-    let fitting = ends.take(starts.len()).take_while(|end| *end <= most);
+    let next_starts = starts.iter().copied().skip(1).chain([diff.len()]);
+    let fitting = next_starts.take(starts.len()).take_while(|end| *end <= most);
     let (shown, end) = fitting.fold((0, 0), |(shown, _), end| (shown + 1, end));
     match shown == starts.len() {
         true if diff.len() <= most => (diff.to_owned(), DiffCut::Whole),

@@ -14,53 +14,53 @@ use crate::policy::Isolation;
 use crate::text::Region;
 
 /// Renders the response; no text is longer than `bytes`, except notes and the diff, which are not cut.
-pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str) -> Map<String, Value> {
+pub(super) fn render(response: &EditResponse<'_>, bytes: usize, diff: &str) -> Map<String, Value> {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
-    let known = facts.disk == Disk::Untouched && facts.whole;
+    let known = response.disk == Disk::Untouched && response.whole;
     let diff = (!diff.is_empty()).then(|| Value::from(diff));
-    let (own, since) = match facts.since {
+    let (own, since) = match response.since {
         Some(since) => (None, Some(json!({"version": since.version, "diff": diff}))),
         None => (diff, None),
     };
-    let [entity_type, app_id, organization_id] = facts.key.fields(bytes);
+    let [entity_type, app_id, organization_id] = response.key.fields(bytes);
     let fields: [(&str, Option<Value>); 36] = [
-        ("success", facts.whole.then(|| facts.success.into())),
-        ("status", Some(facts.status.name().into())),
-        ("code", facts.code.map(Code::name).map(Value::from)),
-        ("detail", facts.detail.map(Code::name).map(Value::from)),
-        ("message", Some(text(&facts.message))),
-        ("error", facts.has_error_field.then(|| text(message::without_prefix(&facts.message)))),
-        ("hint", facts.hint.as_deref().map(text)),
-        ("field", facts.field.map(text)),
-        ("path", facts.path.map(text)),
+        ("success", response.whole.then(|| response.success.into())),
+        ("status", Some(response.status.name().into())),
+        ("code", response.code.map(Code::name).map(Value::from)),
+        ("detail", response.detail.map(Code::name).map(Value::from)),
+        ("message", Some(text(&response.message))),
+        ("error", response.has_error_field.then(|| text(message::without_prefix(&response.message)))),
+        ("hint", response.hint.as_deref().map(text)),
+        ("field", response.field.map(text)),
+        ("path", response.path.map(text)),
         entity_type,
         app_id,
         organization_id,
-        ("resolved_path", facts.resolved_path.map(text)),
-        ("version", facts.version.as_deref().map(Value::from)),
-        ("previous_version", facts.previous_version.as_deref().map(Value::from)),
-        ("written", known.then(|| (facts.status == Status::Written).into())),
-        ("changed", known.then(|| facts.changed.into())),
-        ("edit_id", facts.edit_id.as_deref().filter(|_| facts.whole).map(Value::from)),
-        ("level", facts.level.map(Value::from)),
-        ("bytes_outside_edit", facts.outside_edit.as_deref().map(text)),
+        ("resolved_path", response.resolved_path.map(text)),
+        ("version", response.version.as_deref().map(Value::from)),
+        ("previous_version", response.previous_version.as_deref().map(Value::from)),
+        ("written", known.then(|| (response.status == Status::Written).into())),
+        ("changed", known.then(|| response.changed.into())),
+        ("edit_id", response.edit_id.as_deref().filter(|_| response.whole).map(Value::from)),
+        ("level", response.level.map(Value::from)),
+        ("bytes_outside_edit", response.outside_edit.as_deref().map(text)),
         ("diff", own),
         ("since", since.map(without_nulls)),
-        ("replacements", facts.replacements.map(Value::from)),
-        ("lines_changed", facts.lines_changed.map(Value::from)),
-        ("created", facts.created.map(Value::Bool)),
-        ("removed", facts.removed.then_some(Value::Bool(true))),
-        ("best", facts.best.as_ref().map(|best| nearest(best, bytes))),
-        ("next", facts.next.entries.first().cloned()),
-        ("match_locations", list(facts.locations, |one| location(one, bytes))),
-        ("edits", list(facts.regions, |one| region(one, facts.match_info))),
-        ("line_map", list(facts.shifts, |shift| json!({"from": shift.from, "by": shift.by}))),
-        ("errors", texts(&facts.errors.entries)),
-        ("validation_warnings", texts(&facts.warnings.entries)),
-        ("findings", list(&facts.findings.entries, |one| finding(one, bytes))),
-        ("gates", list(facts.runs, |one| run(one, bytes))),
-        ("notes", list(&facts.notes.entries, |note| note.as_str().into())),
+        ("replacements", response.replacements.map(Value::from)),
+        ("lines_changed", response.lines_changed.map(Value::from)),
+        ("created", response.created.map(Value::Bool)),
+        ("removed", response.removed.then_some(Value::Bool(true))),
+        ("best", response.best.as_ref().map(|best| nearest(best, bytes))),
+        ("next", response.next.entries.first().cloned()),
+        ("match_locations", list(response.locations, |one| location(one, bytes))),
+        ("edits", list(response.regions, |one| region(one, response.match_info))),
+        ("line_map", list(response.shifts, |shift| json!({"from": shift.from, "by": shift.by}))),
+        ("errors", texts(&response.errors.entries)),
+        ("validation_warnings", texts(&response.warnings.entries)),
+        ("findings", list(&response.findings.entries, |one| finding(one, bytes))),
+        ("gates", list(response.runs, |one| run(one, bytes))),
+        ("notes", list(&response.notes.entries, |note| note.as_str().into())),
     ];
     let given = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
     given.collect()
@@ -88,13 +88,13 @@ fn location(place: &EvidenceLine, bytes: usize) -> Value {
     Value::Object(fields)
 }
 
-fn region(region: &Region, receipt: Option<MatchInfo>) -> Value {
+fn region(region: &Region, match_info: Option<MatchInfo>) -> Value {
     let mut fields = json!({"start_line": region.start_line, "end_line": region.end_line,
         "new_start_line": region.new_start_line, "new_end_line": region.new_end_line});
-    if let (Some(fields), Some(MatchInfo { level: tier, score, candidates, runner_up, .. })) =
-        (fields.as_object_mut(), receipt)
+    if let (Some(fields), Some(MatchInfo { level, score, candidates, runner_up, .. })) =
+        (fields.as_object_mut(), match_info)
     {
-        let mut found = json!({"tier": tier.name(), "score": score.ratio(), "candidates": candidates});
+        let mut found = json!({"tier": level.name(), "score": score.ratio(), "candidates": candidates});
         if let (Some(found), Some(runner_up)) = (found.as_object_mut(), runner_up) {
             found.insert("runner_up".into(), runner_up.ratio().into());
         }
@@ -111,9 +111,8 @@ fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Val
     if let Some(lines) = list(&lines.entries, |line| clip(line, bytes).into()) {
         fields.insert("lines".into(), lines);
     }
-    if let Some(Difference { line, column, expected: asked, found }) = &best.first_difference {
-        let difference =
-            json!({"line": line, "column": column, "asked": clip(asked, bytes), "found": clip(found, bytes)});
+    if let Some(Difference { line, column, expected, found }) = &best.first_difference {
+        let difference = json!({"line": line, "column": column, "asked": clip(expected, bytes), "found": clip(found, bytes)});
         fields.insert("first_difference".into(), difference);
     }
     Value::Object(fields)

@@ -19,14 +19,14 @@ pub(super) fn unknown_outcome(noun: &str) -> String {
 }
 
 /// Returns the message of an error in the terms of its tool, prefixed with the field at fault.
-pub(super) fn of_error(error: &Error, shape: &ResponseOptions) -> String {
-    let own = (shape.profile.rejection_message)(error, shape);
-    let said = own.unwrap_or_else(|| error.message.clone());
+pub(super) fn of_error(error: &Error, options: &ResponseOptions) -> String {
+    let own = (options.profile.rejection_message)(error, options);
+    let message = own.unwrap_or_else(|| error.message.clone());
     match &error.field {
-        Some(field) if error.code.family() == ErrorFamily::Request && !said.contains(&**field) => {
-            format!("{field}: {said}")
+        Some(field) if error.code.family() == ErrorFamily::Request && !message.contains(&**field) => {
+            format!("{field}: {message}")
         }
-        Some(_) | None => said,
+        Some(_) | None => message,
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) fn of_report(
     diff: &Diff<'_>,
     blocking: &[&Finding],
     errors: &[String],
-    shape: &ResponseOptions,
+    options: &ResponseOptions,
 ) -> String {
     let (path, counts) = (
         display_name(&report.path, report.entity.as_ref()),
@@ -56,11 +56,13 @@ pub(super) fn of_report(
         None => String::new(),
     };
     match report.status {
-        Status::Written => (shape.profile.success_message)(report).unwrap_or_else(|| match report.created {
-            true => format!("created {path} {counts}"),
-            false if report.removed => format!("removed {path} {counts}"),
-            false => format!("wrote {path} {counts}{replaced}"),
-        }),
+        Status::Written => {
+            (options.profile.success_message)(report).unwrap_or_else(|| match report.created {
+                true => format!("created {path} {counts}"),
+                false if report.removed => format!("removed {path} {counts}"),
+                false => format!("wrote {path} {counts}{replaced}"),
+            })
+        }
         Status::Verified => {
             format!("verified {path} {counts}{replaced}: strict would write this, nothing was written")
         }

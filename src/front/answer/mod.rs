@@ -120,18 +120,19 @@ pub struct Answer {
 }
 
 /// Renders the result of a request.
-pub fn render(result: &Result<Report, Error>, shape: &ResponseOptions) -> Answer {
+pub fn render(result: &Result<Report, Error>, options: &ResponseOptions) -> Answer {
     match result {
-        Ok(report) => {
-            size_limit::fit(&EditResponse::of_report(report, &report.diff(), &report.regions(), shape), shape)
-        }
-        Err(error) => render_error(error, shape),
+        Ok(report) => size_limit::fit(
+            &EditResponse::of_report(report, &report.diff(), &report.regions(), options),
+            options,
+        ),
+        Err(error) => render_error(error, options),
     }
 }
 
 /// Renders the answer to a rejected request.
-pub fn render_error(error: &Error, shape: &ResponseOptions) -> Answer {
-    size_limit::fit(&EditResponse::of_error(error, shape), shape)
+pub fn render_error(error: &Error, options: &ResponseOptions) -> Answer {
+    size_limit::fit(&EditResponse::of_error(error, options), options)
 }
 
 #[cfg(test)]

@@ -35,20 +35,20 @@ pub(super) enum ProposedCall {
 
 impl ProposedCall {
     /// Converts the next step of a rejection into a call of the offered tools.
-    pub(super) fn from_next(next: &NextCall, shape: &ResponseOptions) -> Option<ProposedCall> {
-        let CallOffers { current_call: again, read_tool: reader } = &shape.offers;
+    pub(super) fn from_next(next: &NextCall, options: &ResponseOptions) -> Option<ProposedCall> {
+        let CallOffers { current_call: again, read_tool: reader } = &options.offers;
         match next {
             NextCall::Edit { search, replace } => again.as_ref().map(|ToolCall { tool, arguments }| {
                 let mut arguments = arguments.clone();
-                arguments.insert(shape.profile.names.search.to_owned(), search.as_str().into());
-                arguments.insert(shape.profile.names.replace.to_owned(), replace.as_str().into());
+                arguments.insert(options.profile.names.search.to_owned(), search.as_str().into());
+                arguments.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
                 ProposedCall::Call(json!({ "tool": tool, "arguments": arguments }))
             }),
-            NextCall::Read { start_line, end_line } => Some(match (reader, &shape.path) {
+            NextCall::Read { start_line, end_line } => Some(match (reader, &options.path) {
                 (Some(tool), Some(path)) => {
                     let mut arguments = JsonObject::new();
                     arguments.insert("path".to_owned(), path.as_str().into());
-                    EntityKeyParts::new(shape.entity.as_ref()).add_to(&mut arguments);
+                    EntityKeyParts::new(options.entity.as_ref()).add_to(&mut arguments);
                     arguments.insert("start_line".to_owned(), (*start_line).into());
                     arguments.insert("end_line".to_owned(), (*end_line).into());
                     ProposedCall::Call(json!({ "tool": tool, "arguments": arguments }))

@@ -113,20 +113,20 @@ impl ToolProfile {
 
     /// Replaces the field names in a sentence with the tool's names.
     pub(super) fn rename_fields(&self, sentence: &str) -> String {
-        let fields = self.format.map_or(&[][..], |dialect| dialect.fields);
+        let fields = self.format.map_or(&[][..], |format| format.fields);
         fields.iter().fold(sentence.to_owned(), |sentence, (plain, own)| sentence.replace(plain, own))
     }
 
     /// Converts the JSON form into the tool's format.
     pub(super) fn converted(&self, fields: JsonObject) -> Value {
         Value::Object(match self.format {
-            Some(dialect) => (dialect.convert)(fields),
+            Some(format) => (format.convert)(fields),
             None => fields,
         })
     }
 
     /// Returns the code of a rejection, and the original code if the tool has only a few codes.
     pub(super) fn code_pair(&self, code: Code) -> (Code, Option<Code>) {
-        self.format.map_or((code, None), |dialect| ((dialect.code)(code), Some(code)))
+        self.format.map_or((code, None), |format| ((format.code)(code), Some(code)))
     }
 }

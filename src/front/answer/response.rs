@@ -136,7 +136,7 @@ impl<'a> EditResponse<'a> {
         report: &'a Report,
         diff: &'a Diff<'a>,
         regions: &'a [Region],
-        shape: &'a ResponseOptions,
+        options: &'a ResponseOptions,
     ) -> EditResponse<'a> {
         let refused = report.status == Status::Refused;
         let (blocking, other): (Vec<&Finding>, Vec<&Finding>) = report
@@ -151,27 +151,27 @@ impl<'a> EditResponse<'a> {
         listed.entries.extend(report.verdict.runs.iter().filter_map(required_error));
         let warnings = warnings(report, &warned);
         let remedy = if errors.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
-        let (code, detail) = refused.then(|| shape.profile.code_pair(Code::GateRefused)).unzip();
-        let own = report.notes.iter().map(|note| shape.profile.rename_fields(note));
+        let (code, detail) = refused.then(|| options.profile.code_pair(Code::GateRefused)).unzip();
+        let own = report.notes.iter().map(|note| options.profile.rename_fields(note));
         EditResponse {
             success: report.status.is_success(),
             status: report.status,
             code,
             detail: detail.flatten(),
-            message: message::of_report(report, diff, &errors, &listed.entries, shape),
-            has_error_field: refused && shape.profile.has_extra_field(ExtraField::Error),
-            key: key(report.entity.as_ref(), shape),
+            message: message::of_report(report, diff, &errors, &listed.entries, options),
+            has_error_field: refused && options.profile.has_extra_field(ExtraField::Error),
+            key: key(report.entity.as_ref(), options),
             hint: refused.then_some(remedy.into()),
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
-            version: report.version.map(|stamp| stamp.to_string()),
-            previous_version: report.previous_version.map(|stamp| stamp.to_string()),
+            version: report.version.map(|version| version.to_string()),
+            previous_version: report.previous_version.map(|version| version.to_string()),
             changed: report.created || report.removed || diff.hunks() > 0,
             outside_edit: Some(message::outside_edit(report)),
             diff: Some(diff),
             replacements: report.replacements,
-            lines_changed: lines_changed(regions, shape),
-            created: created(report, shape),
+            lines_changed: lines_changed(regions, options),
+            created: created(report, options),
             removed: report.removed,
             edit_id: report.edit_id.map(|id| id.to_string()),
             level: report.level.map(GuardLevel::name),
@@ -190,25 +190,25 @@ impl<'a> EditResponse<'a> {
     }
 
     /// Creates the response for an error.
-    pub(super) fn of_error(error: &'a Error, shape: &'a ResponseOptions) -> EditResponse<'a> {
-        let noun = shape.noun();
+    pub(super) fn of_error(error: &'a Error, options: &'a ResponseOptions) -> EditResponse<'a> {
+        let noun = options.noun();
         let (start, hint) = match (error.disk, &error.hint) {
             (Disk::Unknown, None) => (message::unknown_outcome(noun), Cow::from(format!("read the {noun}"))),
             (Disk::Unknown, Some(hint)) => (message::unknown_outcome(noun), hint.into()),
             (Disk::Untouched, _) => (NOTHING_WRITTEN.to_owned(), error.next_step().into()),
         };
-        let (next, hint) = proposed_call(error, hint, shape);
-        let (code, detail) = shape.profile.code_pair(error.code);
+        let (next, hint) = proposed_call(error, hint, options);
+        let (code, detail) = options.profile.code_pair(error.code);
         EditResponse {
             disk: error.disk,
             code: Some(code),
             detail,
-            message: format!("{start}{}", message::of_error(error, shape)),
-            has_error_field: shape.profile.has_extra_field(ExtraField::Error),
-            key: key(shape.entity.as_ref(), shape),
+            message: format!("{start}{}", message::of_error(error, options)),
+            has_error_field: options.profile.has_extra_field(ExtraField::Error),
+            key: key(options.entity.as_ref(), options),
             hint: Some(hint),
             field: error.field.as_deref(),
-            path: shape.path.as_deref(),
+            path: options.path.as_deref(),
             since: error.since.as_deref(),
             locations: &error.places,
             best: error.best.as_deref().map(NearestLines::new),
@@ -228,9 +228,9 @@ impl<'a> EditResponse<'a> {
 fn proposed_call<'a>(
     error: &'a Error,
     hint: Cow<'a, str>,
-    shape: &ResponseOptions,
+    options: &ResponseOptions,
 ) -> (ShownEntries<Value>, Cow<'a, str>) {
-    let proposal = error.next.as_ref().and_then(|next| ProposedCall::from_next(next, shape));
+    let proposal = error.next.as_ref().and_then(|next| ProposedCall::from_next(next, options));
     let (next, hint) = match (proposal, &error.hint) {
         (None, _) => (Vec::new(), hint),
         (Some(ProposedCall::Call(next)), _) => (vec![next], hint),
@@ -241,9 +241,9 @@ fn proposed_call<'a>(
 }
 
 /// Returns the reported parts of a target's key.
-fn key<'a>(entity: Option<&'a Entity>, shape: &ResponseOptions) -> EntityKeyParts<'a> {
+fn key<'a>(entity: Option<&'a Entity>, options: &ResponseOptions) -> EntityKeyParts<'a> {
     match entity {
-        None if shape.profile.has_extra_field(ExtraField::EntityType) => {
+        None if options.profile.has_extra_field(ExtraField::EntityType) => {
             EntityKeyParts { entity_type: Some(EntityKind::FILE), ..EntityKeyParts::default() }
         }
         entity => EntityKeyParts::new(entity),
@@ -273,15 +273,15 @@ fn shown_findings(findings: &[Finding]) -> ShownEntries<&Finding> {
 }
 
 /// Returns `created` if the tool reports it always, or if the edit created the file.
-fn created(report: &Report, shape: &ResponseOptions) -> Option<bool> {
-    let says = report.status.is_success() && shape.profile.has_extra_field(ExtraField::Created);
+fn created(report: &Report, options: &ResponseOptions) -> Option<bool> {
+    let says = report.status.is_success() && options.profile.has_extra_field(ExtraField::Created);
     (says || report.created).then_some(report.created)
 }
 
 /// Returns the number of removed or inserted lines, whichever is larger.
-fn lines_changed(regions: &[Region], shape: &ResponseOptions) -> Option<usize> {
+fn lines_changed(regions: &[Region], options: &ResponseOptions) -> Option<usize> {
     let touched = regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
-    touched.map(|(old, new)| old.max(new).max(shape.quoted_line_count.unwrap_or_default()))
+    touched.map(|(old, new)| old.max(new).max(options.quoted_line_count.unwrap_or_default()))
 }
 
 fn lines_touched(region: &Region) -> (usize, usize) {

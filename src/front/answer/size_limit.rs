@@ -51,17 +51,17 @@ impl FitLevel {
 }
 
 /// Renders the response within the limit of the options.
-pub(super) fn fit(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Answer {
-    match facts.next.entries.is_empty() {
-        true => fit_without_proposal(facts, shape),
-        false => fit_with_proposal(facts, shape)
-            .unwrap_or_else(|| fit_without_proposal(&without_call(facts), shape)),
+pub(super) fn fit(response: &EditResponse<'_>, options: &ResponseOptions) -> Answer {
+    match response.next.entries.is_empty() {
+        true => fit_without_proposal(response, options),
+        false => fit_with_proposal(response, options)
+            .unwrap_or_else(|| fit_without_proposal(&without_call(response), options)),
     }
 }
 
 /// Returns the bytes available for the two forms together.
-pub(super) fn available(shape: &ResponseOptions) -> usize {
-    shape.limit.saturating_sub(ENVELOPE)
+pub(super) fn available(options: &ResponseOptions) -> usize {
+    options.limit.saturating_sub(ENVELOPE)
 }
 
 const fn copies(forms: Forms) -> usize {
@@ -71,13 +71,15 @@ const fn copies(forms: Forms) -> usize {
     }
 }
 
-fn fit_without_proposal(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Answer {
-    let whole = diff_hunks(facts, shape.limit).filter(|_| shows_diff(facts, shape)).map(|(diff, _)| diff);
+fn fit_without_proposal(response: &EditResponse<'_>, options: &ResponseOptions) -> Answer {
+    let whole =
+        diff_hunks(response, options.limit).filter(|_| shows_diff(response, options)).map(|(diff, _)| diff);
     let whole = whole.unwrap_or_default();
-    let (room, wanted) = (available(shape), (escaped(&whole) * copies(shape.forms)).min(shape.limit / 3));
+    let (room, wanted) =
+        (available(options), (escaped(&whole) * copies(options.forms)).min(options.limit / 3));
     let mut tight = None;
     for level in LEVELS {
-        let bare = SizedAnswer::new(facts, level, shape);
+        let bare = SizedAnswer::new(response, level, options);
         if bare.size + wanted <= room {
             return bare.with_diff(room);
         }
@@ -87,34 +89,35 @@ fn fit_without_proposal(facts: &EditResponse<'_>, shape: &ResponseOptions) -> An
     }
     // No level leaves enough bytes for the diff: use the largest level that fits at all.
     let [.., last] = LEVELS;
-    tight.unwrap_or_else(|| SizedAnswer::new(facts, last, shape)).with_diff(room)
+    tight.unwrap_or_else(|| SizedAnswer::new(response, last, options)).with_diff(room)
 }
 
 /// Renders an answer with the whole proposed call, or returns `None` if it does not fit.
-fn fit_with_proposal(facts: &EditResponse<'_>, shape: &ResponseOptions) -> Option<Answer> {
-    let (room, copies) = (available(shape), copies(shape.forms));
-    facts.next.entries.first().filter(|next| next.to_string().len() * copies <= room)?;
-    let mut bare = LEVELS.iter().take(PROPOSAL_LEVELS).map(|level| SizedAnswer::new(facts, *level, shape));
+fn fit_with_proposal(response: &EditResponse<'_>, options: &ResponseOptions) -> Option<Answer> {
+    let (room, copies) = (available(options), copies(options.forms));
+    response.next.entries.first().filter(|next| next.to_string().len() * copies <= room)?;
+    let mut bare =
+        LEVELS.iter().take(PROPOSAL_LEVELS).map(|level| SizedAnswer::new(response, *level, options));
     bare.find(|bare| bare.size <= room).map(|bare| bare.with_diff(room))
 }
 
 /// Removes the proposed call and counts it as omitted.
-fn without_call<'a>(facts: &EditResponse<'a>) -> EditResponse<'a> {
-    let mut facts = facts.clone();
-    facts.next.truncate(0);
-    facts
+fn without_call<'a>(response: &EditResponse<'a>) -> EditResponse<'a> {
+    let mut response = response.clone();
+    response.next.truncate(0);
+    response
 }
 
 /// True if a diff is shown. A diff of changes made by others is always shown, because it explains the rejection.
-fn shows_diff(facts: &EditResponse<'_>, shape: &ResponseOptions) -> bool {
-    shape.diff == DiffDisplay::Shown || facts.since.is_some()
+fn shows_diff(response: &EditResponse<'_>, options: &ResponseOptions) -> bool {
+    options.diff == DiffDisplay::Shown || response.since.is_some()
 }
 
 /// Renders as many hunks of the diff as fit into `budget` bytes.
-fn diff_hunks(facts: &EditResponse<'_>, budget: usize) -> Option<(String, DiffCut)> {
-    match facts.since {
+fn diff_hunks(response: &EditResponse<'_>, budget: usize) -> Option<(String, DiffCut)> {
+    match response.since {
         Some(since) => Some(first_hunks(&since.diff, budget)),
-        None => facts.diff.map(|diff| diff.render(budget)),
+        None => response.diff.map(|diff| diff.render(budget)),
     }
 }
 
@@ -127,8 +130,8 @@ struct DiffExcerpt {
 }
 
 impl DiffExcerpt {
-    fn new(facts: &EditResponse<'_>, level: FitLevel, budget: usize) -> DiffExcerpt {
-        let Some((diff, cut)) = diff_hunks(facts, budget) else {
+    fn new(response: &EditResponse<'_>, level: FitLevel, budget: usize) -> DiffExcerpt {
+        let Some((diff, cut)) = diff_hunks(response, budget) else {
             return DiffExcerpt { diff: String::new(), omitted_note: None };
         };
         let missing = match cut {
@@ -144,11 +147,11 @@ impl DiffExcerpt {
         DiffExcerpt { diff, omitted_note: missing }
     }
 
-    fn hidden(facts: &EditResponse<'_>, level: FitLevel, shape: &ResponseOptions) -> DiffExcerpt {
-        if !shows_diff(facts, shape) {
+    fn hidden(response: &EditResponse<'_>, level: FitLevel, options: &ResponseOptions) -> DiffExcerpt {
+        if !shows_diff(response, options) {
             return DiffExcerpt { diff: String::new(), omitted_note: None };
         }
-        let DiffExcerpt { diff, omitted_note: missing } = DiffExcerpt::new(facts, level, 0);
+        let DiffExcerpt { diff, omitted_note: missing } = DiffExcerpt::new(response, level, 0);
         let left_out = (!diff.is_empty()).then(|| "the diff is not shown".to_owned());
         DiffExcerpt { diff: String::new(), omitted_note: missing.or(left_out) }
     }
@@ -164,11 +167,11 @@ struct SizedAnswer<'a> {
 }
 
 impl<'a> SizedAnswer<'a> {
-    fn new(facts: &EditResponse<'a>, level: FitLevel, options: &'a ResponseOptions) -> SizedAnswer<'a> {
-        let facts = cut_lists(facts, level);
-        let answer = build_answer(&facts, level, options, &DiffExcerpt::hidden(&facts, level, options));
+    fn new(response: &EditResponse<'a>, level: FitLevel, options: &'a ResponseOptions) -> SizedAnswer<'a> {
+        let response = cut_lists(response, level);
+        let answer = build_answer(&response, level, options, &DiffExcerpt::hidden(&response, level, options));
         let size = size(&answer, options.forms);
-        SizedAnswer { facts, level, options, answer, size }
+        SizedAnswer { facts: response, level, options, answer, size }
     }
 
     /// Adds as much of the diff as fits.
@@ -198,23 +201,23 @@ impl<'a> SizedAnswer<'a> {
 }
 
 fn build_answer(
-    facts: &EditResponse<'_>,
+    response: &EditResponse<'_>,
     level: FitLevel,
-    shape: &ResponseOptions,
+    options: &ResponseOptions,
     shown: &DiffExcerpt,
 ) -> Answer {
-    let mut facts = facts.clone();
-    facts.notes.entries.extend(shown.omitted_note.clone());
+    let mut response = response.clone();
+    response.notes.entries.extend(shown.omitted_note.clone());
     Answer {
-        success: facts.success,
-        json: shape.profile.converted(json::render(&facts, level.bytes, &shown.diff)),
-        text: text::render(&facts, level.bytes, &shown.diff, shape.forms),
+        success: response.success,
+        json: options.profile.converted(json::render(&response, level.bytes, &shown.diff)),
+        text: text::render(&response, level.bytes, &shown.diff, options.forms),
     }
 }
 
 /// Cuts the lists, and adds a note that counts the omitted entries.
-fn cut_lists<'a>(facts: &EditResponse<'a>, level: FitLevel) -> EditResponse<'a> {
-    let mut pruned = facts.clone();
+fn cut_lists<'a>(response: &EditResponse<'a>, level: FitLevel) -> EditResponse<'a> {
+    let mut pruned = response.clone();
     let FitLevel { entries, .. } = level;
     pruned.errors.truncate(entries);
     pruned.warnings.truncate(entries);
@@ -268,14 +271,14 @@ fn cut_list<T>(list: &mut &[T], entries: usize) -> usize {
 pub(super) fn clip(text: &str, bytes: usize) -> String {
     const MARK: &str = "...";
     let mut used = 0;
-    let mut kept = 0;
+    let mut fitting = 0;
     for character in text.chars() {
         used += char_cost(character);
         if used > bytes {
-            let start: String = text.chars().take(kept).collect();
+            let start: String = text.chars().take(fitting).collect();
             return start + MARK;
         }
-        kept += usize::from(used + MARK.len() <= bytes);
+        fitting += usize::from(used + MARK.len() <= bytes);
     }
     text.to_owned()
 }

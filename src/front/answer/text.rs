@@ -12,58 +12,58 @@ use crate::text::{LineShift, Region};
 
 /// Renders the response; no text except a note is longer than `bytes`. With the JSON form, which has the whole diff,
 /// only the changed lines are shown.
-pub(super) fn render(facts: &EditResponse<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
-    let mut lines = vec![clip(&facts.message, bytes)];
-    lines.extend(facts.code.map(|code| remedy(code, facts, bytes)));
-    lines.extend(facts.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
-    lines.extend(version_line(facts, bytes));
-    lines.extend(facts.match_info.and_then(match_line));
-    lines.extend(facts.best.iter().flat_map(|best| nearest(best, bytes)));
-    let counted = facts.findings.entries.iter().filter(|finding| finding.counts || finding.blocking);
+pub(super) fn render(response: &EditResponse<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
+    let mut lines = vec![clip(&response.message, bytes)];
+    lines.extend(response.code.map(|code| remedy(code, response, bytes)));
+    lines.extend(response.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
+    lines.extend(version_line(response, bytes));
+    lines.extend(response.match_info.and_then(match_line));
+    lines.extend(response.best.iter().flat_map(|best| nearest(best, bytes)));
+    let counted = response.findings.entries.iter().filter(|finding| finding.counts || finding.blocking);
     lines.extend(counted.map(|one| finding(one, bytes)));
-    lines.extend(old_findings(facts.old_findings));
-    lines.extend(facts.unreported().map(|warning| format!("warning: {}", clip(warning, bytes))));
-    if !facts.success || diff.is_empty() {
-        lines.extend(facts.locations.iter().map(|one| location(one, bytes)));
+    lines.extend(old_findings(response.old_findings));
+    lines.extend(response.unreported().map(|warning| format!("warning: {}", clip(warning, bytes))));
+    if !response.success || diff.is_empty() {
+        lines.extend(response.locations.iter().map(|one| location(one, bytes)));
     }
-    let noun = facts.key.entity_type.unwrap_or(EntityKind::FILE);
-    lines.extend(facts.since.map(|since| since_line(noun, &since.version, diff)));
+    let noun = response.key.entity_type.unwrap_or(EntityKind::FILE);
+    lines.extend(response.since.map(|since| since_line(noun, &since.version, diff)));
     let shown = match forms {
         Forms::Both => changes(diff),
         Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
     };
     if shown.is_empty() {
-        lines.extend(facts.regions.iter().map(region));
+        lines.extend(response.regions.iter().map(region));
     } else {
         lines.push(shown);
     }
-    if !facts.shifts.is_empty() {
+    if !response.shifts.is_empty() {
         let shifts: Vec<String> =
-            facts.shifts.iter().map(|LineShift { from, by }| format!("{from}: {by:+}")).collect();
+            response.shifts.iter().map(|LineShift { from, by }| format!("{from}: {by:+}")).collect();
         lines.push(format!("lines moved, from old line: {}", shifts.join(", ")));
     }
-    if !facts.runs.is_empty() {
-        let runs: Vec<String> = facts.runs.iter().map(|one| run(one, bytes)).collect();
+    if !response.runs.is_empty() {
+        let runs: Vec<String> = response.runs.iter().map(|one| run(one, bytes)).collect();
         lines.push(format!("gates: {}", runs.join(", ")));
     }
-    lines.extend(facts.next.entries.iter().map(|next| format!("next: {next}")));
-    lines.extend(facts.notes.entries.iter().map(|note| format!("note: {note}")));
+    lines.extend(response.next.entries.iter().map(|next| format!("next: {next}")));
+    lines.extend(response.notes.entries.iter().map(|note| format!("note: {note}")));
     lines.join("\n")
 }
 
-fn remedy(code: Code, facts: &EditResponse<'_>, bytes: usize) -> String {
-    let detail = facts.detail.map(|detail| format!(" ({})", detail.name())).unwrap_or_default();
-    let hint = facts.hint.as_deref().map(|hint| format!("; {}", clip(hint, bytes))).unwrap_or_default();
+fn remedy(code: Code, response: &EditResponse<'_>, bytes: usize) -> String {
+    let detail = response.detail.map(|detail| format!(" ({})", detail.name())).unwrap_or_default();
+    let hint = response.hint.as_deref().map(|hint| format!("; {}", clip(hint, bytes))).unwrap_or_default();
     format!("{}{detail}{hint}", code.name())
 }
 
 /// Renders the current version and the state of the bytes outside the edit.
-fn version_line(facts: &EditResponse<'_>, bytes: usize) -> Option<String> {
-    let outside = facts.outside_edit.as_ref().filter(|_| facts.changed);
+fn version_line(response: &EditResponse<'_>, bytes: usize) -> Option<String> {
+    let outside = response.outside_edit.as_ref().filter(|_| response.changed);
     let parts = [
-        facts.version.as_ref().map(|version| format!("version {version}")),
-        facts.previous_version.as_ref().map(|version| format!("was {version}")),
-        facts.edit_id.as_ref().filter(|_| facts.whole).map(|id| format!("edit {id}")),
+        response.version.as_ref().map(|version| format!("version {version}")),
+        response.previous_version.as_ref().map(|version| format!("was {version}")),
+        response.edit_id.as_ref().filter(|_| response.whole).map(|id| format!("edit {id}")),
         outside.map(|found| format!("bytes outside the edit {}", clip(found, bytes))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -77,14 +77,14 @@ fn since_line(noun: &str, version: &str, diff: &str) -> String {
 }
 
 /// Renders the match information, unless the match was exact.
-fn match_line(receipt: MatchInfo) -> Option<String> {
-    let MatchInfo { level: tier, score, candidates, runner_up, .. } = receipt;
+fn match_line(match_info: MatchInfo) -> Option<String> {
+    let MatchInfo { level, score, candidates, runner_up, .. } = match_info;
     let other =
         runner_up.map(|score| format!(", the next best place {}%", score.percent())).unwrap_or_default();
     let found = || {
-        format!("found by tier {}, score {}%, candidates {candidates}{other}", tier.name(), score.percent())
+        format!("found by tier {}, score {}%, candidates {candidates}{other}", level.name(), score.percent())
     };
-    (tier != MatchLevel::Exact).then(found)
+    (level != MatchLevel::Exact).then(found)
 }
 
 /// Renders the most similar lines and the first difference.
@@ -93,11 +93,10 @@ fn nearest(NearestLines { best, lines }: &NearestLines<'_>, bytes: usize) -> Vec
         format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, best.score.percent());
     let numbered =
         (best.start_line..).zip(&lines.entries).map(|(line, text)| format!("{line}: {}", clip(text, bytes)));
-    let difference =
-        best.first_difference.iter().map(|Difference { line, column, expected: asked, found }| {
-            let (asked, found) = (clip(asked, bytes), clip(found, bytes));
-            format!("first difference: line {line}, column {column}, asked {asked:?}, found {found:?}")
-        });
+    let difference = best.first_difference.iter().map(|Difference { line, column, expected, found }| {
+        let (expected, found) = (clip(expected, bytes), clip(found, bytes));
+        format!("first difference: line {line}, column {column}, asked {expected:?}, found {found:?}")
+    });
     std::iter::once(head).chain(numbered).chain(difference).collect()
 }
 

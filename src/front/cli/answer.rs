@@ -146,7 +146,7 @@ impl EditAnswer {
     /// Errors: `INTERNAL` when the value is not such an answer.
     pub(super) fn read(answer: &Value) -> Result<EditAnswer, Error> {
         EditAnswer::deserialize(answer)
-            .map_err(|trouble| Error::new(Code::Internal, format!("the answer cannot be read: {trouble}")))
+            .map_err(|error| Error::new(Code::Internal, format!("the answer cannot be read: {error}")))
     }
 
     /// Returns the outcome of a gate, if it ran.

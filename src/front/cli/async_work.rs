@@ -39,7 +39,7 @@ pub(super) fn runtime(mut sort: Builder, workers: usize) -> Result<(Runtime, Can
     if workers > 0 {
         sort.worker_threads(workers);
     }
-    let cannot = |trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}"));
+    let cannot = |error| Error::new(Code::Internal, format!("cannot start the runtime: {error}"));
     let runtime = sort.enable_all().build().map_err(cannot)?;
     let stop = {
         let _entered = runtime.enter();

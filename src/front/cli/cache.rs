@@ -67,13 +67,13 @@ fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
     let size: u64 = all.iter().map(|cached| cached.size).sum();
     let limits = Caches::limits();
     if json {
-        let told = json!({
+        let json_value = json!({
             "folder": folder.display().to_string(),
             "size": size,
             "limits": { "workspace": limits.workspace, "all": limits.all },
             "caches": all.iter().map(cache_json).collect::<Vec<_>>(),
         });
-        paint::print_bytes(format!("{told:#}\n").as_bytes())?;
+        paint::print_bytes(format!("{json_value:#}\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
@@ -91,14 +91,14 @@ fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
             );
         }
     }
-    let told = format!(
+    let summary = format!(
         "{} of {} in {} (a workspace: {})",
         bytes(size),
         bytes(limits.all),
         visible(&folder.display().to_string()),
         bytes(limits.workspace)
     );
-    text += &labelled(LABEL, "in all", told);
+    text += &labelled(LABEL, "in all", summary);
     paint::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -110,24 +110,24 @@ fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Re
         (Some(root), Some(cached)) => cached.starts_with(root),
         (Some(_), None) => false,
     };
-    let meant: Vec<Cached> = caches.list()?.into_iter().filter(is_meant).collect();
+    let selected: Vec<Cached> = caches.list()?.into_iter().filter(is_meant).collect();
     let (mut removed, mut in_use) = (Vec::new(), Vec::new());
-    for cached in meant {
+    for cached in selected {
         let list = if caches.clear(&cached)? { &mut removed } else { &mut in_use };
         list.push(cached);
     }
     if json {
         let listed = |list: &[Cached]| list.iter().map(cache_json).collect::<Vec<_>>();
-        let told = json!({ "removed": listed(&removed), "in_use": listed(&in_use) });
-        paint::print_bytes(format!("{told:#}\n").as_bytes())?;
+        let output = json!({ "removed": listed(&removed), "in_use": listed(&in_use) });
+        paint::print_bytes(format!("{output:#}\n").as_bytes())?;
     } else {
         let mut text = String::new();
         for cached in &removed {
             text += &labelled(DONE, "removed", format!("{}  {}", name(cached), bytes(cached.size)));
         }
         for cached in &in_use {
-            let told = format!("{}: a gate uses it; try again when its call has ended", name(cached));
-            text += &labelled(WARNING, "in use", told);
+            let message = format!("{}: a gate uses it; try again when its call has ended", name(cached));
+            text += &labelled(WARNING, "in use", message);
         }
         if text.is_empty() {
             let whose = root
@@ -216,8 +216,8 @@ mod tests {
         assert_eq!([0, 1023, 1024, 10 << 30].map(bytes), ["0 B", "1023 B", "1.0 KiB", "10.0 GiB"]);
         let tenths = [1000 << 10, 1023 << 20, 1_100_000, 1535].map(bytes);
         assert_eq!(tenths, ["1000.0 KiB", "1023.0 MiB", "1.0 MiB", "1.4 KiB"]);
-        let told = |seconds| ago(SystemTime::now() - Duration::from_secs(seconds));
-        assert_eq!([1, 60, 7200, 86_400].map(told), ["just now", "1 minute ago", "2 hours ago", "1 day ago"]);
+        let age = |seconds| ago(SystemTime::now() - Duration::from_secs(seconds));
+        assert_eq!([1, 60, 7200, 86_400].map(age), ["just now", "1 minute ago", "2 hours ago", "1 day ago"]);
         assert_eq!(ago(SystemTime::now() + Duration::from_secs(60)), "just now", "a clock that was set back");
     }
 }

@@ -11,12 +11,12 @@ use crate::front::answer::ResponseOptions;
 /// Runs an operation that may write. If the policy requires a confirmation and a terminal is available, asks and runs
 /// the operation again with the confirmed text.
 pub(super) fn with_confirmation(
-    deed: impl Fn(Option<String>) -> (CommandOutcome, ResponseOptions),
+    action: impl Fn(Option<String>) -> (CommandOutcome, ResponseOptions),
 ) -> (CommandOutcome, ResponseOptions) {
-    let (done, shape) = deed(None);
+    let (done, options) = action(None);
     match done.confirmation() {
-        Some(question) if ask_person(&question.text) => deed(Some(question.id.clone())),
-        Some(_) | None => (done, shape),
+        Some(question) if ask_person(&question.text) => action(Some(question.id.clone())),
+        Some(_) | None => (done, options),
     }
 }
 

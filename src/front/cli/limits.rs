@@ -48,11 +48,11 @@ fn check_descriptors() -> Result<(), Error> {
 
 fn too_few_descriptors(free: usize) -> Error {
     let limit = getrlimit(Resource::Nofile).current.map(|limit| format!(", whose limit is {limit}"));
-    let seen = format!(
+    let message = format!(
         "{free} more files can be opened by this process{}: lockgate needs {DESCRIPTORS}",
         limit.unwrap_or_default()
     );
-    Error::new(Code::IoFailed, seen)
+    Error::new(Code::IoFailed, message)
         .hint("raise the limit on open files (`ulimit -n 256`), and start it again")
 }
 
@@ -73,9 +73,9 @@ fn check_threads(threads: usize) -> Result<(), Error> {
 }
 
 fn too_few_threads(started: usize, needed: usize, error: &std::io::Error) -> Error {
-    let seen =
+    let message =
         format!("{started} threads can be started by this process, and lockgate needs {needed}: {error}");
-    Error::new(Code::IoFailed, seen).hint(
+    Error::new(Code::IoFailed, message).hint(
         "raise the limits on processes (`ulimit -u`, `pids.max` of the control group) and on memory (`ulimit -v`), and \
          start it again",
     )

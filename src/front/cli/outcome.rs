@@ -27,38 +27,38 @@ impl CommandOutcome {
     /// Prints the answer as JSON or text and returns the exit code.
     ///
     /// Errors: `IO_FAILED` when standard output fails.
-    pub(super) fn print(&self, shape: ResponseOptions, json: bool) -> Result<ExitCode, Error> {
+    pub(super) fn print(&self, options: ResponseOptions, json: bool) -> Result<ExitCode, Error> {
         if json {
-            paint::print_bytes(format!("{}\n", self.answer(&shape).json).as_bytes())?;
+            paint::print_bytes(format!("{}\n", self.answer(&options).json).as_bytes())?;
         } else {
-            self.show(shape)?;
+            self.show(options)?;
         }
         Ok(self.exit_code())
     }
 
     /// Prints an error to standard error and a report to standard output.
-    fn show(&self, shape: ResponseOptions) -> Result<(), Error> {
+    fn show(&self, options: ResponseOptions) -> Result<(), Error> {
         // A person can scroll; only programs need short answers.
-        let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..shape };
-        let told = EditAnswer::read(&self.answer(&roomy).json)?;
+        let roomy = ResponseOptions { limit: *ResponseOptions::LIMITS.end(), forms: Forms::Json, ..options };
+        let answer = EditAnswer::read(&self.answer(&roomy).json)?;
         match self.reports() {
             Ok(reports) => {
                 let excerpts: Vec<Excerpt> =
                     reports.iter().map(|report| Excerpt::whole(report.draft.view())).collect();
-                paint::print(&show::answer(&told, &excerpts))
+                paint::print(&show::answer(&answer, &excerpts))
             }
             Err(_) => {
-                paint::print_error(&show::answer(&told, &[]));
+                paint::print_error(&show::answer(&answer, &[]));
                 Ok(())
             }
         }
     }
 
-    fn answer(&self, shape: &ResponseOptions) -> Answer {
+    fn answer(&self, options: &ResponseOptions) -> Answer {
         match self {
-            CommandOutcome::Single(result) => answer::render(result, shape),
-            CommandOutcome::Batch(result, paths) => answer::batch(result, paths, shape),
-            CommandOutcome::Reverted(result, turned) => answer::render_revert(result, *turned, shape),
+            CommandOutcome::Single(result) => answer::render(result, options),
+            CommandOutcome::Batch(result, paths) => answer::batch(result, paths, options),
+            CommandOutcome::Reverted(result, reverted) => answer::render_revert(result, *reverted, options),
         }
     }
 

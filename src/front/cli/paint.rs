@@ -88,8 +88,8 @@ pub(super) fn print_error(text: &str) {
 
 fn ignore_broken_pipe(result: io::Result<()>) -> Result<(), Error> {
     match result {
-        Err(trouble) if trouble.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::new(Code::IoFailed, format!("cannot write to standard output: {trouble}")))
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::new(Code::IoFailed, format!("cannot write to standard output: {error}")))
         }
         Ok(()) | Err(_) => Ok(()),
     }

@@ -51,7 +51,7 @@ pub(super) struct CommandRoots<'a> {
 /// Errors: `IO_FAILED` when it does not exist.
 pub(super) fn current_folder() -> Result<PathBuf, Error> {
     std::env::current_dir()
-        .map_err(|trouble| Error::new(Code::IoFailed, format!("there is no current folder: {trouble}")))
+        .map_err(|error| Error::new(Code::IoFailed, format!("there is no current folder: {error}")))
 }
 
 /// The `--trust` flag, which applies to this process only.

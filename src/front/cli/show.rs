@@ -10,37 +10,37 @@ use super::excerpt::Excerpt;
 use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REJECTED, REMOVED, WARNING, labelled, paint, visible};
 
 /// Renders an answer in full; the excerpts belong to its files, in order.
-pub(super) fn answer(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
+pub(super) fn answer(answer: &EditAnswer, excerpts: &[Excerpt]) -> String {
     let of_file = |(at, file): (usize, &EditAnswer)| {
         body(file, excerpts.get(at..).map_or(&[][..], |rest| rest.get(..1).unwrap_or_default()))
     };
-    let files: String = told.files.iter().enumerate().map(of_file).collect();
-    let own = if told.files.is_empty() { excerpts } else { &[] };
-    files + &body(told, own) + &outcome(told)
+    let files: String = answer.files.iter().enumerate().map(of_file).collect();
+    let own = if answer.files.is_empty() { excerpts } else { &[] };
+    files + &body(answer, own) + &outcome(answer)
 }
 
 /// Renders the details of an answer.
-fn body(told: &EditAnswer, excerpts: &[Excerpt]) -> String {
+fn body(answer: &EditAnswer, excerpts: &[Excerpt]) -> String {
     let mut text = String::new();
-    if let Some(diff) = &told.diff {
+    if let Some(diff) = &answer.diff {
         text += &self::diff(diff);
     }
-    for finding in &told.findings {
-        text += &self::finding(told.path.as_deref().unwrap_or_default(), finding, excerpts);
+    for finding in &answer.findings {
+        text += &self::finding(answer.path.as_deref().unwrap_or_default(), finding, excerpts);
     }
-    text += &gates(&told.gates);
-    for place in told.match_locations.iter().filter(|_| told.status == "refused") {
+    text += &gates(&answer.gates);
+    for place in answer.match_locations.iter().filter(|_| answer.status == "refused") {
         text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
     }
-    text += &told.best.as_ref().map(nearest_lines).unwrap_or_default();
-    if let Some(ChangesSince { version, diff }) = &told.since {
+    text += &answer.best.as_ref().map(nearest_lines).unwrap_or_default();
+    if let Some(ChangesSince { version, diff }) = &answer.since {
         text += &diff.as_deref().map(self::diff).unwrap_or_default();
         text += &labelled(LABEL, "since", format!("the file has version {version} now"));
     }
-    for warning in told.unreported() {
+    for warning in answer.unreported() {
         text += &labelled(WARNING, "warning", visible(warning));
     }
-    for note in &told.notes {
+    for note in &answer.notes {
         text += &labelled(LABEL, "note", visible(note));
     }
     text
@@ -83,9 +83,9 @@ pub(super) fn finding(path: &str, finding: &FindingAnswer, excerpts: &[Excerpt])
         Some(code) => level.primary_title(message.as_ref()).id(visible(code)),
         None => level.primary_title(message.as_ref()),
     };
-    let standing =
+    let located =
         excerpts.iter().find_map(|excerpt| Some((excerpt, excerpt.offset(finding.line, finding.column)?)));
-    let Some((excerpt, start)) = standing else {
+    let Some((excerpt, start)) = located else {
         let place = format!("{path}:{}:{} {}", finding.line, finding.column, finding.gate);
         return Renderer::styled().render(&[title.element(Level::NOTE.message(place))]) + "\n";
     };
@@ -134,13 +134,13 @@ fn nearest_lines(best: &BestMatch) -> String {
     text
 }
 
-fn outcome(told: &EditAnswer) -> String {
-    let style = if told.success { DONE } else { REJECTED };
-    let code = told.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
-    let mut text = labelled(style, &told.status, format!("{code}{}", visible(&told.message)));
-    if let Some(version) = told.version.as_deref().filter(|_| told.success) {
-        let was = told.previous_version.iter().map(|version| format!(", was {version}"));
-        let outside = told.bytes_outside_edit.iter().filter(|_| told.written);
+fn outcome(answer: &EditAnswer) -> String {
+    let style = if answer.success { DONE } else { REJECTED };
+    let code = answer.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
+    let mut text = labelled(style, &answer.status, format!("{code}{}", visible(&answer.message)));
+    if let Some(version) = answer.version.as_deref().filter(|_| answer.success) {
+        let was = answer.previous_version.iter().map(|version| format!(", was {version}"));
+        let outside = answer.bytes_outside_edit.iter().filter(|_| answer.written);
         let outside = outside.map(|found| format!("; bytes outside the edit {}", visible(found)));
         text += &labelled(
             LABEL,
@@ -148,13 +148,13 @@ fn outcome(told: &EditAnswer) -> String {
             was.chain(outside).fold(version.to_owned(), |text, more| text + &more),
         );
     }
-    if let Some(id) = &told.edit_id {
+    if let Some(id) = &answer.edit_id {
         text += &labelled(LABEL, "edit", visible(id));
     }
-    if let Some(hint) = &told.hint {
+    if let Some(hint) = &answer.hint {
         text += &labelled(LABEL, "hint", visible(hint));
     }
-    if let Some(next) = &told.next {
+    if let Some(next) = &answer.next {
         text += &labelled(LABEL, "next", visible(&next.to_string()));
     }
     text
@@ -221,20 +221,20 @@ mod tests {
     #[test]
     fn a_warning_is_told_unless_a_finding_or_the_message_says_it() {
         let place = json!({"gate": "syntax", "line": 1, "column": 1, "message": "", "new": true});
-        let told = EditAnswer::read(
+        let edit_answer = EditAnswer::read(
             &json!({"success": true, "status": "unchanged", "message": "a.py is unchanged: not found",
             "validation_warnings": ["not found", "line 1, column 1: syntax: ", "syntax is broken"],
             "findings": [place]}),
         )
         .unwrap();
-        let shown = plain(&answer(&told, &[]));
+        let shown = plain(&answer(&edit_answer, &[]));
         let warnings: Vec<&str> = shown.lines().filter(|line| line.starts_with("warning  ")).collect();
         assert_eq!(warnings, ["warning   syntax is broken"], "{shown}");
     }
 
     #[test]
     fn what_comes_nearest_is_shown_with_the_call_that_would_work() {
-        let told = EditAnswer::read(
+        let edit_answer = EditAnswer::read(
             &json!({"success": false, "status": "refused", "code": "NO_MATCH", "message": "none",
             "hint": "quote", "next": {"tool": "safe_edit_file", "arguments": {"path": "a"}},
             "best": {"start_line": 9, "end_line": 9, "score": 0.85, "lines": ["x\u{1b}"],
@@ -242,7 +242,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            plain(&answer(&told, &[])),
+            plain(&answer(&edit_answer, &[])),
             "best      lines 9 to 9, score 85%\nline      9: x\u{241b}\ndiffers   line 9, column 2: asked \"y\", found \"\"\n\
              refused   NO_MATCH: none\nhint      quote\nnext      {\"tool\":\"safe_edit_file\",\"arguments\":{\"path\":\"a\"}}\n"
         );
@@ -250,11 +250,11 @@ mod tests {
 
     #[test]
     fn a_refusal_ends_with_its_hint() {
-        let told = EditAnswer::read(&json!({"success": false, "status": "refused", "code": "AMBIGUOUS_MATCH", "message": "two",
+        let edit_answer = EditAnswer::read(&json!({"success": false, "status": "refused", "code": "AMBIGUOUS_MATCH", "message": "two",
             "hint": "quote more", "match_locations": [{"line": 3, "preview": "a"}, {"line": 7, "preview": "b"}]}))
         .unwrap();
         assert_eq!(
-            plain(&answer(&told, &[])),
+            plain(&answer(&edit_answer, &[])),
             "line      3: a\nline      7: b\nrefused   AMBIGUOUS_MATCH: two\nhint      quote more\n"
         );
     }

@@ -13,12 +13,12 @@ use crate::error::{Code, Error};
 /// Errors: `INTERNAL` when signals cannot be handled.
 pub(super) fn stop_token() -> Result<CancellationToken, Error> {
     let mut signals = Signals::listen()
-        .map_err(|trouble| Error::new(Code::Internal, format!("cannot listen for signals: {trouble}")))?;
+        .map_err(|error| Error::new(Code::Internal, format!("cannot listen for signals: {error}")))?;
     let stop = CancellationToken::new();
-    let asked = stop.clone();
+    let token = stop.clone();
     tokio::spawn(async move {
         signals.next().await;
-        asked.cancel();
+        token.cancel();
         let number = signals.next().await;
         std::process::exit(128 + number);
     });

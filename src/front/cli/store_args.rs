@@ -86,13 +86,13 @@ impl EntityArgs {
     /// Errors: `INVALID_INPUT` for an invalid database URL, a password in the arguments, or an invalid organisation.
     pub(super) fn apply<'a>(&self, opening: Opening<'a>) -> Result<Opening<'a>, Error> {
         let opening = match self.store.database()? {
-            Some(depot) => opening.with_database(depot),
+            Some(database) => opening.with_database(database),
             None => opening,
         };
         let Some(organization) = &self.organization else { return Ok(opening) };
         if !is_id(organization) {
-            let seen = "an organisation must have 1 to 128 bytes and no control characters";
-            return Err(Error::new(Code::InvalidInput, seen).field("--organization"));
+            let message = "an organisation must have 1 to 128 bytes and no control characters";
+            return Err(Error::new(Code::InvalidInput, message).field("--organization"));
         }
         Ok(opening.with_tenant(Tenant::Organization(organization.clone())))
     }
@@ -106,8 +106,8 @@ impl StoreLocation {
         match &self.store {
             None => url_from_env().map(|url| open_url(&url, STORE)).transpose(),
             Some(Url(url)) if has_password(url) => {
-                let seen = "every user of this machine can see a password in the arguments";
-                Err(Error::new(Code::InvalidInput, seen)
+                let message = "every user of this machine can see a password in the arguments";
+                Err(Error::new(Code::InvalidInput, message)
                     .field("--store")
                     .hint(format!("set the URL in the variable {STORE}")))
             }

@@ -38,22 +38,21 @@ impl HttpApp {
         stop: CancellationToken,
         ended: &CancellationToken,
     ) -> HttpApp {
-        for reach in setup.principals.iter().filter_map(|party| party.grants.as_ref()) {
+        for grants in setup.principals.iter().filter_map(|principal| principal.grants.as_ref()) {
             let counts = Arc::clone(&counts);
-            let told = move |asked, became, time| counts.record_store(asked, became, time);
-            reach.workspace.set_store_observer(Box::new(told));
+            let observer = move |operation, became, time| counts.record_store(operation, became, time);
+            grants.workspace.set_store_observer(Box::new(observer));
         }
-        let Setup { listen: _, hosts, origins, metrics, limits, options: manners, seal, principals: parties } =
-            setup;
+        let Setup { listen: _, hosts, origins, metrics, limits, options, seal, principals } = setup;
         let common = SharedSettings {
             limits,
-            options: manners,
+            options,
             seal: seal.as_ref(),
             sink: Arc::clone(&counts) as _,
             stop: &stop,
             ended,
         };
-        let scopes = parties.into_iter().map(|party| TokenScope::new(party, &common)).collect();
+        let scopes = principals.into_iter().map(|principal| TokenScope::new(principal, &common)).collect();
         HttpApp {
             hosts,
             origins,
@@ -118,9 +117,9 @@ impl HttpApp {
         match parts.method {
             Method::POST => self.post(tools, parts, body).await,
             Method::GET => {
-                let kept = tools.stream()?;
+                let guard = tools.stream()?;
                 let answer = tools.handle(parts, Bytes::new()).await;
-                Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: kept })))
+                Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: guard })))
             }
             Method::DELETE => {
                 let mut answer = tools.handle(parts, Bytes::new()).await;
@@ -141,7 +140,7 @@ impl HttpApp {
         body: Body,
     ) -> Result<Response<Body>, HttpRejection> {
         guard::check_encoding(&parts.headers)?;
-        let kept = (tools.request()?, self.answers.token());
+        let guard = (tools.request()?, self.answers.token());
         let body = body::read(body, self.limits.body, self.limits.body_timeout).await?;
         match body::parse_kind(&body).await? {
             BodyKind::Initialize => tools.check_sessions().await?,
@@ -153,7 +152,7 @@ impl HttpApp {
             }
         }
         let answer = tools.handle(parts, body).await;
-        Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: kept })))
+        Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: guard })))
     }
 
     /// Returns the scope of a request's token. All tokens are compared, so that the time does not depend on the

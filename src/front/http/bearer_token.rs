@@ -44,8 +44,8 @@ impl BearerToken {
             return Ok(BearerToken(text.to_owned()));
         }
         let wanted = "letters, digits and any of -._~+/, with = only at the end";
-        let seen = format!("{from} must have {least} to {most} characters: {wanted}");
-        Err(Error::new(Code::InvalidInput, seen).hint("without a token, lockgate creates one"))
+        let message = format!("{from} must have {least} to {most} characters: {wanted}");
+        Err(Error::new(Code::InvalidInput, message).hint("without a token, lockgate creates one"))
     }
 
     /// Returns the token, for output that only its owner reads.
@@ -95,9 +95,8 @@ mod tests {
         let (one, other) = (BearerToken::generate().unwrap(), BearerToken::generate().unwrap());
         assert_ne!(one.reveal(), other.reveal());
         assert_eq!(BearerToken::parse(one.reveal(), "it").unwrap().hash(), one.hash());
-        let shown = |secret: &BearerToken| {
-            hash_from_header(format!("Bearer {}", secret.reveal()).as_bytes()).unwrap()
-        };
+        let shown =
+            |token: &BearerToken| hash_from_header(format!("Bearer {}", token.reveal()).as_bytes()).unwrap();
         assert!(matches(&one.hash(), &shown(&one)) && !matches(&one.hash(), &shown(&other)));
         assert_eq!(format!("{one:?}"), "Secret");
     }

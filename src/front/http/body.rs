@@ -29,13 +29,13 @@ pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<By
         HttpRejection::new(StatusCode::PAYLOAD_TOO_LARGE, "body", message)
     };
     // A declared length above the limit is rejected without reading.
-    if usize::try_from(body.size_hint().lower()).map_or(true, |told| told > most) {
+    if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > most) {
         return Err(large());
     }
     let late = |_| HttpRejection::new(StatusCode::REQUEST_TIMEOUT, "body", "timed out reading the body");
     match timeout(within, Limited::new(body, most).collect()).await.map_err(late)? {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(trouble) if trouble.is::<LengthLimitError>() => Err(large()),
+        Err(error) if error.is::<LengthLimitError>() => Err(large()),
         Err(_) => Err(HttpRejection::new(StatusCode::BAD_REQUEST, "body", "the body is incomplete")),
     }
 }

@@ -142,18 +142,18 @@ mod tests {
     }
 
     /// Returns the seconds until a connection is overdue.
-    fn left(life: &ConnState) -> Option<u64> {
-        let left = life.due()?.duration_since(Instant::now());
+    fn left(state: &ConnState) -> Option<u64> {
+        let left = state.due()?.duration_since(Instant::now());
         Some(left.as_secs_f64().round() as u64)
     }
 
     #[tokio::test]
     async fn each_phase_has_its_own_bound() {
         assert_eq!(left(&new_state()), Some(90), "idle");
-        let half = new_state();
-        half.received();
-        half.received();
-        assert_eq!(left(&half), Some(10), "half a head");
+        let partial = new_state();
+        partial.received();
+        partial.received();
+        assert_eq!(left(&partial), Some(10), "half a head");
         let busy = new_state();
         let request = busy.begin_request();
         busy.received();
@@ -172,12 +172,12 @@ mod tests {
     async fn who_is_overdue_is_told_although_the_phase_changed_meanwhile() {
         let short = Duration::from_millis(50);
         let bounds = ServerLimits { headers_timeout: short, read_timeout: short, ..ServerLimits::default() };
-        let life = Arc::new(ConnState::new(bounds));
-        let watched = Arc::clone(&life);
+        let state = Arc::new(ConnState::new(bounds));
+        let watched = Arc::clone(&state);
         let watch = tokio::spawn(async move { watched.overdue().await });
         tokio::time::sleep(short * 3).await;
         assert!(!watch.is_finished(), "it was idle");
-        life.received();
+        state.received();
         tokio::time::timeout(Duration::from_secs(20), watch).await.unwrap().unwrap();
     }
 }

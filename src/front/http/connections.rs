@@ -78,16 +78,16 @@ impl Connections {
     fn try_acquire(self: &Arc<Self>) -> Option<ConnectionSlot> {
         let mut open = self.lock();
         if open.states.len() >= self.max {
-            let idle = open.states.iter().filter_map(|(number, life)| Some((life.idle_since()?, *number)));
+            let idle = open.states.iter().filter_map(|(number, state)| Some((state.idle_since()?, *number)));
             let (_, longest) = idle.min()?;
-            if let Some(life) = open.states.remove(&longest) {
-                life.ended.cancel();
+            if let Some(state) = open.states.remove(&longest) {
+                state.ended.cancel();
             }
         }
         open.last += 1;
-        let (number, life) = (open.last, Arc::new(ConnState::new(self.limits)));
-        open.states.insert(number, Arc::clone(&life));
-        Some(ConnectionSlot { state: life, number, connections: Arc::clone(self) })
+        let (number, state) = (open.last, Arc::new(ConnState::new(self.limits)));
+        open.states.insert(number, Arc::clone(&state));
+        Some(ConnectionSlot { state, number, connections: Arc::clone(self) })
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenConnections> {

@@ -18,13 +18,13 @@ pub(super) fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
 }
 
 /// Returns the answer to a preflight of an allowed page.
-pub(super) fn preflight(asked: &HeaderMap) -> Response<Body> {
+pub(super) fn preflight(requested: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
     let parameters =
-        asked.get(ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok()).unwrap_or("");
+        requested.get(ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok()).unwrap_or("");
     let parameters = parameters.split(',').map(str::trim).filter(|name| name.starts_with("mcp-param-"));
     let sent = std::iter::once(ALLOWED_HEADERS).chain(parameters).collect::<Vec<_>>().join(", ");
     headers.extend(HeaderValue::from_str(&sent).ok().map(|sent| (ACCESS_CONTROL_ALLOW_HEADERS, sent)));

@@ -25,9 +25,9 @@ pub(super) fn check(
     let host = host.ok_or_else(|| bad("no Host header"))?;
     // A request line may also name a host, which takes precedence.
     let named = uri.authority().map(|authority| authority.as_str());
-    for asked in host.to_str().ok().into_iter().chain(named) {
-        let asked = Host::read(asked).ok_or_else(|| bad("the Host header is not valid"))?;
-        if !hosts.iter().any(|host| host.admits(&asked)) {
+    for name in host.to_str().ok().into_iter().chain(named) {
+        let name = Host::read(name).ok_or_else(|| bad("the Host header is not valid"))?;
+        if !hosts.iter().any(|host| host.admits(&name)) {
             let message = "this Host is not allowed: add it to `allowed_hosts`";
             return Err(HttpRejection::new(StatusCode::FORBIDDEN, "host", message));
         }
@@ -42,7 +42,7 @@ fn origin(headers: &HeaderMap, sites: &[WebOrigin]) -> Result<Option<HeaderValue
     let many = |()| HttpRejection::new(StatusCode::BAD_REQUEST, "origin", "more than one Origin header");
     let Some(origin) = single(headers, &ORIGIN).map_err(many)? else { return Ok(None) };
     match origin.to_str().ok().and_then(WebOrigin::read) {
-        Some(asked) if sites.iter().any(|site| site.admits(&asked)) => Ok(Some(origin.clone())),
+        Some(requested) if sites.iter().any(|site| site.admits(&requested)) => Ok(Some(origin.clone())),
         Some(_) | None => {
             let message = "this Origin is not allowed: add it to `allowed_origins`";
             Err(HttpRejection::new(StatusCode::FORBIDDEN, "origin", message))

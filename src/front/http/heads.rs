@@ -203,7 +203,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for CheckedHeads<S> {
             if !ready!(self.fill(context))? {
                 break;
             }
-            let CheckedHeads { framing, state: life, buffered: ahead, consumed: given, .. } = &mut *self;
+            let CheckedHeads { framing, state, buffered: ahead, consumed: given, .. } = &mut *self;
             let rest = ahead.get(*given..).unwrap_or_default();
             let rest = rest.get(..buffer.remaining()).unwrap_or(rest);
             match framing.pass(rest)? {
@@ -214,7 +214,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for CheckedHeads<S> {
                 PassedBytes::Until(count) => {
                     buffer.put_slice(rest.get(..count).unwrap_or_default());
                     // The answer would be lost if the rest of the request were not read.
-                    life.mark_unread();
+                    state.mark_unread();
                     tracing::info!(status = 400, reason = "head", "a request was refused");
                     (*ahead, *given) = (MALFORMED.to_vec(), 0);
                 }
@@ -273,8 +273,8 @@ mod tests {
     /// Sends these pieces; returns the paths and bodies of the handled requests, and all responses.
     async fn ask(pieces: &[&[u8]], is_guarded: bool) -> (Vec<String>, String) {
         let (mut client, server) = duplex(1 << 16);
-        let (framing, seen) = (Framing::new(), Arc::new(Mutex::new(Vec::new())));
-        let (known, log) = (Arc::clone(&framing), Arc::clone(&seen));
+        let (framing, requests) = (Framing::new(), Arc::new(Mutex::new(Vec::new())));
+        let (known, log) = (Arc::clone(&framing), Arc::clone(&requests));
         let service = service_fn(move |request: Request<Incoming>| {
             let (next, log) = (known.begin_body(request.body()), Arc::clone(&log));
             async move {
@@ -289,13 +289,13 @@ mod tests {
                 Ok::<_, Infallible>(answer)
             }
         });
-        let life = Arc::new(ConnState::new(ServerLimits::default()));
+        let state = Arc::new(ConnState::new(ServerLimits::default()));
         let server = tokio::spawn(async move {
             let builder = Builder::new();
             if is_guarded {
                 drop(
                     builder
-                        .serve_connection(TokioIo::new(CheckedHeads::new(server, framing, life)), service)
+                        .serve_connection(TokioIo::new(CheckedHeads::new(server, framing, state)), service)
                         .await,
                 );
             } else {
@@ -312,8 +312,8 @@ mod tests {
         let mut answered = String::new();
         client.read_to_string(&mut answered).await.ok();
         server.await.unwrap();
-        let seen = seen.lock().unwrap().clone();
-        (seen, answered)
+        let requests = requests.lock().unwrap().clone();
+        (requests, answered)
     }
 
     const BARE: [&str; 6] = [
@@ -331,14 +331,14 @@ mod tests {
             let whole = [head.as_bytes()];
             let bytes: Vec<&[u8]> = head.as_bytes().chunks(1).collect();
             for pieces in [&whole[..], &bytes[..]] {
-                let (seen, answered) = ask(pieces, true).await;
+                let (requests, answered) = ask(pieces, true).await;
                 assert!(
-                    seen.is_empty() && answered.starts_with("HTTP/1.1 400"),
-                    "{head:?}: {seen:?} {answered}"
+                    requests.is_empty() && answered.starts_with("HTTP/1.1 400"),
+                    "{head:?}: {requests:?} {answered}"
                 );
             }
-            let (seen, _) = ask(&whole, false).await;
-            assert_eq!(seen, ["/a "], "the control: hyper alone takes {head:?}");
+            let (requests, _) = ask(&whole, false).await;
+            assert_eq!(requests, ["/a "], "the control: hyper alone takes {head:?}");
         }
     }
 
@@ -350,12 +350,12 @@ mod tests {
         let all = [first, second, first, bare, second].concat();
         for length in [1, 2, 3, 7, all.len()] {
             let pieces: Vec<&[u8]> = all.as_bytes().chunks(length).collect();
-            let (seen, answered) = ask(&pieces, true).await;
-            assert_eq!(seen, ["/a 1\n2\r\n\r\n\n3", "/b ", "/a 1\n2\r\n\r\n\n3"], "{length}: {answered}");
+            let (requests, answered) = ask(&pieces, true).await;
+            assert_eq!(requests, ["/a 1\n2\r\n\r\n\n3", "/b ", "/a 1\n2\r\n\r\n\n3"], "{length}: {answered}");
             assert_eq!((answered.matches("200 OK").count(), answered.matches("400 Bad").count()), (3, 1));
         }
-        let (seen, _) = ask(&[all.as_bytes()], false).await;
-        assert_eq!(seen.len(), 5, "the control: hyper alone takes all of them: {seen:?}");
+        let (requests, _) = ask(&[all.as_bytes()], false).await;
+        assert_eq!(requests.len(), 5, "the control: hyper alone takes all of them: {requests:?}");
     }
 
     #[tokio::test]
@@ -364,11 +364,11 @@ mod tests {
             "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n\n\n\n\r\n0\r\n\r\n";
         let after = "GET /b HTTP/1.1\nHost: x\n\n";
         let all = [chunked, after].concat();
-        let (seen, answered) = ask(&[all.as_bytes()], true).await;
-        assert_eq!(seen, ["/a \n\n\n"], "{answered}");
+        let (requests, answered) = ask(&[all.as_bytes()], true).await;
+        assert_eq!(requests, ["/a \n\n\n"], "{answered}");
         assert!(answered.to_lowercase().contains("connection: close"), "{answered}");
-        let (seen, _) = ask(&[all.as_bytes()], false).await;
-        assert_eq!(seen.len(), 2, "the control: {seen:?}");
+        let (requests, _) = ask(&[all.as_bytes()], false).await;
+        assert_eq!(requests.len(), 2, "the control: {requests:?}");
     }
 
     /// Heads that hyper itself rejects or parses in the safe way.
@@ -385,8 +385,11 @@ mod tests {
             "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
             "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
         ] {
-            let (seen, answered) = ask(&[head.as_bytes()], true).await;
-            assert!(seen.is_empty() && answered.starts_with("HTTP/1.1 400"), "{head:?}: {seen:?} {answered}");
+            let (requests, answered) = ask(&[head.as_bytes()], true).await;
+            assert!(
+                requests.is_empty() && answered.starts_with("HTTP/1.1 400"),
+                "{head:?}: {requests:?} {answered}"
+            );
         }
         for lengths in [
             "Content-Length: 5\r\nTransfer-Encoding: chunked",
@@ -395,8 +398,8 @@ mod tests {
             let head = format!(
                 "POST /a HTTP/1.1\r\nHost: x\r\n{lengths}\r\n\r\n0\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n"
             );
-            let (seen, answered) = ask(&[head.as_bytes()], true).await;
-            assert_eq!(seen, ["/a "], "the chunks count, and what follows is not read: {answered}");
+            let (requests, answered) = ask(&[head.as_bytes()], true).await;
+            assert_eq!(requests, ["/a "], "the chunks count, and what follows is not read: {answered}");
         }
         let good = "GET /a HTTP/1.1\r\nHost: x\r\nX:\ta\r\n\r\n";
         assert_eq!(ask(&[good.as_bytes()], true).await.0, ["/a "], "the control");

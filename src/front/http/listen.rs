@@ -37,18 +37,18 @@ pub(super) async fn listen(
     loop {
         // Without a free slot, an accepted connection waits here, and others wait in the backlog.
         let next = async { (listener.accept().await, connections.acquire().await) };
-        let (came, place) = tokio::select! {
+        let (accepted, place) = tokio::select! {
             next = next => next,
             () = closing.cancelled() => return,
         };
-        match came {
+        match accepted {
             Ok((stream, from)) => {
                 tracing::debug!(%from, "a client connected");
                 drop(stream.set_nodelay(true));
                 tokio::spawn(serve_connection(stream, place, service.clone(), closing.clone()));
             }
-            Err(trouble) => {
-                tracing::warn!(%trouble, "a connection could not be accepted");
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
                 sleep(RETRY_PAUSE).await;
             }
         }
@@ -61,9 +61,9 @@ async fn serve_connection(
     service: TowerToHyperService<Router>,
     closing: CancellationToken,
 ) {
-    let (life, framing) = (Arc::clone(&place.state), Framing::new());
+    let (state, framing) = (Arc::clone(&place.state), Framing::new());
     let answering = service_fn(|request: Request<Incoming>| {
-        let (life, busy, bodied) = (&life, life.begin_request(), !request.body().is_end_stream());
+        let (state, busy, bodied) = (&state, state.begin_request(), !request.body().is_end_stream());
         let next = framing.begin_body(request.body());
         let answer = service.call(request);
         async move {
@@ -72,13 +72,13 @@ async fn serve_connection(
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             if bodied && answer.status().as_u16() >= 400 {
-                life.mark_unread();
+                state.mark_unread();
             }
             Ok::<Response<_>, Infallible>(answer.map(|body| HeldResponse { body, _guard: busy }))
         }
     });
-    let stream = TrackedStream::new(stream, Arc::clone(&life));
-    let stream = TokioIo::new(CheckedHeads::new(stream, Arc::clone(&framing), Arc::clone(&life)));
+    let stream = TrackedStream::new(stream, Arc::clone(&state));
+    let stream = TokioIo::new(CheckedHeads::new(stream, Arc::clone(&framing), Arc::clone(&state)));
     let mut builder = Builder::new();
     // The connection state has its own timeout for each phase.
     builder
@@ -86,19 +86,19 @@ async fn serve_connection(
         .header_read_timeout(Option::<Duration>::None)
         .max_header_size(MAX_HEAD_BYTES);
     let mut connection = std::pin::pin!(builder.serve_connection(stream, answering));
-    let mut told = false;
+    let mut is_notified = false;
     loop {
         tokio::select! {
             ended = connection.as_mut() => {
-                if let Err(trouble) = ended {
-                    tracing::debug!(%trouble, "a connection has ended");
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection has ended");
                 }
                 return;
             }
-            () = life.overdue() => return,
-            () = life.ended.cancelled() => return,
-            () = closing.cancelled(), if !told => {
-                told = true;
+            () = state.overdue() => return,
+            () = state.ended.cancelled() => return,
+            () = closing.cancelled(), if !is_notified => {
+                is_notified = true;
                 connection.as_mut().graceful_shutdown();
             }
         }

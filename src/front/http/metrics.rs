@@ -178,8 +178,8 @@ impl MetricsSink for HttpMetrics {
 
     fn reported(&self, tool: &'static str, report: &Report) {
         self.edits.get_or_create(&EditLabels { tool, status: report.status.name() }).inc();
-        if let Some(receipt) = &report.match_info {
-            self.matches.get_or_create(&Matched { tier: receipt.level.name() }).inc();
+        if let Some(match_info) = &report.match_info {
+            self.matches.get_or_create(&Matched { tier: match_info.level.name() }).inc();
         }
         for run in &report.verdict.runs {
             let gate = Catalogue::names().find(|name| *name == run.gate).unwrap_or(DEFINED_GATE);

@@ -98,20 +98,18 @@ pub async fn serve(
     stop: CancellationToken,
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), Error> {
-    let cannot =
-        |trouble| Error::new(Code::IoFailed, format!("cannot listen on {}: {trouble}", setup.listen));
+    let cannot = |error| Error::new(Code::IoFailed, format!("cannot listen on {}: {error}", setup.listen));
     let listener = TcpListener::bind(setup.listen).await.map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
     let (ended, closing) = (CancellationToken::new(), CancellationToken::new());
     let connections = Connections::new(setup.limits);
-    let door =
-        Arc::new(HttpApp::new(setup, HttpMetrics::new(Arc::clone(&connections)), stop.clone(), &ended));
-    let router = routes::router(Arc::clone(&door));
+    let app = Arc::new(HttpApp::new(setup, HttpMetrics::new(Arc::clone(&connections)), stop.clone(), &ended));
+    let router = routes::router(Arc::clone(&app));
     let listening_to =
         tokio::spawn(listen::listen(listener, Arc::clone(&connections), router, closing.clone()));
     listening(address);
     stop.cancelled().await;
-    if timeout(GRACE + ANSWER_TIMEOUT, door.wait_idle()).await.is_err() {
+    if timeout(GRACE + ANSWER_TIMEOUT, app.wait_idle()).await.is_err() {
         tracing::warn!("the server ends although calls have not been answered");
     }
     // Streams and sessions do not end by themselves.

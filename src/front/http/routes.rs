@@ -21,32 +21,32 @@ type AppState = State<Arc<HttpApp>>;
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Returns the router with all paths.
-pub(super) fn router(door: Arc<HttpApp>) -> Router {
+pub(super) fn router(app: Arc<HttpApp>) -> Router {
     let guarded = Router::new()
         .route("/mcp", any(protocol))
         .route("/metrics", get(metrics).fallback(only_get))
         .fallback(not_found)
-        .layer(from_fn_with_state(Arc::clone(&door), guard));
+        .layer(from_fn_with_state(Arc::clone(&app), guard));
     // Health checks accept any host name and reveal nothing else.
     Router::new()
         .route("/healthz", get(alive).fallback(only_get))
         .route("/readyz", get(ready).fallback(only_get))
         .merge(guarded)
-        .layer(from_fn_with_state(Arc::clone(&door), count))
-        .with_state(door)
+        .layer(from_fn_with_state(Arc::clone(&app), count))
+        .with_state(app)
 }
 
-async fn count(State(door): AppState, request: Request, next: Next) -> Response<Body> {
+async fn count(State(app): AppState, request: Request, next: Next) -> Response<Body> {
     let answer = next.run(request).await;
-    door.counts.record_request(answer.status());
+    app.counts.record_request(answer.status());
     answer
 }
 
 /// Checks the head of a request before anything else.
-async fn guard(State(door): AppState, request: Request, next: Next) -> Response<Body> {
-    let page = match door.check(request.uri(), request.headers()) {
+async fn guard(State(app): AppState, request: Request, next: Next) -> Response<Body> {
+    let page = match app.check(request.uri(), request.headers()) {
         Ok(page) => page,
-        Err(refused) => return reject(&door, refused),
+        Err(refused) => return reject(&app, refused),
     };
     let mut answer = match &page {
         Some(_) if cors::is_preflight(request.method(), request.headers()) => {
@@ -60,17 +60,17 @@ async fn guard(State(door): AppState, request: Request, next: Next) -> Response<
     answer
 }
 
-async fn protocol(State(door): AppState, request: Request) -> Response<Body> {
-    match door.handle(request).await {
+async fn protocol(State(app): AppState, request: Request) -> Response<Body> {
+    match app.handle(request).await {
         Ok(answer) => answer,
-        Err(refused) => reject(&door, refused),
+        Err(refused) => reject(&app, refused),
     }
 }
 
-async fn metrics(State(door): AppState, request: Request) -> Response<Body> {
-    match door.check_reader(request.headers()) {
-        Ok(()) => respond(StatusCode::OK, OPEN_METRICS, door.counts.text(door.sessions())),
-        Err(refused) => reject(&door, refused),
+async fn metrics(State(app): AppState, request: Request) -> Response<Body> {
+    match app.check_reader(request.headers()) {
+        Ok(()) => respond(StatusCode::OK, OPEN_METRICS, app.counts.text(app.sessions())),
+        Err(refused) => reject(&app, refused),
     }
 }
 
@@ -78,25 +78,25 @@ async fn alive() -> Response<Body> {
     plain(StatusCode::OK, "alive\n")
 }
 
-async fn ready(State(door): AppState) -> Response<Body> {
-    if door.is_open() {
+async fn ready(State(app): AppState) -> Response<Body> {
+    if app.is_open() {
         plain(StatusCode::OK, "ready\n")
     } else {
         plain(StatusCode::SERVICE_UNAVAILABLE, "stopping\n")
     }
 }
 
-async fn not_found(State(door): AppState) -> Response<Body> {
-    reject(&door, HttpRejection::new(StatusCode::NOT_FOUND, "path", "not found: the protocol is at /mcp"))
+async fn not_found(State(app): AppState) -> Response<Body> {
+    reject(&app, HttpRejection::new(StatusCode::NOT_FOUND, "path", "not found: the protocol is at /mcp"))
 }
 
-async fn only_get(State(door): AppState) -> Response<Body> {
-    reject(&door, HttpRejection::method_not_allowed("GET, HEAD"))
+async fn only_get(State(app): AppState) -> Response<Body> {
+    reject(&app, HttpRejection::method_not_allowed("GET, HEAD"))
 }
 
-fn reject(door: &HttpApp, refused: HttpRejection) -> Response<Body> {
+fn reject(app: &HttpApp, refused: HttpRejection) -> Response<Body> {
     tracing::info!(status = refused.status.as_u16(), reason = refused.reason, "a request was refused");
-    door.counts.record_rejection(refused.reason);
+    app.counts.record_rejection(refused.reason);
     refused.into_response()
 }
 

@@ -49,17 +49,22 @@ pub(super) struct SharedSettings<'a> {
 }
 
 impl TokenScope {
-    pub(super) fn new(party: Principal, common: &SharedSettings<'_>) -> TokenScope {
-        let caller = Caller { name: party.name };
-        let seal = common.seal.map(|secret| secret.key(SEAL, &party.hash));
-        let tools = party.grants.map(|reach| ToolFilter::new(reach, caller, seal, common));
-        TokenScope { hash: party.hash, metrics: party.metrics, tools }
+    pub(super) fn new(principal: Principal, common: &SharedSettings<'_>) -> TokenScope {
+        let caller = Caller { name: principal.name };
+        let seal = common.seal.map(|token| token.key(SEAL, &principal.hash));
+        let tools = principal.grants.map(|grants| ToolFilter::new(grants, caller, seal, common));
+        TokenScope { hash: principal.hash, metrics: principal.metrics, tools }
     }
 }
 
 impl ToolFilter {
-    fn new(reach: Grants, caller: Caller, seal: Option<[u8; 32]>, common: &SharedSettings<'_>) -> ToolFilter {
-        let Grants { workspace, selection, access } = reach;
+    fn new(
+        grants: Grants,
+        caller: Caller,
+        seal: Option<[u8; 32]>,
+        common: &SharedSettings<'_>,
+    ) -> ToolFilter {
+        let Grants { workspace, selection, access } = grants;
         let server = Server::new(workspace, &selection, access, common.options, common.stop.clone())
             .with_caller(caller, Arc::clone(&common.sink));
         let server = match seal {

@@ -55,16 +55,16 @@ pub(super) type Context = RequestContext<RoleServer>;
 /// Handles one call and counts it.
 pub(super) async fn call(
     tool: &'static Tool,
-    mut desk: CallContext,
+    mut call_context: CallContext,
     arguments: JsonObject,
     returned: ReturnedInput,
     context: Context,
 ) -> CallToolResponse {
-    let _open = desk.open_calls.token();
-    desk.metrics.tool = tool.name;
-    let tally = desk.metrics.clone();
-    let answer = handle(tool, desk, arguments, returned, context).await;
-    tally.answered(&answer);
+    let _open = call_context.open_calls.token();
+    call_context.metrics.tool = tool.name;
+    let metrics = call_context.metrics.clone();
+    let answer = handle(tool, call_context, arguments, returned, context).await;
+    metrics.answered(&answer);
     answer
 }
 
@@ -72,34 +72,36 @@ pub(super) async fn call(
 /// it.
 async fn handle(
     tool: &'static Tool,
-    desk: CallContext,
+    call_context: CallContext,
     arguments: JsonObject,
     returned: ReturnedInput,
     context: Context,
 ) -> CallToolResponse {
-    let forms = forms(desk.options.structured, context.protocol_version());
+    let forms = forms(call_context.options.structured, context.protocol_version());
     let path = arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned);
-    let offers = CallOffers { current_call: repeatable_call(tool, &arguments), read_tool: desk.read_tool };
-    let shape = ResponseOptions { forms, path, profile: tool.profile, offers, ..ResponseOptions::default() };
-    let inquiry = Inquiry::new(tool.name, &arguments, &desk, &context);
-    let (asked, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
+    let offers =
+        CallOffers { current_call: repeatable_call(tool, &arguments), read_tool: call_context.read_tool };
+    let options =
+        ResponseOptions { forms, path, profile: tool.profile, offers, ..ResponseOptions::default() };
+    let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
+    let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
         Ok(both) => both,
-        Err(refusal) => return render_error(shape, refusal).await.into(),
+        Err(refusal) => return render_error(options, refusal).await.into(),
     };
-    let shape = ResponseOptions { entity: asked.target().and_then(Target::entity).cloned(), ..shape };
+    let options = ResponseOptions { entity: request.target().and_then(Target::entity).cloned(), ..options };
     let (agreed, written) = match resumed {
         VerifiedInput::New => (None, None),
         VerifiedInput::Code(written) => (None, Some(written)),
         VerifiedInput::Confirmed(about, written) => (Some(about), written),
     };
-    let author = Author { confirmation_id: agreed, ..author(tool, &desk.caller, &context) };
-    match with_code(asked, written, &inquiry, &desk).await {
-        AskOutcome::Answered((asked, written)) => {
-            execute_confirmed(asked, written, author, &shape, &inquiry, &desk, &context).await
+    let author = Author { confirmation_id: agreed, ..author(tool, &call_context.caller, &context) };
+    match with_code(request, written, &inquiry, &call_context).await {
+        AskOutcome::Answered((request, written)) => {
+            execute_confirmed(request, written, author, &options, &inquiry, &call_context, &context).await
         }
         AskOutcome::InputRequired(later) => (*later).into(),
         AskOutcome::Failed(refusal) => {
-            render_error(shape, tool.profile.rename_error_fields(refusal)).await.into()
+            render_error(options, tool.profile.rename_error_fields(refusal)).await.into()
         }
     }
 }
@@ -111,48 +113,51 @@ async fn parse_call(
     inquiry: &Inquiry,
     returned: &ReturnedInput,
 ) -> Result<(ToolRequest, VerifiedInput), Error> {
-    let asked = parse_request(tool, arguments).await?;
-    let lost =
-        if matches!(asked, ToolRequest::Unwritten(_)) { Code::CodeBlockRequired } else { Code::NotConfirmed };
-    Ok((asked, inquiry.resume(returned, lost)?))
+    let request = parse_request(tool, arguments).await?;
+    let lost = if matches!(request, ToolRequest::Unwritten(_)) {
+        Code::CodeBlockRequired
+    } else {
+        Code::NotConfirmed
+    };
+    Ok((request, inquiry.resume(returned, lost)?))
 }
 
 /// Returns the request, with its code if that was missing.
 async fn with_code(
-    asked: ToolRequest,
+    request: ToolRequest,
     written: Option<ModelCode>,
     inquiry: &Inquiry,
-    desk: &CallContext,
+    call_context: &CallContext,
 ) -> AskOutcome<(ToolRequest, Option<ModelCode>)> {
-    let unwritten = match asked {
+    let unwritten = match request {
         ToolRequest::Unwritten(unwritten) => *unwritten,
-        asked @ (ToolRequest::Edit(_)
+        request @ (ToolRequest::Edit(_)
         | ToolRequest::Batch(_)
         | ToolRequest::Revert(_)
         | ToolRequest::Read(_)
         | ToolRequest::History(_)) => {
-            return AskOutcome::Answered((asked, None));
+            return AskOutcome::Answered((request, None));
         }
     };
     let written = match written {
         Some(written) => written,
-        None => match write_code(&unwritten, inquiry, desk).await {
+        None => match write_code(&unwritten, inquiry, call_context).await {
             AskOutcome::Answered(written) => written,
             AskOutcome::InputRequired(later) => return AskOutcome::InputRequired(later),
             AskOutcome::Failed(refusal) => return AskOutcome::Failed(refusal),
         },
     };
-    let asked = unwritten.written(written.code.clone(), written.version.clone());
-    AskOutcome::Answered((ToolRequest::Edit(Box::new(asked)), Some(written)))
+    let request = unwritten.written(written.code.clone(), written.version.clone());
+    AskOutcome::Answered((ToolRequest::Edit(Box::new(request)), Some(written)))
 }
 
 /// Asks the client's model for code, if the edit is possible at all.
 async fn write_code(
     unwritten: &UnwrittenEdit,
     inquiry: &Inquiry,
-    desk: &CallContext,
+    call_context: &CallContext,
 ) -> AskOutcome<ModelCode> {
-    let prompt = match desk.workspace.read_before_edit(unwritten.request.clone()).await {
+    let prompt = match call_context.workspace.read_before_edit(unwritten.request.clone()).await {
         Ok(reading) => Prompt::new(&unwritten.instruction, &reading),
         Err(refusal) => Err(refusal),
     };
@@ -164,35 +169,35 @@ async fn write_code(
 
 /// Executes the request, after a person's confirmation if the policy requires it.
 async fn execute_confirmed(
-    mut asked: ToolRequest,
+    mut request: ToolRequest,
     written: Option<ModelCode>,
     mut author: Author,
-    shape: &ResponseOptions,
+    options: &ResponseOptions,
     inquiry: &Inquiry,
-    desk: &CallContext,
+    call_context: &CallContext,
     context: &Context,
 ) -> CallToolResponse {
     for _ in 0..MAX_CONFIRMATIONS {
-        let again = inquiry.reaches_a_person().then(|| asked.clone());
-        let ToolOutcome { options: wanted, question, reply: told, is_short } =
-            execute(asked.with_author(&author), shape.clone(), desk, context).await;
-        let Some(question) = question else { return render(wanted, told, is_short).await.into() };
+        let again = inquiry.reaches_a_person().then(|| request.clone());
+        let ToolOutcome { options: wanted, question, reply, is_short } =
+            execute(request.with_author(&author), options.clone(), call_context, context).await;
+        let Some(question) = question else { return render(wanted, reply, is_short).await.into() };
         match (inquiry.ask_person(&question, written.as_ref()).await, again) {
             (AskOutcome::Answered(()), Some(again)) => {
                 author.confirmation_id = Some(question.id);
-                asked = again;
+                request = again;
             }
             (AskOutcome::InputRequired(later), _) => return (*later).into(),
             (AskOutcome::Failed(refusal), _) => return render_error(wanted, refusal).await.into(),
             (AskOutcome::Answered(()), None) => break,
         }
     }
-    let seen = format!("the {} changed each time that a person was asked", shape.noun());
-    render_error(shape.clone(), Error::new(Code::NotConfirmed, seen)).await.into()
+    let message = format!("the {} changed each time that a person was asked", options.noun());
+    render_error(options.clone(), Error::new(Code::NotConfirmed, message)).await.into()
 }
 
-async fn render_error(shape: ResponseOptions, refusal: Error) -> CallToolResult {
-    render(shape, move |shape| answer::render_error(&refusal, shape), false).await
+async fn render_error(options: ResponseOptions, refusal: Error) -> CallToolResult {
+    render(options, move |options| answer::render_error(&refusal, options), false).await
 }
 
 /// Returns the author: the name of the token and the name that the client gives itself.
@@ -216,22 +221,22 @@ fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<ToolCa
 
 /// Renders an answer; on a blocking thread, unless it is short.
 async fn render(
-    shape: ResponseOptions,
-    told: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
+    options: ResponseOptions,
+    reply: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
     is_short: bool,
 ) -> CallToolResult {
-    let forms = shape.forms;
+    let forms = options.forms;
     let plain = ResponseOptions {
-        path: shape.path.clone(),
-        entity: shape.entity.clone(),
+        path: options.path.clone(),
+        entity: options.entity.clone(),
         ..ResponseOptions::default()
     };
     let rendered = if is_short {
-        tokio::spawn(async move { told(&shape) }).await
+        tokio::spawn(async move { reply(&options) }).await
     } else {
-        spawn_blocking(move || told(&shape)).await
+        spawn_blocking(move || reply(&options)).await
     };
-    let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| render_failed(&trouble, &plain));
+    let Answer { success, json, text } = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
     result.structured_content = match forms {
@@ -242,10 +247,10 @@ async fn render(
 }
 
 /// Returns the answer when rendering failed; a write stays on disk.
-fn render_failed(trouble: &JoinError, shape: &ResponseOptions) -> Answer {
-    let message = format!("the edit has ended, but its report could not be rendered: {trouble}");
+fn render_failed(cause: &JoinError, options: &ResponseOptions) -> Answer {
+    let message = format!("the edit has ended, but its report could not be rendered: {cause}");
     let error = Error::new(Code::Internal, message).with_unknown_disk();
-    answer::render_error(&error, shape)
+    answer::render_error(&error, options)
 }
 
 /// Returns the forms of answers for a client's protocol version.
@@ -264,19 +269,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_lost_report_does_not_claim_that_nothing_was_written() {
-        let trouble = spawn_blocking(|| panic!("on purpose")).await.unwrap_err();
-        let told = render_failed(
-            &trouble,
+        let error = spawn_blocking(|| panic!("on purpose")).await.unwrap_err();
+        let answer = render_failed(
+            &error,
             &ResponseOptions { path: Some("a.py".into()), ..ResponseOptions::default() },
         );
-        assert!(!told.success);
-        assert_eq!((&told.json["path"], &told.json["hint"]), (&"a.py".into(), &"read the file".into()));
-        for text in [&told.text, told.json["message"].as_str().unwrap()] {
+        assert!(!answer.success);
+        assert_eq!((&answer.json["path"], &answer.json["hint"]), (&"a.py".into(), &"read the file".into()));
+        for text in [&answer.text, answer.json["message"].as_str().unwrap()] {
             assert!(
                 text.starts_with("it is not known whether the file was written: the edit has ended"),
                 "{text}"
             );
         }
-        assert_eq!(told.json.get("written"), None, "{}", told.json);
+        assert_eq!(answer.json.get("written"), None, "{}", answer.json);
     }
 }

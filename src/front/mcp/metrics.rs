@@ -39,16 +39,16 @@ impl CallMetrics {
             // The client repeats this call, and it is counted then.
             _ => return,
         };
-        if let Some(ear) = &self.sink {
-            ear.answered(self.tool, success);
+        if let Some(sink) = &self.sink {
+            sink.answered(self.tool, success);
         }
     }
 
     pub(super) fn edited<T: Edited>(&self, done: &Result<T, Error>) {
-        let Some(ear) = &self.sink else { return };
+        let Some(sink) = &self.sink else { return };
         match done {
             Ok(done) => match done.reports() {
-                Ok(reports) => reports.iter().for_each(|report| ear.reported(self.tool, report)),
+                Ok(reports) => reports.iter().for_each(|report| sink.reported(self.tool, report)),
                 Err(refusal) => self.refused(refusal),
             },
             Err(refusal) => self.refused(refusal),
@@ -58,15 +58,15 @@ impl CallMetrics {
     /// Makes the watch of a call report its lock waits.
     pub(super) fn timing(&self, watch: Watch) -> Watch {
         match self.sink.clone() {
-            Some(ear) => watch.with_lock_waits(Box::new(move |time| ear.waited(time))),
+            Some(sink) => watch.with_lock_waits(Box::new(move |time| sink.waited(time))),
             None => watch,
         }
     }
 
     fn refused(&self, refusal: &Error) {
         // A question does not end a call.
-        if let (Some(ear), None) = (&self.sink, &refusal.question) {
-            ear.refused(self.tool, refusal);
+        if let (Some(sink), None) = (&self.sink, &refusal.question) {
+            sink.refused(self.tool, refusal);
         }
     }
 }

@@ -101,11 +101,11 @@ pub async fn serve(
     workspace: Arc<Workspace>,
     selection: Selection,
     access: WriteAccess,
-    manners: ServerOptions,
+    options: ServerOptions,
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let (input, output) = stdio_pipes();
-    let server = Server::new(workspace, &selection, access, manners, stop.clone());
+    let server = Server::new(workspace, &selection, access, options, stop.clone());
     serve_on(server, Pipe::new(input, output, stop)).await
 }
 
@@ -116,14 +116,14 @@ async fn serve_on(server: Server, pipe: Pipe) -> Result<(), Error> {
             Ok(running) => {
                 return match running.waiting().await {
                     Ok(_) => Ok(()),
-                    Err(trouble) => Err(Error::new(Code::Internal, format!("the server stopped: {trouble}"))),
+                    Err(cause) => Err(Error::new(Code::Internal, format!("the server stopped: {cause}"))),
                 };
             }
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(ServerInitializeError::TransportError { error, .. }) => {
                 return Err(Error::new(Code::IoFailed, format!("cannot write to the client: {error}")));
             }
-            Err(trouble) => tracing::warn!(%trouble, "the client has not begun a session"),
+            Err(cause) => tracing::warn!(error = %cause, "the client has not begun a session"),
         }
     }
 }

@@ -36,12 +36,12 @@ pub(super) type ToolReply = Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>;
 
 /// Parses the arguments of a call without blocking the reactor.
 pub(super) async fn parse_request(tool: &'static Tool, arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked = if is_short(&arguments) {
+    let request = if is_short(&arguments) {
         tokio::spawn(async move { (tool.parse)(arguments) })
     } else {
         spawn_blocking(move || (tool.parse)(arguments))
     };
-    asked.await.unwrap_or_else(|trouble| Err(call_failed(&trouble)))
+    request.await.unwrap_or_else(|error| Err(call_failed(&error)))
 }
 
 /// True if parsing the arguments is faster than starting another thread.
@@ -56,98 +56,101 @@ fn is_short(arguments: &JsonObject) -> bool {
 }
 
 pub(super) async fn execute(
-    asked: ToolRequest,
-    shape: ResponseOptions,
-    desk: &CallContext,
+    call: ToolRequest,
+    options: ResponseOptions,
+    call_context: &CallContext,
     context: &Context,
 ) -> ToolOutcome {
-    match asked {
-        ToolRequest::Edit(asked) => edit(*asked, shape, desk, context).await,
+    match call {
+        ToolRequest::Edit(call) => edit(*call, options, call_context, context).await,
         ToolRequest::Unwritten(unwritten) => {
-            let shape = merge_options(shape, unwritten.options);
+            let options = merge_options(options, unwritten.options);
             let refusal = Error::new(Code::CodeBlockRequired, "there is no code_block");
             ToolOutcome {
-                options: shape,
+                options,
                 question: None,
-                reply: Box::new(move |shape| answer::render_error(&refusal, shape)),
+                reply: Box::new(move |options| answer::render_error(&refusal, options)),
                 is_short: false,
             }
         }
-        ToolRequest::Batch(all) => edit_all(*all, shape, desk, context).await,
-        ToolRequest::Revert(request) => revert(request, shape, desk, context).await,
-        ToolRequest::Read(look) => {
-            let seen =
-                watched(
-                    desk,
-                    context,
-                    |workspace, watch| async move { workspace.run_read(look, watch).await },
-                );
-            let seen = seen.await.unwrap_or_else(|trouble| Err(call_failed(&trouble)));
-            let seen = seen.map_err(|refusal| shape.profile.rename_error_fields(refusal));
-            let is_short =
-                seen.as_ref().is_ok_and(|seen| seen.size().is_some_and(|size| size < SHORT_TEXT_BYTES));
+        ToolRequest::Batch(all) => edit_all(*all, options, call_context, context).await,
+        ToolRequest::Revert(request) => revert(request, options, call_context, context).await,
+        ToolRequest::Read(read_request) => {
+            let response = watched(call_context, context, |workspace, watch| async move {
+                workspace.run_read(read_request, watch).await
+            });
+            let response = response.await.unwrap_or_else(|error| Err(call_failed(&error)));
+            let response = response.map_err(|refusal| options.profile.rename_error_fields(refusal));
+            let is_short = response
+                .as_ref()
+                .is_ok_and(|response| response.size().is_some_and(|size| size < SHORT_TEXT_BYTES));
             ToolOutcome {
-                options: shape,
+                options,
                 question: None,
-                reply: Box::new(move |shape| answer::read(&seen, shape)),
+                reply: Box::new(move |options| answer::read(&response, options)),
                 is_short,
             }
         }
         ToolRequest::History(history) => {
-            let (most, workspace) = (history.max_entries, Arc::clone(&desk.workspace));
+            let (most, workspace) = (history.max_entries, Arc::clone(&call_context.workspace));
             // One more entry than is shown tells if there are more.
             let history = HistoryRequest { max_entries: most + 1, ..history };
             let edits = tokio::spawn(async move { workspace.history(history).await });
-            let edits = edits.await.unwrap_or_else(|trouble| Err(call_failed(&trouble)));
-            let told = Box::new(move |shape: &ResponseOptions| answer::history(&edits, most, shape));
-            ToolOutcome { options: shape, question: None, reply: told, is_short: false }
+            let edits = edits.await.unwrap_or_else(|error| Err(call_failed(&error)));
+            let reply = Box::new(move |options: &ResponseOptions| answer::history(&edits, most, options));
+            ToolOutcome { options, question: None, reply, is_short: false }
         }
     }
 }
 
 /// Merges the options that a tool sets with those of the call.
-fn merge_options(shape: ResponseOptions, wanted: ResponseOptions) -> ResponseOptions {
-    let ResponseOptions { forms, path, entity, offers, .. } = shape;
+fn merge_options(options: ResponseOptions, wanted: ResponseOptions) -> ResponseOptions {
+    let ResponseOptions { forms, path, entity, offers, .. } = options;
     ResponseOptions { forms, path, entity, offers, ..wanted }
 }
 
 async fn edit(
-    asked: tools::EditCall,
-    shape: ResponseOptions,
-    desk: &CallContext,
+    call: tools::EditCall,
+    options: ResponseOptions,
+    call_context: &CallContext,
     context: &Context,
 ) -> ToolOutcome {
-    let tools::EditCall { request, options: wanted } = asked;
-    let shape = merge_options(shape, wanted);
+    let tools::EditCall { request, options: wanted } = call;
+    let options = merge_options(options, wanted);
     let mut edited =
-        write(desk, context, |workspace, watch| async move { workspace.edit(request, watch).await }).await;
+        write(call_context, context, |workspace, watch| async move { workspace.edit(request, watch).await })
+            .await;
     let question = take_confirmation(&mut edited);
-    let edited = edited.map_err(|refusal| shape.profile.rename_error_fields(refusal));
+    let edited = edited.map_err(|refusal| options.profile.rename_error_fields(refusal));
     let is_short = edited.as_ref().is_ok_and(|report| report.size() < SHORT_TEXT_BYTES);
     ToolOutcome {
-        options: shape,
+        options,
         question,
-        reply: Box::new(move |shape| answer::render(&edited, shape)),
+        reply: Box::new(move |options| answer::render(&edited, options)),
         is_short,
     }
 }
 
 async fn edit_all(
     all: BatchCall,
-    shape: ResponseOptions,
-    desk: &CallContext,
+    options: ResponseOptions,
+    call_context: &CallContext,
     context: &Context,
 ) -> ToolOutcome {
     let BatchCall { requests, paths, options: wanted } = all;
-    let shape = ResponseOptions { forms: shape.forms, offers: shape.offers, ..wanted };
+    let options = ResponseOptions { forms: options.forms, offers: options.offers, ..wanted };
     let mut edited =
-        write(desk, context, |workspace, watch| async move { workspace.edit_all(requests, watch).await })
-            .await;
+        write(
+            call_context,
+            context,
+            |workspace, watch| async move { workspace.edit_all(requests, watch).await },
+        )
+        .await;
     let question = take_confirmation(&mut edited);
     ToolOutcome {
-        options: shape,
+        options,
         question,
-        reply: Box::new(move |shape| answer::batch(&edited, &paths, shape)),
+        reply: Box::new(move |options| answer::batch(&edited, &paths, options)),
         is_short: false,
     }
 }
@@ -155,24 +158,24 @@ async fn edit_all(
 /// Undoes or redoes an edit.
 async fn revert(
     revert: UndoRequest,
-    shape: ResponseOptions,
-    desk: &CallContext,
+    options: ResponseOptions,
+    call_context: &CallContext,
     context: &Context,
 ) -> ToolOutcome {
-    let turned = write(desk, context, |workspace, watch| async move {
+    let reverted = write(call_context, context, |workspace, watch| async move {
         Ok(revert::revert(&workspace, revert, watch).await)
     });
-    match turned.await {
-        Ok((mut reports, turned)) => {
+    match reverted.await {
+        Ok((mut reports, reverted)) => {
             let question = take_confirmation(&mut reports);
-            let told =
-                Box::new(move |shape: &ResponseOptions| answer::render_revert(&reports, turned, shape));
-            ToolOutcome { options: shape, question, reply: told, is_short: false }
+            let reply =
+                Box::new(move |options: &ResponseOptions| answer::render_revert(&reports, reverted, options));
+            ToolOutcome { options, question, reply, is_short: false }
         }
         Err(refusal) => ToolOutcome {
-            options: shape,
+            options,
             question: None,
-            reply: Box::new(move |shape| answer::render_error(&refusal, shape)),
+            reply: Box::new(move |options| answer::render_error(&refusal, options)),
             is_short: false,
         },
     }
@@ -185,25 +188,25 @@ fn take_confirmation<T>(done: &mut Result<T, Error>) -> Option<Box<Confirmation>
 
 /// Runs an operation that may write.
 async fn write<T, F>(
-    desk: &CallContext,
+    call_context: &CallContext,
     context: &Context,
-    deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
+    operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<T, Error>
 where
     T: Edited + Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
-    let done = watched(desk, context, deed).await;
-    let done = done.unwrap_or_else(|trouble| Err(call_failed(&trouble).with_unknown_disk()));
-    desk.metrics.edited(&done);
+    let done = watched(call_context, context, operation).await;
+    let done = done.unwrap_or_else(|error| Err(call_failed(&error).with_unknown_disk()));
+    call_context.metrics.edited(&done);
     done
 }
 
 /// Runs an operation with a watch until it is done.
 async fn watched<T, F>(
-    desk: &CallContext,
+    call_context: &CallContext,
     context: &Context,
-    deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
+    operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<Result<T, Error>, JoinError>
 where
     T: Send + 'static,
@@ -212,10 +215,11 @@ where
     let ended = context.ct.child_token();
     let (watch, progress) = watch(context, ended.clone());
     // A separate task: this one answers even if it panics.
-    let deed = tokio::spawn(deed(Arc::clone(&desk.workspace), desk.metrics.timing(watch)));
+    let operation =
+        tokio::spawn(operation(Arc::clone(&call_context.workspace), call_context.metrics.timing(watch)));
     let (done, ()) = tokio::select! {
-        both = async { tokio::join!(deed, progress.send_all()) } => both,
-        never = cancel_after_stop(ended, desk.stop.clone()) => match never {},
+        both = async { tokio::join!(operation, progress.send_all()) } => both,
+        never = cancel_after_stop(ended, call_context.stop.clone()) => match never {},
     };
     done
 }
@@ -231,6 +235,6 @@ async fn cancel_after_stop(call: CancellationToken, stop: CancellationToken) -> 
     std::future::pending().await
 }
 
-fn call_failed(trouble: &JoinError) -> Error {
-    Error::new(Code::Internal, format!("the call stopped early: {trouble}"))
+fn call_failed(error: &JoinError) -> Error {
+    Error::new(Code::Internal, format!("the call stopped early: {error}"))
 }

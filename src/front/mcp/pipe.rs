@@ -218,17 +218,17 @@ mod tests {
             format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{arguments}}}\n");
         let sent = large + &ping(2) + &cancel(1);
         tokio::spawn(async move { client.write_all(sent.as_bytes()).await });
-        let mut seen = Vec::new();
+        let mut answers = Vec::new();
         while let Some(message) = pipe.receive().await {
             match message {
                 JsonRpcMessage::Request(request) => {
-                    seen.push(request.id.to_string());
+                    answers.push(request.id.to_string());
                     pipe.send(answer(2)).await.unwrap();
                 }
-                JsonRpcMessage::Notification(_) => seen.push("cancel".into()),
+                JsonRpcMessage::Notification(_) => answers.push("cancel".into()),
                 JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
             }
         }
-        assert_eq!(seen, ["2", "1", "cancel"]);
+        assert_eq!(answers, ["2", "1", "cancel"]);
     }
 }

@@ -47,8 +47,8 @@ impl ProgressSender {
             let (done, total) = (done as f64, total as f64);
             let step =
                 ProgressNotificationParam::new(token.clone(), done).with_total(total).with_message(gate);
-            if let Err(trouble) = self.peer.notify_progress(step).await {
-                tracing::debug!(%trouble, "progress could not be sent");
+            if let Err(error) = self.peer.notify_progress(step).await {
+                tracing::debug!(%error, "progress could not be sent");
             }
         }
     }

@@ -68,8 +68,8 @@ impl MessageReader {
                 Ok(Some(InputLine::Line(line, id))) => self.parse_large(line, id).await,
                 Ok(Some(InputLine::TooLong(id))) => self.pass(too_long(id)).await,
                 Ok(None) => return,
-                Err(trouble) => {
-                    tracing::error!(%trouble, "cannot read from the client");
+                Err(error) => {
+                    tracing::error!(%error, "cannot read from the client");
                     return;
                 }
             };
@@ -107,8 +107,8 @@ impl MessageReader {
                 Ok(heard @ (ParsedMessage::Invalid(..) | ParsedMessage::UnknownNotification)) => {
                     reader.pass(heard).await
                 }
-                Err(trouble) => {
-                    tracing::error!(%trouble, "a message could not be parsed");
+                Err(error) => {
+                    tracing::error!(%error, "a message could not be parsed");
                     None
                 }
             };
@@ -127,27 +127,27 @@ pub(in crate::front) fn parse_message(message: &[u8]) -> ParsedMessage {
 
 fn parse(line: &[u8], id: Option<RequestId>) -> ParsedMessage {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    let trouble = match serde_json::from_slice(line) {
+    let error = match serde_json::from_slice(line) {
         Ok(message) => return ParsedMessage::Message(Box::new(message)),
-        Err(trouble) => trouble,
+        Err(error) => error,
     };
-    tracing::debug!(%trouble, "a message was not understood");
-    match (trouble.classify(), serde_json::from_slice(line)) {
+    tracing::debug!(%error, "a message was not understood");
+    match (error.classify(), serde_json::from_slice(line)) {
         (Category::Data, Ok(MessageKind { method: Some(_), id: None })) => ParsedMessage::UnknownNotification,
         (Category::Data, _) => {
-            ParsedMessage::Invalid(ErrorData::invalid_request(invalid(line, &trouble), None), id)
+            ParsedMessage::Invalid(ErrorData::invalid_request(invalid(line, &error), None), id)
         }
         (Category::Syntax | Category::Eof | Category::Io, _) => ParsedMessage::Invalid(
-            ErrorData::parse_error(format!("the message is not JSON: {trouble}"), None),
+            ErrorData::parse_error(format!("the message is not JSON: {error}"), None),
             id,
         ),
     }
 }
 
-fn invalid(line: &[u8], trouble: &serde_json::Error) -> String {
+fn invalid(line: &[u8], error: &serde_json::Error) -> String {
     match line.trim_ascii_start().first() {
         Some(b'[') => "batches are not supported; send each message by itself".to_owned(),
-        Some(_) | None => format!("the message is not a JSON-RPC request: {trouble}"),
+        Some(_) | None => format!("the message is not a JSON-RPC request: {error}"),
     }
 }
 

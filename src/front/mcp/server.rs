@@ -25,9 +25,9 @@ use crate::front::toolset::{Selection, Toolset, WriteAccess};
 /// Returns the instructions for the agent, limited to the offered tools.
 pub(super) fn instructions(selection: &Selection, access: WriteAccess) -> String {
     let offered = |name: &str| selection.tools(access).any(|tool| tool.name == name);
-    let said = TOOL_INSTRUCTIONS.iter().filter(|(name, _)| offered(name)).map(|(_, said)| *said);
+    let texts = TOOL_INSTRUCTIONS.iter().filter(|(name, _)| offered(name)).map(|(_, text)| *text);
     let writes = selection.tools(access).any(|tool| tool.effect == Effect::Changes);
-    said.chain(writes.then_some(EDIT_INSTRUCTIONS)).collect::<Vec<_>>().join(" ")
+    texts.chain(writes.then_some(EDIT_INSTRUCTIONS)).collect::<Vec<_>>().join(" ")
 }
 
 /// The instructions for each tool, in the order of an agent's work.
@@ -67,7 +67,7 @@ impl Server {
         workspace: Arc<Workspace>,
         selection: &Selection,
         access: WriteAccess,
-        manners: ServerOptions,
+        options: ServerOptions,
         stop: CancellationToken,
     ) -> Server {
         let tool_router = selection
@@ -80,7 +80,7 @@ impl Server {
             instructions: instructions(selection, access).into(),
             call_context: CallContext {
                 workspace,
-                options: manners,
+                options,
                 read_tool: reader,
                 stop,
                 seal: Seal::new(),
@@ -96,10 +96,10 @@ impl Server {
     pub(in crate::front) fn with_caller(
         mut self,
         caller: Caller,
-        ear: Arc<dyn super::MetricsSink>,
+        sink: Arc<dyn super::MetricsSink>,
     ) -> Server {
         self.call_context.caller = caller;
-        self.call_context.metrics.sink = Some(ear);
+        self.call_context.metrics.sink = Some(sink);
         self
     }
 
@@ -198,10 +198,10 @@ fn route(tool: &'static Tool, selection: &Selection) -> ToolRoute<Server> {
         let ToolCallContext { service, request_context, arguments, input_responses, request_state, .. } =
             context;
         let returned = ReturnedInput { responses: input_responses, state: request_state };
-        let desk = service.call_context.clone();
+        let call_context = service.call_context.clone();
         Box::pin(async move {
             let arguments = arguments.unwrap_or_default();
-            Ok(call(tool, desk, arguments, returned, request_context).await)
+            Ok(call(tool, call_context, arguments, returned, request_context).await)
         })
     })
 }

@@ -180,7 +180,7 @@ async fn what_a_revision_does_not_have_any_more_is_unknown_in_it() {
 
 #[tokio::test]
 async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
-    for (policy, arguments, asked) in [
+    for (policy, arguments, wanted) in [
         (
             "quality_gates: {}\n",
             json!({"target_file": "a", "edit_instruction": "x"}),
@@ -200,13 +200,13 @@ async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
         let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
         client.send(call.to_string()).await;
         let question = client.read().await;
-        assert_eq!(question["method"], asked, "{question}");
+        assert_eq!(question["method"], wanted, "{question}");
         let cancelled =
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
         client.send(cancelled.to_string()).await;
-        let told = client.read().await;
-        let seen = (&told["method"], &told["params"]["requestId"]);
-        assert_eq!(seen, (&json!("notifications/cancelled"), &question["id"]), "{told}");
+        let notification = client.read().await;
+        let received = (&notification["method"], &notification["params"]["requestId"]);
+        assert_eq!(received, (&json!("notifications/cancelled"), &question["id"]), "{notification}");
         assert_eq!(std::fs::read_to_string(client.root.path().join("a")).unwrap(), "1\n");
     }
 }

@@ -102,32 +102,32 @@ impl WireType {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: AiEditCode = arguments::read(&SCHEMA, arguments)?;
-    let limit = asked.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit);
-    let shape = ResponseOptions { limit, profile: PROFILE, ..ResponseOptions::default() };
+    let input: AiEditCode = arguments::read(&SCHEMA, arguments)?;
+    let limit = input.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit);
+    let options = ResponseOptions { limit, profile: PROFILE, ..ResponseOptions::default() };
     let fields = InstructionFields {
-        instruction: asked.edit_instruction,
-        start_line: asked.start_line,
-        end_line: asked.end_line,
-        code: asked.code_block,
-        edit_type: asked.edit_type.map(WireType::into_edit_type),
+        instruction: input.edit_instruction,
+        start_line: input.start_line,
+        end_line: input.end_line,
+        code: input.code_block,
+        edit_type: input.edit_type.map(WireType::into_edit_type),
     };
     let instructed = fields.parse()?;
     let request = |edit| Request {
-        target: Target::File(asked.target_file),
+        target: Target::File(input.target_file),
         edit,
-        mode: asked.mode.map(WireMode::into_mode).unwrap_or_default(),
-        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        mode: input.mode.map(WireMode::into_mode).unwrap_or_default(),
+        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
         author: Author::default(),
     };
     Ok(match instructed {
         ParsedInstruction::Complete(edit) => {
-            ToolRequest::Edit(Box::new(EditCall { request: request(edit), options: shape }))
+            ToolRequest::Edit(Box::new(EditCall { request: request(edit), options }))
         }
         ParsedInstruction::NeedsCode(instruction) => {
             let request = request(InsertPoint::edit(instruction.insert_point, CODE_PLACEHOLDER.to_owned()));
-            ToolRequest::Unwritten(Box::new(UnwrittenEdit { request, instruction, options: shape }))
+            ToolRequest::Unwritten(Box::new(UnwrittenEdit { request, instruction, options }))
         }
     })
 }
@@ -225,22 +225,22 @@ mod tests {
 
     #[test]
     fn a_failure_has_one_of_four_codes_and_the_precise_one() {
-        let shape =
+        let options =
             ResponseOptions { path: Some("a.py".into()), profile: PROFILE, ..ResponseOptions::default() };
         for code in Code::ALL {
-            let answer = render_error(&Error::new(*code, "m"), &shape);
-            let (seen, text) = (&answer.json, &answer.text);
-            assert_eq!((&seen["status"], &seen["success"]), (&json!("failure"), &json!(false)));
-            assert_eq!((&seen["error"], &seen["file_path"]), (&seen["message"], &json!("a.py")));
-            assert_eq!((&seen["detail"], &seen["outcome"]), (&json!(code.name()), &json!("refused")));
+            let answer = render_error(&Error::new(*code, "m"), &options);
+            let (json, text) = (&answer.json, &answer.text);
+            assert_eq!((&json["status"], &json["success"]), (&json!("failure"), &json!(false)));
+            assert_eq!((&json["error"], &json["file_path"]), (&json["message"], &json!("a.py")));
+            assert_eq!((&json["detail"], &json["outcome"]), (&json!(code.name()), &json!("refused")));
             let few = ["FILE_NOT_FOUND", "PERMISSION_DENIED", "EDIT_CONFLICT", "INVALID_INPUT"];
-            let wire = seen["code"].as_str().unwrap();
-            assert!(few.contains(&wire) && text.contains(wire) && text.contains(code.name()), "{seen}");
+            let wire = json["code"].as_str().unwrap();
+            assert!(few.contains(&wire) && text.contains(wire) && text.contains(code.name()), "{json}");
         }
-        let said = |code: Code| map_code(code).name();
-        assert_eq!(said(Code::NotConfirmed), "PERMISSION_DENIED");
-        assert_eq!(said(Code::LockTimeout), "EDIT_CONFLICT");
-        assert_eq!(said(Code::GateRefused), "INVALID_INPUT");
-        assert_eq!(said(Code::CodeBlockRequired), "INVALID_INPUT");
+        let wire_code = |code: Code| map_code(code).name();
+        assert_eq!(wire_code(Code::NotConfirmed), "PERMISSION_DENIED");
+        assert_eq!(wire_code(Code::LockTimeout), "EDIT_CONFLICT");
+        assert_eq!(wire_code(Code::GateRefused), "INVALID_INPUT");
+        assert_eq!(wire_code(Code::CodeBlockRequired), "INVALID_INPUT");
     }
 }

@@ -60,11 +60,11 @@ mod tests {
 
     #[test]
     fn it_asks_for_a_look() {
-        let asked =
+        let parsed =
             parse(rmcp::object!({"target_file": "a.py", "symbol": "A.f", "query": " ", "max_tokens": 500}));
-        let ToolRequest::Read(ReadRequest::Context(look)) = asked.unwrap() else { panic!() };
+        let ToolRequest::Read(ReadRequest::Context(request)) = parsed.unwrap() else { panic!() };
         let target = Some(Target::File("a.py".into()));
-        assert_eq!(look, ContextRequest { target, query: None, symbol: Some("A.f".into()), tokens: 500 });
+        assert_eq!(request, ContextRequest { target, query: None, symbol: Some("A.f".into()), tokens: 500 });
         for tokens in [99, 50_001] {
             let refused = parse(rmcp::object!({"max_tokens": tokens})).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("max_tokens")));

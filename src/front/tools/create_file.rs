@@ -59,12 +59,12 @@ mod tests {
 
     #[test]
     fn it_asks_for_a_file_that_is_not_there() {
-        let asked = parse(rmcp::object!({"path": "a/b", "content": ""})).unwrap();
-        let ToolRequest::Edit(asked) = asked else { panic!("{asked:?}") };
-        let asked = asked.request;
-        assert_eq!(asked.edit, Edit::Content(String::new()));
-        assert_eq!(asked.expect, Expect::Absent);
-        assert_eq!(asked.target.display_path(), "a/b");
+        let request = parse(rmcp::object!({"path": "a/b", "content": ""})).unwrap();
+        let ToolRequest::Edit(request) = request else { panic!("{request:?}") };
+        let request = request.request;
+        assert_eq!(request.edit, Edit::Content(String::new()));
+        assert_eq!(request.expect, Expect::Absent);
+        assert_eq!(request.target.display_path(), "a/b");
     }
 
     #[test]

@@ -49,24 +49,24 @@ struct DeleteContent {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: DeleteContent = arguments::read(&SCHEMA, arguments)?;
-    let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
+    let input: DeleteContent = arguments::read(&SCHEMA, arguments)?;
+    let entity = entity::fields(input.entity_type, input.app_id, input.organization_id);
     let request = Request {
-        target: entity.into_target(asked.path)?,
+        target: entity.into_target(input.path)?,
         edit: Edit::Remove,
         mode: Mode::Strict,
-        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    let shape =
+    let options =
         ResponseOptions { profile: PROFILE, diff: DiffDisplay::Omitted, ..ResponseOptions::default() };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, options: shape })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, options })))
 }
 
-fn rejection_message(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
+fn rejection_message(refusal: &Error, options: &ResponseOptions) -> Option<String> {
     match refusal.code {
-        Code::FileNotFound => Some(format!("{} not found: {}", shape.noun(), shape.target())),
+        Code::FileNotFound => Some(format!("{} not found: {}", options.noun(), options.target())),
         _ => None,
     }
 }

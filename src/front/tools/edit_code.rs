@@ -103,19 +103,19 @@ fn parse(mut arguments: JsonObject) -> Result<ToolRequest, Error> {
     if arguments.get("strategy").and_then(Value::as_str) == Some(OLD_NAME) {
         arguments.insert("strategy".to_owned(), "single_match".into());
     }
-    let asked: EditCode = arguments::read(&SCHEMA, arguments)?;
-    let voice = match asked.strategy.unwrap_or_default() {
+    let input: EditCode = arguments::read(&SCHEMA, arguments)?;
+    let profile = match input.strategy.unwrap_or_default() {
         Strategy::SingleMatch => PROFILE,
         Strategy::ReplaceAll => ToolProfile { success_message: replaced_all, ..PROFILE },
         Strategy::OverwriteFile => ToolProfile { success_message: |_| None, ..PROFILE },
     };
-    let expect = asked.expected_version.clone().map_or(Expect::Anything, Expect::Version);
-    let mode = asked.mode.map(WireMode::into_mode).unwrap_or_default();
-    let target = Target::File(asked.file_path.clone());
-    let scrutiny = GateOptions { validate: asked.validate_command.clone(), step: true };
+    let expect = input.expected_version.clone().map_or(Expect::Anything, Expect::Version);
+    let mode = input.mode.map(WireMode::into_mode).unwrap_or_default();
+    let target = Target::File(input.file_path.clone());
+    let scrutiny = GateOptions { validate: input.validate_command.clone(), step: true };
     let request = Request {
         target,
-        edit: asked.edit()?,
+        edit: input.edit()?,
         mode,
         expect,
         gate_options: scrutiny,
@@ -123,13 +123,13 @@ fn parse(mut arguments: JsonObject) -> Result<ToolRequest, Error> {
     };
     Ok(ToolRequest::Edit(Box::new(EditCall {
         request,
-        options: ResponseOptions { profile: voice, ..ResponseOptions::default() },
+        options: ResponseOptions { profile, ..ResponseOptions::default() },
     })))
 }
 
 impl EditCode {
     fn edit(self) -> Result<Edit, Error> {
-        let aim = match self.strategy.unwrap_or_default() {
+        let occurrences = match self.strategy.unwrap_or_default() {
             Strategy::SingleMatch => Occurrences::Block,
             Strategy::ReplaceAll => Occurrences::EveryBlock,
             Strategy::OverwriteFile => return Ok(Edit::Content(self.new_content)),
@@ -141,7 +141,7 @@ impl EditCode {
         let fields = BlockFields {
             search,
             replace: self.new_content,
-            occurrences: aim,
+            occurrences,
             tolerance: Some(ToleranceFields {
                 threshold: self.threshold.unwrap_or(THRESHOLD),
                 any_line: self.similar.is_some(),
@@ -157,8 +157,8 @@ impl EditCode {
 
 fn replaced_block(report: &Report) -> Option<String> {
     let first = report.places.first().map(|place| place.line);
-    let line = report.match_info.map(|receipt| receipt.line).or(first)?;
-    let score = report.match_info.map_or(Score::IDENTICAL, |receipt| receipt.score);
+    let line = report.match_info.map(|match_info| match_info.line).or(first)?;
+    let score = report.match_info.map_or(Score::IDENTICAL, |match_info| match_info.score);
     Some(format!("Replaced block at line {line} (Match Score: {}%)", score.percent()))
 }
 
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn each_strategy_becomes_its_edit() {
-        for (strategy, aim) in [
+        for (strategy, occurrences) in [
             (json!(null), Occurrences::Block),
             (json!("single_match"), Occurrences::Block),
             (json!("replace_block"), Occurrences::Block),
@@ -218,7 +218,7 @@ mod tests {
         ] {
             assert_eq!(
                 search(json!({"search_context": "x", "strategy": strategy})).occurrences,
-                aim,
+                occurrences,
                 "{strategy}"
             );
         }
@@ -235,17 +235,17 @@ mod tests {
 
     #[test]
     fn where_and_how_to_look_is_read() {
-        let seen =
+        let found =
             search(json!({"search_context": "x", "threshold": 1, "start_line": 3, "expected_version": "0"}));
-        assert_eq!(seen.lines, Some(LineWindow { start: 3, end: LineWindow::OPEN }));
+        assert_eq!(found.lines, Some(LineWindow { start: 3, end: LineWindow::OPEN }));
         assert_eq!(
-            seen.tolerance,
+            found.tolerance,
             MatchTolerance::Similar { threshold: Score::IDENTICAL, typos: TypoPolicy::Certain }
         );
-        assert_eq!(seen.on_duplicate, OnDuplicate::InsertAgain);
-        let seen = search(json!({"search_context": "x", "within": "C.m", "similar": "any"}));
+        assert_eq!(found.on_duplicate, OnDuplicate::InsertAgain);
+        let found = search(json!({"search_context": "x", "within": "C.m", "similar": "any"}));
         let threshold = Score::from_ratio(THRESHOLD).unwrap();
-        assert_eq!(seen.tolerance, MatchTolerance::Similar { threshold, typos: TypoPolicy::Any });
+        assert_eq!(found.tolerance, MatchTolerance::Similar { threshold, typos: TypoPolicy::Any });
     }
 
     #[test]
@@ -265,16 +265,17 @@ mod tests {
                 "validate_command",
             ),
         ] {
-            let refused = parse_args(fields.clone()).map(|asked| asked.request).unwrap_err();
+            let refused = parse_args(fields.clone()).map(|call| call.request).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (code, Some(field)), "{fields}");
         }
     }
 
     #[test]
     fn a_refusal_is_worded_as_the_tool_words_it() {
-        let shape =
+        let options =
             ResponseOptions { path: Some("a.go".into()), profile: PROFILE, ..ResponseOptions::default() };
-        let said = |error: Error| render_error(&error, &shape).json["message"].as_str().unwrap().to_owned();
+        let rendered =
+            |error: Error| render_error(&error, &options).json["message"].as_str().unwrap().to_owned();
         let places: Vec<EvidenceLine> =
             [3, 9].map(|line| EvidenceLine { line, preview: "x".into(), symbol: None }).into();
         let best = Best {
@@ -295,7 +296,7 @@ mod tests {
             (ambiguous().with_place_count(12), "Ambiguous match. Found 12 occurrences at lines 3, 9, ..."),
             (Error::new(Code::AlreadyApplied, "m"), "m"),
         ] {
-            assert_eq!(said(error), format!("nothing was written: {message}"));
+            assert_eq!(rendered(error), format!("nothing was written: {message}"));
         }
     }
 }

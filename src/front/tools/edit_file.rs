@@ -60,22 +60,22 @@ struct EditFile {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: EditFile = arguments::read(&SCHEMA, arguments)?;
+    let input: EditFile = arguments::read(&SCHEMA, arguments)?;
     let fields = BlockFields {
-        search: asked.old_string,
-        replace: asked.new_string,
-        occurrences: if asked.replace_all { Occurrences::EveryBlock } else { Occurrences::Block },
+        search: input.old_string,
+        replace: input.new_string,
+        occurrences: if input.replace_all { Occurrences::EveryBlock } else { Occurrences::Block },
         tolerance: None,
         start_line: None,
         end_line: None,
-        within: asked.within,
-        versioned: asked.expected_version.is_some(),
+        within: input.within,
+        versioned: input.expected_version.is_some(),
     };
     let request = Request {
-        target: Target::File(asked.file_path),
+        target: Target::File(input.file_path),
         edit: fields.into_edit().map_err(|refusal| PROFILE.rename_error_fields(refusal))?,
-        mode: asked.mode.map(WireMode::into_mode).unwrap_or_default(),
-        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        mode: input.mode.map(WireMode::into_mode).unwrap_or_default(),
+        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
         author: Author::default(),
     };
@@ -90,11 +90,11 @@ fn success_message(report: &Report) -> Option<String> {
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn rejection_message(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
+fn rejection_message(refusal: &Error, options: &ResponseOptions) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
-    let path = shape.target();
+    let path = options.target();
     match refusal.code {
         Code::MatchNotFound => Some(format!("old_string not found in {path}")),
         Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", refusal.place_count())),
@@ -164,9 +164,10 @@ mod tests {
 
     #[test]
     fn a_refusal_is_worded_as_the_tool_words_it() {
-        let shape =
+        let options =
             ResponseOptions { path: Some("app.py".into()), profile: PROFILE, ..ResponseOptions::default() };
-        let said = |error: Error| render_error(&error, &shape).json["message"].as_str().unwrap().to_owned();
+        let rendered =
+            |error: Error| render_error(&error, &options).json["message"].as_str().unwrap().to_owned();
         let place = EvidenceLine { line: 1, preview: "x".into(), symbol: None };
         for (error, message) in [
             (Error::new(Code::MatchNotFound, "m"), "old_string not found in app.py"),
@@ -180,7 +181,7 @@ mod tests {
             ),
             (Error::new(Code::EditConflict, "m"), "m"),
         ] {
-            assert_eq!(said(error), format!("nothing was written: {message}"));
+            assert_eq!(rendered(error), format!("nothing was written: {message}"));
         }
     }
 }

@@ -73,8 +73,8 @@ impl JsonSchema for FileEditArgs {
 ///
 /// Errors: those of the fields, with a path such as `edits[2].line_edits[0].end_line`.
 pub fn parse(arguments: JsonObject) -> Result<BatchCall, Error> {
-    let asked: EditFiles = arguments::read(&SCHEMA, arguments)?;
-    let message = match asked.edits.len() {
+    let input: EditFiles = arguments::read(&SCHEMA, arguments)?;
+    let message = match input.edits.len() {
         0 => Some("`edits` is an empty list".to_owned()),
         1..=MAX_EDITS => None,
         length => Some(format!("`edits` has {length} entries, more than the {MAX_EDITS} of one call")),
@@ -82,22 +82,22 @@ pub fn parse(arguments: JsonObject) -> Result<BatchCall, Error> {
     if let Some(message) = message {
         return Err(Error::new(Code::InvalidInput, message).field("edits"));
     }
-    let shape = ResponseOptions {
-        limit: asked
+    let options = ResponseOptions {
+        limit: input
             .max_bytes
             .map(safe_edit_file::limit)
             .transpose()?
             .unwrap_or(ResponseOptions::default().limit),
-        diff: if asked.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
+        diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
         ..ResponseOptions::default()
     };
-    let mode = asked.mode.map(WireMode::into_mode).unwrap_or_default();
+    let mode = input.mode.map(WireMode::into_mode).unwrap_or_default();
     let raise = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
         let one = safe_edit_file::parse(entry).map_err(|refusal| in_entry(at, refusal))?;
         Ok(Request { mode, ..one.request })
     };
-    let requests: Vec<Request> = asked.edits.into_iter().enumerate().map(raise).collect::<Result<_, _>>()?;
-    Ok(BatchCall { paths: requests.iter().map(path).collect(), requests, options: shape })
+    let requests: Vec<Request> = input.edits.into_iter().enumerate().map(raise).collect::<Result<_, _>>()?;
+    Ok(BatchCall { paths: requests.iter().map(path).collect(), requests, options })
 }
 
 /// Prefixes the field of a rejection with the index of its entry.

@@ -64,8 +64,8 @@ mod tests {
             panic!()
         };
         assert_eq!(target.display_path(), "a");
-        let stray = json!({"path": "a", "entity_type": "file", "app_id": "1"});
-        let refused = parse(stray.as_object().cloned().unwrap()).unwrap_err();
+        let arguments = json!({"path": "a", "entity_type": "file", "app_id": "1"});
+        let refused = parse(arguments.as_object().cloned().unwrap()).unwrap_err();
         assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("app_id")));
     }
 }

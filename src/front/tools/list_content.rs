@@ -45,8 +45,8 @@ struct ListContent {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: ListContent = arguments::read(&SCHEMA, arguments)?;
-    let ListContent { path_prefix, max_results, entity_type, app_id, organization_id } = asked;
+    let input: ListContent = arguments::read(&SCHEMA, arguments)?;
+    let ListContent { path_prefix, max_results, entity_type, app_id, organization_id } = input;
     let scope = fields(entity_type, app_id, organization_id);
     ListFields { path_prefix, scope, max_results }
         .into_request()
@@ -65,7 +65,7 @@ mod tests {
         let most = |value: serde_json::Value| match parse(
             json!({"max_results": value}).as_object().cloned().unwrap(),
         ) {
-            Ok(ToolRequest::Read(ReadRequest::List(look))) => Ok(look.max_entries),
+            Ok(ToolRequest::Read(ReadRequest::List(request))) => Ok(request.max_entries),
             Ok(other) => panic!("{other:?}"),
             Err(refusal) => Err((refusal.code, refusal.field)),
         };

@@ -50,8 +50,8 @@ struct ListEdits {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: ListEdits = arguments::read(&SCHEMA, arguments)?;
-    let ListEdits { path, max_results, entity_type, app_id, organization_id } = asked;
+    let input: ListEdits = arguments::read(&SCHEMA, arguments)?;
+    let ListEdits { path, max_results, entity_type, app_id, organization_id } = input;
     let of = target(path, fields(entity_type, app_id, organization_id))?;
     let (default, most) = RESULT_LIMITS;
     let given = max_results.unwrap_or(default);

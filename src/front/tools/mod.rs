@@ -121,9 +121,9 @@ impl ToolRequest {
     /// Returns the single target of the request, if it names one.
     pub fn target(&self) -> Option<&Target> {
         match self {
-            ToolRequest::Edit(asked) => Some(&asked.request.target),
+            ToolRequest::Edit(call) => Some(&call.request.target),
             ToolRequest::Unwritten(unwritten) => Some(&unwritten.request.target),
-            ToolRequest::Read(ReadRequest::Lines(look)) => Some(&look.target),
+            ToolRequest::Read(ReadRequest::Lines(lines)) => Some(&lines.target),
             ToolRequest::Read(ReadRequest::Whole(target)) => Some(target),
             ToolRequest::Revert(UndoRequest { target: of, .. })
             | ToolRequest::History(HistoryRequest { target: of, .. }) => of.as_ref(),
@@ -138,7 +138,7 @@ impl ToolRequest {
     #[must_use]
     pub fn with_author(mut self, author: &Author) -> ToolRequest {
         match &mut self {
-            ToolRequest::Edit(asked) => asked.request.author.clone_from(author),
+            ToolRequest::Edit(call) => call.request.author.clone_from(author),
             ToolRequest::Unwritten(unwritten) => unwritten.request.author.clone_from(author),
             ToolRequest::Batch(all) => {
                 all.requests.iter_mut().for_each(|request| request.author.clone_from(author));
@@ -213,7 +213,7 @@ impl ToolRequest {
     /// Returns the edit of a test request.
     fn into_edit(self) -> EditCall {
         match self {
-            ToolRequest::Edit(asked) => *asked,
+            ToolRequest::Edit(call) => *call,
             other => panic!("{other:?}"),
         }
     }

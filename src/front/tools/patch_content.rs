@@ -60,41 +60,41 @@ struct PatchContent {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: PatchContent = arguments::read(&SCHEMA, arguments)?;
-    if asked.old_string.is_empty() {
+    let input: PatchContent = arguments::read(&SCHEMA, arguments)?;
+    if input.old_string.is_empty() {
         return Err(Error::new(Code::InvalidInput, "old_string is required").field("old_string"));
     }
-    let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
-    let lines = asked.old_string.lines().count().max(asked.new_string.lines().count());
+    let entity = entity::fields(input.entity_type, input.app_id, input.organization_id);
+    let lines = input.old_string.lines().count().max(input.new_string.lines().count());
     let fields = BlockFields {
-        search: asked.old_string,
-        replace: asked.new_string,
+        search: input.old_string,
+        replace: input.new_string,
         occurrences: Occurrences::Block,
         tolerance: None,
         start_line: None,
         end_line: None,
-        within: asked.within,
-        versioned: asked.expected_version.is_some(),
+        within: input.within,
+        versioned: input.expected_version.is_some(),
     };
-    let shape =
+    let options =
         ResponseOptions { profile: PROFILE, quoted_line_count: Some(lines), ..ResponseOptions::default() };
     let request = Request {
-        target: entity.into_target(asked.path)?,
+        target: entity.into_target(input.path)?,
         edit: fields.into_edit().map_err(|refusal| PROFILE.rename_error_fields(refusal))?,
         mode: Mode::Strict,
-        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, options: shape })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, options })))
 }
 
-fn rejection_message(refusal: &Error, shape: &ResponseOptions) -> Option<String> {
+fn rejection_message(refusal: &Error, options: &ResponseOptions) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
     match refusal.code {
-        Code::MatchNotFound => Some(format!("old_string not found in {}", shape.target())),
+        Code::MatchNotFound => Some(format!("old_string not found in {}", options.target())),
         Code::AmbiguousMatch => Some(format!(
             "old_string matches {} locations. Include more context to make it unique.",
             refusal.place_count()
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_field() {
-        for (more, field, said) in [
+        for (more, field, message) in [
             (json!({"old_string": ""}), "old_string", "old_string is required"),
             (json!({"old_string": " \n"}), "old_string", "blank"),
             (json!({"app_id": "1"}), "app_id", "only for entity_type app_file"),
@@ -141,15 +141,15 @@ mod tests {
         ] {
             let refused = parse_args(&more).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
-            assert!(refused.message.contains(said), "{}", refused.message);
+            assert!(refused.message.contains(message), "{}", refused.message);
         }
     }
 
     #[test]
     fn a_refusal_has_its_words_alone_beside_the_message() {
-        let shape =
+        let options =
             ResponseOptions { path: Some("m.py".into()), profile: PROFILE, ..ResponseOptions::default() };
-        for (error, said) in [
+        for (error, message) in [
             (
                 Error::new(Code::AmbiguousMatch, "m").with_place_count(3),
                 "old_string matches 3 locations. Include more context to make it unique.",
@@ -158,9 +158,9 @@ mod tests {
             (Error::new(Code::MatchNotFound, "no such symbol").field("within"), "no such symbol"),
             (Error::new(Code::EditConflict, "m"), "m"),
         ] {
-            let told = render_error(&error, &shape).json;
-            assert_eq!(told["error"], said);
-            assert_eq!(told["message"], format!("nothing was written: {said}"));
+            let json = render_error(&error, &options).json;
+            assert_eq!(json["error"], message);
+            assert_eq!(json["message"], format!("nothing was written: {message}"));
         }
     }
 }

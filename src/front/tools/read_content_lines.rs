@@ -48,8 +48,8 @@ struct ReadContentLines {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: ReadContentLines = arguments::read(&SCHEMA, arguments)?;
-    let ReadContentLines { path, start_line, end_line, entity_type, app_id, organization_id } = asked;
+    let input: ReadContentLines = arguments::read(&SCHEMA, arguments)?;
+    let ReadContentLines { path, start_line, end_line, entity_type, app_id, organization_id } = input;
     let scope = fields(entity_type, app_id, organization_id);
     LineFields { path, scope, start_line, end_line }
         .into_request()
@@ -65,12 +65,12 @@ mod tests {
 
     #[test]
     fn it_asks_for_a_look() {
-        let ToolRequest::Read(ReadRequest::Lines(look)) =
+        let ToolRequest::Read(ReadRequest::Lines(request)) =
             parse(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap()
         else {
             panic!()
         };
-        assert_eq!(look, LinesRequest { target: Target::File("a".into()), start_line: 40, end_line: 140 });
+        assert_eq!(request, LinesRequest { target: Target::File("a".into()), start_line: 40, end_line: 140 });
         let refused = parse(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
         assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
     }

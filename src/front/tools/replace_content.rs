@@ -55,18 +55,18 @@ struct ReplaceContent {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: ReplaceContent = arguments::read(&SCHEMA, arguments)?;
-    let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
-    let shape = ResponseOptions { profile: PROFILE, ..ResponseOptions::default() };
+    let input: ReplaceContent = arguments::read(&SCHEMA, arguments)?;
+    let entity = entity::fields(input.entity_type, input.app_id, input.organization_id);
+    let options = ResponseOptions { profile: PROFILE, ..ResponseOptions::default() };
     let request = Request {
-        target: entity.into_target(asked.path)?,
-        edit: Edit::Content(asked.content),
+        target: entity.into_target(input.path)?,
+        edit: Edit::Content(input.content),
         mode: Mode::Strict,
-        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(ToolRequest::Edit(Box::new(EditCall { request, options: shape })))
+    Ok(ToolRequest::Edit(Box::new(EditCall { request, options })))
 }
 
 #[cfg(test)]

@@ -134,34 +134,34 @@ pub(super) const fn default_true() -> bool {
 ///
 /// Errors: those of the fields, before any file is read.
 pub fn parse(arguments: JsonObject) -> Result<EditCall, Error> {
-    let asked: SafeEditFile = arguments::read(&SCHEMA, arguments)?;
-    let shape = ResponseOptions {
-        limit: asked.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit),
-        diff: if asked.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
+    let input: SafeEditFile = arguments::read(&SCHEMA, arguments)?;
+    let options = ResponseOptions {
+        limit: input.max_bytes.map(limit).transpose()?.unwrap_or(ResponseOptions::default().limit),
+        diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
         ..ResponseOptions::default()
     };
     let fields = Fields {
-        content: asked.content,
-        line_edits: asked.line_edits.map(|edits| edits.into_iter().map(LineEditFields::from).collect()),
-        insert_lines: asked.insert_lines.map(|inserts| inserts.into_iter().map(InsertFields::from).collect()),
-        search: asked.search,
-        replace: asked.replace,
-        regex: asked.regex,
-        search_count: asked.search_count,
-        search_flags: asked.search_flags.map(|SearchFlags(flags)| flags),
-        lines: asked.lines.map(|LineArg { start, end }| WindowFields { start, end }),
-        within: asked.within,
-        versioned: asked.expected_version.is_some(),
+        content: input.content,
+        line_edits: input.line_edits.map(|edits| edits.into_iter().map(LineEditFields::from).collect()),
+        insert_lines: input.insert_lines.map(|inserts| inserts.into_iter().map(InsertFields::from).collect()),
+        search: input.search,
+        replace: input.replace,
+        regex: input.regex,
+        search_count: input.search_count,
+        search_flags: input.search_flags.map(|SearchFlags(flags)| flags),
+        lines: input.lines.map(|LineArg { start, end }| WindowFields { start, end }),
+        within: input.within,
+        versioned: input.expected_version.is_some(),
     };
     let request = Request {
-        target: Target::File(asked.path),
+        target: Target::File(input.path),
         edit: fields.into_edit()?,
-        mode: asked.mode.map(WireMode::into_mode).unwrap_or_default(),
-        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        mode: input.mode.map(WireMode::into_mode).unwrap_or_default(),
+        expect: input.expected_version.map_or(Expect::Anything, Expect::Version),
         gate_options: GateOptions::default(),
         author: Author::default(),
     };
-    Ok(EditCall { request, options: shape })
+    Ok(EditCall { request, options })
 }
 
 pub(super) fn limit(bytes: i64) -> Result<usize, Error> {
@@ -216,21 +216,21 @@ mod tests {
         ] {
             let mut arguments = json!({"path": "a"});
             arguments.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
-            let asked = asked(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
-            assert_eq!(asked.request.edit.mode(), mode, "{fields}");
-            assert_eq!(asked.request.mode, Mode::Strict);
+            let call = asked(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
+            assert_eq!(call.request.edit.mode(), mode, "{fields}");
+            assert_eq!(call.request.mode, Mode::Strict);
         }
     }
 
     #[test]
     fn the_rest_of_the_request_is_read() {
-        let asked = asked(json!({"path": "a", "content": "x", "mode": "verify_only", "show_diff": false,
+        let call = asked(json!({"path": "a", "content": "x", "mode": "verify_only", "show_diff": false,
             "expected_version": "0123456789ab", "max_bytes": 2000}))
         .unwrap();
-        assert_eq!(asked.request.edit, Edit::Content("x".into()));
-        assert_eq!(asked.request.mode, Mode::VerifyOnly);
-        assert_eq!(asked.request.expect, Expect::Version("0123456789ab".into()));
-        assert_eq!((asked.options.limit, asked.options.diff), (2000, DiffDisplay::Omitted));
+        assert_eq!(call.request.edit, Edit::Content("x".into()));
+        assert_eq!(call.request.mode, Mode::VerifyOnly);
+        assert_eq!(call.request.expect, Expect::Version("0123456789ab".into()));
+        assert_eq!((call.options.limit, call.options.diff), (2000, DiffDisplay::Omitted));
     }
 
     #[test]

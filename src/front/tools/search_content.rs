@@ -54,9 +54,9 @@ struct SearchContent {
 }
 
 fn parse(arguments: JsonObject) -> Result<ToolRequest, Error> {
-    let asked: SearchContent = arguments::read(&SCHEMA, arguments)?;
-    let SearchContent { pattern, path, context_lines, max_results, hidden, multiline, .. } = asked;
-    let scope = fields(asked.entity_type, asked.app_id, asked.organization_id);
+    let input: SearchContent = arguments::read(&SCHEMA, arguments)?;
+    let SearchContent { pattern, path, context_lines, max_results, hidden, multiline, .. } = input;
+    let scope = fields(input.entity_type, input.app_id, input.organization_id);
     let (hidden, multiline) = (hidden.unwrap_or(false), multiline.unwrap_or(false));
     let fields = SearchFields { pattern, path, scope, context_lines, max_results, hidden, multiline };
     fields.into_request().map(ReadRequest::Search).map(ToolRequest::Read)
@@ -70,19 +70,25 @@ mod tests {
 
     fn parse_args(arguments: serde_json::Value) -> Result<crate::request::SearchRequest, Error> {
         match parse(arguments.as_object().cloned().unwrap())? {
-            ToolRequest::Read(ReadRequest::Search(look)) => Ok(look),
+            ToolRequest::Read(ReadRequest::Search(request)) => Ok(request),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn what_is_absent_has_its_default() {
-        let look = parse_args(json!({"pattern": "a"})).unwrap();
-        assert_eq!((look.context, look.max_matches, look.hidden, look.multiline), (3, 20, false, false));
-        let look =
+        let request = parse_args(json!({"pattern": "a"})).unwrap();
+        assert_eq!(
+            (request.context, request.max_matches, request.hidden, request.multiline),
+            (3, 20, false, false)
+        );
+        let request =
             parse_args(json!({"pattern": "a", "context_lines": 0, "max_results": 1000, "hidden": true}))
                 .unwrap();
-        assert_eq!((look.context, look.max_matches, look.hidden, look.path), (0, 1000, true, None));
+        assert_eq!(
+            (request.context, request.max_matches, request.hidden, request.path),
+            (0, 1000, true, None)
+        );
     }
 
     #[test]

@@ -9,49 +9,50 @@ use super::Answer;
 use crate::context::{FolderSummary, TargetFile};
 use crate::engine::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 
-pub(super) fn context(told: &CodeContext) -> Answer {
-    let mut json = json(told);
-    while json.to_string().len() > told.max_bytes && remove_least_relevant(&mut json) {
+pub(super) fn context(context: &CodeContext) -> Answer {
+    let mut json = json(context);
+    while json.to_string().len() > context.max_bytes && remove_least_relevant(&mut json) {
         if let Some(fields) = json.as_object_mut() {
             fields.insert("truncated".to_owned(), Value::Bool(true));
         }
     }
-    let text = super::context_text::text(&json, told.max_bytes);
+    let text = super::context_text::text(&json, context.max_bytes);
     Answer { success: true, json, text }
 }
 
-fn json(told: &CodeContext) -> Value {
+fn json(context: &CodeContext) -> Value {
     let mut fields = Map::new();
-    if let Some(TargetFile { path, version, lines, outline }) = &told.target {
+    if let Some(TargetFile { path, version, lines, outline }) = &context.target {
         fields.insert("path".to_owned(), path.as_str().into());
         fields.insert("version".to_owned(), version.to_string().into());
         fields.insert("total_lines".to_owned(), (*lines).into());
         fields.insert("outline".to_owned(), list(outline, symbol));
     }
-    for (name, symbols) in [("definitions", &told.definitions), ("symbols", &told.found)] {
+    for (name, symbols) in [("definitions", &context.definitions), ("symbols", &context.found)] {
         if let Some(symbols) = symbols {
             fields.insert(name.to_owned(), list(symbols, symbol));
         }
     }
-    if told.definitions.is_some() {
-        fields.insert("references".to_owned(), list(&told.references, reference));
+    if context.definitions.is_some() {
+        fields.insert("references".to_owned(), list(&context.references, reference));
     }
-    if !told.uses.is_empty() {
-        fields.insert("uses".to_owned(), list(&told.uses, symbol));
+    if !context.uses.is_empty() {
+        fields.insert("uses".to_owned(), list(&context.uses, symbol));
     }
-    if let Some(ProjectSummary { files, folders, important }) = &told.project {
+    if let Some(ProjectSummary { files, folders, important }) = &context.project {
         fields.insert("files".to_owned(), (*files).into());
         fields.insert("folders".to_owned(), list(folders, folder));
         fields.insert("important".to_owned(), important.as_slice().into());
     }
-    if !told.versions.is_empty() {
-        let versions = told.versions.iter().map(|(path, version)| (path.clone(), version.to_string().into()));
+    if !context.versions.is_empty() {
+        let versions =
+            context.versions.iter().map(|(path, version)| (path.clone(), version.to_string().into()));
         fields.insert("versions".to_owned(), Value::Object(versions.collect()));
     }
-    if !told.notes.is_empty() {
-        fields.insert("notes".to_owned(), told.notes.as_slice().into());
+    if !context.notes.is_empty() {
+        fields.insert("notes".to_owned(), context.notes.as_slice().into());
     }
-    if told.truncated {
+    if context.truncated {
         fields.insert("truncated".to_owned(), Value::Bool(true));
     }
     Value::Object(fields)

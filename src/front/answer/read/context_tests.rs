@@ -46,12 +46,12 @@ fn ask(files: &BTreeMap<String, String>, wish: u8, tokens: usize) -> CodeContext
         tokens,
     };
     let project = question.is_empty().then(|| project(files.keys().map(|path| (0, path.as_str()))));
-    let seen = AnswerInput {
+    let input = AnswerInput {
         target: target.as_deref().map(|page| (page, tags.as_ref())),
         project,
         notes: vec!["something was left out \u{7}".repeat(3)],
     };
-    answer(&index(files), &question, seen, &mut |path| page(path))
+    answer(&index(files), &question, input, &mut |path| page(path))
 }
 
 const TEXTS: [&str; 6] = [
@@ -75,11 +75,11 @@ proptest! {
     ) {
         let seed: Vec<(String, String)> = seed.into_iter().map(|(name, texts)| (name, texts.concat())).collect();
         let files = world(&seed);
-        let told = ask(&files, wish, tokens);
-        let counted = json(&told).to_string().len();
+        let found = ask(&files, wish, tokens);
+        let counted = json(&found).to_string().len();
         // Only mandatory fields may exceed the size.
         prop_assert!(counted <= tokens * 4 || tokens <= 300, "{counted} of {}", tokens * 4);
-        let answer = context(&told);
+        let answer = context(&found);
         let whole = answer.json.to_string();
         prop_assert!(whole.len() <= tokens * 4, "{} of {}: {whole}", whole.len(), tokens * 4);
         prop_assert!(answer.text.len() <= tokens * 4);

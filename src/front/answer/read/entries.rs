@@ -8,16 +8,16 @@ use crate::engine::{Entries, ListedText};
 use crate::request::{EntityKind, SearchScope};
 
 pub(super) fn entries(found: &Entries) -> Answer {
-    let Entries { scope: realm, entries, truncated, notes } = found;
+    let Entries { scope, entries, truncated, notes } = found;
     let rows: Vec<Value> = entries.iter().map(row).collect();
     let mut json = json!({ "entries": rows, "truncated": truncated });
     if let Some(fields) = json.as_object_mut() {
-        EntityKeyParts::shared(realm).add_to(fields);
+        EntityKeyParts::shared(scope).add_to(fields);
         if !notes.is_empty() {
             fields.insert("notes".to_owned(), json!(notes));
         }
     }
-    let noun = match realm {
+    let noun = match scope {
         SearchScope::Files => EntityKind::FILE,
         SearchScope::Entities { kind, .. } => kind.name(),
     };

@@ -8,11 +8,11 @@ use super::Answer;
 use crate::engine::{LineMatch, Matches, NumberedLine};
 
 pub(super) fn matches(found: &Matches) -> Answer {
-    let Matches { scope: realm, found: shown, total, truncated, notes } = found;
+    let Matches { scope, found: shown, total, truncated, notes } = found;
     let matches: Vec<Value> = shown.iter().map(match_json).collect();
     let mut json = json!({ "matches": matches, "total_matches": total, "truncated": truncated });
     if let Some(fields) = json.as_object_mut() {
-        EntityKeyParts::shared(realm).add_to(fields);
+        EntityKeyParts::shared(scope).add_to(fields);
         if !notes.is_empty() {
             fields.insert("notes".to_owned(), json!(notes));
         }

@@ -12,13 +12,13 @@ use crate::engine::ReadResponse;
 use crate::error::Error;
 
 /// Renders the result of a read request.
-pub fn read(seen: &Result<ReadResponse, Error>, shape: &ResponseOptions) -> Answer {
-    match seen {
+pub fn read(result: &Result<ReadResponse, Error>, options: &ResponseOptions) -> Answer {
+    match result {
         Ok(ReadResponse::Lines(reading)) => lines::lines(reading),
-        Ok(ReadResponse::Context(told)) => context::context(told),
+        Ok(ReadResponse::Context(found_context)) => context::context(found_context),
         Ok(ReadResponse::Whole(reading)) => whole::whole(reading),
         Ok(ReadResponse::Matches(found)) => matches::matches(found),
         Ok(ReadResponse::Entries(found)) => entries::entries(found),
-        Err(error) => render_error(error, shape),
+        Err(error) => render_error(error, options),
     }
 }

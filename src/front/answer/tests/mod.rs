@@ -19,28 +19,28 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_answer_is_larger_than_its_limit(told in random_answer(), shape in options()) {
-        let (answer, _) = answered(&told, &shape);
-        let size = on_the_wire(&answer, shape.forms);
-        prop_assert!(size <= shape.limit, "{size} bytes of {}: {}", shape.limit, answer.json);
+    fn no_answer_is_larger_than_its_limit(sample in random_answer(), response_options in options()) {
+        let (answer, _) = answered(&sample, &response_options);
+        let size = on_the_wire(&answer, response_options.forms);
+        prop_assert!(size <= response_options.limit, "{size} bytes of {}: {}", response_options.limit, answer.json);
         for field in ["success", "status", "message", "written", "changed"] {
             prop_assert!(answer.json.get(field).is_some(), "{field} is missing");
         }
     }
 
     #[test]
-    fn a_note_is_a_whole_sentence(told in random_answer(), shape in options()) {
-        let (answer, _) = answered(&told, &shape);
+    fn a_note_is_a_whole_sentence(sample in random_answer(), response_options in options()) {
+        let (answer, _) = answered(&sample, &response_options);
         for note in answer.json["notes"].as_array().into_iter().flatten() {
             let note = note.as_str().unwrap();
-            prop_assert!(whole(note, &told.notes), "{note:?}");
+            prop_assert!(whole(note, &sample.notes), "{note:?}");
             prop_assert!(answer.text.contains(&format!("note: {note}")), "{note:?} is not in the text");
         }
     }
 
     #[test]
-    fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(told in random_answer(), limit in 1024_usize..40_000) {
-        let (answer, whole) = answered(&told, &ResponseOptions { limit, ..ResponseOptions::default() });
+    fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(sample in random_answer(), limit in 1024_usize..40_000) {
+        let (answer, whole) = answered(&sample, &ResponseOptions { limit, ..ResponseOptions::default() });
         let shown = answer.json["diff"].as_str().unwrap_or_default();
         let says_so = answer.json["notes"].to_string().contains("the diff is");
         prop_assert_eq!(shown.len() < whole, says_so, "{} of {} bytes, {}", shown.len(), whole, answer.json);
@@ -52,7 +52,7 @@ proptest! {
 #[test]
 fn the_smallest_answer_has_room_for_every_field() {
     let longest = "a".repeat(28);
-    let told = RandomAnswer {
+    let sample = RandomAnswer {
         before: "\n".into(),
         edited: vec![0],
         word: longest.clone(),
@@ -63,11 +63,11 @@ fn the_smallest_answer_has_room_for_every_field() {
         ..RandomAnswer::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
-        let shape =
+        let options =
             ResponseOptions { limit: *ResponseOptions::LIMITS.start(), forms, ..ResponseOptions::default() };
-        let (answer, _) = answered(&told, &shape);
-        let size = on_the_wire(&answer, shape.forms);
-        assert!(size <= shape.limit, "{size} bytes: {}", answer.json);
+        let (answer, _) = answered(&sample, &options);
+        let size = on_the_wire(&answer, options.forms);
+        assert!(size <= options.limit, "{size} bytes: {}", answer.json);
     }
 }
 
@@ -75,7 +75,7 @@ fn the_smallest_answer_has_room_for_every_field() {
 #[test]
 fn unbounded_facts_would_break_the_limit() {
     let place = EvidenceLine { line: 1, preview: "x".repeat(60), symbol: None };
-    let told = RandomAnswer {
+    let sample = RandomAnswer {
         before: "some line\n".repeat(2000),
         edited: (0..200).map(|line| line * 10).collect(),
         word: "other".into(),
@@ -87,9 +87,9 @@ fn unbounded_facts_would_break_the_limit() {
         notes: Vec::new(),
         ..RandomAnswer::default()
     };
-    let (bounded, _) = answered(&told, &ResponseOptions::default());
+    let (bounded, _) = answered(&sample, &ResponseOptions::default());
     assert!(on_the_wire(&bounded, Forms::Both) <= 8192);
-    let (free, _) = answered(&told, &ResponseOptions { limit: usize::MAX, ..ResponseOptions::default() });
+    let (free, _) = answered(&sample, &ResponseOptions { limit: usize::MAX, ..ResponseOptions::default() });
     assert!(on_the_wire(&free, Forms::Both) > 5 * 8192);
     let notes = bounded.json["notes"].to_string();
     assert!(notes.contains("hunks are shown") && notes.contains("not shown: "), "{notes}");
@@ -123,13 +123,13 @@ fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
 #[test]
 fn a_field_that_the_message_lacks_is_added_to_it() {
     let error = Error::new(Code::RangeOutOfBounds, "lines count from 1").field("line_edits[2].end_line");
-    let said = render_error(&error, &ResponseOptions::default()).text;
-    assert!(said.starts_with("nothing was written: line_edits[2].end_line: lines count from 1\n"), "{said}");
+    let text = render_error(&error, &ResponseOptions::default()).text;
+    assert!(text.starts_with("nothing was written: line_edits[2].end_line: lines count from 1\n"), "{text}");
 }
 
 #[test]
 fn a_one_line_edit_is_answered_briefly() {
-    let told = RandomAnswer {
+    let sample = RandomAnswer {
         before: "    value = compute(1)\n".repeat(100_000),
         edited: vec![50_000],
         word: "    value = compute(2)".into(),
@@ -152,7 +152,7 @@ fn a_one_line_edit_is_answered_briefly() {
         ..RandomAnswer::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
-        let (answer, _) = answered(&told, &ResponseOptions { forms, ..ResponseOptions::default() });
+        let (answer, _) = answered(&sample, &ResponseOptions { forms, ..ResponseOptions::default() });
         let size = on_the_wire(&answer, forms);
         let limit = if forms == Forms::Both { 1088 } else { 768 };
         assert!(size <= limit, "{size} bytes as {forms:?}");
@@ -161,13 +161,13 @@ fn a_one_line_edit_is_answered_briefly() {
 
 #[test]
 fn beside_the_json_the_text_shows_the_changes_only() {
-    let told = RandomAnswer {
+    let sample = RandomAnswer {
         before: "a\nb\nc\n".into(),
         edited: vec![1],
         word: "x".into(),
         ..RandomAnswer::default()
     };
-    let lines = |forms| answered(&told, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
+    let lines = |forms| answered(&sample, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
     assert!(lines(Forms::Both).contains("unchanged\n@@ -1,3 +1,3 @@\n-b\n+x"), "{}", lines(Forms::Both));
     assert!(lines(Forms::Text).contains("+++ b/\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c"), "{}", lines(Forms::Text));
 }
@@ -180,18 +180,18 @@ async fn an_edit_says_how_its_text_was_found() {
             .unwrap();
     report.replacements = Some(1);
     let score = Score::from_distance(2, 100);
-    let found = |tier, runner_up| Some(MatchInfo { level: tier, score, candidates: 1, runner_up, line: 20 });
+    let found = |level, runner_up| Some(MatchInfo { level, score, candidates: 1, runner_up, line: 20 });
     report.match_info = found(MatchLevel::Indent, Some(Score::from_distance(1, 2)));
     let report = Ok(report);
-    let told = |voice| render(&report, &ResponseOptions { profile: voice, ..ResponseOptions::default() });
-    let plain = told(ToolProfile::PLAIN);
-    let receipt = json!({"tier": "indent", "score": 0.98, "candidates": 1, "runner_up": 0.5});
-    assert_eq!(plain.json["edits"][0]["match"], receipt, "{}", plain.json);
+    let answer = |profile| render(&report, &ResponseOptions { profile, ..ResponseOptions::default() });
+    let plain = answer(ToolProfile::PLAIN);
+    let wanted = json!({"tier": "indent", "score": 0.98, "candidates": 1, "runner_up": 0.5});
+    assert_eq!(plain.json["edits"][0]["match"], wanted, "{}", plain.json);
     let line = "\nfound by tier indent, score 98%, candidates 1, the next best place 50%\n";
     assert!(plain.text.contains(line), "{}", plain.text);
-    let said = |voice| told(voice).json["message"].clone();
-    assert_eq!(said(edit_file::TOOL.profile), "Successfully replaced 1 occurrence(s) in a.py");
-    assert_eq!(said(edit_code::TOOL.profile), "Replaced block at line 20 (Match Score: 98%)");
+    let message = |profile| answer(profile).json["message"].clone();
+    assert_eq!(message(edit_file::TOOL.profile), "Successfully replaced 1 occurrence(s) in a.py");
+    assert_eq!(message(edit_code::TOOL.profile), "Replaced block at line 20 (Match Score: 98%)");
     let Ok(mut report) = report else { return };
     report.match_info = found(MatchLevel::Exact, None);
     let exact = render(&Ok(report), &ResponseOptions::default());
@@ -262,13 +262,13 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
         run(Outcome::Skipped, Some("not for this language")),
     ];
     let (listed, text) = warned(report);
-    let said = [
+    let warnings = [
         "syntax timed out, so it did not check the edit",
         "syntax is broken (the gate panicked), so it did not check the edit",
         "syntax is broken, so it did not check the edit",
     ];
-    assert_eq!(listed, json!(said));
-    assert!(said.iter().all(|said| text.contains(&format!("\nwarning: {said}"))), "{text}");
+    assert_eq!(listed, json!(warnings));
+    assert!(warnings.iter().all(|warning| text.contains(&format!("\nwarning: {warning}"))), "{text}");
 }
 
 /// A finding as gates give them.
@@ -286,8 +286,8 @@ async fn a_warning_is_told_once_whatever_the_findings_say() {
         answer.json["validation_warnings"],
         json!(["the weather is odd", "line 1, column 1: syntax: ", "line 2, column 1: syntax: odd"])
     );
-    let told: Vec<&str> = answer.text.lines().filter(|line| line.starts_with("warning: ")).collect();
-    assert_eq!(told, ["warning: the weather is odd"]);
+    let warnings: Vec<&str> = answer.text.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings, ["warning: the weather is odd"]);
 }
 
 #[tokio::test]

@@ -6,15 +6,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_proposed_call_is_whole_or_said_to_be_left_out(told in random_answer(), shape in options()) {
-        let (answer, _) = answered(&told, &shape);
+    fn a_proposed_call_is_whole_or_said_to_be_left_out(sample in random_answer(), response_options in options()) {
+        let (answer, _) = answered(&sample, &response_options);
         let left_out = answer.json["notes"].to_string();
-        let said = left_out.contains("1 proposed call") || left_out.contains("more is not shown");
-        match (&told.next, answer.json.get("next")) {
-            (None, seen) => prop_assert_eq!(seen, None),
-            (Some(_), None) => prop_assert!(said, "{}", answer.json),
-            (Some(next), Some(seen)) => {
-                prop_assert_eq!(next, seen);
+        let is_noted = left_out.contains("1 proposed call") || left_out.contains("more is not shown");
+        match (&sample.next, answer.json.get("next")) {
+            (None, shown) => prop_assert_eq!(shown, None),
+            (Some(_), None) => prop_assert!(is_noted, "{}", answer.json),
+            (Some(next), Some(shown)) => {
+                prop_assert_eq!(next, shown);
                 prop_assert!(answer.text.contains(&format!("\nnext: {next}")), "{}", answer.text);
             }
         }
@@ -37,7 +37,7 @@ fn nearest() -> Best {
 fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
     let arguments =
         rmcp::object!({"file_path": "a.go", "search_context": "x", "new_content": "y", "mode": "strict"});
-    let shape = ResponseOptions {
+    let options = ResponseOptions {
         path: Some("a.go".into()),
         profile: edit_code::TOOL.profile,
         offers: CallOffers { current_call: Some(ToolCall { tool: "edit_code", arguments }), read_tool: None },
@@ -45,7 +45,7 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
     };
     let next = NextCall::Edit { search: "found".into(), replace: "new".into() };
     let error = Error::new(Code::MatchNotFound, "m").best(nearest()).with_next(next);
-    let answer = render_error(&error, &shape);
+    let answer = render_error(&error, &options);
     let wanted = json!({"tool": "edit_code", "arguments": {"file_path": "a.go", "search_context": "found",
         "new_content": "new", "mode": "strict"}});
     assert_eq!(answer.json["next"], wanted);
@@ -71,7 +71,7 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
 fn a_call_that_has_no_room_is_not_shown_in_part() {
     let arguments = rmcp::object!({"path": "a.go", "search": "x", "replace": "y"});
     let again = Some(ToolCall { tool: "safe_edit_file", arguments });
-    let told = |length: usize| {
+    let shows = |length: usize| {
         let next = NextCall::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
         let error = Error::new(Code::MatchNotFound, "m").best(nearest()).with_next(next);
         let offers = CallOffers { current_call: again.clone(), read_tool: None };
@@ -80,15 +80,15 @@ fn a_call_that_has_no_room_is_not_shown_in_part() {
         assert_eq!(answer.json["best"]["lines"].as_array().map(Vec::len), Some(2), "{}", answer.json);
         (answer.json.get("next").is_some(), answer.json["notes"].to_string().contains("1 proposed call"))
     };
-    assert_eq!((told(10), told(1500)), ((true, false), (true, false)));
-    assert_eq!((told(2000), told(1_000_000)), ((false, true), (false, true)));
+    assert_eq!((shows(10), shows(1500)), ((true, false), (true, false)));
+    assert_eq!((shows(2000), shows(1_000_000)), ((false, true), (false, true)));
 }
 
 #[test]
 fn a_look_is_proposed_to_whoever_can_look() {
     let read =
         || Error::new(Code::MatchNotFound, "m").with_next(NextCall::Read { start_line: 40, end_line: 52 });
-    let told = |error: Error, reader| {
+    let rejection = |error: Error, reader| {
         let offers = CallOffers { current_call: None, read_tool: reader };
         render_error(
             &error,
@@ -96,14 +96,14 @@ fn a_look_is_proposed_to_whoever_can_look() {
         )
         .json
     };
-    let offered = told(read(), Some("read_content_lines"));
+    let offered = rejection(read(), Some("read_content_lines"));
     assert_eq!(
         offered["next"],
         json!({"tool": "read_content_lines", "arguments": {"path": "a.go", "start_line": 40, "end_line": 52}})
     );
     assert_eq!(offered["hint"], Code::MatchNotFound.remedy());
-    let alone = told(read(), None);
+    let alone = rejection(read(), None);
     assert_eq!((alone.get("next"), &alone["hint"]), (None, &json!("read lines 40 to 52")));
-    let hinted = told(read().hint("look"), None);
+    let hinted = rejection(read().hint("look"), None);
     assert_eq!(hinted["hint"], "look; read lines 40 to 52");
 }

@@ -117,7 +117,7 @@ pub(super) fn location() -> impl Strategy<Value = EvidenceLine> {
 
 pub(super) fn best() -> impl Strategy<Value = Best> {
     let difference = (any::<usize>(), any::<usize>(), text(40), text(40))
-        .prop_map(|(line, column, asked, found)| Difference { line, column, expected: asked, found });
+        .prop_map(|(line, column, expected, found)| Difference { line, column, expected, found });
     let lines = prop::collection::vec(text(200), 0..30);
     (any::<usize>(), lines, prop::option::of(difference)).prop_map(|(start_line, lines, first_difference)| {
         Best {
@@ -236,11 +236,11 @@ pub(super) fn on_the_wire(answer: &Answer, forms: Forms) -> usize {
         .len()
 }
 
-pub(super) fn answered(told: &RandomAnswer, shape: &ResponseOptions) -> (Answer, usize) {
-    let (before, after, plan) = told.buffers();
+pub(super) fn answered(sample: &RandomAnswer, options: &ResponseOptions) -> (Answer, usize) {
+    let (before, after, plan) = sample.buffers();
     let map = plan.line_map(&before, &after);
     let (regions, shifts) = (plan.regions(&before, &after), map.shifts());
-    let diff = diff::unified(&told.path, Some(&before), &after, &plan);
+    let diff = diff::unified(&sample.path, Some(&before), &after, &plan);
     let whole = diff.render(usize::MAX).0;
-    (size_limit::fit(&told.facts(&diff, &regions, &shifts), shape), whole.len())
+    (size_limit::fit(&sample.facts(&diff, &regions, &shifts), options), whole.len())
 }

@@ -29,9 +29,9 @@ pub(super) fn render(results: &Results) -> String {
             rest += &plain(&format!("{sort}: {}", location_line(found)));
         }
     }
-    for tally in results.gates.iter().filter(|tally| !tally.blocking) {
-        for (happened, (why, count)) in &tally.failures {
-            rest += &plain(&format!("gate {} {happened} for {count} files: {why}", tally.gate));
+    for totals in results.gates.iter().filter(|totals| !totals.blocking) {
+        for (happened, (why, count)) in &totals.failures {
+            rest += &plain(&format!("gate {} {happened} for {count} files: {why}", totals.gate));
         }
     }
     for (why, count) in results.skipped_by_reason() {
@@ -49,13 +49,13 @@ pub(super) fn render_error(refusal: &Error) -> String {
 
 /// Adds annotations for required gates that could not run, and returns their number.
 fn required_gates(results: &Results, annotations: &mut String) -> usize {
-    let blocking = results.gates.iter().filter(|tally| tally.blocking).take(MAX_ANNOTATIONS);
+    let blocking = results.gates.iter().filter(|totals| totals.blocking).take(MAX_ANNOTATIONS);
     blocking
-        .map(|tally| {
-            let troubles = tally.failures.iter().map(|(what, (why, _))| format!("{what}: {why}"));
-            let why: Vec<String> = troubles.collect();
-            let message = format!("{} is required and could not run: {}", tally.gate, why.join("; "));
-            *annotations += &format!("::error title={}::{}\n", property(&tally.gate), data(&message));
+        .map(|totals| {
+            let failures = totals.failures.iter().map(|(what, (why, _))| format!("{what}: {why}"));
+            let why: Vec<String> = failures.collect();
+            let message = format!("{} is required and could not run: {}", totals.gate, why.join("; "));
+            *annotations += &format!("::error title={}::{}\n", property(&totals.gate), data(&message));
         })
         .count()
 }

@@ -40,7 +40,7 @@ pub(super) fn render_error(refusal: &Error) -> String {
 
 fn base(base: &CheckBase) -> Value {
     match base {
-        CheckBase::Revision(asked, id) => json!({"revision": asked, "id": id}),
+        CheckBase::Revision(name, id) => json!({"revision": name, "id": id}),
         CheckBase::NoCommits => json!({"revision": Value::Null, "why": "no commit"}),
         CheckBase::NoBase => json!({"revision": Value::Null, "why": "no repository"}),
     }
@@ -53,15 +53,15 @@ fn finding(found: &LocatedFinding) -> Value {
         "new": finding.fresh, "counts": finding.counts, "blocking": finding.blocking}))
 }
 
-fn gate(tally: &GateTotals) -> Value {
-    let troubles: Map<String, Value> = tally
+fn gate(totals: &GateTotals) -> Value {
+    let failures: Map<String, Value> = totals
         .failures
         .iter()
         .map(|(what, (why, _))| ((*what).replace(' ', "_"), why.as_str().into()))
         .collect();
-    let why = (!troubles.is_empty()).then_some(Value::Object(troubles));
-    without_nulls(json!({"gate": tally.gate, "outcomes": tally.outcomes, "ms": tally.ms, "why": why,
-        "blocking": tally.blocking.then_some(true)}))
+    let why = (!failures.is_empty()).then_some(Value::Object(failures));
+    without_nulls(json!({"gate": totals.gate, "outcomes": totals.outcomes, "ms": totals.ms, "why": why,
+        "blocking": totals.blocking.then_some(true)}))
 }
 
 /// Removes the fields of an object that are null.

@@ -135,7 +135,7 @@ fn print_error(refusal: Error, format: Format, sarif: Option<PathBuf>) -> Result
 }
 
 fn write(file: &PathBuf, text: &str) -> Result<(), Error> {
-    std::fs::write(file, text).map_err(|trouble| {
-        Error::new(Code::IoFailed, format!("cannot write {}: {trouble}", file.display())).field("--sarif")
+    std::fs::write(file, text).map_err(|error| {
+        Error::new(Code::IoFailed, format!("cannot write {}: {error}", file.display())).field("--sarif")
     })
 }

@@ -23,13 +23,13 @@ enum RequestInput {
 ///
 /// Errors: that of the first request that fails.
 pub(super) fn check(roots: &Roots, promise: TrustOverride, sources: &[PathBuf]) -> Result<Results, Error> {
-    let asked = sources
+    let requests = sources
         .iter()
         .map(|source| parse_source(source.as_path()))
         .collect::<Result<Vec<RequestInput>, Error>>()?;
     let reports = work(roots.open(promise), |workspace, watch| async move {
         let mut reports: Vec<Report> = Vec::new();
-        for together in asked {
+        for together in requests {
             match together {
                 RequestInput::Single(one) => {
                     reports.push(workspace.edit(*one, watch.without_progress()).await?)
@@ -49,7 +49,7 @@ fn parse_source(source: &Path) -> Result<RequestInput, Error> {
     arguments.insert("mode".to_owned(), Mode::VerifyOnly.name().into());
     let tool = if arguments.contains_key("edits") { &edit_files::TOOL } else { &safe_edit_file::TOOL };
     match (tool.parse)(arguments)?.with_author(&author("check")) {
-        ToolRequest::Edit(asked) => Ok(RequestInput::Single(Box::new(asked.request))),
+        ToolRequest::Edit(call) => Ok(RequestInput::Single(Box::new(call.request))),
         ToolRequest::Batch(all) => Ok(RequestInput::Batch(all.requests)),
         // These tools create only edit requests.
         ToolRequest::Unwritten(_)

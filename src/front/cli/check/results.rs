@@ -74,17 +74,17 @@ pub(super) struct GateTotals {
 impl Results {
     /// Collects the results of an audit; `unreadable` are paths that are not UTF-8.
     pub(super) fn of_audit(audit: Audit, unreadable: Vec<String>) -> Results {
-        let Audit { roots: grounds, files, unchanged, deleted, skipped: passed_over } = audit;
+        let Audit { roots, files, unchanged, deleted, skipped: passed_over } = audit;
         let mut results = Results { unchanged, deleted, ..Results::default() };
-        results.tops = grounds.iter().map(|ground| ground.top.clone()).collect();
-        results.bases = grounds.iter().map(|ground| ground.base.clone()).collect();
-        results.notes.extend(grounds.iter().filter_map(note));
+        results.tops = roots.iter().map(|root| root.top.clone()).collect();
+        results.bases = roots.iter().map(|root| root.base.clone()).collect();
+        results.notes.extend(roots.iter().filter_map(note));
         for file in files {
-            let Some(ground) = grounds.get(file.root_index) else { continue };
-            results.add_file(file, ground);
+            let Some(root) = roots.get(file.root_index) else { continue };
+            results.add_file(file, root);
         }
         let over = passed_over.into_iter().filter_map(|passed| {
-            Some((grounds.get(passed.root_index)?.display_path(&passed.path), passed.reason))
+            Some((roots.get(passed.root_index)?.display_path(&passed.path), passed.reason))
         });
         results.skipped.extend(over);
         results.skipped.extend(unreadable.into_iter().map(|path| (path, "its name is not UTF-8".to_owned())));
@@ -147,7 +147,7 @@ impl Results {
         reasons
     }
 
-    fn add_file(&mut self, checked: CheckedFile, ground: &AuditRoot) {
+    fn add_file(&mut self, checked: CheckedFile, root: &AuditRoot) {
         let CheckedFile { root_index: top, path, change, text, verdict } = checked;
         let file = self.files.len();
         for finding in verdict.findings {
@@ -156,9 +156,9 @@ impl Results {
                 None => (path.clone(), Some(file)),
             };
             let found = LocatedFinding {
-                path: ground.display_path(&about),
+                path: root.display_path(&about),
                 top_index: Some(top),
-                relative_path: ground.path_from_top(&about),
+                relative_path: root.path_from_top(&about),
                 finding,
                 file,
             };
@@ -168,22 +168,22 @@ impl Results {
         let (change, from) = match change {
             ChangeKind::Added => ("added", None),
             ChangeKind::Modified => ("modified", None),
-            ChangeKind::Renamed(from) => ("renamed", Some(ground.display_path(&from))),
+            ChangeKind::Renamed(from) => ("renamed", Some(root.display_path(&from))),
         };
-        self.files.push(FileResult { path: ground.display_path(&path), change, from, text });
+        self.files.push(FileResult { path: root.display_path(&path), change, from, text });
     }
 
     fn add_run(&mut self, run: GateRun) {
-        let known = self.gates.iter().position(|tally| tally.gate == run.gate);
+        let known = self.gates.iter().position(|totals| totals.gate == run.gate);
         let at = known.unwrap_or_else(|| {
             self.gates.push(GateTotals { gate: run.gate.clone(), ..GateTotals::default() });
             self.gates.len() - 1
         });
-        let Some(tally) = self.gates.get_mut(at) else { return };
-        *tally.outcomes.entry(run.outcome.name()).or_default() += 1;
-        tally.ms += run.ms;
-        tally.blocking |= run.blocking;
-        tally.untrusted |= run.withheld;
+        let Some(totals) = self.gates.get_mut(at) else { return };
+        *totals.outcomes.entry(run.outcome.name()).or_default() += 1;
+        totals.ms += run.ms;
+        totals.blocking |= run.blocking;
+        totals.untrusted |= run.withheld;
         let happened = match run.outcome {
             Outcome::Passed | Outcome::Found | Outcome::Fixed => return,
             Outcome::Skipped if !run.withheld => return,
@@ -193,7 +193,7 @@ impl Results {
             Outcome::TimedOut => "timed out",
         };
         let why = run.why.unwrap_or_default();
-        tally.failures.entry(happened).or_insert((why, 0)).1 += 1;
+        totals.failures.entry(happened).or_insert((why, 0)).1 += 1;
     }
 
     fn sorted(mut self) -> Results {
@@ -212,12 +212,12 @@ impl LocatedFinding {
 }
 
 /// Returns a note for a root without a base of comparison.
-fn note(ground: &AuditRoot) -> Option<String> {
-    match ground.base {
+fn note(root: &AuditRoot) -> Option<String> {
+    match root.base {
         CheckBase::Revision(..) => None,
         CheckBase::NoCommits => Some("there is no commit yet, so every finding counts".to_owned()),
         CheckBase::NoBase => {
-            Some(format!("{} is not in a git repository, so every finding counts", ground.top.display()))
+            Some(format!("{} is not in a git repository, so every finding counts", root.top.display()))
         }
     }
 }

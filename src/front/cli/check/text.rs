@@ -44,31 +44,31 @@ pub(super) fn summary(results: &Results) -> String {
     };
     let unasked: Vec<&str> =
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
-    let mut told = format!("{} judged{against}: {new}", files(results.files.len()));
+    let mut text = format!("{} judged{against}: {new}", files(results.files.len()));
     if !unasked.is_empty() {
-        told += &format!("; required but could not run: {}", unasked.join(", "));
+        text += &format!("; required but could not run: {}", unasked.join(", "));
     }
     if old > 0 {
-        told += &format!("; {old} old");
+        text += &format!("; {old} old");
     }
     for (count, what) in [(results.unchanged, "unchanged"), (results.deleted, "deleted")] {
         if count > 0 {
-            told += &format!("; {} {what}", files(count));
+            text += &format!("; {} {what}", files(count));
         }
     }
-    visible(&told).replace('\n', " ")
+    visible(&text).replace('\n', " ")
 }
 
 fn base(base: &CheckBase) -> Option<String> {
     match base {
-        CheckBase::Revision(asked, id) => Some(format!("{asked} ({})", id.get(..10).unwrap_or(id))),
+        CheckBase::Revision(name, id) => Some(format!("{name} ({})", id.get(..10).unwrap_or(id))),
         CheckBase::NoCommits | CheckBase::NoBase => None,
     }
 }
 
 fn finding(results: &Results, found: &LocatedFinding) -> String {
     let it = &found.finding;
-    let told = FindingAnswer {
+    let answer = FindingAnswer {
         gate: it.gate.clone(),
         path: None,
         line: it.line,
@@ -82,7 +82,7 @@ fn finding(results: &Results, found: &LocatedFinding) -> String {
     let excerpt = line
         .filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
         .map(|text| Excerpt { first_line: it.line, text });
-    show::finding(&one_line(&found.path), &told, excerpt.as_slice())
+    show::finding(&one_line(&found.path), &answer, excerpt.as_slice())
 }
 
 /// Replaces line ends in a path.
@@ -91,14 +91,14 @@ fn one_line(path: &str) -> String {
 }
 
 /// Renders the failures of a gate that could not run for all files.
-fn gate(tally: &GateTotals) -> String {
-    let style = if tally.blocking { REJECTED } else { WARNING };
-    let told = |(happened, (why, count)): (&&str, &(String, usize))| {
+fn gate(totals: &GateTotals) -> String {
+    let style = if totals.blocking { REJECTED } else { WARNING };
+    let line = |(happened, (why, count)): (&&str, &(String, usize))| {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
         let hint = if *happened == "not asked" { "; `lockgate trust` or --trust lets it run" } else { "" };
-        labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", tally.gate, files(*count)))
+        labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", totals.gate, files(*count)))
     };
-    tally.failures.iter().map(told).collect()
+    totals.failures.iter().map(line).collect()
 }
 
 fn files(count: usize) -> String {

@@ -9,31 +9,31 @@ use crate::text::Version;
 /// Returns a description of the result. Errors: a description of the difference.
 pub(super) fn check_outcome(
     outcome: DemoOutcome,
-    told: &EditAnswer,
+    answer: &EditAnswer,
     before: Option<&[u8]>,
     after: Option<&[u8]>,
 ) -> Result<String, String> {
-    if told.status != outcome.status() {
-        return Err(format!("the answer has status `{}`, expected `{}`", told.status, outcome.status()));
+    if answer.status != outcome.status() {
+        return Err(format!("the answer has status `{}`, expected `{}`", answer.status, outcome.status()));
     }
     match outcome {
-        DemoOutcome::Written => written(told, before, after),
-        DemoOutcome::Refused if told.code.as_deref() != Some("GATE_REFUSED") => {
-            Err(format!("the rejection has the code {:?}, expected GATE_REFUSED", told.code))
+        DemoOutcome::Written => written(answer, before, after),
+        DemoOutcome::Refused if answer.code.as_deref() != Some("GATE_REFUSED") => {
+            Err(format!("the rejection has the code {:?}, expected GATE_REFUSED", answer.code))
         }
         DemoOutcome::Refused | DemoOutcome::Verified => untouched(before, after),
     }
 }
 
-fn written(told: &EditAnswer, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, String> {
+fn written(answer: &EditAnswer, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<String, String> {
     let Some(bytes) = after else { return Err("the file does not exist".to_owned()) };
     if before == after {
         return Err("the file's bytes are the same as before".to_owned());
     }
-    if told.bytes_outside_edit.as_deref() != Some("unchanged") {
+    if answer.bytes_outside_edit.as_deref() != Some("unchanged") {
         return Err("the answer does not confirm that the bytes outside the edit are unchanged".to_owned());
     }
-    let version = told.version.as_deref().unwrap_or_default();
+    let version = answer.version.as_deref().unwrap_or_default();
     if !Version::hash(bytes).matches(version) {
         return Err(format!("the file's version is {}, the answer says `{version}`", Version::hash(bytes)));
     }

@@ -33,7 +33,7 @@ impl DemoClient {
     ///
     /// Errors: `INTERNAL`.
     pub(super) fn start(root: &Path, own: Option<&Path>) -> Result<DemoClient, Error> {
-        let program = std::env::current_exe().map_err(|trouble| failed("find its own program", &trouble))?;
+        let program = std::env::current_exe().map_err(|error| failed("find its own program", &error))?;
         let mut server = Command::new(program)
             .args(["serve", "--trust", "--tools", "all", "--root"])
             .arg(root)
@@ -42,7 +42,7 @@ impl DemoClient {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|trouble| failed("start the server", &trouble))?;
+            .map_err(|error| failed("start the server", &error))?;
         let input = server.stdin.take();
         let messages = spawn_reader(server.stdout.take());
         let mut client = DemoClient { server, input, messages, last_id: 0 };
@@ -73,10 +73,8 @@ impl DemoClient {
         let deadline = Instant::now() + ANSWER_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let mut message = self
-                .messages
-                .recv_timeout(left)
-                .map_err(|trouble| failed("read from the server", &trouble))?;
+            let mut message =
+                self.messages.recv_timeout(left).map_err(|error| failed("read from the server", &error))?;
             if message.get("id") != Some(&id.into()) {
                 continue;
             }
@@ -92,7 +90,7 @@ impl DemoClient {
         input
             .write_all(format!("{message}\n").as_bytes())
             .and_then(|()| input.flush())
-            .map_err(|trouble| failed("write to the server", &trouble))
+            .map_err(|error| failed("write to the server", &error))
     }
 }
 
@@ -130,6 +128,6 @@ fn spawn_reader(output: Option<ChildStdout>) -> Receiver<Value> {
     messages
 }
 
-fn failed(deed: &str, trouble: &impl std::fmt::Display) -> Error {
-    Error::new(Code::Internal, format!("the demo cannot {deed}: {trouble}"))
+fn failed(action: &str, error: &impl std::fmt::Display) -> Error {
+    Error::new(Code::Internal, format!("the demo cannot {action}: {error}"))
 }

@@ -62,13 +62,13 @@ pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
 fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Result<bool, Error> {
     let mut paths: Vec<&str> = DemoProject::files().collect();
     paths.push(stop.path());
-    let look = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
+    let read = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
     let before: BTreeMap<String, Option<Vec<u8>>> =
-        paths.into_iter().filter(|path| !path.is_empty()).map(look).collect::<Result<_, Error>>()?;
-    let told = EditAnswer::read(&client.call(stop.tool, &stop.arguments)?)?;
-    let excerpts = told.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
-    paint::print(&show::answer(&told, &excerpts))?;
-    let lacking = stop.gate.filter(|gate| told.outcome_of(gate) == Some("unavailable"));
+        paths.into_iter().filter(|path| !path.is_empty()).map(read).collect::<Result<_, Error>>()?;
+    let answer = EditAnswer::read(&client.call(stop.tool, &stop.arguments)?)?;
+    let excerpts = answer.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
+    paint::print(&show::answer(&answer, &excerpts))?;
+    let lacking = stop.gate.filter(|gate| answer.outcome_of(gate) == Some("unavailable"));
     if let Some(gate) = lacking {
         paint::print(&labelled(
             WARNING,
@@ -78,28 +78,28 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> 
     }
     let due = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
     let mut right = true;
-    for (path, file) in files(told, stop.path()) {
+    for (path, file) in files(answer, stop.path()) {
         let old = before.get(&path).and_then(Option::as_deref);
         let checked = checks::check_outcome(due, &file, old, project.bytes(&path)?.as_deref());
         right &= checked.is_ok();
         paint::print(&match &checked {
-            Ok(seen) => labelled(DONE, "on disk", seen),
-            Err(seen) => labelled(REJECTED, "wrong", seen),
+            Ok(detail) => labelled(DONE, "on disk", detail),
+            Err(detail) => labelled(REJECTED, "wrong", detail),
         })?;
     }
     Ok(right)
 }
 
 /// Returns the answer for each file, with the common fields added.
-fn files(told: EditAnswer, only: &str) -> Vec<(String, EditAnswer)> {
-    if told.files.is_empty() {
-        return vec![(only.to_owned(), told)];
+fn files(answer: EditAnswer, only: &str) -> Vec<(String, EditAnswer)> {
+    if answer.files.is_empty() {
+        return vec![(only.to_owned(), answer)];
     }
     let whole = |file: EditAnswer| {
-        let outside = file.bytes_outside_edit.clone().or_else(|| told.bytes_outside_edit.clone());
+        let outside = file.bytes_outside_edit.clone().or_else(|| answer.bytes_outside_edit.clone());
         (file.path.clone().unwrap_or_default(), EditAnswer { bytes_outside_edit: outside, ..file })
     };
-    told.files.iter().cloned().map(whole).collect()
+    answer.files.iter().cloned().map(whole).collect()
 }
 
 fn opening(project: &DemoProject) -> String {

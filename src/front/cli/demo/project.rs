@@ -42,10 +42,10 @@ impl DemoProject {
     ///
     /// Errors: `IO_FAILED`.
     pub(super) fn create(afterwards: Cleanup) -> Result<DemoProject, Error> {
-        let root = new_folder().map_err(|trouble| failed("make a temporary folder", &trouble))?;
+        let root = new_folder().map_err(|error| failed("make a temporary folder", &error))?;
         let project = DemoProject { root, cleanup: afterwards };
         for (path, text) in FILES {
-            project.write(path, text).map_err(|trouble| failed(&format!("write {path}"), &trouble))?;
+            project.write(path, text).map_err(|error| failed(&format!("write {path}"), &error))?;
         }
         Ok(project)
     }
@@ -66,8 +66,8 @@ impl DemoProject {
     pub(super) fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
         match fs::read(self.root.join(path)) {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(trouble) if trouble.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(trouble) => Err(failed(&format!("read {path}"), &trouble)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&format!("read {path}"), &error)),
         }
     }
 
@@ -111,8 +111,8 @@ fn new_folder() -> io::Result<PathBuf> {
     Ok(root)
 }
 
-fn failed(deed: &str, trouble: &io::Error) -> Error {
-    Error::new(Code::IoFailed, format!("cannot {deed}: {trouble}"))
+fn failed(action: &str, error: &io::Error) -> Error {
+    Error::new(Code::IoFailed, format!("cannot {action}: {error}"))
 }
 
 #[cfg(test)]

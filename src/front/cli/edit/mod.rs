@@ -44,13 +44,13 @@ pub(super) struct EditArgs {
 
 /// Applies the request and prints the result.
 pub(super) fn run(args: EditArgs) -> Result<ExitCode, Error> {
-    let (done, shape) = match args.source.into_object() {
+    let (done, options) = match args.source.into_object() {
         Ok(arguments) => confirm::with_confirmation(|agreed| {
             apply(&args.workspace, args.trust.trust_override(), arguments.clone(), agreed)
         }),
         Err(refusal) => (CommandOutcome::rejected(refusal), ResponseOptions::default()),
     };
-    done.print(shape, args.json)
+    done.print(options, args.json)
 }
 
 /// Returns the tool whose JSON format the request has.
@@ -77,23 +77,23 @@ fn apply(
         arguments.contains_key("search").then(|| ToolCall { tool: tool.name, arguments: arguments.clone() });
     let offers = CallOffers { current_call: again, read_tool: None };
     match (tool.parse)(arguments)
-        .map(|asked| asked.with_author(&Author { confirmation_id: agreed, ..author("edit") }))
+        .map(|call| call.with_author(&Author { confirmation_id: agreed, ..author("edit") }))
     {
-        Ok(ToolRequest::Edit(asked)) => {
-            let EditCall { request, options: shape } = *asked;
+        Ok(ToolRequest::Edit(call)) => {
+            let EditCall { request, options } = *call;
             let edited =
                 work(
                     place.open(promise),
                     |workspace, watch| async move { workspace.edit(request, watch).await },
                 );
-            (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, offers, ..shape })
+            (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, offers, ..options })
         }
         Ok(ToolRequest::Batch(all)) => {
-            let BatchCall { requests, paths, options: shape } = *all;
+            let BatchCall { requests, paths, options } = *all;
             let edited = work(place.open(promise), |workspace, watch| async move {
                 workspace.edit_all(requests, watch).await
             });
-            (CommandOutcome::Batch(edited, paths), shape)
+            (CommandOutcome::Batch(edited, paths), options)
         }
         // These tools create only edit requests.
         Ok(

@@ -80,7 +80,7 @@ impl GateList {
         let gates: Vec<Arc<Gate>> = Catalogue::embedded().gates().iter().chain(defined).cloned().collect();
         let roots: Vec<PathBuf> = ruled.iter().map(|ruled| ruled.commands.root.clone()).collect();
         let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
-        let pins = ResolvedPrograms::find(
+        let programs = ResolvedPrograms::find(
             &rules,
             &SearchPath { folders: &roots, roots: &roots, path: &search_path() },
         );
@@ -88,7 +88,7 @@ impl GateList {
             gates,
             root_policy: ruled,
             workspace,
-            programs: pins,
+            programs,
             cache,
             inside_programs: InsidePrograms::IfTrusted,
         })
@@ -122,8 +122,8 @@ impl GateList {
     pub(super) fn find(&self, name: &str) -> Result<&Arc<Gate>, Error> {
         self.gates.iter().find(|gate| gate.name == name).ok_or_else(|| {
             let close = nearest(name, self.gates.iter().map(|gate| gate.name.as_str()));
-            let meant = close.map(|close| format!(", did you mean `{close}`?")).unwrap_or_default();
-            Error::new(Code::InvalidInput, format!("unknown gate `{name}`{meant}"))
+            let suggestion = close.map(|close| format!(", did you mean `{close}`?")).unwrap_or_default();
+            Error::new(Code::InvalidInput, format!("unknown gate `{name}`{suggestion}"))
                 .hint("`lockgate gates` lists them all")
         })
     }
@@ -157,37 +157,38 @@ impl GateList {
 
     /// Returns the gate's program with its isolation, if it exists and may run.
     pub(super) fn runnable(&self, gate: &Gate) -> Result<InstalledProgram<'_>, NotRun> {
-        let pins = self.programs_of(gate);
+        let programs = self.programs_of(gate);
         let name = program_key(gate);
-        let Some(pin) = pins.resolved(&name) else {
-            return Err(NotRun::Unavailable(pins.rejected(&name).join("; ")));
+        let Some(resolved) = programs.resolved(&name) else {
+            return Err(NotRun::Unavailable(programs.rejected(&name).join("; ")));
         };
-        if pin.inside || self.is_defined_by_policy(gate) {
-            self.check_trust(gate, pin)?;
+        if resolved.inside || self.is_defined_by_policy(gate) {
+            self.check_trust(gate, resolved)?;
         }
         let isolation = self
             .root_policy
             .as_ref()
             .map_or_else(|| Policy::embedded().isolation, |ruled| ruled.policy.isolation);
         Ok(InstalledProgram {
-            program: &pin.program,
-            search: pins.path(),
+            program: &resolved.program,
+            search: programs.path(),
             cache: self.cache.as_ref().map(Cache::folder),
             isolation,
         })
     }
 
     /// Checks that a person trusts the repository's program or command for a gate.
-    fn check_trust(&self, gate: &Gate, pin: &ResolvedProgram) -> Result<(), NotRun> {
+    fn check_trust(&self, gate: &Gate, resolved: &ResolvedProgram) -> Result<(), NotRun> {
         match self.inside_programs {
             InsidePrograms::IfTrusted => {}
             InsidePrograms::Allowed => return Ok(()),
             InsidePrograms::Denied => {
-                let program = pin.program.display();
+                let program = resolved.program.display();
                 return Err(NotRun::Untrusted(format!("{program} lies in the project, so it was not run")));
             }
         }
-        let what = if pin.inside { pin.program.display().to_string() } else { "its command".to_owned() };
+        let what =
+            if resolved.inside { resolved.program.display().to_string() } else { "its command".to_owned() };
         let untrusted = |why: &str| Err(NotRun::Untrusted(format!("{what} is the repository's, and {why}")));
         match self.root_policy.as_ref().filter(|_| self.is_enabled(gate)) {
             None => untrusted("trust covers only the gates that the policy names"),
@@ -202,9 +203,9 @@ impl GateList {
     }
 
     fn trusted_programs(&self, gate: &Gate) -> Option<&ResolvedPrograms> {
-        let pins = &self.root_policy.as_ref()?.commands.programs;
+        let programs = &self.root_policy.as_ref()?.commands.programs;
         let wanted = program_key(gate);
-        pins.iter().any(|(name, _)| name == wanted).then_some(pins)
+        programs.iter().any(|(name, _)| name == wanted).then_some(programs)
     }
 }
 
@@ -229,8 +230,8 @@ impl RootPolicy {
 /// Returns the workspace of the project around the current folder; `None` if it cannot be a root, such as the home
 /// folder.
 fn current_workspace(promise: TrustOverride) -> Result<Option<Arc<Workspace>>, Error> {
-    let Ok(here) = current_folder() else { return Ok(None) };
-    let ProjectRoot { root, base } = ProjectRoot::around(&here);
+    let Ok(folder) = current_folder() else { return Ok(None) };
+    let ProjectRoot { root, base } = ProjectRoot::around(&folder);
     match Workspace::at(&[root]).with_base(base).with_trust_override(promise).open() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(refusal) if refusal.code == Code::InvalidInput => Ok(None),

@@ -107,7 +107,7 @@ pub(super) fn json(shelf: &GateList) -> Value {
 
 /// Renders one gate as JSON.
 pub(super) fn entry(shelf: &GateList, gate: &Gate) -> Value {
-    let pin = shelf.program(gate);
+    let program = shelf.program(gate);
     json!({
         "name": gate.name,
         "about": gate.about,
@@ -115,19 +115,19 @@ pub(super) fn entry(shelf: &GateList, gate: &Gate) -> Value {
         "role": role(gate.role),
         "languages": language_names(gate),
         "from": if shelf.is_defined_by_policy(gate) { "policy" } else { "catalogue" },
-        "here": !gate.runs_program() || pin.is_some(),
-        "program": pin.map(|pin| pin.program.display().to_string()),
-        "real_path": pin.map(|pin| pin.real.display().to_string()),
-        "inside_repository": pin.is_some_and(|pin| pin.inside),
+        "here": !gate.runs_program() || program.is_some(),
+        "program": program.map(|program| program.program.display().to_string()),
+        "real_path": program.map(|program| program.real.display().to_string()),
+        "inside_repository": program.is_some_and(|program| program.inside),
         "passed_over": shelf.skipped_paths(gate),
     })
 }
 
 /// Renders the path of a program as text.
-pub(super) fn program_path(pin: &ResolvedProgram) -> String {
-    let (program, real) = (pin.program.display().to_string(), pin.real.display().to_string());
+pub(super) fn program_path(resolved: &ResolvedProgram) -> String {
+    let (program, real) = (resolved.program.display().to_string(), resolved.real.display().to_string());
     let real = if program == real { String::new() } else { format!(", which is {real}") };
-    let inside = if pin.inside { ", inside the repository" } else { "" };
+    let inside = if resolved.inside { ", inside the repository" } else { "" };
     visible(&format!("{program}{real}{inside}"))
 }
 

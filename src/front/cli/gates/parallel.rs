@@ -37,14 +37,14 @@ pub(super) fn parallel<T: Sync, R: Send>(
             drop(sender);
         }
         let mut waiting = BTreeMap::new();
-        let mut told = items.iter().enumerate().peekable();
+        let mut remaining = items.iter().enumerate().peekable();
         for (at, result) in done {
             waiting.insert(at, result);
             while let Some((item, result)) =
-                told.peek().and_then(|(at, item)| Some((*item, waiting.remove(at)?)))
+                remaining.peek().and_then(|(at, item)| Some((*item, waiting.remove(at)?)))
             {
                 each(item, result);
-                told.next();
+                remaining.next();
             }
         }
     });
@@ -71,16 +71,16 @@ mod tests {
     #[test]
     fn every_result_is_told_once_and_in_order() {
         let items: Vec<u64> = (0..50).collect();
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         parallel(
             &items,
             |item| {
                 thread::sleep(Duration::from_micros((50 - item) * 20));
                 item * 2
             },
-            |item, result| told.push((*item, result)),
+            |item, result| results.push((*item, result)),
         );
-        assert_eq!(told, items.iter().map(|item| (*item, item * 2)).collect::<Vec<_>>());
+        assert_eq!(results, items.iter().map(|item| (*item, item * 2)).collect::<Vec<_>>());
         parallel(&[], |_: &u8| panic!("no work"), |_, ()| panic!("no result"));
     }
 }

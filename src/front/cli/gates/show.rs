@@ -18,12 +18,12 @@ use crate::policy::{
 /// Renders the details of a gate as text.
 pub(super) fn text(shelf: &GateList, gate: &Arc<Gate>) -> String {
     let mut text = format!("{} {}\n", paint(TITLE, visible(&gate.name)), visible(&gate.about));
-    let mut say = |label: &str, told: String| text += &labelled(LABEL, label, visible(&told));
+    let mut say = |label: &str, value: String| text += &labelled(LABEL, label, visible(&value));
     say("languages", language_names(gate).join(", "));
     say("kind", format!("{}, {}", kind(gate), role(gate.role)));
     if let Some(command) = gate.command() {
-        for (label, told) in command_parts(gate, command) {
-            say(label, told);
+        for (label, value) in command_parts(gate, command) {
+            say(label, value);
         }
     }
     say("timeout", format_duration(gate.timeout));
@@ -59,7 +59,7 @@ fn canary(gate: &Gate) -> String {
 /// Renders the path of the program and the paths that were tried.
 fn program(shelf: &GateList, gate: &Gate) -> String {
     let mut text = match shelf.program(gate) {
-        Some(pin) => labelled(DONE, "program", list::program_path(pin)),
+        Some(program) => labelled(DONE, "program", list::program_path(program)),
         None => labelled(WARNING, "program", "not on this machine"),
     };
     for tried in shelf.skipped_paths(gate) {
@@ -75,14 +75,14 @@ fn program(shelf: &GateList, gate: &Gate) -> String {
 /// Returns the parts of a command, without empty ones.
 fn command_parts(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> {
     let output = format!("{}, from {}, columns in {}", form(command), stream(command), columns(command));
-    let mut told = vec![
+    let mut parts = vec![
         ("runs", line(command, &placeholder_rule(gate))),
         ("input", input(command).to_owned()),
         ("output", output),
         ("scope", scope(command).to_owned()),
     ];
     let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
-    told.extend(env.map(|setting| ("with", setting)));
+    parts.extend(env.map(|setting| ("with", setting)));
     let unconfigured = match &command.unconfigured {
         Unconfigured::Skip => "; without any it does not run".to_owned(),
         Unconfigured::Words(words) if words.is_empty() => String::new(),
@@ -91,8 +91,8 @@ fn command_parts(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, 
     let config = configuration(command).join(", ") + &unconfigured;
     let except = command.except.join(", ");
     let more = [("config", config), ("not for", except)];
-    told.extend(more.into_iter().filter(|(_, told)| !told.is_empty()));
-    told
+    parts.extend(more.into_iter().filter(|(_, value)| !value.is_empty()));
+    parts
 }
 
 /// Returns a rule that marks the position of the policy's extra arguments.
@@ -164,16 +164,16 @@ fn format_duration(time: Duration) -> String {
 fn settings(ruled: &RootPolicy, gate: &Gate) -> Vec<String> {
     let of = |rules: Vec<&Rule>| rules.into_iter().find(|rule| rule.gate.name == gate.name).map(setting);
     let every = of(ruled.policy.rules_for(None));
-    let mut told: Vec<String> = every.iter().map(|setting| format!("*: {setting}")).collect();
+    let mut lines: Vec<String> = every.iter().map(|setting| format!("*: {setting}")).collect();
     for language in languages() {
         let own = of(ruled.policy.rules_for(Some(language))).filter(|own| Some(own) != every.as_ref());
-        told.extend(own.map(|setting| format!("{}: {setting}", language.name)));
+        lines.extend(own.map(|setting| format!("{}: {setting}", language.name)));
     }
-    if told.is_empty() {
+    if lines.is_empty() {
         let by_path = ruled.policy.commands().find(|rule| rule.gate.name == gate.name);
-        told.extend(by_path.map(|rule| format!("for some paths: {}", setting(rule))));
+        lines.extend(by_path.map(|rule| format!("for some paths: {}", setting(rule))));
     }
-    told
+    lines
 }
 
 /// Formats an entry as in a policy.
@@ -187,7 +187,7 @@ fn setting(rule: &Rule) -> String {
         Level::Block => format!("level: block, fail_on: {}", rule.fail_on.name()),
         Level::Warn => "level: warn".to_owned(),
     };
-    let said = [
+    let parts = [
         (!rule.enabled).then(|| "enabled: false".to_owned()),
         (rule.role != rule.gate.role).then(|| format!("role: {}", role(rule.role))),
         (rule.scope == FixScope::File).then(|| "scope: file".to_owned()),
@@ -197,7 +197,7 @@ fn setting(rule: &Rule) -> String {
         (rule.timeout != rule.gate.timeout).then(|| format!("timeout: {}", format_duration(rule.timeout))),
         rule.required.then(|| "required: true".to_owned()),
     ];
-    said.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Renders the same content as JSON.

@@ -73,9 +73,9 @@ fn trial(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failur
 /// Errors: the unexpected finding, or the reason why the gate gave no result.
 fn passes_good_sample(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), String> {
     let Some(sample) = gate.samples.iter().find(|sample| sample.finds.is_empty()) else { return Ok(()) };
-    let ready = shelf.runnable(gate).map_err(|held| held.why().to_owned())?;
-    let standing = disk_states(gate).first().copied().unwrap_or(DiskState::Empty);
-    let found = run_sample(gate, sample, &ready, standing, watch).map_err(|silence| silence.why)?;
+    let ready = shelf.runnable(gate).map_err(|not_run| not_run.why().to_owned())?;
+    let disk_state = disk_states(gate).first().copied().unwrap_or(DiskState::Empty);
+    let found = run_sample(gate, sample, &ready, disk_state, watch).map_err(|error| error.why)?;
     match mismatch(sample, &found).and_then(|mismatch| mismatch.unexpected.into_iter().next()) {
         None => Ok(()),
         Some(finding) => Err(format!("reports a finding in its passing sample: {}", finding.message)),
@@ -161,7 +161,7 @@ mod tests {
             let why_not = try_script(script, InsidePrograms::Allowed, LIMIT).err().map(|failure| failure.why);
             match (why, &why_not) {
                 (None, None) => {}
-                (Some(why), Some(told)) => assert!(told.contains(why), "{told}"),
+                (Some(why), Some(message)) => assert!(message.contains(why), "{message}"),
                 _ => panic!("{script}: {why_not:?}"),
             }
         }

@@ -56,7 +56,7 @@ const fn yes() -> bool {
 
 fn read<T: for<'a> Deserialize<'a>>(answer: &Value) -> Result<T, Error> {
     T::deserialize(answer)
-        .map_err(|trouble| Error::new(Code::Internal, format!("the answer cannot be read: {trouble}")))
+        .map_err(|error| Error::new(Code::Internal, format!("the answer cannot be read: {error}")))
 }
 
 impl EditList {
@@ -114,8 +114,8 @@ impl HistoryEdit {
         let by = if self.author.is_empty() { "" } else { " by " };
         let of = self.of.as_ref().map(|id| format!(", {} of {id}", self.kind)).unwrap_or_default();
         let undone = if self.undone { paint(WARNING, ", undone") } else { String::new() };
-        let said = format!("{} {}{by}{}{of}", self.at, visible(&self.tool), visible(&self.author));
-        labelled(LABEL, &self.edit_id, said + &undone)
+        let text = format!("{} {}{by}{}{of}", self.at, visible(&self.tool), visible(&self.author));
+        labelled(LABEL, &self.edit_id, text + &undone)
     }
 
     fn omitted_files(&self) -> String {

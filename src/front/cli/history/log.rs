@@ -42,8 +42,8 @@ pub(in crate::front::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
             place.open(TrustOverride::default()),
             |workspace, _| async move { workspace.history(which).await },
         )?;
-    let shape = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
-    let answer = answer::history(&Ok(entries), number, &shape).json;
+    let options = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
+    let answer = answer::history(&Ok(entries), number, &options).json;
     if json {
         paint::print_bytes(format!("{answer}\n").as_bytes())?;
     } else {

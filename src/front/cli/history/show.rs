@@ -30,8 +30,8 @@ pub(in crate::front::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
             place.open(TrustOverride::default()),
             |workspace, _| async move { workspace.entry_diffs(id).await },
         )?;
-    let shape = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
-    let answer = answer::render_edit(&Ok(found), &shape).json;
+    let options = ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
+    let answer = answer::render_edit(&Ok(found), &options).json;
     if json {
         paint::print_bytes(format!("{answer}\n").as_bytes())?;
     } else {

@@ -36,19 +36,19 @@ pub(in crate::front::cli) fn run(args: UndoArgs, direction: Direction) -> Result
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
-    let shape = ResponseOptions { path: path.clone(), ..ResponseOptions::default() };
-    let (done, shape) = confirm::with_confirmation(|agreed| {
+    let options = ResponseOptions { path: path.clone(), ..ResponseOptions::default() };
+    let (done, options) = confirm::with_confirmation(|agreed| {
         let author = Author { confirmation_id: agreed, ..author(name) };
         let revert =
             UndoRequest { direction, edit_id: id.clone(), target: path.clone().map(Target::File), author };
-        let turned = work(place.open(word.trust_override()), |workspace, watch| async move {
+        let reverted = work(place.open(word.trust_override()), |workspace, watch| async move {
             Ok(revert::revert(&workspace, revert, watch).await)
         });
-        let done = match turned {
-            Ok((reports, turned)) => CommandOutcome::Reverted(reports, turned),
+        let done = match reverted {
+            Ok((reports, reverted)) => CommandOutcome::Reverted(reports, reverted),
             Err(refusal) => CommandOutcome::rejected(refusal),
         };
-        (done, shape.clone())
+        (done, options.clone())
     });
-    done.print(shape, json)
+    done.print(options, json)
 }

@@ -116,18 +116,19 @@ impl InitOutcome {
     }
 
     fn json(&self) -> Value {
-        let mut told = json!({ "status": self.status.name(), "path": self.path, "message": self.message });
-        let fields = told.as_object_mut().map(std::mem::take).unwrap_or_default();
+        let mut json_value =
+            json!({ "status": self.status.name(), "path": self.path, "message": self.message });
+        let fields = json_value.as_object_mut().map(std::mem::take).unwrap_or_default();
         let next: Vec<Value> =
             self.next.iter().map(|(what, why)| json!({ "what": what, "why": why })).collect();
         let refusal = self.rejection.iter().flat_map(code_and_hint);
         let some =
             |name: &str, text: &Option<String>| text.as_ref().map(|text| (name.to_owned(), json!(text)));
-        let facts = self.extra_fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let extra = self.extra_fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let texts = [some("diff", &self.diff), some("text", &self.text)].into_iter().flatten();
         let lists = [("notes".to_owned(), json!(self.notes)), ("next".to_owned(), json!(next))];
         Value::Object(
-            fields.into_iter().chain(refusal).chain(facts).chain(texts).chain(lists).collect::<Map<_, _>>(),
+            fields.into_iter().chain(refusal).chain(extra).chain(texts).chain(lists).collect::<Map<_, _>>(),
         )
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn run(args: SchemaArgs) -> Result<ExitCode, Error> {
         SchemaTopic::Policy => policy::schema(),
     };
     let mut text = serde_json::to_string_pretty(&schema)
-        .map_err(|trouble| Error::new(Code::Internal, format!("the schemas cannot be written: {trouble}")))?;
+        .map_err(|error| Error::new(Code::Internal, format!("the schemas cannot be written: {error}")))?;
     text.push('\n');
     paint::print_bytes(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -101,23 +101,23 @@ pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
         return token::run(args);
     }
     let (named, access) = (args.choice.selection()?, args.choice.access());
-    let manners =
+    let options =
         ServerOptions { structured: args.structured, model_timeout: Duration::from_secs(args.model_timeout) };
     let promise = args.trust.trust_override();
     if let Some(file) = &args.config {
         log_to_stderr();
-        return over_http(setup::from_configuration(file, promise, manners)?);
+        return over_http(setup::from_configuration(file, promise, options)?);
     }
     let workspace = args.workspace.open(promise)?;
     workspace.keep_servers();
     log_to_stderr();
     let selection = named.unwrap_or_else(|| policy_selection(&workspace, args.workspace.default_selection()));
     if let Some(listen) = args.http {
-        let reach = Grants { workspace, selection, access };
-        return over_http(setup::for_one_user(listen, reach, manners)?);
+        let grants = Grants { workspace, selection, access };
+        return over_http(setup::for_one_user(listen, grants, options)?);
     }
     let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
-    let served = runtime.block_on(mcp::serve(workspace, selection, access, manners, stop.clone()));
+    let served = runtime.block_on(mcp::serve(workspace, selection, access, options, stop.clone()));
     if stop.is_cancelled() {
         // A thread that reads standard input may still wait for a silent client.
         runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);

@@ -25,32 +25,32 @@ const OTHERS_WRITE: u32 = 0o022;
 /// Returns the setup for one user: one token, which is created if none is given.
 pub(super) fn for_one_user(
     listen: SocketAddr,
-    reach: Grants,
-    manners: ServerOptions,
+    grants: Grants,
+    options: ServerOptions,
 ) -> Result<Setup, Error> {
     let hosts = hosts(listen)?;
-    let secret = match token::from_env()? {
-        Some(secret) => secret,
+    let token = match token::from_env()? {
+        Some(token) => token,
         None => {
             let made = || Ok(BearerToken::generate()?.reveal().to_owned());
-            let (path, secret) = reach.workspace.cache_secret(TOKEN_NAME, made)?;
+            let (path, token) = grants.workspace.cache_secret(TOKEN_NAME, made)?;
             let path = path.display().to_string();
             paint::print_error(&format!("the token for clients is in {}\n", paint::visible(&path)));
-            BearerToken::parse(&secret, &path)?
+            BearerToken::parse(&token, &path)?
         }
     };
     // Local pages with the token may call, such as the MCP inspector.
     let sites = if listen.ip().is_loopback() { WebOrigin::own() } else { Vec::new() };
-    let party = Principal { name: None, hash: secret.hash(), metrics: true, grants: Some(reach) };
+    let principal = Principal { name: None, hash: token.hash(), metrics: true, grants: Some(grants) };
     Ok(Setup {
         listen,
         hosts,
         origins: sites,
         metrics: Readers::Token,
         limits: ServerLimits::default(),
-        options: manners,
+        options,
         seal: token::seal()?,
-        principals: vec![party],
+        principals: vec![principal],
     })
 }
 
@@ -67,9 +67,10 @@ fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
             Ok(vec![host])
         }
         Some(_) | None => {
-            let seen = format!("{address} is a wildcard address, so the host names of clients are unknown");
+            let message =
+                format!("{address} is a wildcard address, so the host names of clients are unknown");
             let hint = "bind to one address, or set `allowed_hosts` in a configuration (--config)";
-            Err(Error::new(Code::InvalidInput, seen).field("--http").hint(hint))
+            Err(Error::new(Code::InvalidInput, message).field("--http").hint(hint))
         }
     }
 }
@@ -78,22 +79,22 @@ fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
 pub(super) fn from_configuration(
     file: &Path,
     trust: TrustOverride,
-    manners: ServerOptions,
+    options: ServerOptions,
 ) -> Result<Setup, Error> {
     // This process starts only gate programs.
     adopt_orphans();
     let Serving { listen, hosts, origins: sites, metrics, limits: bounds, store, tokens } = read(file)?;
-    let depot = database(store, &tokens)?;
-    let mut house = Workspaces { promise: trust, database: depot, opened: HashMap::new() };
-    let mut parties = Vec::new();
+    let database = database(store, &tokens)?;
+    let mut workspaces = Workspaces { promise: trust, database, opened: HashMap::new() };
+    let mut principals = Vec::new();
     for token in tokens {
-        let reach = house.grants(&token)?;
+        let grants = workspaces.grants(&token)?;
         let name = Some(Arc::from(token.name.as_str()));
-        parties.push(Principal { name, hash: token.hash, metrics: token.metrics, grants: reach });
+        principals.push(Principal { name, hash: token.hash, metrics: token.metrics, grants });
     }
-    if let Some(why) = house.opened.values().find_map(|workspace| workspace.covers(file)) {
-        let seen = format!("an edit could change what each token may do: {why}");
-        return Err(Error::new(Code::InvalidInput, seen)
+    if let Some(why) = workspaces.opened.values().find_map(|workspace| workspace.covers(file)) {
+        let message = format!("an edit could change what each token may do: {why}");
+        return Err(Error::new(Code::InvalidInput, message)
             .field("--config")
             .hint("keep the configuration outside of every root"));
     }
@@ -103,9 +104,9 @@ pub(super) fn from_configuration(
         origins: sites,
         metrics,
         limits: bounds,
-        options: manners,
+        options,
         seal: token::seal()?,
-        principals: parties,
+        principals,
     })
 }
 
@@ -113,8 +114,8 @@ pub(super) fn from_configuration(
 fn database(store: Option<String>, tokens: &[Token]) -> Result<Arc<EntityDatabase>, Error> {
     match (store, store_args::url_from_env()) {
         (Some(url), _) if store_args::has_password(&url) => {
-            let seen = "`store` has a password, which must not be in a configuration";
-            Err(Error::new(Code::InvalidInput, seen)
+            let message = "`store` has a password, which must not be in a configuration";
+            Err(Error::new(Code::InvalidInput, message)
                 .field("store")
                 .hint(format!("remove `store`, and set the URL in the variable {}", store_args::STORE)))
         }
@@ -128,12 +129,12 @@ fn database(store: Option<String>, tokens: &[Token]) -> Result<Arc<EntityDatabas
 }
 
 /// Checks that the database does not depend on the folder in which the server is started.
-fn absolute(depot: Arc<EntityDatabase>) -> Result<Arc<EntityDatabase>, Error> {
-    if depot.file().is_some_and(Path::is_relative) {
-        let seen = "the path of `sqlite:` must be absolute where a configuration is served";
-        return Err(Error::new(Code::InvalidInput, seen).field("store"));
+fn absolute(database: Arc<EntityDatabase>) -> Result<Arc<EntityDatabase>, Error> {
+    if database.file().is_some_and(Path::is_relative) {
+        let message = "the path of `sqlite:` must be absolute where a configuration is served";
+        return Err(Error::new(Code::InvalidInput, message).field("store"));
     }
-    Ok(depot)
+    Ok(database)
 }
 
 /// The open workspaces of a server: one for each list of roots and organisation, shared by their tokens.
@@ -183,14 +184,14 @@ impl Workspaces {
 /// Reads a configuration that no other user can have written.
 fn read(file: &Path) -> Result<Serving, Error> {
     let shown = file.display().to_string();
-    let cannot = |trouble| {
-        Error::new(Code::IoFailed, format!("cannot read {}: {trouble}", paint::visible(&shown)))
+    let cannot = |error| {
+        Error::new(Code::IoFailed, format!("cannot read {}: {error}", paint::visible(&shown)))
             .field("--config")
     };
     let found = fs::metadata(file).map_err(cannot)?;
     if let Some(why) = untrusted_reason(&found) {
-        let seen = format!("{} {why}", paint::visible(&shown));
-        return Err(Error::new(Code::PermissionDenied, seen)
+        let message = format!("{} {why}", paint::visible(&shown));
+        return Err(Error::new(Code::PermissionDenied, message)
             .field("--config")
             .hint("make it writable only by you or root"));
     }

@@ -26,17 +26,17 @@ pub(super) struct TokenArgs {
 pub(super) fn run(args: &TokenArgs) -> Result<ExitCode, Error> {
     let name = &args.name;
     if !Token::is_name(name) {
-        let seen = "a name has letters, digits, `.`, `_`, `@` and `-`, and at most 64 of them";
-        return Err(Error::new(Code::InvalidInput, seen).field("NAME"));
+        let message = "a name has letters, digits, `.`, `_`, `@` and `-`, and at most 64 of them";
+        return Err(Error::new(Code::InvalidInput, message).field("NAME"));
     }
-    let (secret, shown) = match from_env()? {
-        Some(secret) => (secret, false),
+    let (token, shown) = match from_env()? {
+        Some(token) => (token, false),
         None => (BearerToken::generate()?, true),
     };
-    let hash = blake3::Hash::from_bytes(secret.hash()).to_hex();
+    let hash = blake3::Hash::from_bytes(token.hash()).to_hex();
     let entry = format!("  - name: {name}\n    hash: blake3:{hash}\n    roots: [/path/to/a/project]\n");
     if shown {
-        paint::print_error(&format!("for the client, and shown this once: {}\n", secret.reveal()));
+        paint::print_error(&format!("for the client, and shown this once: {}\n", token.reveal()));
     }
     paint::print_bytes(entry.as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -45,7 +45,7 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
     match args.command {
         AppCommand::Add { id, organization, store, json } => {
             let added = database(&store)?.add_app(&id, organization.as_deref())?;
-            let said = match added {
+            let result_text = match added {
                 Added::New => "was registered",
                 Added::Existing => "was already registered",
             };
@@ -53,7 +53,7 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
             let text = labelled(
                 DONE,
                 "app",
-                format!("{} {said}, {}", visible(&id), owner_text(organization.as_deref())),
+                format!("{} {result_text}, {}", visible(&id), owner_text(organization.as_deref())),
             );
             print(json, &value, &text)?;
         }

@@ -47,48 +47,49 @@ pub(super) struct ImportArgs {
 pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
     adopt_orphans();
     let ImportArgs { dir, store, replace, mode, root, trust: word, json } = args;
-    let (depot, mode) = (database(&store)?, Mode::from_name(&mode).unwrap_or_default());
+    let (database, mode) = (database(&store)?, Mode::from_name(&mode).unwrap_or_default());
     // `verify_only` writes nothing, not even apps.
-    let apps = if mode == Mode::VerifyOnly { Vec::new() } else { depot.import_apps(&dir)? };
+    let apps = if mode == Mode::VerifyOnly { Vec::new() } else { database.import_apps(&dir)? };
     let roots: Vec<PathBuf> = root.into_iter().collect();
     let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(&roots) };
     let opened = opening
         .with_trust_override(word.trust_override())
-        .with_database(depot)
+        .with_database(database)
         .with_tenant(Tenant::All)
         .open();
-    let others = if replace { OnConflict::Replace } else { OnConflict::Keep };
-    let bring = Import { folder: dir, on_conflict: others, mode, author: author("store import") };
+    let on_conflict = if replace { OnConflict::Replace } else { OnConflict::Keep };
+    let bring = Import { folder: dir, on_conflict, mode, author: author("store import") };
     let files = work(opened, |workspace, watch| async move { workspace.import(bring, watch).await })?;
     print_results(json, &apps, &files)
 }
 
 fn print_results(as_json: bool, apps: &[Imported], files: &[Imported]) -> Result<ExitCode, Error> {
-    let landed = |all: &[Imported], wanted: ImportStatus| {
+    let count_of = |all: &[Imported], wanted: ImportStatus| {
         all.iter().filter(|one| matches!(&one.result, Ok(done) if *done == wanted)).count()
     };
-    let (mut counts, mut said) = (Map::new(), Vec::new());
+    let (mut counts, mut parts) = (Map::new(), Vec::new());
     for (name, count) in [
-        ("created", landed(files, ImportStatus::Created)),
-        ("replaced", landed(files, ImportStatus::Replaced)),
-        ("unchanged", landed(files, ImportStatus::Unchanged)),
-        ("verified", landed(files, ImportStatus::Verified)),
-        ("new_apps", landed(apps, ImportStatus::Created)),
+        ("created", count_of(files, ImportStatus::Created)),
+        ("replaced", count_of(files, ImportStatus::Replaced)),
+        ("unchanged", count_of(files, ImportStatus::Unchanged)),
+        ("verified", count_of(files, ImportStatus::Verified)),
+        ("new_apps", count_of(apps, ImportStatus::Created)),
     ] {
         counts.insert(name.to_owned(), count.into());
         if count > 0 {
-            said.push(format!("{}: {count}", name.replace('_', " ")));
+            parts.push(format!("{}: {count}", name.replace('_', " ")));
         }
     }
-    let brought = || apps.iter().chain(files);
-    let failed = || brought().filter_map(|one| Some((one.name.as_str(), one.result.as_ref().err()?)));
+    let imported = || apps.iter().chain(files);
+    let failed = || imported().filter_map(|one| Some((one.name.as_str(), one.result.as_ref().err()?)));
     let refused = failures(failed());
     if !refused.is_empty() {
-        said.push(format!("refused: {}", refused.len()));
+        parts.push(format!("refused: {}", refused.len()));
     }
     counts.insert("failed".to_owned(), json!(refused));
-    let said = if said.is_empty() { "the folder has nothing to import".to_owned() } else { said.join(", ") };
+    let summary =
+        if parts.is_empty() { "the folder has nothing to import".to_owned() } else { parts.join(", ") };
     let code = print_rejections(as_json, failed());
-    print(as_json, &Value::Object(counts), &labelled(DONE, "imported", said))?;
+    print(as_json, &Value::Object(counts), &labelled(DONE, "imported", summary))?;
     Ok(code)
 }

@@ -62,8 +62,8 @@ pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
         }
         Some(TrustCommand::Revoke { roots, path }) => {
             let count = roots.open(TrustOverride::Recorded)?.revoke(path.as_deref())?;
-            let told = if count == 0 { "nothing was trusted".to_owned() } else { counted(count, "record") };
-            paint::print(&labelled(DONE, "revoked", told))?;
+            let text = if count == 0 { "nothing was trusted".to_owned() } else { counted(count, "record") };
+            paint::print(&labelled(DONE, "revoked", text))?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -73,12 +73,12 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
     let (policy, commands) = workspace.commands(path)?;
     paint::print(&render::commands(&policy, &commands))?;
     let count = commands.programs.iter().count();
-    let told = visible(commands.describe());
+    let text = visible(commands.describe());
     if count == 0 {
         paint::print(&labelled(
             DONE,
             "trusted",
-            format!("{told} runs no commands, so there is nothing to trust"),
+            format!("{text} runs no commands, so there is nothing to trust"),
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -86,7 +86,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
         paint::print(&labelled(
             DONE,
             "trusted",
-            format!("{told} is already trusted, and nothing has changed"),
+            format!("{text} is already trusted, and nothing has changed"),
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -95,7 +95,7 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
         return Ok(ExitCode::from(ErrorFamily::Policy.exit_code()));
     }
     workspace.trust(&commands)?;
-    paint::print(&labelled(DONE, "trusted", format!("{told} with {}", counted(count, "command"))))?;
+    paint::print(&labelled(DONE, "trusted", format!("{text} with {}", counted(count, "command"))))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -105,16 +105,16 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
 fn ask_person() -> Result<bool, Error> {
     let (input, output) = (io::stdin(), io::stdout());
     if !input.is_terminal() || !output.is_terminal() {
-        let seen = "cannot ask: standard input and output are not a terminal";
+        let message = "cannot ask: standard input and output are not a terminal";
         return Err(
-            Error::new(Code::InvalidInput, seen).hint("have a person review the commands, then use --yes")
+            Error::new(Code::InvalidInput, message).hint("have a person review the commands, then use --yes")
         );
     }
     paint::print("Trust these commands? [y/N] ")?;
     let mut answer = String::new();
     input
         .read_line(&mut answer)
-        .map_err(|trouble| Error::new(Code::IoFailed, format!("the answer cannot be read: {trouble}")))?;
+        .map_err(|error| Error::new(Code::IoFailed, format!("the answer cannot be read: {error}")))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
 }
 
@@ -123,8 +123,8 @@ fn status(workspace: &Workspace, path: &str, json: bool) -> Result<ExitCode, Err
     let why =
         if commands.programs.iter().next().is_none() { None } else { workspace.missing_trust(&commands) };
     if json {
-        let told = render::json(&policy, &commands, why.as_deref());
-        paint::print_bytes(format!("{told:#}\n").as_bytes())?;
+        let value = render::json(&policy, &commands, why.as_deref());
+        paint::print_bytes(format!("{value:#}\n").as_bytes())?;
     } else {
         paint::print(&match &why {
             None => labelled(DONE, "trusted", visible(commands.describe())),

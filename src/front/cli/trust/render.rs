@@ -61,9 +61,9 @@ fn server_words(server: &ServerSpec) -> Vec<String> {
 
 /// Returns the options and settings that a server receives.
 fn server_settings(server: &ServerSpec) -> Vec<String> {
-    let told = [("options", &server.options), ("settings", &server.settings)].into_iter();
-    let told = told.filter(|(_, value)| value.as_object().is_none_or(|map| !map.is_empty()));
-    told.map(|(name, value)| format!("{name} {value}")).collect()
+    let values = [("options", &server.options), ("settings", &server.settings)].into_iter();
+    let values = values.filter(|(_, value)| value.as_object().is_none_or(|map| !map.is_empty()));
+    values.map(|(name, value)| format!("{name} {value}")).collect()
 }
 
 /// Renders a program with its arguments and further inputs.
@@ -74,7 +74,7 @@ fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &C
         text += &labelled(LABEL, "with", visible(&with));
     }
     text += &match commands.programs.resolved(name) {
-        Some(pin) => program(pin),
+        Some(resolved) => program(resolved),
         None => labelled(WARNING, "program", "not found, so it cannot run"),
     };
     for why in commands.programs.rejected(name) {
@@ -99,17 +99,17 @@ fn extras(command: &CommandSpec) -> Vec<String> {
     extras
 }
 
-fn program(pin: &ResolvedProgram) -> String {
-    let (program, real) = (pin.program.display().to_string(), pin.real.display().to_string());
+fn program(resolved: &ResolvedProgram) -> String {
+    let (program, real) = (resolved.program.display().to_string(), resolved.real.display().to_string());
     let real = if program == real { String::new() } else { format!(", which is {real}") };
-    let inside = if pin.inside { ", INSIDE THE REPOSITORY" } else { "" };
-    let style = if pin.inside { WARNING } else { LABEL };
+    let inside = if resolved.inside { ", INSIDE THE REPOSITORY" } else { "" };
+    let style = if resolved.inside { WARNING } else { LABEL };
     labelled(style, "program", visible(&format!("{program}{real}{inside}")))
 }
 
 /// Describes the risk of a command.
-fn risk(pin: Option<&ResolvedProgram>) -> &'static str {
-    match pin {
+fn risk(program: Option<&ResolvedProgram>) -> &'static str {
+    match program {
         None => "do nothing until a program is found, which needs trust again",
         Some(ResolvedProgram { inside: true, .. }) => {
             "do all that you can do, and anyone who can change the repository decides what"
@@ -189,16 +189,16 @@ pub(in crate::front::cli) fn visible(text: &str) -> String {
 /// Renders the same content as JSON, with the trust state.
 pub(super) fn json(policy: &Policy, commands: &Commands, why: Option<&str>) -> Value {
     let entry = |name: &str, words: Vec<String>, env: &[(String, CommandWord)], with: Vec<String>| {
-        let pin = commands.programs.resolved(name);
+        let program = commands.programs.resolved(name);
         let env = env.iter().map(|(name, value)| (name.clone(), Value::from(word(value))));
         json!({
             "gate": name,
             "words": words,
             "env": Value::Object(env.collect()),
             "with": with,
-            "program": pin.map(|pin| pin.program.display().to_string()),
-            "real_path": pin.map(|pin| pin.real.display().to_string()),
-            "inside_repository": pin.is_some_and(|pin| pin.inside),
+            "program": program.map(|program| program.program.display().to_string()),
+            "real_path": program.map(|program| program.real.display().to_string()),
+            "inside_repository": program.is_some_and(|program| program.inside),
             "passed_over": commands.programs.rejected(name),
         })
     };

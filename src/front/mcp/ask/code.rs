@@ -92,11 +92,11 @@ fn closes(line: &str, open: Fence) -> bool {
 /// Returns the fence at the start of a line and the rest of the line.
 fn run(line: &str) -> Option<(Fence, &str)> {
     let bare = line.trim_start_matches(' ');
-    let mark = bare.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
-    let rest = bare.trim_start_matches(mark);
+    let fence_char = bare.chars().next().filter(|fence_char| ['`', '~'].contains(fence_char))?;
+    let rest = bare.trim_start_matches(fence_char);
     let length = bare.len() - rest.len();
     // With more indentation, it is a line of code.
-    (line.len() - bare.len() < 4 && length >= 3).then_some((Fence { mark, length }, rest))
+    (line.len() - bare.len() < 4 && length >= 3).then_some((Fence { mark: fence_char, length }, rest))
 }
 
 /// Removes blank lines around an answer; the indentation of its first line is kept as code.

@@ -49,12 +49,12 @@ impl Inquiry {
             }
             AskMethod::Request(peer) => {
                 let request = ServerRequest::ElicitRequest(request);
-                let said = match self.send(peer, request, TIMEOUT).await {
-                    Ok(ClientResult::ElicitResult(said)) => check_accepted(&said),
+                let response = match self.send(peer, request, TIMEOUT).await {
+                    Ok(ClientResult::ElicitResult(response)) => check_accepted(&response),
                     Ok(_) => Err(unasked("the client's answer is of another kind")),
                     Err(why) => Err(unasked(&why)),
                 };
-                said.map_or_else(AskOutcome::Failed, AskOutcome::Answered)
+                response.map_or_else(AskOutcome::Failed, AskOutcome::Answered)
             }
         }
     }
@@ -66,20 +66,20 @@ impl Inquiry {
 pub(super) fn answer(returned: &ReturnedInput) -> Result<ElicitResult, Error> {
     let response = returned.responses.as_ref().and_then(|responses| responses.get(WRITE_KEY)).cloned();
     response.and_then(|response| serde_json::from_value(response).ok()).ok_or_else(|| {
-        let seen = format!("`inputResponses` has no answer to `{WRITE_KEY}`");
-        Error::new(Code::NotConfirmed, seen).hint("ask the person again")
+        let message = format!("`inputResponses` has no answer to `{WRITE_KEY}`");
+        Error::new(Code::NotConfirmed, message).hint("ask the person again")
     })
 }
 
 /// Rejects every answer other than `accept`.
-pub(super) fn check_accepted(said: &ElicitResult) -> Result<(), Error> {
-    let seen = match said.action {
+pub(super) fn check_accepted(result: &ElicitResult) -> Result<(), Error> {
+    let message = match result.action {
         ElicitationAction::Accept => return Ok(()),
         ElicitationAction::Decline => "a person was asked before this write, and declined it",
         ElicitationAction::Cancel => "a person was asked before this write, and did not answer",
         _ => "a person was asked before this write, and did not agree",
     };
-    Err(Error::new(Code::NotConfirmed, seen).hint("leave it, unless the person asks for another edit"))
+    Err(Error::new(Code::NotConfirmed, message).hint("leave it, unless the person asks for another edit"))
 }
 
 fn params(question: &Confirmation) -> ElicitRequestParams {

@@ -102,7 +102,7 @@ impl Inquiry {
     pub(super) fn new(
         tool: &str,
         arguments: &JsonObject,
-        desk: &CallContext,
+        call_context: &CallContext,
         context: &RequestContext<RoleServer>,
     ) -> Inquiry {
         let (person, model) = (elicitation::method(context), sampling::method(context));
@@ -111,10 +111,10 @@ impl Inquiry {
             call: if sealed { CallBinding::new(tool, arguments) } else { CallBinding::default() },
             person,
             model,
-            seal: desk.seal.clone(),
-            model_timeout: desk.options.model_timeout,
+            seal: call_context.seal.clone(),
+            model_timeout: call_context.options.model_timeout,
             cancelled: context.ct.clone(),
-            stopped: desk.stop.clone(),
+            stopped: call_context.stop.clone(),
         }
     }
 
@@ -129,9 +129,10 @@ impl Inquiry {
     /// `CODE_BLOCK_REQUIRED` when the model gave no usable code.
     pub(super) fn resume(&self, returned: &ReturnedInput, lost: Code) -> Result<VerifiedInput, Error> {
         let Some(state) = &returned.state else { return Ok(VerifiedInput::New) };
-        let again = |seen: &str| Error::new(lost, seen).hint("send the call again without `requestState`");
-        let topic = self.seal.open(state, &self.call).map_err(|trouble| {
-            again(match trouble {
+        let again =
+            |message: &str| Error::new(lost, message).hint("send the call again without `requestState`");
+        let topic = self.seal.open(state, &self.call).map_err(|error| {
+            again(match error {
                 SealError::Invalid => "the `requestState` was not given for this call",
                 SealError::Expired => "the answer came too late: the `requestState` does not hold any more",
             })
@@ -142,14 +143,14 @@ impl Inquiry {
         };
         match topic {
             Topic::Write { about, written } => {
-                let said = elicitation::answer(returned)?;
+                let answer = elicitation::answer(returned)?;
                 spent()?;
-                elicitation::check_accepted(&said).map(|()| VerifiedInput::Confirmed(about, written))
+                elicitation::check_accepted(&answer).map(|()| VerifiedInput::Confirmed(about, written))
             }
             Topic::Code { version, prose } => {
-                let said = sampling::answer(returned)?;
+                let answer = sampling::answer(returned)?;
                 spent()?;
-                sampling::extract_code(said, prose)
+                sampling::extract_code(answer, prose)
                     .map(|code| VerifiedInput::Code(ModelCode { code, version }))
             }
         }
@@ -176,11 +177,10 @@ impl Inquiry {
         patience: Duration,
     ) -> Result<ClientResult, String> {
         let options = PeerRequestOptions::with_timeout(patience);
-        let sent =
-            peer.send_request_with_option(request, options).await.map_err(|trouble| describe(&trouble))?;
+        let sent = peer.send_request_with_option(request, options).await.map_err(|error| describe(&error))?;
         let id = sent.id.clone();
         tokio::select! {
-            answer = sent.await_response() => answer.map_err(|trouble| describe(&trouble)),
+            answer = sent.await_response() => answer.map_err(|error| describe(&error)),
             why = self.wait_ended() => {
                 let cancelled = CancelledNotificationParam::new(Some(id), Some(why.to_owned()));
                 // A disconnected client needs no notification.
@@ -200,8 +200,8 @@ impl Inquiry {
 }
 
 /// Describes why a client gave no answer; the client's own message is sanitized.
-fn describe(trouble: &ServiceError) -> String {
-    match trouble {
+fn describe(error: &ServiceError) -> String {
+    match error {
         ServiceError::Timeout { timeout } => format!("there was no answer within {} s", timeout.as_secs()),
         ServiceError::McpError(refusal) => format!("the client refused: {}", sanitize(&refusal.message)),
         other => format!("the client did not ask: {}", sanitize(&other.to_string())),

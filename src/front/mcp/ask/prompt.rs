@@ -48,7 +48,7 @@ impl Prompt {
             language_of(&reading.path, file.view().lines().next()).map(|found| found.name.as_str());
         let version = file.version().to_string();
         let parts = place.parts(file, &instruction.text);
-        let mark = delimiter(Version::of_value(&parts), &parts);
+        let delimiter = delimiter(Version::of_value(&parts), &parts);
         let mut text = format!(
             "File: {}\nLanguage: {}\nVersion: {version}, lines: {}\n\nWrite the code that {}.\n",
             sanitize(&reading.path),
@@ -58,7 +58,7 @@ impl Prompt {
         );
         for (name, part) in &parts {
             let end = if part.ends_with('\n') { "" } else { "\n" };
-            text.push_str(&format!("\n[{mark} {name}]\n{part}{end}[{mark} end]\n"));
+            text.push_str(&format!("\n[{delimiter} {name}]\n{part}{end}[{delimiter} end]\n"));
         }
         let prose = language.is_none_or(|name| name == "markdown");
         Ok(Prompt { system: SYSTEM, text, version, prose })
@@ -74,17 +74,17 @@ struct EditLocation {
 
 impl EditLocation {
     fn new(spot: InsertPoint, file: &Buffer) -> Result<EditLocation, Error> {
-        let past = file.lines().count() + 1;
+        let end = file.lines().count() + 1;
         let place = match spot {
-            InsertPoint::Before(line) if line < past => {
+            InsertPoint::Before(line) if line < end => {
                 EditLocation { task: format!("is inserted before line {line}"), lines: (line, line) }
             }
             InsertPoint::Before(_) | InsertPoint::End => {
-                EditLocation { task: "is appended to the file".to_owned(), lines: (past, past) }
+                EditLocation { task: "is appended to the file".to_owned(), lines: (end, end) }
             }
             InsertPoint::Lines(first, last) => {
-                let asked = format!("takes the place of the lines {first} to {last}");
-                EditLocation { task: asked, lines: (first, last + 1) }
+                let task = format!("takes the place of the lines {first} to {last}");
+                EditLocation { task, lines: (first, last + 1) }
             }
         };
         let shown = file.lines().block(place.lines.0, place.lines.1 - 1).len();
@@ -129,14 +129,14 @@ fn last_fitting(numbers: impl Iterator<Item = usize>, file: &Buffer) -> Option<u
 }
 
 /// Returns a delimiter that occurs in none of the texts.
-fn delimiter(mut stamp: Version, parts: &[(String, &str)]) -> String {
+fn delimiter(mut version: Version, parts: &[(String, &str)]) -> String {
     loop {
-        let hex = stamp.hex();
-        let mark = hex.get(..DELIMITER_DIGITS).unwrap_or_default();
-        if parts.iter().all(|(_, text)| !text.contains(mark)) {
-            return mark.to_owned();
+        let hex = version.hex();
+        let delimiter = hex.get(..DELIMITER_DIGITS).unwrap_or_default();
+        if parts.iter().all(|(_, text)| !text.contains(delimiter)) {
+            return delimiter.to_owned();
         }
-        stamp = Version::hash(hex.as_bytes());
+        version = Version::hash(hex.as_bytes());
     }
 }
 
@@ -167,8 +167,8 @@ mod tests {
     fn prompt_text(spot: InsertPoint, file: &str) -> String {
         let text = prompt(spot, file).text;
         let (_, rest) = text.split_once('[').unwrap();
-        let mark = rest.get(..DELIMITER_DIGITS).unwrap().to_owned();
-        text.replace(&mark, "#")
+        let delimiter = rest.get(..DELIMITER_DIGITS).unwrap().to_owned();
+        text.replace(&delimiter, "#")
     }
 
     #[test]
@@ -197,9 +197,9 @@ mod tests {
     #[test]
     fn what_is_shown_is_bounded() {
         let long: String = (1..=1000).map(|line| format!("line {line}\n")).collect();
-        let told = prompt_text(InsertPoint::Before(500), &long);
+        let text = prompt_text(InsertPoint::Before(500), &long);
         assert!(
-            told.contains("before it, lines 300 to 499]") && told.contains("after it, lines 500 to 699]")
+            text.contains("before it, lines 300 to 499]") && text.contains("after it, lines 500 to 699]")
         );
         let wide = format!("{0}\nnear\n{0}\n", "x".repeat(MAX_CONTEXT.1));
         assert!(prompt(InsertPoint::Lines(2, 2), &wide).text.len() < 1000);
@@ -210,10 +210,10 @@ mod tests {
 
     #[test]
     fn no_text_has_the_mark() {
-        let stamp = Version::hash(b"x");
-        let (hex, parts) = (stamp.hex(), |text| vec![(String::new(), text)]);
-        assert!(hex.starts_with(&delimiter(stamp, &parts("plain"))));
-        let forged = delimiter(stamp, &parts(&hex));
+        let version = Version::hash(b"x");
+        let (hex, parts) = (version.hex(), |text| vec![(String::new(), text)]);
+        assert!(hex.starts_with(&delimiter(version, &parts("plain"))));
+        let forged = delimiter(version, &parts(&hex));
         assert!(!hex.contains(&forged));
     }
 

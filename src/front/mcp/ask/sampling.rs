@@ -44,14 +44,14 @@ impl Inquiry {
             }
             AskMethod::Request(peer) => {
                 let request = ServerRequest::CreateMessageRequest(request);
-                let said = match self.send(peer, request, self.model_timeout).await {
-                    Ok(ClientResult::CreateMessageResult(said)) => extract_code(*said, prompt.prose),
+                let result = match self.send(peer, request, self.model_timeout).await {
+                    Ok(ClientResult::CreateMessageResult(result)) => extract_code(*result, prompt.prose),
                     Ok(_) => Err(no_code("the client's answer is no message")),
                     Err(why) => Err(no_code(&why)),
                 };
                 let written =
                     |code| AskOutcome::Answered(ModelCode { code, version: prompt.version.clone() });
-                said.map_or_else(AskOutcome::Failed, written)
+                result.map_or_else(AskOutcome::Failed, written)
             }
         }
     }
@@ -70,15 +70,15 @@ pub(super) fn answer(returned: &ReturnedInput) -> Result<CreateMessageResult, Er
 /// Extracts the code of an answer.
 ///
 /// Errors: `CODE_BLOCK_REQUIRED` unless the answer is certainly all of the code and only code.
-pub(super) fn extract_code(said: CreateMessageResult, prose: bool) -> Result<String, Error> {
-    if said.stop_reason.as_deref().is_some_and(is_incomplete) {
+pub(super) fn extract_code(result: CreateMessageResult, prose: bool) -> Result<String, Error> {
+    if result.stop_reason.as_deref().is_some_and(is_incomplete) {
         return Err(no_code("its answer was cut before it ended"));
     }
-    if said.message.role != Role::Assistant {
+    if result.message.role != Role::Assistant {
         return Err(no_code("the message is not the model's"));
     }
     let mut text = String::new();
-    for block in said.message.content.into_vec() {
+    for block in result.message.content.into_vec() {
         match block {
             SamplingMessageContentBlock::Text(piece) => text.push_str(&piece.text),
             _ => return Err(no_code("its answer has something that is not text")),
@@ -110,8 +110,8 @@ fn params(prompt: &Prompt) -> CreateMessageRequestParams {
 
 /// Returns the error for missing code.
 fn no_code(why: &str) -> Error {
-    let seen = format!("there is no code_block, and the client's model wrote none: {why}");
-    Error::new(Code::CodeBlockRequired, seen)
+    let message = format!("there is no code_block, and the client's model wrote none: {why}");
+    Error::new(Code::CodeBlockRequired, message)
 }
 
 #[cfg(test)]
@@ -123,7 +123,7 @@ mod tests {
     fn extract(answer: &Value) -> Result<String, String> {
         let responses = [(CODE_KEY.to_owned(), answer.clone())].into();
         let returned = ReturnedInput { responses: Some(responses), state: None };
-        super::answer(&returned).and_then(|said| extract_code(said, false)).map_err(|refusal| {
+        super::answer(&returned).and_then(|result| extract_code(result, false)).map_err(|refusal| {
             assert_eq!(refusal.code, Code::CodeBlockRequired);
             refusal.message
         })

@@ -146,12 +146,12 @@ mod tests {
             state,
             "what was answered is one of them alone"
         );
-        let others = [
+        let calls = [
             asking("safe_edit_file", &json!({ "path": "b", "content": "x" })),
             asking("create_file", &json!({ "path": "a", "content": "x" })),
             CallBinding::default(),
         ];
-        for other in others {
+        for other in calls {
             assert_eq!(seal.open(&state, &other), Err(SealError::Invalid));
         }
         assert_eq!(Seal::new().open(&state, &call), Err(SealError::Invalid));

@@ -91,8 +91,8 @@ async fn nothing_but_accept_is_an_agreement() {
         json!(null),
     ] {
         let state = asked_of_the_person(&call, None).await;
-        let told = call.resume(&returned(&state, "write", &other), Code::CodeBlockRequired);
-        assert_eq!(code(told), Some(Code::NotConfirmed), "{other}");
+        let outcome = call.resume(&returned(&state, "write", &other), Code::CodeBlockRequired);
+        assert_eq!(code(outcome), Some(Code::NotConfirmed), "{other}");
     }
     let nothing = ReturnedInput { responses: None, state: Some(asked_of_the_person(&call, None).await) };
     assert_eq!(code(call.resume(&nothing, Code::NotConfirmed)), Some(Code::NotConfirmed));
@@ -105,14 +105,14 @@ async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
     let state = asked_of_the_model(&call).await;
     let message =
         json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "```\ny\n```"}});
-    let said = returned(&state, "code", &message);
+    let answer = returned(&state, "code", &message);
     let other = inquiry(&json!({ "target_file": "b" }), &seal);
     let lost = Code::CodeBlockRequired;
-    assert_eq!(code(other.resume(&said, lost)), Some(lost));
+    assert_eq!(code(other.resume(&answer, lost)), Some(lost));
     assert_eq!(code(call.resume(&returned(&state, "write", &message), lost)), Some(lost));
     let written = ModelCode { code: "y\n".into(), version: prompt().version };
-    assert_eq!(call.resume(&said, lost), Ok(VerifiedInput::Code(written.clone())));
-    assert_eq!(code(call.resume(&said, lost)), Some(lost), "once");
+    assert_eq!(call.resume(&answer, lost), Ok(VerifiedInput::Code(written.clone())));
+    assert_eq!(code(call.resume(&answer, lost)), Some(lost), "once");
     // The person's confirmation then applies to that code.
     let state = asked_of_the_person(&call, Some(&written)).await;
     let yes = returned(&state, "write", &json!({ "action": "accept" }));
@@ -125,8 +125,8 @@ async fn the_answer_of_one_question_is_none_of_another() {
     let state = asked_of_the_model(&call).await;
     let yes = json!({ "action": "accept", "content": {} });
     for name in ["write", "code"] {
-        let told = call.resume(&returned(&state, name, &yes), Code::CodeBlockRequired);
-        assert_eq!(code(told), Some(Code::CodeBlockRequired), "{name}");
+        let outcome = call.resume(&returned(&state, name, &yes), Code::CodeBlockRequired);
+        assert_eq!(code(outcome), Some(Code::CodeBlockRequired), "{name}");
     }
 }
 
@@ -137,8 +137,8 @@ async fn an_answer_that_comes_too_late_is_none() {
     let state = asked_of_the_model(&call).await;
     tokio::time::sleep(Duration::from_millis(2)).await;
     let message = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "y"}});
-    let told = call.resume(&returned(&state, "code", &message), Code::CodeBlockRequired).unwrap_err();
-    assert!(told.code == Code::CodeBlockRequired && told.message.contains("too late"), "{told}");
+    let outcome = call.resume(&returned(&state, "code", &message), Code::CodeBlockRequired).unwrap_err();
+    assert!(outcome.code == Code::CodeBlockRequired && outcome.message.contains("too late"), "{outcome}");
 }
 
 #[tokio::test]

@@ -12,8 +12,8 @@ fn the_default_tools_and_the_instructions_stay_small() {
     }
     assert_eq!(Selection::default(), "edit,look".parse().unwrap());
     for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "all"]) {
-        let told = instructions(&tools.parse().unwrap(), WriteAccess::Write);
-        assert!(told.len() < 600, "{tools}: {} characters", told.len());
+        let instructions_text = instructions(&tools.parse().unwrap(), WriteAccess::Write);
+        assert!(instructions_text.len() < 600, "{tools}: {} characters", instructions_text.len());
     }
 }
 
@@ -48,9 +48,12 @@ fn the_instructions_speak_of_no_tool_that_is_not_there() {
     for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "text,code"]) {
         for access in [WriteAccess::Write, WriteAccess::ReadOnly] {
             let selection: Selection = tools.parse().unwrap();
-            let told = instructions(&selection, access);
-            for tool in TOOLS.iter().filter(|tool| words(&told).contains(&tool.name)) {
-                assert!(selection.tools(access).any(|offered| offered.name == tool.name), "{tools}: {told}");
+            let instructions_text = instructions(&selection, access);
+            for tool in TOOLS.iter().filter(|tool| words(&instructions_text).contains(&tool.name)) {
+                assert!(
+                    selection.tools(access).any(|offered| offered.name == tool.name),
+                    "{tools}: {instructions_text}"
+                );
             }
         }
     }

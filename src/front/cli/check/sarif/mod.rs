@@ -31,17 +31,17 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
     let mut rules: Vec<&String> = names.iter().collect();
     rules.sort_unstable();
     rules.dedup();
-    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut occurrences: HashMap<String, usize> = HashMap::new();
     let entries = results.counting().zip(&names).map(|(found, name)| {
         let index = rules.binary_search(&name).unwrap_or_default();
-        entry(results, found, (name, index), &mut seen)
+        entry(results, found, (name, index), &mut occurrences)
     });
     let entries: Vec<ResultEntry> = entries.collect();
-    let unable = results.gates.iter().any(|tally| tally.blocking);
-    let notifications = results.gates.iter().flat_map(|tally| {
-        let level = if tally.blocking { SarifLevel::Error } else { SarifLevel::Warning };
-        tally.failures.iter().map(move |(happened, (why, count))| {
-            let text = format!("{} {happened} for {count} files: {why}", tally.gate);
+    let unable = results.gates.iter().any(|totals| totals.blocking);
+    let notifications = results.gates.iter().flat_map(|totals| {
+        let level = if totals.blocking { SarifLevel::Error } else { SarifLevel::Warning };
+        totals.failures.iter().map(move |(happened, (why, count))| {
+            let text = format!("{} {happened} for {count} files: {why}", totals.gate);
             Notification { level, message: SarifMessage { text } }
         })
     });
@@ -74,7 +74,7 @@ pub(super) fn render_error(refusal: &Error) -> Result<String, Error> {
 
 fn serialize(document: &SarifLog) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(document)
-        .map_err(|trouble| Error::new(Code::Internal, format!("cannot write SARIF: {trouble}")))?;
+        .map_err(|error| Error::new(Code::Internal, format!("cannot write SARIF: {error}")))?;
     Ok(text + "\n")
 }
 
@@ -102,15 +102,15 @@ fn rule_name(finding: &Finding) -> String {
 }
 
 fn rule(name: &str) -> SarifRule {
-    let told = match name.split_once('/') {
+    let description = match name.split_once('/') {
         Some((gate, code)) => format!("{code}, a rule of {gate}"),
         None => format!("what {name} finds"),
     };
     SarifRule {
         id: name.to_owned(),
-        short_description: SarifMessage::new(&told),
-        full_description: SarifMessage::new(&told),
-        help: SarifMessage { text: told },
+        short_description: SarifMessage::new(&description),
+        full_description: SarifMessage::new(&description),
+        help: SarifMessage { text: description },
     }
 }
 
@@ -118,12 +118,12 @@ fn entry(
     results: &Results,
     found: &LocatedFinding,
     (name, index): (&str, usize),
-    seen: &mut HashMap<String, usize>,
+    occurrences: &mut HashMap<String, usize>,
 ) -> ResultEntry {
     let it = &found.finding;
     let line = results.text(found).map(|text| text.lines().text(it.line));
     let start_column = line.map(|line| utf16_column(line, it.column));
-    let print = fingerprint(found, line.unwrap_or_default(), seen);
+    let print = fingerprint(found, line.unwrap_or_default(), occurrences);
     let message = if it.message.is_empty() { name } else { &it.message };
     ResultEntry {
         rule_id: name.to_owned(),
@@ -157,12 +157,12 @@ fn utf16_column(line: &str, column: usize) -> usize {
 
 /// Returns a fingerprint that does not depend on line numbers: a hash of path, gate, code, message without digits,
 /// text of the line, and an index among equal ones.
-fn fingerprint(found: &LocatedFinding, line: &str, seen: &mut HashMap<String, usize>) -> String {
+fn fingerprint(found: &LocatedFinding, line: &str, occurrences: &mut HashMap<String, usize>) -> String {
     let it = &found.finding;
     let words: String = it.message.chars().filter(|c| !c.is_ascii_digit()).collect();
     let code = it.code.as_deref().unwrap_or_default();
     let whole = [found.relative_path.as_str(), &it.gate, code, &words, line.trim()].join("\0");
-    let count = seen.entry(whole.clone()).or_default();
+    let count = occurrences.entry(whole.clone()).or_default();
     *count += 1;
     Version::hash(format!("{whole}\0{count}").as_bytes()).hex().chars().take(32).collect()
 }

@@ -101,7 +101,11 @@ impl GateState {
 pub(super) fn run(shelf: &GateList, names: &[String], json: bool, watch: &Watch) -> Result<bool, Error> {
     let patients = gates_to_test(shelf, names)?;
     let mut checkups = Vec::new();
-    parallel(&patients, |gate| checkup(shelf, gate, !names.is_empty(), watch), |_, seen| checkups.push(seen));
+    parallel(
+        &patients,
+        |gate| checkup(shelf, gate, !names.is_empty(), watch),
+        |_, result| checkups.push(result),
+    );
     try_in_project(shelf, &mut checkups, watch)?;
     if json {
         super::print_json(&render::json(shelf, &checkups))?;
@@ -155,26 +159,26 @@ fn all_ok(checkups: &[Checkup]) -> bool {
 
 /// Returns the gates to test: the named ones, or those of the policy and those whose programs are installed.
 fn gates_to_test<'a>(shelf: &'a GateList, names: &[String]) -> Result<Vec<&'a Arc<Gate>>, Error> {
-    let asked: BTreeSet<&str> = shelf.find_all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
+    let names: BTreeSet<&str> = shelf.find_all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
     let is_due = |gate: &&Arc<Gate>| {
-        if asked.is_empty() {
+        if names.is_empty() {
             gate.runs_program() && (shelf.is_enabled(gate) || shelf.program(gate).is_some())
         } else {
-            asked.contains(gate.name.as_str())
+            names.contains(gate.name.as_str())
         }
     };
     Ok(shelf.gates.iter().filter(is_due).collect())
 }
 
-fn checkup(shelf: &GateList, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Checkup {
+fn checkup(shelf: &GateList, gate: &Arc<Gate>, is_named: bool, watch: &Watch) -> Checkup {
     let begun = Instant::now();
     let (version, state) =
         if gate.runs_program() { examine(shelf, gate, watch) } else { (None, GateState::Works) };
     Checkup {
         name: gate.name.clone(),
-        is_required: asked || shelf.is_enabled(gate),
+        is_required: is_named || shelf.is_enabled(gate),
         is_enabled: shelf.is_enabled(gate),
-        program: shelf.program(gate).map(|pin| pin.program.display().to_string()),
+        program: shelf.program(gate).map(|program| program.program.display().to_string()),
         version,
         state,
         in_project: None,
@@ -190,11 +194,11 @@ pub(super) fn examine(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> (Opt
         Err(NotRun::Unavailable(tried)) => return (None, GateState::Unavailable(tried)),
         Err(NotRun::Untrusted(why)) => return (None, GateState::Untrusted(why)),
     };
-    let (version, trouble) = match version(gate.probe(), ready.program, ready.search, watch) {
+    let (version, failure) = match version(gate.probe(), ready.program, ready.search, watch) {
         Ok(version) => (version, None),
         Err(why) => (None, Some(why)),
     };
-    match (test_canary(gate, &ready, watch), trouble) {
+    match (test_canary(gate, &ready, watch), failure) {
         (GateState::Unproven, Some(why)) => (version, GateState::Broken(why)),
         (state, _) => (version, state),
     }
@@ -206,7 +210,7 @@ fn test_canary(gate: &Arc<Gate>, ready: &InstalledProgram<'_>, watch: &Watch) ->
     let Some(canary) = gate.canary.as_ref().filter(|_| !texts.is_empty()) else { return GateState::Unproven };
     let mut states = disk_states(gate)
         .iter()
-        .map(|standing| test_canary_texts(gate, canary, &texts, (ready, *standing), watch));
+        .map(|disk_state| test_canary_texts(gate, canary, &texts, (ready, *disk_state), watch));
     states.find(|state| !matches!(state, GateState::Works)).unwrap_or(GateState::Works)
 }
 
@@ -215,18 +219,18 @@ fn test_canary_texts(
     gate: &Arc<Gate>,
     canary: &Canary,
     texts: &[(Sample, CanaryKind)],
-    (ready, standing): (&InstalledProgram<'_>, DiskState),
+    (ready, disk_state): (&InstalledProgram<'_>, DiskState),
     watch: &Watch,
 ) -> GateState {
     let mut failed = None;
     for (sample, shows) in texts {
-        let found = match run_sample(gate, sample, ready, standing, watch) {
+        let found = match run_sample(gate, sample, ready, disk_state, watch) {
             Ok(found) => found,
-            Err(silence) if silence.outcome == Outcome::Broken => {
-                failed.get_or_insert(silence.why);
+            Err(error) if error.outcome == Outcome::Broken => {
+                failed.get_or_insert(error.why);
                 continue;
             }
-            Err(silence) => return no_answer_state(silence),
+            Err(error) => return no_answer_state(error),
         };
         let is_it = |finding: &Finding| {
             let (code, message) = (finding.code.as_deref(), finding.message.as_str());

@@ -43,28 +43,28 @@ fn header(shelf: &GateList) -> String {
 }
 
 /// Renders the isolation of programs and the reason why it is not stronger.
-fn isolation(workshop: &GateRuntime) -> String {
-    let level = workshop.isolation();
-    let means = match level {
+fn isolation(runtime: &GateRuntime) -> String {
+    let level = runtime.isolation();
+    let description = match level {
         Isolation::None => "programs run with your rights",
         Isolation::Landlock => "programs cannot write to the project, see your keys, or use TCP",
         Isolation::Bubblewrap => "programs see the project read-only, an empty home, and no network",
     };
-    let short = workshop.isolation_shortfall().map(|why| format!("\nno bubblewrap: {}", visible(&why)));
+    let short = runtime.isolation_shortfall().map(|why| format!("\nno bubblewrap: {}", visible(&why)));
     let style = if level == Isolation::None { WARNING } else { LABEL };
-    labelled(style, "isolation", format!("{}: {means}{}", level.name(), short.unwrap_or_default()))
+    labelled(style, "isolation", format!("{}: {description}{}", level.name(), short.unwrap_or_default()))
 }
 
 fn policy(ruled: &RootPolicy) -> String {
-    let told = visible(ruled.commands.describe());
+    let description = visible(ruled.commands.describe());
     if ruled.commands.programs.iter().next().is_none() {
-        return labelled(LABEL, "policy", format!("{told}, which runs no commands"));
+        return labelled(LABEL, "policy", format!("{description}, which runs no commands"));
     }
     match &ruled.untrusted_reason {
-        None => labelled(LABEL, "policy", format!("{told}, trusted")),
+        None => labelled(LABEL, "policy", format!("{description}, trusted")),
         Some(why) => {
             let hint = "`lockgate trust` shows its commands, and asks";
-            labelled(WARNING, "policy", format!("{told}, not trusted: {}\n{hint}", visible(why)))
+            labelled(WARNING, "policy", format!("{description}, not trusted: {}\n{hint}", visible(why)))
         }
     }
 }

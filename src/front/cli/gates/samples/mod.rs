@@ -122,9 +122,9 @@ fn test_gate(shelf: &GateList, gate: &Arc<Gate>, watch: &Watch) -> TestedGate {
     }
     let ready = match shelf.runnable(gate) {
         Ok(ready) => ready,
-        Err(held) => {
+        Err(not_run) => {
             let install = install::hints(gate.install());
-            return TestedGate { name, trials: Vec::new(), not_run: Some(held), install };
+            return TestedGate { name, trials: Vec::new(), not_run: Some(not_run), install };
         }
     };
     // The program exists, so no install hint is needed even if it cannot run.
@@ -155,13 +155,13 @@ fn test_program(
 ) -> Result<Vec<Trial>, String> {
     let mut trials = Vec::new();
     for (at, sample) in gate.samples.iter().enumerate() {
-        for standing in standings {
+        for disk_state in standings {
             let mut unavailable = None;
-            let trial = run_trial(at, sample, Some(*standing), || {
-                run_sample(gate, sample, ready, *standing, watch).map_err(|silence: SampleError| {
-                    let told = silence.to_string();
-                    unavailable = (silence.outcome == GateOutcome::Unavailable).then_some(silence.why);
-                    told
+            let trial = run_trial(at, sample, Some(*disk_state), || {
+                run_sample(gate, sample, ready, *disk_state, watch).map_err(|error: SampleError| {
+                    let message = error.to_string();
+                    unavailable = (error.outcome == GateOutcome::Unavailable).then_some(error.why);
+                    message
                 })
             });
             if let Some(why) = unavailable {
@@ -176,11 +176,11 @@ fn test_program(
 fn run_trial(
     at: usize,
     sample: &Sample,
-    standing: Option<DiskState>,
-    ask: impl FnOnce() -> Result<Vec<Finding>, String>,
+    disk_state: Option<DiskState>,
+    run: impl FnOnce() -> Result<Vec<Finding>, String>,
 ) -> Trial {
     let begun = Instant::now();
-    let said = match ask() {
+    let reply = match run() {
         Ok(found) => mismatch(sample, &found).map_or(SampleReply::Agrees, SampleReply::Differs),
         Err(why) => SampleReply::Nothing(why),
     };
@@ -188,9 +188,9 @@ fn run_trial(
     Trial {
         number: at + 1,
         path: sample.path.clone(),
-        disk_state: standing,
+        disk_state,
         expected_count: sample.finds.len(),
-        reply: said,
+        reply,
         ms,
     }
 }

@@ -29,8 +29,8 @@ pub(super) fn gate(tested: &TestedGate, width: usize) -> String {
         }
         Some(_) => format!("{name}  {shown}\n"),
     };
-    if let Some(held) = &tested.not_run {
-        text += &note(held.why());
+    if let Some(not_run) = &tested.not_run {
+        text += &note(not_run.why());
     }
     if outcome == SampleOutcome::Unavailable && !tested.install.is_empty() {
         text += &note(&format!("install: {}", tested.install.join(", or ")));
@@ -86,8 +86,8 @@ fn trial(trial: &Trial) -> String {
     }
 }
 
-fn disk_state_note(standing: Option<DiskState>) -> &'static str {
-    match standing {
+fn disk_state_note(disk_state: Option<DiskState>) -> &'static str {
+    match disk_state {
         None => "",
         Some(DiskState::Empty) => ", over a file",
         Some(DiskState::Missing) => ", as a new file",
@@ -125,21 +125,21 @@ pub(super) fn summary(all: &[TestedGate], well: bool, took: Duration) -> String 
         }
     };
     let passed = all.iter().filter(|tested| tested.outcome() == SampleOutcome::Passed).count();
-    let others = [
+    let rest = [
         SampleOutcome::Failed,
         SampleOutcome::Unavailable,
         SampleOutcome::Untrusted,
         SampleOutcome::Untested,
     ];
-    let others = others.map(named).concat();
-    let told =
-        format!("{passed} of {} gates passed in {:.1} s{others}\n{TESTED}", all.len(), took.as_secs_f64());
+    let rest = rest.map(named).concat();
+    let text =
+        format!("{passed} of {} gates passed in {:.1} s{rest}\n{TESTED}", all.len(), took.as_secs_f64());
     let (style, label) = match (well, passed) {
         (false, _) => (REJECTED, "failed"),
         (true, 0) => (WARNING, "untested"),
         (true, _) => (DONE, "passed"),
     };
-    format!("\n{}", labelled(style, label, told))
+    format!("\n{}", labelled(style, label, text))
 }
 
 /// Renders the same content as JSON.
@@ -171,7 +171,7 @@ fn sample(trial: &Trial) -> Value {
     json!({
         "sample": trial.number,
         "path": trial.path,
-        "over_a_file": trial.disk_state.map(|standing| standing == DiskState::Empty),
+        "over_a_file": trial.disk_state.map(|disk_state| disk_state == DiskState::Empty),
         "finds": trial.expected_count,
         "agrees": agrees,
         "why": why,

@@ -51,8 +51,8 @@ pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<MergeResult,
         return Ok(MergeResult::Added(format!("{text}{}", page.full_text(wanted))));
     };
     let root = page.object(value, "the text")?;
-    let mark = text.get(..text.len() - body.len()).unwrap_or_default();
-    let done = |splices: Vec<ConfigSplice>| format!("{mark}{}", apply(body, splices));
+    let byte_order_mark = text.get(..text.len() - body.len()).unwrap_or_default();
+    let done = |splices: Vec<ConfigSplice>| format!("{byte_order_mark}{}", apply(body, splices));
     let Some(servers) = page.find_unique(root, wanted.key)? else {
         return Ok(MergeResult::Added(done(page.insert(
             root,
@@ -61,15 +61,15 @@ pub(super) fn merge(text: &str, wanted: &WantedEntry<'_>) -> Result<MergeResult,
         ))));
     };
     let servers = page.object(&servers.value, &format!("`{}`", wanted.key))?;
-    let Some(there) = page.find_unique(servers, wanted.name)? else {
+    let Some(existing) = page.find_unique(servers, wanted.name)? else {
         return Ok(MergeResult::Added(done(page.insert(servers, wanted.name, &json!(wanted.entry)))));
     };
-    let server = page.object(&there.value, &format!("the server `{}`", wanted.name))?;
+    let server = page.object(&existing.value, &format!("the server `{}`", wanted.name))?;
     let splices = page.update(server, wanted.entry)?;
     Ok(if splices.is_empty() {
         MergeResult::Unchanged
     } else {
-        MergeResult::Replaced(done(splices), page.position(there.range.start))
+        MergeResult::Replaced(done(splices), page.position(existing.range.start))
     })
 }
 
@@ -143,8 +143,8 @@ impl<'a> ConfigText<'a> {
         (before.matches('\n').count() + 1, line.chars().count() + 1)
     }
 
-    fn error(&self, at: usize, seen: String) -> MergeError {
-        MergeError { problem: seen, at: self.position(at) }
+    fn error(&self, at: usize, problem: String) -> MergeError {
+        MergeError { problem, at: self.position(at) }
     }
 
     fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, MergeError> {
@@ -182,9 +182,9 @@ impl<'a> ConfigText<'a> {
         let mut missing = Vec::new();
         for (name, value) in entry {
             match self.find_unique(server, name)? {
-                Some(there) if equals(&there.value, value) => {}
-                Some(there) => {
-                    let Range { start, end } = span(&there.value);
+                Some(existing) if equals(&existing.value, value) => {}
+                Some(existing) => {
+                    let Range { start, end } = span(&existing.value);
                     splices.push(ConfigSplice { span: start..end, text: single_line(value) });
                 }
                 None => missing.push((name.as_str(), value)),
@@ -282,10 +282,10 @@ fn span(node: &Node<'_>) -> Range<usize> {
 /// True if a value equals the wanted one, which consists of strings and arrays only.
 fn equals(node: &Node<'_>, wanted: &Value) -> bool {
     match (node, wanted) {
-        (Node::StringLit(there), Value::String(text)) => there.value == *text,
-        (Node::Array(there), Value::Array(items)) => {
-            there.elements.len() == items.len()
-                && there.elements.iter().zip(items).all(|(there, item)| equals(there, item))
+        (Node::StringLit(node), Value::String(text)) => node.value == *text,
+        (Node::Array(node), Value::Array(items)) => {
+            node.elements.len() == items.len()
+                && node.elements.iter().zip(items).all(|(node, item)| equals(node, item))
         }
         _ => false,
     }

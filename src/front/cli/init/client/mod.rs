@@ -35,7 +35,7 @@ pub(super) fn run(
     let file = workspace.own_file(kind.path)?;
     let before = file.bytes().map(|bytes| text_of(&kind, bytes)).transpose()?;
     let wanted = WantedEntry { key: kind.key, name: NAME, entry: &entry };
-    let merged = merge(before.unwrap_or_default(), &wanted).map_err(|fault| merge_error(&kind, &fault))?;
+    let merged = merge(before.unwrap_or_default(), &wanted).map_err(|error| merge_error(&kind, &error))?;
     let mut outcome = new_outcome(&kind, &entry, before);
     let (text, different) = match merged {
         MergeResult::Unchanged => {
@@ -87,15 +87,15 @@ fn text_of<'a>(kind: &ClientKind, bytes: &'a [u8]) -> Result<&'a str, Error> {
     })
 }
 
-fn merge_error(kind: &ClientKind, fault: &MergeError) -> Error {
-    let (line, column) = fault.at;
-    Error::new(Code::InvalidInput, format!("{}:{line}:{column}: {}", kind.path, fault.problem))
+fn merge_error(kind: &ClientKind, error: &MergeError) -> Error {
+    let (line, column) = error.at;
+    Error::new(Code::InvalidInput, format!("{}:{line}:{column}: {}", kind.path, error.problem))
         .hint("fix the file, or add the output of `--print` in an empty folder by hand")
 }
 
 fn conflict(kind: &ClientKind, (line, column): (usize, usize)) -> Error {
-    let seen = format!("{}:{line}:{column}: another server `{NAME}` exists", kind.path);
-    Error::new(Code::EditConflict, seen)
+    let message = format!("{}:{line}:{column}: another server `{NAME}` exists", kind.path);
+    Error::new(Code::EditConflict, message)
         .hint("keep it, or use --force to replace the fields shown; the others stay")
 }
 

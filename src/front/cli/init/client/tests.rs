@@ -16,7 +16,7 @@ fn entry() -> Map<String, Value> {
 fn merged(text: &str) -> Result<MergeResult, (String, (usize, usize))> {
     let entry = entry();
     let wanted = WantedEntry { key: "mcpServers", name: "lockgate", entry: &entry };
-    merge(text, &wanted).map_err(|fault| (fault.problem, fault.at))
+    merge(text, &wanted).map_err(|error| (error.problem, error.at))
 }
 
 #[track_caller]
@@ -26,8 +26,8 @@ fn adds(before: &str, after: &str) {
 }
 
 #[track_caller]
-fn refuses(text: &str, seen: &str, at: (usize, usize)) {
-    assert_eq!(merged(text), Err((seen.to_owned(), at)), "{text}");
+fn refuses(text: &str, problem: &str, at: (usize, usize)) {
+    assert_eq!(merged(text), Err((problem.to_owned(), at)), "{text}");
 }
 
 const LINES: &str = "\"lockgate\": {\n      \"command\": \"lockgate\",\n      \"args\": [\"serve\", \"--root\", \".\"]\n    }";
@@ -87,15 +87,15 @@ fn other_servers_their_comments_and_their_layout_stay() {
 
 #[test]
 fn a_server_of_that_name_keeps_what_else_is_said_of_it() {
-    let there = |server: &str| format!("{{\n  \"mcpServers\": {{\n    \"lockgate\": {server}\n  }}\n}}\n");
+    let config = |server: &str| format!("{{\n  \"mcpServers\": {{\n    \"lockgate\": {server}\n  }}\n}}\n");
     let same = r#"{ "env": {"A": "b"}, "args": ["serve", /* here */ "--root", "."], "disabled": true, "command": "lockgate" }"#;
-    assert_eq!(merged(&there(same)), Ok(MergeResult::Unchanged));
+    assert_eq!(merged(&config(same)), Ok(MergeResult::Unchanged));
     let other = r#"{ "command": "/opt/lockgate" /* own */, "args": ["serve"], "env": {} }"#;
     let wanted = r#"{ "command": "lockgate" /* own */, "args": ["serve", "--root", "."], "env": {} }"#;
-    assert_eq!(merged(&there(other)), Ok(MergeResult::Replaced(there(wanted), (3, 5))));
+    assert_eq!(merged(&config(other)), Ok(MergeResult::Replaced(config(wanted), (3, 5))));
     let lacking = "{\n      \"env\": {}, // mine\n    }";
     let whole = "{\n      \"env\": {}, // mine\n      \"command\": \"lockgate\",\n      \"args\": [\"serve\", \"--root\", \".\"],\n    }";
-    assert_eq!(merged(&there(lacking)), Ok(MergeResult::Replaced(there(whole), (3, 5))));
+    assert_eq!(merged(&config(lacking)), Ok(MergeResult::Replaced(config(whole), (3, 5))));
 }
 
 #[test]

@@ -67,10 +67,10 @@ impl Choices {
         shelf: &GateList,
         trials: impl Fn(&[Arc<Gate>]) -> Vec<Result<(), Failure>>,
     ) -> Choices {
-        let seen = check_tools(project, shelf);
+        let checked = check_tools(project, shelf);
         let mut results = Results::new();
         loop {
-            let choices = Choices::from_results(&seen, project, &results);
+            let choices = Choices::from_results(&checked, project, &results);
             let mut untried: Vec<Arc<Gate>> = Vec::new();
             for ToolChoice { gate, .. } in choices.proposed() {
                 if !results.contains_key(&gate.name) && !untried.iter().any(|other| other.name == gate.name) {
@@ -85,16 +85,16 @@ impl Choices {
         }
     }
 
-    fn from_results(seen: &[CheckedTool<'_>], project: &ProjectFiles<'_>, results: &Results) -> Choices {
+    fn from_results(tools: &[CheckedTool<'_>], project: &ProjectFiles<'_>, results: &Results) -> Choices {
         let mut all = Vec::new();
         for (language, _) in project.languages() {
             let known = language_named(language);
             let fits =
-                |seen: &&CheckedTool<'_>| seen.gate.languages != Languages::Every && seen.gate.covers(known);
-            choose(language, &seen.iter().filter(fits).collect::<Vec<_>>(), (project, results), &mut all);
+                |tool: &&CheckedTool<'_>| tool.gate.languages != Languages::Every && tool.gate.covers(known);
+            choose(language, &tools.iter().filter(fits).collect::<Vec<_>>(), (project, results), &mut all);
         }
-        let every = |seen: &&CheckedTool<'_>| seen.gate.languages == Languages::Every;
-        choose(EVERY, &seen.iter().filter(every).collect::<Vec<_>>(), (project, results), &mut all);
+        let every = |tool: &&CheckedTool<'_>| tool.gate.languages == Languages::Every;
+        choose(EVERY, &tools.iter().filter(every).collect::<Vec<_>>(), (project, results), &mut all);
         Choices(all)
     }
 
@@ -144,12 +144,12 @@ fn choose(
         let first = rivals().filter(may_be_first).find(|rival| failure(rival).is_none());
         let is_first = first.is_some_and(|first| first.known.gate == known.gate);
         let failed = failure(tool).filter(|_| *is_here && (sign.is_some() || !is_settled));
-        let here = || "found on this machine".to_owned();
+        let installed = || "found on this machine".to_owned();
         let (state, why) = match (sign, is_here) {
-            (sign, true) if failed.is_some() => (ToolState::Failed, sign.clone().unwrap_or_else(here)),
+            (sign, true) if failed.is_some() => (ToolState::Failed, sign.clone().unwrap_or_else(installed)),
             (Some(sign), true) => (ToolState::Proposed, sign.clone()),
             (Some(sign), false) => (ToolState::Missing, sign.clone()),
-            (None, true) if is_first && !is_settled => (ToolState::Proposed, here()),
+            (None, true) if is_first && !is_settled => (ToolState::Proposed, installed()),
             (None, true) => (ToolState::Idle, "nothing in the project names it".to_owned()),
             (None, false) => continue,
         };

@@ -134,11 +134,11 @@ mod tests {
     fn every_gate_that_runs_a_program_has_one_row() {
         let gates = Catalogue::embedded().gates().iter().filter(|gate| gate.runs_program());
         let mut wanted: Vec<&str> = gates.map(|gate| gate.name.as_str()).collect();
-        let mut seen: Vec<&str> = TOOLS.iter().map(|known| known.gate).collect();
+        let mut listed: Vec<&str> = TOOLS.iter().map(|known| known.gate).collect();
         wanted.sort_unstable();
-        seen.sort_unstable();
-        assert_eq!(seen, wanted);
-        assert!(SLOW.iter().all(|slow| seen.contains(slow)));
+        listed.sort_unstable();
+        assert_eq!(listed, wanted);
+        assert!(SLOW.iter().all(|slow| listed.contains(slow)));
     }
 
     #[test]

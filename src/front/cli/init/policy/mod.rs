@@ -63,8 +63,8 @@ pub(super) fn run(
     Policy::parse(PATH, &text)?;
     let mut outcome = new_outcome(&project, &choices);
     outcome.text = Some(text.clone());
-    let there = POLICY_PATHS.into_iter().find(|path| workspace.exists(path));
-    match (there, writing) {
+    let existing = POLICY_PATHS.into_iter().find(|path| workspace.exists(path));
+    match (existing, writing) {
         (_, WriteMode::Show) => {}
         (Some(path), WriteMode::Write) => outcome.reject(exists(path)),
         (None, WriteMode::Write) => {

@@ -51,12 +51,12 @@ pub(super) fn text(
         text += "\nquality_gates:\n";
         counts.iter().filter(listed).for_each(|(name, count)| text += &language(name, *count, choices));
     }
-    let others: String = counts
+    let rest: String = counts
         .iter()
         .filter(|count| !listed(count))
         .map(|(name, _)| not_proposed(name, "", choices))
         .collect();
-    if others.is_empty() { text } else { format!("{text}\n{others}") }
+    if rest.is_empty() { text } else { format!("{text}\n{rest}") }
 }
 
 /// Formats the list of a language.

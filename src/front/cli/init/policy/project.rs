@@ -121,7 +121,7 @@ impl<'a> ProjectFiles<'a> {
             return self.find(name).map(|path| format!("{path} is there"));
         }
         let holds = |path: &&str| {
-            self.text(path).is_some_and(|there| uncommented(&there).any(|line| line.contains(text)))
+            self.text(path).is_some_and(|content| uncommented(&content).any(|line| line.contains(text)))
         };
         let path = self.named(name).take(MAX_OPENED.1).find(holds)?;
         let shown = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
@@ -208,7 +208,9 @@ fn is_prefix(id: &str, gate: &str) -> bool {
 
 /// Returns the lines that are not comments in any configuration format.
 fn uncommented(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !["#", ";", "//"].iter().any(|mark| line.trim_start().starts_with(mark)))
+    text.lines().filter(|line| {
+        !["#", ";", "//"].iter().any(|comment_sign| line.trim_start().starts_with(comment_sign))
+    })
 }
 
 /// True if a text names a package as a whole word at the start of a line or string.

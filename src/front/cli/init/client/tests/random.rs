@@ -103,9 +103,9 @@ fn strict(text: &str) -> (Vec<String>, String) {
         } else if first == '"' {
             let mut escaped = true;
             let is_end = |(_, character): &(usize, char)| {
-                let ends = *character == '"' && !escaped;
+                let is_quote = *character == '"' && !escaped;
                 escaped = *character == '\\' && !escaped;
-                ends
+                is_quote
             };
             let (end, _) = rest.char_indices().find(is_end).unwrap();
             end + 1
@@ -128,7 +128,7 @@ fn strict(text: &str) -> (Vec<String>, String) {
 
 fn is_within(one: &str, other: &str) -> bool {
     let mut other = other.chars();
-    one.chars().all(|wanted| other.any(|seen| seen == wanted))
+    one.chars().all(|wanted| other.any(|found| found == wanted))
 }
 
 proptest! {
@@ -138,10 +138,10 @@ proptest! {
     fn nothing_that_stood_there_is_lost(
         written in object(value().boxed()),
         around in (between(), between()),
-        (mark, crlf) in (any::<bool>(), any::<bool>()),
+        (byte_order_mark, crlf) in (any::<bool>(), any::<bool>()),
     ) {
-        let mark = if mark { "\u{feff}" } else { "" };
-        let mut text = format!("{mark}{}{}{}", around.0, written.text, around.1);
+        let byte_order_mark = if byte_order_mark { "\u{feff}" } else { "" };
+        let mut text = format!("{byte_order_mark}{}{}{}", around.0, written.text, around.1);
         if crlf {
             text = text.replace('\n', "\r\n");
         }
@@ -164,7 +164,7 @@ proptest! {
         // Only blanks before a brace may go.
         let solid = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '\t')).collect::<String>();
         prop_assert!(is_within(&solid(&text), &solid(&after)), "{}", after);
-        prop_assert!(after.starts_with(mark));
+        prop_assert!(after.starts_with(byte_order_mark));
         if text.contains('\n') {
             prop_assert_eq!(after.replace("\r\n", "").contains('\n'), !crlf, "{}", after);
         }
