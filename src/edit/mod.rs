@@ -263,12 +263,12 @@ impl Edit {
 /// Plans an edit of a text. All parts of the edit are planned, or none.
 ///
 /// Errors: those of each mode, and `NOT_ENCODABLE` if the file's encoding cannot represent the new text.
-pub fn plan(edit: &Edit, buffer: &Buffer, scene: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+pub fn plan(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     match edit {
-        Edit::Content(content) => content::plan(content, buffer, scene.limits.bytes),
+        Edit::Content(content) => content::plan(content, buffer, context.limits.bytes),
         Edit::Lines(edits) => line_edits::plan(edits, buffer),
         Edit::Insert(insertions) => insert_lines::plan(insertions, buffer),
-        Edit::Search(search) => search_replace::plan(search, buffer, scene),
+        Edit::Search(search) => search_replace::plan(search, buffer, context),
         Edit::Restore(bytes) => restore::plan(bytes, buffer),
         Edit::Remove => restore::remove(buffer),
     }

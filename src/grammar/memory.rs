@@ -112,8 +112,8 @@ impl Meter {
     pub(super) fn taken(&self) -> (usize, usize) {
         let live = usize::try_from(LIVE.get()).unwrap_or_default();
         let nodes = usize::try_from(STACK_NODES.get() - self.stack_nodes).unwrap_or_default();
-        let faults = SUMMARIES.get() - self.summaries;
-        (live, faults.min(nodes).saturating_mul(nodes).saturating_mul(PER_FAULT_AND_NODE))
+        let summaries = SUMMARIES.get() - self.summaries;
+        (live, summaries.min(nodes).saturating_mul(nodes).saturating_mul(PER_FAULT_AND_NODE))
     }
 }
 
@@ -375,9 +375,9 @@ mod tests {
 
     #[test]
     fn a_shortage_says_what_is_needed_and_which_limit_it_is() {
-        let said = Shortage { needed: 600 << 20, allowed: allowed(10 << 20) }.to_string();
+        let message = Shortage { needed: 600 << 20, allowed: allowed(10 << 20) }.to_string();
         assert_eq!(
-            said,
+            message,
             "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 102 MiB \
              (4 times the text and 62 MiB)"
         );

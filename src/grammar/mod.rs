@@ -106,9 +106,9 @@ fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<T
     let mut best: Option<(usize, Tree)> = None;
     for language in grammar.dialects(path) {
         let tree = counted(&language, text, weight, &mut steps)?;
-        let faults = faults(&tree, &mut steps)?;
-        if best.as_ref().is_none_or(|(fewest, _)| faults < *fewest) {
-            best = Some((faults, tree));
+        let error_count = faults(&tree, &mut steps)?;
+        if best.as_ref().is_none_or(|(fewest, _)| error_count < *fewest) {
+            best = Some((error_count, tree));
         }
     }
     best.map(|(_, tree)| tree).ok_or(Unreadable::Unknown)
@@ -131,10 +131,10 @@ fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) ->
 
 /// Counts the error nodes and the missing tokens.
 fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
-    let (mut nodes, mut faults) = (0_usize, 0);
+    let (mut nodes, mut error_count) = (0_usize, 0);
     walk(tree, |node, _| {
         nodes += 1;
-        faults += usize::from(node.is_error() || node.is_missing());
+        error_count += usize::from(node.is_error() || node.is_missing());
         if nodes / 100 > *steps {
             WalkStep::Stop
         } else if node.has_error() {
@@ -144,7 +144,7 @@ fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
         }
     });
     *steps = steps.checked_sub(nodes / 100).ok_or(Unreadable::TooLong)?;
-    Ok(faults)
+    Ok(error_count)
 }
 
 #[cfg(test)]

@@ -60,8 +60,8 @@ fn parse_in_chunks(
     let mut parser = Parser::new();
     parser.set_language(language).map_err(|_| ParseStop::Cancelled)?;
     let (meter, mut shortage) = (Meter::start(), None);
-    let asked = RefCell::new(CallerPoll { go_on, stopped: false });
-    let mut glance = |state: &ParseState| {
+    let poll = RefCell::new(CallerPoll { go_on, stopped: false });
+    let mut progress = |state: &ParseState| {
         let (live, at_the_end) = meter.taken();
         if live.saturating_add(at_the_end) > allowed {
             let rest = text.len() as f64 / state.current_byte_offset().max(1) as f64;
@@ -69,11 +69,11 @@ fn parse_in_chunks(
             shortage = Some(Shortage { needed: needed.saturating_add(at_the_end), allowed });
             return ControlFlow::Break(());
         }
-        asked.borrow_mut().poll()
+        poll.borrow_mut().poll()
     };
-    let options = ParseOptions::new().progress_callback(&mut glance);
+    let options = ParseOptions::new().progress_callback(&mut progress);
     // After a stop, the text appears to end at the next read, and so the operation ends.
-    let mut rest = |offset: usize, _| match asked.borrow_mut().poll() {
+    let mut rest = |offset: usize, _| match poll.borrow_mut().poll() {
         ControlFlow::Continue(()) => {
             let end = offset.saturating_add(chunk).min(text.len());
             text.as_bytes().get(offset..end).unwrap_or_default()
@@ -82,7 +82,7 @@ fn parse_in_chunks(
     };
     let tree = parser.parse_with_options(&mut rest, None, Some(options));
     // A tree that was completed after a stop covers only part of the text.
-    let tree = tree.filter(|_| !asked.borrow().stopped);
+    let tree = tree.filter(|_| !poll.borrow().stopped);
     tree.ok_or(shortage.map_or(ParseStop::Cancelled, ParseStop::Memory))
 }
 
@@ -135,14 +135,14 @@ mod tests {
     fn polls(chunk: usize, most: usize) -> (usize, bool) {
         let text = format!("x = 1\n{}", "#\n".repeat(2_000));
         let dialect = find("python").unwrap().dialects("a.py").remove(0);
-        let mut asked = 0_usize;
+        let mut poll_count = 0_usize;
         let read = with_large_stack(|_| {
             parse_in_chunks(chunk, usize::MAX, &dialect, &text, &mut || {
-                asked += 1;
-                if asked < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                poll_count += 1;
+                if poll_count < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             })
         });
-        (asked, read.unwrap().is_ok())
+        (poll_count, read.unwrap().is_ok())
     }
 
     #[test]

@@ -18,9 +18,9 @@ const BLANKS: usize = 64;
 /// may reach beyond the searched lines.
 pub(super) fn around(
     block: &Block<'_>,
-    field: LineRange<'_>,
+    range: LineRange<'_>,
     line: usize,
-    rung: Strictness,
+    strictness: Strictness,
 ) -> Option<usize> {
     let (search, replace) = (&block.search, &block.replace);
     let more = replace.len().checked_sub(search.len()).filter(|more| *more > 0)?;
@@ -30,18 +30,18 @@ pub(super) fn around(
     };
     let mut offsets = (0..=more).filter(keeps).peekable();
     offsets.peek()?;
-    let reach = 2 * replace.len() + BLANKS;
-    let (first, last) = (line.saturating_sub(reach).max(1), line + reach);
-    let ground = FoldedLines::new(field.text, first, last, field.quotes);
-    let at = ground.index_of(line);
-    let stands = |offset: usize| {
-        let start = at.checked_sub(offset).filter(|start| start + replace.len() <= ground.len())?;
-        let own = levels::strictness(replace, &ground, start)?;
+    let distance = 2 * replace.len() + BLANKS;
+    let (first, last) = (line.saturating_sub(distance).max(1), line + distance);
+    let folded = FoldedLines::new(range.text, first, last, range.quotes);
+    let at = folded.index_of(line);
+    let applied_at = |offset: usize| {
+        let start = at.checked_sub(offset).filter(|start| start + replace.len() <= folded.len())?;
+        let own = levels::strictness(replace, &folded, start)?;
         let strictly =
-            own <= rung || own == Strictness::Indent && levels::is_moved_block(replace, &ground, start);
-        strictly.then(|| ground.number(start))
+            own <= strictness || own == Strictness::Indent && levels::is_moved_block(replace, &folded, start);
+        strictly.then(|| folded.number(start))
     };
-    offsets.find_map(stands)
+    offsets.find_map(applied_at)
 }
 
 impl Matcher<'_> {

@@ -33,20 +33,20 @@ pub(super) fn find(
     if search.chars().filter(|character| !character.is_whitespace()).count() < LEAST {
         return None;
     }
-    let near = near(search, view, window, steps)?;
-    let first = near.first()?.0.start;
+    let spans = close_spans(search, view, window, steps)?;
+    let first = spans.first()?.0.start;
     // Spans of one site begin close to each other; a span that begins further away is another site.
     let apart = |at: usize| view.get(first..at).is_none_or(|between| between.chars().count() > 2 * FAR);
-    if near.iter().any(|(span, distance)| *distance == 0 || apart(span.start)) {
+    if spans.iter().any(|(span, distance)| *distance == 0 || apart(span.start)) {
         return None;
     }
     let ends_line = |at: usize| view.get(at..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
     let good = |span: &Range<usize>| {
         (!whole_lines || ends_line(span.end))
             && is_whole(view, span)
-            && view.get(span.clone()).is_some_and(|there| is_typo(search, there, view))
+            && view.get(span.clone()).is_some_and(|actual| is_typo(search, actual, view))
     };
-    near.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
+    spans.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
 }
 
 /// Applies the difference between search and replacement to the actual text, word by word. If the edit changes the
@@ -54,14 +54,14 @@ pub(super) fn find(
 ///
 /// Returns `None` for an edit that deletes everything, removes blank lines at the edges, or moves the differing word.
 /// Blank lines are only added at the edges of `whole` lines.
-pub(super) fn rebase(search: &str, replace: &str, there: &str, whole: bool) -> Option<String> {
+pub(super) fn rebase(search: &str, replace: &str, actual: &str, whole: bool) -> Option<String> {
     let (above, below) = added_edges(search, replace, whole)?;
     let (search, replace) = (bare(search), bare(replace));
-    let (old, new, own) = (tokens(search), tokens(replace), tokens(there));
+    let (old, new, own) = (tokens(search), tokens(replace), tokens(actual));
     if old.len() != own.len() || replace.trim().is_empty() {
         return None;
     }
-    let apart = old.iter().zip(&own).position(|(quoted, there)| quoted != there);
+    let apart = old.iter().zip(&own).position(|(quoted, actual)| quoted != actual);
     let mut out = "\n".repeat(above);
     let (mut from, end) = (0, (old.len()..old.len(), new.len()..new.len()));
     for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
@@ -97,7 +97,7 @@ fn bare(text: &str) -> &str {
 
 /// Returns the spans of the view within two letters of the search, with their distances, in order; `None` if the
 /// budget is too small to find all.
-fn near(
+fn close_spans(
     search: &str,
     view: &str,
     window: Range<usize>,
@@ -117,20 +117,20 @@ fn near(
             if !steps.take(back + size + HIT) {
                 return None;
             }
-            let reach = before.char_indices().rev().map(|(at, _)| window.start + at);
-            let reach = std::iter::once(hit.start).chain(reach).skip(back.saturating_sub(FAR));
-            starts.extend(reach.take(2 * FAR + 1));
+            let begins = before.char_indices().rev().map(|(at, _)| window.start + at);
+            let begins = std::iter::once(hit.start).chain(begins).skip(back.saturating_sub(FAR));
+            starts.extend(begins.take(2 * FAR + 1));
         }
     }
     starts.sort_unstable();
     starts.dedup();
-    let mut near = Vec::new();
+    let mut spans = Vec::new();
     for start in starts {
-        if !aligned(&letters, start, view, window.end, &mut near, steps) {
+        if !aligned(&letters, start, view, window.end, &mut spans, steps) {
             return None;
         }
     }
-    Some(near)
+    Some(spans)
 }
 
 /// A row of a banded table: the distances of a prefix of the search to the texts that end at most two letters before
@@ -143,25 +143,25 @@ fn aligned(
     start: usize,
     view: &str,
     end: usize,
-    near: &mut Vec<(Range<usize>, usize)>,
+    spans: &mut Vec<(Range<usize>, usize)>,
     steps: &mut MatchBudget,
 ) -> bool {
     const NEVER: usize = usize::MAX / 2;
-    let mut there = view.get(start..end).unwrap_or_default().char_indices();
-    let mut text: Vec<(usize, char)> = there.by_ref().take(FAR).collect();
+    let mut actual = view.get(start..end).unwrap_or_default().char_indices();
+    let mut text: Vec<(usize, char)> = actual.by_ref().take(FAR).collect();
     let cell = |row: &DistanceRow, at: Option<usize>| at.and_then(|at| row.get(at)).copied().unwrap_or(NEVER);
     // In the row of `i` letters, cell `k` belongs to the text of `i + k - FAR` letters.
     let mut row: DistanceRow = std::array::from_fn(|k| k.checked_sub(FAR).unwrap_or(NEVER));
     let mut above: DistanceRow = [NEVER; 2 * FAR + 1];
     for (i, letter) in letters.iter().enumerate() {
-        text.extend(there.next());
+        text.extend(actual.next());
         let mut next: DistanceRow = [NEVER; 2 * FAR + 1];
         for k in 0..next.len() {
             let Some(length) = (i + 1 + k).checked_sub(FAR).filter(|length| *length <= text.len()) else {
                 continue;
             };
             let at =
-                |length: usize| length.checked_sub(1).and_then(|at| text.get(at)).map(|(_, there)| there);
+                |length: usize| length.checked_sub(1).and_then(|at| text.get(at)).map(|(_, actual)| actual);
             let same = at(length) == Some(letter);
             let swap = length >= 2
                 && at(length - 1) == Some(letter)
@@ -192,7 +192,7 @@ fn aligned(
             .checked_sub(1)
             .and_then(|last| text.get(last))
             .map_or(0, |(at, last)| at + last.len_utf8());
-        near.push((start..start + stop, distance));
+        spans.push((start..start + stop, distance));
     }
     true
 }
@@ -215,15 +215,15 @@ const ENDINGS: [char; 8] = ['s', 'd', 'r', 'y', 'f', 'h', 'x', 'e'];
 
 /// Returns true if the search differs from a text by one inserted, dropped, swapped or replaced letter, and its word
 /// does not occur in the view. A word that occurs there is a name of its own.
-pub(super) fn is_typo(search: &str, there: &str, view: &str) -> bool {
-    differing_letter(search, there).is_some_and(|(_, _, word)| !is_known(&word, view))
+pub(super) fn is_typo(search: &str, actual: &str, view: &str) -> bool {
+    differing_letter(search, actual).is_some_and(|(_, _, word)| !is_known(&word, view))
 }
 
 /// Returns true if the search differs from a text by one swapped, dropped or doubled letter, and its word does not
 /// occur in the view.
-pub(super) fn is_certain_typo(search: &str, there: &str, view: &str) -> bool {
-    let Some((stroke, before, word)) = differing_letter(search, there) else { return false };
-    let of_pen = match stroke {
+pub(super) fn is_certain_typo(search: &str, actual: &str, view: &str) -> bool {
+    let Some((char_edit, before, word)) = differing_letter(search, actual) else { return false };
+    let of_pen = match char_edit {
         CharEdit::Dropped(_) | CharEdit::Swapped => true,
         CharEdit::Added(letter) => before == Some(letter),
         CharEdit::Replaced => false,
@@ -249,8 +249,8 @@ fn is_whole(view: &str, span: &Range<usize>) -> bool {
 /// inside or at the end of a part of a word with four or more letters, and not be the part's first one. A digit, a
 /// capital or an ending that makes a different name does not count. The parts of a word begin with its capitals and
 /// behind `_`.
-fn differing_letter(search: &str, there: &str) -> Option<(CharEdit, Option<char>, String)> {
-    let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), there.chars().collect());
+fn differing_letter(search: &str, actual: &str) -> Option<(CharEdit, Option<char>, String)> {
+    let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), actual.chars().collect());
     let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let most = one.len().min(other.len()) - head;
     let tail =
@@ -258,14 +258,14 @@ fn differing_letter(search: &str, there: &str) -> Option<(CharEdit, Option<char>
     let before = one.get(head.checked_sub(1)?).copied();
     let after = one.get(one.len() - tail).copied().filter(char::is_ascii_lowercase);
     let [mine, theirs] = [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
-    let stroke = match (mine, theirs) {
+    let char_edit = match (mine, theirs) {
         ([], [letter]) => CharEdit::Dropped(*letter),
         ([letter], []) => CharEdit::Added(*letter),
         ([a, b], [c, d]) if a == d && b == c => CharEdit::Swapped,
         ([_], [_]) => CharEdit::Replaced,
         _ => return None,
     };
-    let inside = match stroke {
+    let inside = match char_edit {
         CharEdit::Dropped(letter) | CharEdit::Added(letter) => after.is_some() || !ENDINGS.contains(&letter),
         CharEdit::Swapped => true,
         CharEdit::Replaced => after.is_some(),
@@ -273,7 +273,7 @@ fn differing_letter(search: &str, there: &str) -> Option<(CharEdit, Option<char>
     let plain = mine.iter().chain(theirs).all(char::is_ascii_lowercase);
     let in_part = before.is_some_and(|letter| letter.is_ascii_alphabetic());
     let long = [&one, &other].iter().all(|text| part(text, head) >= WORD);
-    (plain && inside && in_part && long).then(|| (stroke, before, word(&one, head)))
+    (plain && inside && in_part && long).then(|| (char_edit, before, word(&one, head)))
 }
 
 /// Returns the number of letters of the word part around an offset.
@@ -353,27 +353,30 @@ mod tests {
 
     #[test]
     fn the_replacement_s_word_stands_where_it_changes_the_one_that_differs() {
-        let there = "fmt.Println(\"a\")";
+        let actual = "fmt.Println(\"a\")";
         assert_eq!(
-            rebase("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there, true).as_deref(),
+            rebase("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", actual, true).as_deref(),
             Some("fmt.Println(\"b\")")
         );
-        assert_eq!(rebase("fmt.Printl(\"a\")", "log.Print(1)", there, true).as_deref(), Some("log.Print(1)"));
+        assert_eq!(
+            rebase("fmt.Printl(\"a\")", "log.Print(1)", actual, true).as_deref(),
+            Some("log.Print(1)")
+        );
     }
 
     proptest::proptest! {
         #[test]
         fn the_distances_are_those_of_the_definition(search in "[abc]{10,16}", view in "[abc]{8,30}") {
-            let mut near = Vec::new();
+            let mut spans = Vec::new();
             let letters: Vec<char> = search.chars().collect();
             let mut steps = MatchBudget::of_one_search();
             for start in 0..view.len() {
-                aligned(&letters, start, &view, view.len(), &mut near, &mut steps);
+                aligned(&letters, start, &view, view.len(), &mut spans, &mut steps);
             }
             for start in 0..view.len() {
                 for end in start..=view.len() {
                     let distance = strsim::osa_distance(&search, view.get(start..end).unwrap());
-                    let listed = near.iter().find(|(span, _)| *span == (start..end)).map(|(_, distance)| *distance);
+                    let listed = spans.iter().find(|(span, _)| *span == (start..end)).map(|(_, distance)| *distance);
                     proptest::prop_assert_eq!(listed, (distance <= FAR).then_some(distance));
                 }
             }
@@ -382,10 +385,10 @@ mod tests {
 
     #[test]
     fn blank_lines_at_the_edges_are_added_to_whole_lines_alone() {
-        let carried = |replace, whole| rebase("retrun total;\n", replace, "return total;", whole);
-        assert_eq!(carried("\nretrun sum;\n\n", true).as_deref(), Some("\nreturn sum;\n"));
-        assert_eq!(carried("\nretrun sum;\n", false), None);
-        assert_eq!(carried("", true), None);
+        let rebased = |replace, whole| rebase("retrun total;\n", replace, "return total;", whole);
+        assert_eq!(rebased("\nretrun sum;\n\n", true).as_deref(), Some("\nreturn sum;\n"));
+        assert_eq!(rebased("\nretrun sum;\n", false), None);
+        assert_eq!(rebased("", true), None);
         assert_eq!(rebase("\nretrun total;\n", "retrun sum;\n", "return total;", true), None);
     }
 

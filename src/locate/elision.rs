@@ -39,45 +39,48 @@ pub(super) enum Elided {
 }
 
 /// Finds an elided block; `None` if it has no marks, or its parts do not occur in sequence.
-pub(super) fn find(quote: SearchText<'_>, glance: &LineIndex<'_>, steps: &mut MatchBudget) -> Option<Elided> {
-    let parts = parts(quote.search, quote.replace)?;
-    if parts.iter().any(|part| glance.lacks(&part.search)) {
+pub(super) fn find(
+    search_text: SearchText<'_>,
+    line_index: &LineIndex<'_>,
+    steps: &mut MatchBudget,
+) -> Option<Elided> {
+    let parts = parts(search_text.search, search_text.replace)?;
+    if parts.iter().any(|part| line_index.lacks(&part.search)) {
         return None;
     }
-    let (ground, text) = (glance.folded_lines(), glance.range.text);
+    let (folded, text) = (line_index.folded_lines(), line_index.range.text);
     let mut found = Vec::with_capacity(parts.len());
     for part in &parts {
         let touched = part.search.lines != part.replace.lines || part.search.gaps != part.replace.gaps;
-        let LevelSearch::Found(MatchSites { at, strictness: rung }) =
-            levels::find(&part.search, ground, steps)
+        let LevelSearch::Found(MatchSites { at, strictness }) = levels::find(&part.search, folded, steps)
         else {
             return None;
         };
         if touched && at.len() > 1 {
-            return Some(Elided::Ambiguous(at.into_iter().map(|at| ground.number(at)).collect()));
+            return Some(Elided::Ambiguous(at.into_iter().map(|at| folded.number(at)).collect()));
         }
-        found.push(ElisionPart { block: part, touched, at, strictness: rung });
+        found.push(ElisionPart { block: part, touched, at, strictness });
     }
     let chain = chain(&found)?;
-    if leaves_block(&found, &chain, ground) {
+    if leaves_block(&found, &chain, folded) {
         return None;
     }
     let mut changes = Vec::new();
     for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
-        if quote.on_repeat == OnRepeat::Reject
+        if search_text.on_repeat == OnRepeat::Reject
             && let Some(line) =
-                already_applied::around(part.block, glance.range, ground.number(at), part.strictness)
+                already_applied::around(part.block, line_index.range, folded.number(at), part.strictness)
         {
             return Some(Elided::AlreadyApplied(line));
         }
-        match rebase(part.block, &MatchSite::at(&part.block.search, ground, at), text) {
+        match rebase(part.block, &MatchSite::at(&part.block.search, folded, at), text) {
             Ok(more) => changes.extend(more),
             Err(conflict) => return Some(Elided::Conflict(conflict)),
         }
     }
     let last = found.last().map_or(0, |part| part.block.search.len());
     let (first, end) = (*chain.first()?, *chain.last()? + last);
-    Some(Elided::Found { changes, first: ground.number(first), last: ground.number(end.saturating_sub(1)) })
+    Some(Elided::Found { changes, first: folded.number(first), last: folded.number(end.saturating_sub(1)) })
 }
 
 /// A part between two marks, with its matches.
@@ -123,8 +126,8 @@ fn cut(text: &str) -> ElisionCut<'_> {
 pub(super) fn is_mark(line: &str) -> bool {
     let bare = uncommented(line.trim());
     let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
-    let ends = |text: &str| text.ends_with("...") || text.ends_with('\u{2026}');
-    if !dots(bare) && !ends(bare) {
+    let dots_at_end = |text: &str| text.ends_with("...") || text.ends_with('\u{2026}');
+    if !dots(bare) && !dots_at_end(bare) {
         return false;
     }
     let words = bare.trim_matches(['.', '\u{2026}', ' ', '(', ')', '[', ']']).to_lowercase();
@@ -165,15 +168,16 @@ fn chain(parts: &[ElisionPart<'_>]) -> Option<Vec<usize>> {
 
 /// Returns true if an elided line is outside the block that the first line opens: all other quoted lines are indented
 /// deeper than the first, and an elided line is not.
-fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], ground: &FoldedLines<'_>) -> bool {
-    let depth = |index: usize| indent_of(ground.line(index)).len();
+fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], folded: &FoldedLines<'_>) -> bool {
+    let depth = |index: usize| indent_of(folded.line(index)).len();
     let Some(&first) = chain.first() else { return false };
     let quoted = parts.iter().zip(chain).flat_map(|(part, at)| *at..*at + part.block.search.len());
-    if !quoted.skip(1).all(|index| depth(index) > depth(first) || is_closer(ground.line(index).trim())) {
+    if !quoted.skip(1).all(|index| depth(index) > depth(first) || is_closer(folded.line(index).trim())) {
         return false;
     }
-    let ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
-    ends.zip(chain.iter().skip(1))
+    let part_ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
+    part_ends
+        .zip(chain.iter().skip(1))
         .flat_map(|(end, next)| end..*next)
         .any(|index| depth(index) <= depth(first))
 }

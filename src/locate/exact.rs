@@ -55,11 +55,11 @@ pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str)
     let at_line_start = before.is_empty() || before.ends_with('\n');
     let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
     let at_line_end = after.get(blanks..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
-    let (ended, ends) = (search.ends_with('\n'), replace.ends_with('\n'));
+    let (search_ends_line, replace_ends_line) = (search.ends_with('\n'), replace.ends_with('\n'));
     if !at_line_start {
         return line_by_line(hit.start, search, replace);
     }
-    match (ended, ends) {
+    match (search_ends_line, replace_ends_line) {
         (false, _) if replace.is_empty() && at_line_end => {
             vec![whole_lines(view, hit.start..hit.end + blanks)]
         }
@@ -226,14 +226,14 @@ mod tests {
 
     #[test]
     fn a_replacement_around_the_hit_stands_already() {
-        let stands = |view: &str, search: &str, replace: &str| {
+        let is_applied = |view: &str, search: &str, replace: &str| {
             let hit = occurrences(view, 0..view.len(), search).next().unwrap();
             super::applied_line(view, &hit, search, replace).is_some()
         };
-        assert!(stands("import a\nimport b\n", "import a\n", "import a\nimport b\n"));
-        assert!(stands("x\ny\nz\n", "z", "y\nz"));
-        assert!(!stands("import a\nimport bc\n", "import a\n", "import a\nimport b\n"));
-        assert!(!stands("f(ab)\n", "ab", "ab)"), "no line more");
+        assert!(is_applied("import a\nimport b\n", "import a\n", "import a\nimport b\n"));
+        assert!(is_applied("x\ny\nz\n", "z", "y\nz"));
+        assert!(!is_applied("import a\nimport bc\n", "import a\n", "import a\nimport b\n"));
+        assert!(!is_applied("f(ab)\n", "ab", "ab)"), "no line more");
     }
 
     #[test]

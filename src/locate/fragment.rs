@@ -27,19 +27,19 @@ pub(super) enum LineFilter {
 }
 
 /// Finds the search within lines; a match begins and ends at word boundaries.
-pub(super) fn find(search: &str, glance: &LineIndex<'_>, lines: LineFilter) -> Vec<Fragment> {
+pub(super) fn find(search: &str, line_index: &LineIndex<'_>, lines: LineFilter) -> Vec<Fragment> {
     let written = search.chars().filter(|character| !character.is_whitespace()).count();
     if search.contains('\n') || search.trim() != search || written < LEAST {
         return Vec::new();
     }
     let (wanted, plain) = (fold(search), is_plain(search));
     let in_line = |number: usize| {
-        let line = glance.range.text.text(number);
+        let line = line_index.range.text.text(number);
         let worth = lines == LineFilter::All || !plain || !is_plain(line);
         let pieces = if worth { pieces(&wanted, line) } else { Vec::new() };
         pieces.into_iter().map(move |span| Fragment { line: number, span })
     };
-    glance.lines_with(search).into_iter().flat_map(in_line).collect()
+    line_index.lines_with(search).into_iter().flat_map(in_line).collect()
 }
 
 fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {
@@ -58,9 +58,9 @@ fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {
 
 /// Returns the change that the edit makes to a matched part of a line.
 pub(super) fn rebase(search: &str, replace: &str, piece: &Fragment, text: Lines<'_>) -> Option<Change> {
-    let there = text.text(piece.line).get(piece.span.clone())?;
+    let actual = text.text(piece.line).get(piece.span.clone())?;
     let mut evidence = Evidence::default();
-    evidence.record(search, there);
+    evidence.record(search, actual);
     let start = text.span(piece.line).start + piece.span.start;
-    super::rebase::trimmed(start, there, &merged(search, replace, there, &evidence))
+    super::rebase::trimmed(start, actual, &merged(search, replace, actual, &evidence))
 }

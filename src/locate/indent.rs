@@ -79,15 +79,15 @@ impl IndentMap {
     }
 
     /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file. A rule
-    /// that also maps all `others`, using only the file's own kind of blanks, is preferred.
-    pub(super) fn explaining(pairs: &[(&str, &str)], others: &[&str]) -> Option<IndentMap> {
+    /// that also maps all `indents`, using only the file's own kind of blanks, is preferred.
+    pub(super) fn explaining(pairs: &[(&str, &str)], indents: &[&str]) -> Option<IndentMap> {
         let mut maps = IndentChange::all().filter_map(|turn| IndentMap::with(turn, pairs));
-        if others.is_empty() {
+        if indents.is_empty() {
             return maps.next();
         }
         let maps: Vec<IndentMap> = maps.collect();
         let native = |map: &&IndentMap| {
-            others.iter().all(|other| map.apply(other).is_some_and(|indent| is_native(&indent, pairs)))
+            indents.iter().all(|other| map.apply(other).is_some_and(|indent| is_native(&indent, pairs)))
         };
         maps.iter().find(native).or(maps.first()).cloned()
     }
@@ -107,10 +107,10 @@ impl IndentMap {
 
     /// Maps an indentation of the quoted block to the file's; `None` if the rule does not apply.
     pub(super) fn apply(&self, indent: &str) -> Option<String> {
-        let turned = self.change.apply(indent)?;
+        let converted = self.change.apply(indent)?;
         match &self.shift {
-            IndentShift::Deeper(more) => Some(format!("{more}{turned}")),
-            IndentShift::Flatter(more) => turned.strip_prefix(more.as_str()).map(str::to_owned),
+            IndentShift::Deeper(more) => Some(format!("{more}{converted}")),
+            IndentShift::Flatter(more) => converted.strip_prefix(more.as_str()).map(str::to_owned),
         }
     }
 }

@@ -60,28 +60,28 @@ const LINE: usize = 64;
 /// Finds the sites of a block.
 pub(super) fn find(
     block: &NonBlankLines<'_>,
-    ground: &FoldedLines<'_>,
+    folded: &FoldedLines<'_>,
     steps: &mut MatchBudget,
 ) -> LevelSearch {
-    if block.len() == 0 || block.len() > ground.len() {
+    if block.len() == 0 || block.len() > folded.len() {
         return LevelSearch::NotFound;
     }
-    if !steps.take(ground.len() / 2) {
+    if !steps.take(folded.len() / 2) {
         return LevelSearch::NotFound;
     }
     let mut found: Option<MatchSites> = None;
-    let mut seen = Vec::new();
+    let mut tried = Vec::new();
     let cost = block.lines.iter().map(|line| line.len() + LINE).sum();
-    for at in ground.windows(&block.keys()) {
-        seen.push(at);
+    for at in folded.windows(&block.keys()) {
+        tried.push(at);
         if !steps.take(cost) {
-            return LevelSearch::TooMany(seen);
+            return LevelSearch::TooMany(tried);
         }
-        let Some(rung) = strictness(block, ground, at) else { continue };
+        let Some(level) = strictness(block, folded, at) else { continue };
         match &mut found {
-            Some(places) if places.strictness < rung => {}
-            Some(places) if places.strictness == rung => places.at.push(at),
-            Some(_) | None => found = Some(MatchSites { strictness: rung, at: vec![at] }),
+            Some(places) if places.strictness < level => {}
+            Some(places) if places.strictness == level => places.at.push(at),
+            Some(_) | None => found = Some(MatchSites { strictness: level, at: vec![at] }),
         }
     }
     found.map_or(LevelSearch::NotFound, LevelSearch::Found)
@@ -90,37 +90,37 @@ pub(super) fn find(
 /// Returns the strictest level that a site satisfies.
 pub(super) fn strictness(
     block: &NonBlankLines<'_>,
-    ground: &FoldedLines<'_>,
+    folded: &FoldedLines<'_>,
     at: usize,
 ) -> Option<Strictness> {
-    strictness_of(&pairs(block, ground, at), ground.quotes)
+    strictness_of(&pairs(block, folded, at), folded.quotes)
 }
 
 /// Returns true if the lines at a site have the block's indentation, possibly shifted as a whole or with tabs for
 /// blanks.
-pub(super) fn is_moved_block(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> bool {
-    map(&pairs(block, ground, at)).is_some_and(|map| !map.changes_unit())
+pub(super) fn is_moved_block(block: &NonBlankLines<'_>, folded: &FoldedLines<'_>, at: usize) -> bool {
+    map(&pairs(block, folded, at)).is_some_and(|map| !map.changes_unit())
 }
 
-fn pairs<'a>(block: &NonBlankLines<'a>, ground: &FoldedLines<'a>, at: usize) -> Vec<(&'a str, &'a str)> {
-    block.lines.iter().enumerate().map(|(index, line)| (*line, ground.line(at + index))).collect()
+fn pairs<'a>(block: &NonBlankLines<'a>, folded: &FoldedLines<'a>, at: usize) -> Vec<(&'a str, &'a str)> {
+    block.lines.iter().enumerate().map(|(index, line)| (*line, folded.line(at + index))).collect()
 }
 
 /// Returns the strictest level that pairs of a quoted line and a line of the file satisfy.
 fn strictness_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
-    let all = |same: fn(&str, &str) -> bool| pairs.iter().all(|(quoted, there)| same(quoted, there));
-    if all(|quoted, there| quoted.trim_end() == there.trim_end()) {
+    let all = |same: fn(&str, &str) -> bool| pairs.iter().all(|(quoted, actual)| same(quoted, actual));
+    if all(|quoted, actual| quoted.trim_end() == actual.trim_end()) {
         return Some(Strictness::Space);
     }
     let mapped = || map(pairs).is_some();
-    if all(|quoted, there| quoted.trim() == there.trim()) {
+    if all(|quoted, actual| quoted.trim() == actual.trim()) {
         return Some(if mapped() { Strictness::Indent } else { Strictness::Loose });
     }
-    if !all(|quoted, there| fold(quoted.trim()) == fold(there.trim())) {
+    if !all(|quoted, actual| fold(quoted.trim()) == fold(actual.trim())) {
         return (quotes == Quotes::Interchangeable && all(quotes::same_trimmed))
             .then_some(Strictness::Quoted);
     }
-    Some(if all(|quoted, there| indent_of(quoted) == indent_of(there)) {
+    Some(if all(|quoted, actual| indent_of(quoted) == indent_of(actual)) {
         Strictness::MarkedSpace
     } else if mapped() {
         Strictness::MarkedIndent
@@ -131,6 +131,6 @@ fn strictness_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
 
 fn map(pairs: &[(&str, &str)]) -> Option<IndentMap> {
     let indents: Vec<(&str, &str)> =
-        pairs.iter().map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
+        pairs.iter().map(|(quoted, actual)| (indent_of(quoted), indent_of(actual))).collect();
     IndentMap::explaining(&indents, &[])
 }

@@ -102,12 +102,12 @@ impl<'a> LineIndex<'a> {
         let text = |line: usize| self.range.text.text(line);
         let full = |line: &usize| !is_blank_line(text(*line));
         let same = |(row, line): (usize, Option<usize>)| {
-            let Some(there) = line.map(text) else { return false };
-            there.len() > LONGEST || same_trimmed(block.line(row), there)
+            let Some(actual) = line.map(text) else { return false };
+            actual.len() > LONGEST || same_trimmed(block.line(row), actual)
         };
-        let ends = std::iter::repeat(None);
-        let below = (line..=self.range.last).filter(full).map(Some).chain(ends.clone());
-        let above = (self.range.first..line).rev().filter(full).map(Some).chain(ends);
+        let padding = std::iter::repeat(None);
+        let below = (line..=self.range.last).filter(full).map(Some).chain(padding.clone());
+        let above = (self.range.first..line).rev().filter(full).map(Some).chain(padding);
         (row..block.len()).zip(below).all(same) && (0..row).rev().zip(above).all(same)
     }
 }
@@ -127,10 +127,10 @@ mod tests {
 
     fn looked(view: &str, search: &str) -> (bool, bool) {
         let buffer = Buffer::read(view.as_bytes().to_vec(), Hints::default()).unwrap();
-        let field = LineRange::new(&buffer, 1, usize::MAX);
-        let (glance, block) = (LineIndex::new(field), NonBlankLines::new(search));
-        let lacks = glance.lacks(&block);
-        let found = find(&block, glance.folded_lines(), &mut MatchBudget::of_one_search());
+        let range = LineRange::new(&buffer, 1, usize::MAX);
+        let (line_index, block) = (LineIndex::new(range), NonBlankLines::new(search));
+        let lacks = line_index.lacks(&block);
+        let found = find(&block, line_index.folded_lines(), &mut MatchBudget::of_one_search());
         (lacks, found == LevelSearch::NotFound)
     }
 

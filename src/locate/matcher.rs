@@ -71,19 +71,19 @@ impl<'a> Matcher<'a> {
         match self.sites(&block.search) {
             LevelSearch::NotFound => None,
             LevelSearch::TooMany(at) => Some(self.ambiguous(MatchLevel::Marks, &at)),
-            LevelSearch::Found(MatchSites { strictness: rung, at }) if self.is_diff(rung) => {
+            LevelSearch::Found(MatchSites { strictness, at }) if self.is_diff(strictness) => {
                 self.check_signs(&block, &at)
             }
-            LevelSearch::Found(MatchSites { strictness: rung, at }) => Some(match at.as_slice() {
-                [one] => self.rebase_at(&block, *one, rung, rung.level()),
-                _ => self.ambiguous(rung.level(), &at),
+            LevelSearch::Found(MatchSites { strictness, at }) => Some(match at.as_slice() {
+                [one] => self.rebase_at(&block, *one, strictness, strictness.level()),
+                _ => self.ambiguous(strictness.level(), &at),
             }),
         }
     }
 
     /// Returns true if a match with another indentation is a diff that adds lines: signs are not indentation.
-    fn is_diff(&self, rung: Strictness) -> bool {
-        let moved = ![Strictness::Space, Strictness::MarkedSpace].contains(&rung);
+    fn is_diff(&self, strictness: Strictness) -> bool {
+        let moved = ![Strictness::Space, Strictness::MarkedSpace].contains(&strictness);
         moved && prefix::adds(self.search_text.search, self.search_text.replace)
     }
 
@@ -92,8 +92,8 @@ impl<'a> Matcher<'a> {
     fn check_signs(&mut self, block: &Block<'_>, at: &[usize]) -> Option<Located> {
         let bare = block.search.lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
         let strict = match self.sites(&NonBlankLines::from_lines(bare)) {
-            LevelSearch::Found(MatchSites { strictness: rung, .. }) => {
-                [Strictness::Space, Strictness::MarkedSpace].contains(&rung)
+            LevelSearch::Found(MatchSites { strictness, .. }) => {
+                [Strictness::Space, Strictness::MarkedSpace].contains(&strictness)
             }
             LevelSearch::NotFound | LevelSearch::TooMany(_) => false,
         };
@@ -104,24 +104,19 @@ impl<'a> Matcher<'a> {
     }
 
     /// Finds a part of one line with other typographic marks.
-    pub(super) fn find_fragment(&self, search: &str, replace: &str, tier: MatchLevel) -> Option<Located> {
-        let worth = if tier == MatchLevel::Wrapping { LineFilter::All } else { LineFilter::Marked };
+    pub(super) fn find_fragment(&self, search: &str, replace: &str, level: MatchLevel) -> Option<Located> {
+        let worth = if level == MatchLevel::Wrapping { LineFilter::All } else { LineFilter::Marked };
         let found = fragment::find(search, &self.index, worth);
         match found.as_slice() {
             [] => None,
             [piece] => {
                 let changes = fragment::rebase(search, replace, piece, self.range.text).into_iter().collect();
-                let receipt = MatchInfo::only(tier, Score::IDENTICAL, piece.line);
-                Some(Located::One(UniqueMatch {
-                    changes,
-                    match_info: receipt,
-                    lines: piece.line..=piece.line,
-                }))
+                let match_info = MatchInfo::only(level, Score::IDENTICAL, piece.line);
+                Some(Located::One(UniqueMatch { changes, match_info, lines: piece.line..=piece.line }))
             }
-            several => Some(Located::Ambiguous {
-                level: tier,
-                lines: several.iter().map(|piece| piece.line).collect(),
-            }),
+            several => {
+                Some(Located::Ambiguous { level, lines: several.iter().map(|piece| piece.line).collect() })
+            }
         }
     }
 
@@ -132,18 +127,20 @@ impl<'a> Matcher<'a> {
         outline: &dyn Fn() -> Option<Outline>,
     ) -> Located {
         let usual = (MatchTolerance::THRESHOLD, TypoPolicy::Certain);
-        let asked = match tolerance {
+        let requested = match tolerance {
             MatchTolerance::Wrapping => None,
-            MatchTolerance::Similar { threshold, typos: slip } => Some((threshold, slip)),
+            MatchTolerance::Similar { threshold, typos } => Some((threshold, typos)),
         };
         let neighbours =
-            NearestBlocks::new(self, asked.map_or(usual.0, |(threshold, _)| threshold.min(usual.0)));
-        if let Some(found) = asked.and_then(|asked| similar::find(self, &neighbours, asked, outline)) {
+            NearestBlocks::new(self, requested.map_or(usual.0, |(threshold, _)| threshold.min(usual.0)));
+        if let Some(found) =
+            requested.and_then(|requested| similar::find(self, &neighbours, requested, outline))
+        {
             return found;
         }
         // The text that was searched for first is not searched for again.
         let usual =
-            (asked != Some(usual)).then(|| similar::find(self, &neighbours, usual, outline)).flatten();
+            (requested != Some(usual)).then(|| similar::find(self, &neighbours, usual, outline)).flatten();
         let proposal = match usual {
             Some(Located::One(found)) => Proposal::from_match(&found, self.range),
             Some(_) | None => None,
@@ -167,31 +164,31 @@ impl<'a> Matcher<'a> {
     fn every_of(
         &mut self,
         reading: &AlternativeEdit,
-        tier: Option<MatchLevel>,
+        level: Option<MatchLevel>,
     ) -> Result<Vec<UniqueMatch>, Located> {
         let block = Block::new(&reading.search, &reading.replace);
-        let MatchSites { strictness: rung, at } = match self.sites(&block.search) {
+        let MatchSites { strictness, at } = match self.sites(&block.search) {
             LevelSearch::NotFound => return Ok(Vec::new()),
-            LevelSearch::TooMany(at) => return Err(self.ambiguous(tier.unwrap_or(MatchLevel::Marks), &at)),
-            LevelSearch::Found(MatchSites { strictness: rung, .. })
-                if tier.is_none() && self.is_diff(rung) =>
+            LevelSearch::TooMany(at) => return Err(self.ambiguous(level.unwrap_or(MatchLevel::Marks), &at)),
+            LevelSearch::Found(MatchSites { strictness, .. })
+                if level.is_none() && self.is_diff(strictness) =>
             {
                 return Ok(Vec::new());
             }
             LevelSearch::Found(places) => places,
         };
-        let tier = tier.unwrap_or(rung.level());
+        let level = level.unwrap_or(strictness.level());
         if at.iter().zip(at.iter().skip(1)).any(|(one, next)| one + block.search.len() > *next) {
-            return Err(self.ambiguous(tier, &at));
+            return Err(self.ambiguous(level, &at));
         }
-        let carried = at.iter().map(|one| match self.rebase_at(&block, *one, rung, tier) {
+        let matches = at.iter().map(|one| match self.rebase_at(&block, *one, strictness, level) {
             Located::One(found) => Ok(UniqueMatch {
                 match_info: MatchInfo { candidates: at.len(), ..found.match_info },
                 ..found
             }),
             other => Err(other),
         });
-        carried.collect()
+        matches.collect()
     }
 
     /// Returns the edit without possible wrapping such as a fence; computed once.
@@ -202,11 +199,8 @@ impl<'a> Matcher<'a> {
         )
     }
 
-    pub(super) fn ambiguous(&self, tier: MatchLevel, at: &[usize]) -> Located {
-        Located::Ambiguous {
-            level: tier,
-            lines: at.iter().map(|at| self.folded_lines().number(*at)).collect(),
-        }
+    pub(super) fn ambiguous(&self, level: MatchLevel, at: &[usize]) -> Located {
+        Located::Ambiguous { level, lines: at.iter().map(|at| self.folded_lines().number(*at)).collect() }
     }
 
     /// Rebases the edit onto the site that begins at this index of the folded lines.
@@ -214,20 +208,20 @@ impl<'a> Matcher<'a> {
         &self,
         block: &Block<'_>,
         at: usize,
-        rung: Strictness,
-        tier: MatchLevel,
+        strictness: Strictness,
+        level: MatchLevel,
     ) -> Located {
         if self.search_text.on_repeat == OnRepeat::Reject
             && let Some(line) =
-                already_applied::around(block, self.range, self.folded_lines().number(at), rung)
+                already_applied::around(block, self.range, self.folded_lines().number(at), strictness)
         {
             return Located::AlreadyApplied { line };
         }
         let site = MatchSite::at(&block.search, self.folded_lines(), at);
         let (first, last) = site.ends();
-        let receipt = MatchInfo::only(tier, self.score(block, &site), first);
+        let match_info = MatchInfo::only(level, self.score(block, &site), first);
         match rebase(block, &site, self.range.text) {
-            Ok(changes) => Located::One(UniqueMatch { changes, match_info: receipt, lines: first..=last }),
+            Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: first..=last }),
             Err(conflict) => Located::Conflict(conflict),
         }
     }
@@ -236,10 +230,10 @@ impl<'a> Matcher<'a> {
     fn score(&self, block: &Block<'_>, site: &MatchSite) -> Score {
         let (mut distance, mut longer, mut cells) = (0, 0, MOST_CELLS);
         for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
-            let [quoted, there] = [quoted, self.range.text.text(*line)].map(non_blank);
-            longer += quoted.chars().count().max(there.chars().count());
-            if quoted != there {
-                distance += max_distance(&quoted, &there, &mut cells);
+            let [quoted, actual] = [quoted, self.range.text.text(*line)].map(non_blank);
+            longer += quoted.chars().count().max(actual.chars().count());
+            if quoted != actual {
+                distance += max_distance(&quoted, &actual, &mut cells);
             }
         }
         Score::from_distance(distance, longer)

@@ -249,20 +249,20 @@ pub struct UniqueMatch {
 ///
 /// `outline` returns the outline of the whole text, and is called only if needed.
 pub fn locate(
-    quote: SearchText<'_>,
-    field: LineRange<'_>,
+    search_text: SearchText<'_>,
+    range: LineRange<'_>,
     tolerance: MatchTolerance,
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Located {
-    if quote.search == quote.replace {
+    if search_text.search == search_text.replace {
         return Located::Unchanged;
     }
-    if quote.search.trim().is_empty() {
+    if search_text.search.trim().is_empty() {
         return Located::NotFound { nearest: None, proposal: None };
     }
-    let located = literal::literal(quote, field).unwrap_or_else(|| {
-        let mut seeker = Matcher::new(quote, field);
-        seeker.find().unwrap_or_else(|| seeker.similar(tolerance, outline))
+    let located = literal::literal(search_text, range).unwrap_or_else(|| {
+        let mut matcher = Matcher::new(search_text, range);
+        matcher.find().unwrap_or_else(|| matcher.similar(tolerance, outline))
     });
     match located {
         Located::One(found) if found.changes.is_empty() => Located::Unchanged,
@@ -274,17 +274,17 @@ pub fn locate(
 /// all of them.
 ///
 /// Errors: the result that a search for one match would have returned.
-pub fn locate_every(quote: SearchText<'_>, field: LineRange<'_>) -> Result<Vec<UniqueMatch>, Located> {
-    if quote.search == quote.replace {
+pub fn locate_every(search_text: SearchText<'_>, range: LineRange<'_>) -> Result<Vec<UniqueMatch>, Located> {
+    if search_text.search == search_text.replace {
         return Err(Located::Unchanged);
     }
-    let found = literal::every_literal(quote, field)?;
+    let found = literal::every_literal(search_text, range)?;
     if !found.is_empty() {
         return Ok(found);
     }
-    let mut seeker = Matcher::new(quote, field);
-    match seeker.find_every() {
-        Ok(found) if found.is_empty() => Err(seeker.similar(MatchTolerance::Wrapping, &|| None)),
+    let mut matcher = Matcher::new(search_text, range);
+    match matcher.find_every() {
+        Ok(found) if found.is_empty() => Err(matcher.similar(MatchTolerance::Wrapping, &|| None)),
         other => other,
     }
 }

@@ -17,27 +17,27 @@ pub struct Proposal {
 impl Proposal {
     /// Returns the lines of a match and their edited form; `None` if a plain string replacement would not have the
     /// same result.
-    pub(super) fn from_match(found: &UniqueMatch, field: LineRange<'_>) -> Option<Proposal> {
-        let (_, search, replace) = outcome(found, field)?;
-        let once = occurrences(field.view, field.window(), search).nth(1).is_none();
-        let quote = SearchText { search, replace: &replace, on_repeat: OnRepeat::Reject };
-        let works = matches!(literal::literal(quote, field), Some(Located::One(_)));
+    pub(super) fn from_match(found: &UniqueMatch, range: LineRange<'_>) -> Option<Proposal> {
+        let (_, search, replace) = outcome(found, range)?;
+        let once = occurrences(range.view, range.window(), search).nth(1).is_none();
+        let search_text = SearchText { search, replace: &replace, on_repeat: OnRepeat::Reject };
+        let works = matches!(literal::literal(search_text, range), Some(Located::One(_)));
         let whole = !replace.is_empty() && replace.ends_with('\n') == search.ends_with('\n');
         (once && works && whole).then(|| Proposal { search: search.to_owned(), replace })
     }
 }
 
 /// Returns true if the edited text of a match is already around it, with more lines than the match has.
-pub(super) fn is_applied(found: &UniqueMatch, field: LineRange<'_>) -> bool {
-    outcome(found, field).is_some_and(|(span, search, replace)| {
-        exact::applied_line(field.view, &span, search, &replace).is_some()
+pub(super) fn is_applied(found: &UniqueMatch, range: LineRange<'_>) -> bool {
+    outcome(found, range).is_some_and(|(span, search, replace)| {
+        exact::applied_line(range.view, &span, search, &replace).is_some()
     })
 }
 
 /// Returns the lines of a match as bytes of the view, and their edited form; `None` if the edit reaches beyond them.
-fn outcome<'a>(found: &UniqueMatch, field: LineRange<'a>) -> Option<(Range<usize>, &'a str, String)> {
-    let span = field.text.block(*found.lines.start(), *found.lines.end());
-    let search = field.view.get(span.clone())?;
+fn outcome<'a>(found: &UniqueMatch, range: LineRange<'a>) -> Option<(Range<usize>, &'a str, String)> {
+    let span = range.text.block(*found.lines.start(), *found.lines.end());
+    let search = range.view.get(span.clone())?;
     let search = search.strip_suffix('\n').unwrap_or(search);
     let mut replace = search.to_owned();
     for change in found.changes.iter().rev() {

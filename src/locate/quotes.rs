@@ -38,11 +38,11 @@ pub(super) fn unified(text: &str) -> std::borrow::Cow<'_, str> {
 
 /// Returns the quoted line and its replacement with the quotes of the file's line; `None` if one of them mixes
 /// quotes, which makes the mapping ambiguous.
-pub(super) fn swapped(quoted: &str, wanted: &str, there: &str) -> Option<(String, String)> {
+pub(super) fn swapped(quoted: &str, wanted: &str, actual: &str) -> Option<(String, String)> {
     let (from, to) = if quoted.contains('\'') { ('\'', "\"") } else { ('"', "'") };
     let pure = |text: &str| !text.contains(to) && !has_apostrophe(text);
     let swap = |text: &str| text.replace(from, to);
-    let fits = fold(&swap(quoted)) == fold(there);
+    let fits = fold(&swap(quoted)) == fold(actual);
     (pure(quoted) && pure(wanted) && fits).then(|| (swap(quoted), swap(wanted)))
 }
 
@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn mixed_quotes_are_not_told_apart() {
-        for (quoted, wanted, there) in [
+        for (quoted, wanted, actual) in [
             ("f('a')", "f('it\"s')", "f(\"a\")"),
             ("f('a', \"b\")", "f('c', \"b\")", "f(\"a\", \"b\")"),
             ("f('a')", "f('a')  # don't", "f(\"a\")"),
             ("f('a', 'b')", "f('c', 'b')", "f(\"a\", 'b')"),
         ] {
-            assert_eq!(swapped(quoted, wanted, there), None, "{quoted}");
+            assert_eq!(swapped(quoted, wanted, actual), None, "{quoted}");
         }
     }
 }

@@ -39,21 +39,21 @@ pub(super) struct NearestBlocks {
 
 impl NearestBlocks {
     /// Searches for the nearest block; it is only proved if it reaches the threshold.
-    pub(super) fn new(seeker: &Matcher<'_>, threshold: Score) -> NearestBlocks {
-        let (quote, field) = (seeker.search_text, seeker.range);
-        let length = quote.search.chars().filter(|character| !character.is_whitespace()).count();
+    pub(super) fn new(matcher: &Matcher<'_>, threshold: Score) -> NearestBlocks {
+        let (search_text, range) = (matcher.search_text, matcher.range);
+        let length = search_text.search.chars().filter(|character| !character.is_whitespace()).count();
         let cut = reach(length, threshold);
         let margin = (length + cut) * LEAD / 100 + 1;
-        let quest = NearestQuery { view: field.view, window: field.window(), needle: quote.search };
+        let query = NearestQuery { view: range.view, window: range.window(), needle: search_text.search };
         let mut steps = nearest::NearestBudget::new(nearest::NearestBudget::SEARCH);
-        let Nearest { best, runner_up, proved, .. } = nearest::nearest(&quest, cut, margin, &mut steps);
+        let Nearest { best, runner_up, proved, .. } = nearest::nearest(&query, cut, margin, &mut steps);
         let score = |hit: &Hit| Score::from_distance(hit.distance, hit.longer);
-        let near = best.map(|hit| SimilarLines {
-            first: field.text.line_at(hit.span.start),
-            last: field.text.line_at(hit.span.end.saturating_sub(1).max(hit.span.start)),
+        let similar = best.map(|hit| SimilarLines {
+            first: range.text.line_at(hit.span.start),
+            last: range.text.line_at(hit.span.end.saturating_sub(1).max(hit.span.start)),
             score: score(&hit),
         });
-        NearestBlocks { best: near, runner_up: runner_up.as_ref().map(score), proved }
+        NearestBlocks { best: similar, runner_up: runner_up.as_ref().map(score), proved }
     }
 
     /// Returns the nearest block, proved or not.
@@ -81,81 +81,80 @@ fn reach(length: usize, threshold: Score) -> usize {
 
 /// Finds the only match that is a letter or a line away.
 pub(super) fn find(
-    seeker: &mut Matcher<'_>,
+    matcher: &mut Matcher<'_>,
     neighbours: &NearestBlocks,
-    (threshold, slip): (Score, TypoPolicy),
+    (threshold, typos): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
-    let located =
-        by_letter(seeker, threshold).or_else(|| by_line(seeker, neighbours, (threshold, slip), outline))?;
+    let located = by_letter(matcher, threshold)
+        .or_else(|| by_line(matcher, neighbours, (threshold, typos), outline))?;
     Some(match located {
-        Located::One(found) if repeats(seeker, &found) => {
+        Located::One(found) if repeats(matcher, &found) => {
             Located::AlreadyApplied { line: found.match_info.line }
         }
         located => located,
     })
 }
 
-fn repeats(seeker: &Matcher<'_>, found: &UniqueMatch) -> bool {
-    seeker.search_text.on_repeat == OnRepeat::Reject && proposal::is_applied(found, seeker.range)
+fn repeats(matcher: &Matcher<'_>, found: &UniqueMatch) -> bool {
+    matcher.search_text.on_repeat == OnRepeat::Reject && proposal::is_applied(found, matcher.range)
 }
 
-fn by_letter(seeker: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
-    let (quote, field) = (seeker.search_text, seeker.range);
-    let span = char_edit::find(quote.search, field.view, field.window(), &mut seeker.steps)?;
-    let there = field.view.get(span.clone())?;
-    if exact::begins_in_indent(field.view, &span, quote.replace.trim_end_matches('\n')) {
+fn by_letter(matcher: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
+    let (search_text, range) = (matcher.search_text, matcher.range);
+    let span = char_edit::find(search_text.search, range.view, range.window(), &mut matcher.steps)?;
+    let actual = range.view.get(span.clone())?;
+    if exact::begins_in_indent(range.view, &span, search_text.replace.trim_end_matches('\n')) {
         return None;
     }
-    let length = there.chars().filter(|character| !character.is_whitespace()).count();
+    let length = actual.chars().filter(|character| !character.is_whitespace()).count();
     let score = Score::from_distance(1, length);
     if score < threshold {
         return None;
     }
-    let lines = field.text.line_at(span.start)..=field.text.line_at(span.end.saturating_sub(1));
-    let whole = field.text.block(*lines.start(), *lines.end());
+    let lines = range.text.line_at(span.start)..=range.text.line_at(span.end.saturating_sub(1));
+    let whole = range.text.block(*lines.start(), *lines.end());
     let whole = span.start == whole.start && (span.end..=span.end + 1).contains(&whole.end);
-    let text = char_edit::rebase(quote.search, quote.replace, there, whole)?;
-    let end = if field.view.get(span.end..).is_some_and(|rest| rest.starts_with('\n')) { "\n" } else { "" };
-    let changes = exact::line_by_line(span.start, &format!("{there}{end}"), &format!("{text}{end}"));
-    let receipt = MatchInfo::only(MatchLevel::Similar, score, *lines.start());
-    Some(Located::One(UniqueMatch { changes, match_info: receipt, lines }))
+    let text = char_edit::rebase(search_text.search, search_text.replace, actual, whole)?;
+    let end = if range.view.get(span.end..).is_some_and(|rest| rest.starts_with('\n')) { "\n" } else { "" };
+    let changes = exact::line_by_line(span.start, &format!("{actual}{end}"), &format!("{text}{end}"));
+    let match_info = MatchInfo::only(MatchLevel::Similar, score, *lines.start());
+    Some(Located::One(UniqueMatch { changes, match_info, lines }))
 }
 
 fn by_line(
-    seeker: &Matcher<'_>,
+    matcher: &Matcher<'_>,
     neighbours: &NearestBlocks,
-    (threshold, slip): (Score, TypoPolicy),
+    (threshold, typos): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
-    let near = neighbours.best.filter(|near| near.score >= threshold && neighbours.leads(near.score))?;
-    let block = Block::new(seeker.search_text.search, seeker.search_text.replace);
-    let site = site(seeker, &block, near.first..=near.last)?;
+    let similar =
+        neighbours.best.filter(|similar| similar.score >= threshold && neighbours.leads(similar.score))?;
+    let block = Block::new(matcher.search_text.search, matcher.search_text.replace);
+    let site = site(matcher, &block, similar.first..=similar.last)?;
     if let Some(apart) = site.differing {
         let (quoted, line) = (block.search.line(apart), site.line(apart));
-        let like = slip == TypoPolicy::Any || is_typo(seeker, quoted, line, outline);
-        if !like || is_mark(quoted) || is_half_done(&block, quoted, seeker.range.text.text(line)) {
+        let like = typos == TypoPolicy::Any || is_typo(matcher, quoted, line, outline);
+        if !like || is_mark(quoted) || is_half_done(&block, quoted, matcher.range.text.text(line)) {
             return None;
         }
     }
-    let receipt = MatchInfo {
+    let match_info = MatchInfo {
         runner_up: neighbours.runner_up,
-        ..MatchInfo::only(MatchLevel::Similar, near.score, near.first)
+        ..MatchInfo::only(MatchLevel::Similar, similar.score, similar.first)
     };
-    Some(match rebase(&block, &site, seeker.range.text) {
-        Ok(changes) => {
-            Located::One(UniqueMatch { changes, match_info: receipt, lines: near.first..=near.last })
-        }
+    Some(match rebase(&block, &site, matcher.range.text) {
+        Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: similar.first..=similar.last }),
         Err(conflict) => Located::Conflict(conflict),
     })
 }
 
 /// Returns the site of a block that differs from the quoted lines in exactly one line.
-fn site(seeker: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<MatchSite> {
-    let ground = FoldedLines::new(seeker.range.text, *lines.start(), *lines.end(), seeker.range.quotes);
-    let (from, to) = (0, ground.len());
+fn site(matcher: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<MatchSite> {
+    let folded = FoldedLines::new(matcher.range.text, *lines.start(), *lines.end(), matcher.range.quotes);
+    let (from, to) = (0, folded.len());
     let search = &block.search;
-    let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(ground.line(index).trim());
+    let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(folded.line(index).trim());
     let n = search.len();
     if n < LEAST {
         return None;
@@ -172,58 +171,58 @@ fn site(seeker: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -
     } else {
         return None;
     };
-    if extra.is_some_and(|extra| leaves_block(&ground, from + extra)) {
+    if extra.is_some_and(|extra| leaves_block(&folded, from + extra)) {
         return None;
     }
     let moved = |row: usize| usize::from(extra.is_some_and(|extra| row >= extra));
-    let lines = (0..n).map(|row| ground.number(from + row + moved(row))).collect();
-    Some(MatchSite { lines, differing: apart, extra, window: (seeker.range.first, seeker.range.last) })
+    let lines = (0..n).map(|row| folded.number(from + row + moved(row))).collect();
+    Some(MatchSite { lines, differing: apart, extra, window: (matcher.range.first, matcher.range.last) })
 }
 
 /// Returns true if a line between two others ends their block or begins another: it closes one, is a header, or is
 /// indented less than both.
-fn leaves_block(ground: &FoldedLines<'_>, index: usize) -> bool {
-    let depth = |index: usize| indent_of(ground.line(index)).len();
-    let line = ground.line(index).trim();
+fn leaves_block(folded: &FoldedLines<'_>, index: usize) -> bool {
+    let depth = |index: usize| indent_of(folded.line(index)).len();
+    let line = folded.line(index).trim();
     let around = depth(index.saturating_sub(1)).min(depth(index + 1));
     is_closer(line) || line.starts_with('[') && line.ends_with(']') || depth(index) < around
 }
 
 /// Returns true if a quoted line differs from the file's by a typing error, or only inside a comment.
-fn is_typo(seeker: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
-    let (text, start) = (seeker.range.text.text(line), seeker.range.text.span(line).start);
-    let (quoted, there) = (quoted.trim(), text.trim());
-    let [one, other] = [quoted, there].map(|line| line.chars().count());
+fn is_typo(matcher: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
+    let (text, start) = (matcher.range.text.text(line), matcher.range.text.span(line).start);
+    let (quoted, actual) = (quoted.trim(), text.trim());
+    let [one, other] = [quoted, actual].map(|line| line.chars().count());
     if one.saturating_mul(other) > MOST_CELLS {
         return false;
     }
-    let similarity = Score::from_distance(strsim::levenshtein(quoted, there), one.max(other));
+    let similarity = Score::from_distance(strsim::levenshtein(quoted, actual), one.max(other));
     if similarity.percent() < HALF {
         return false;
     }
-    if char_edit::is_certain_typo(&fold(quoted), &fold(there), seeker.range.view) {
+    if char_edit::is_certain_typo(&fold(quoted), &fold(actual), matcher.range.view) {
         return true;
     }
     let indent = text.len() - text.trim_start().len();
-    let Some((asked, found)) = differing(quoted, there) else { return false };
+    let Some((quoted_span, found)) = differing(quoted, actual) else { return false };
     let span = start + indent + found.start..start + indent + found.end;
     let closes = ["*/", "-->", "\"\"\"", "'''"];
-    let words = quoted.get(asked).unwrap_or_default();
+    let words = quoted.get(quoted_span).unwrap_or_default();
     !closes.iter().any(|sign| words.contains(sign))
         && outline().is_some_and(|outline| outline.in_comment(span))
 }
 
 /// Returns true if the quoted line has a word that the file's line lacks and that the edit moves elsewhere: the
 /// caller assumes that a part of the edit was already made.
-fn is_half_done(block: &Block<'_>, quoted: &str, there: &str) -> bool {
-    let own: Vec<&str> = words(there).collect();
+fn is_half_done(block: &Block<'_>, quoted: &str, actual: &str) -> bool {
+    let own: Vec<&str> = words(actual).collect();
     let count = |lines: &[&str], word: &str| -> usize {
         lines.iter().map(|line| words(line).filter(|other| *other == word).count()).sum()
     };
     let strange = words(quoted).filter(|word| !own.contains(word));
-    let mut brought =
+    let mut added =
         strange.filter(|word| count(&block.replace.lines, word) > count(&block.search.lines, word));
-    brought.next().is_some()
+    added.next().is_some()
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
@@ -235,12 +234,12 @@ fn differing(one: &str, other: &str) -> Option<(std::ops::Range<usize>, std::ops
     let change = super::rebase::trimmed(0, other, one)?;
     let head = change.span.start;
     let tail = other.len() - change.span.end;
-    let there = if change.span.is_empty() {
+    let found = if change.span.is_empty() {
         let before = other.get(..head)?.chars().next_back().map_or(0, char::len_utf8);
         let after = other.get(head..)?.chars().next().map_or(0, char::len_utf8);
         head - before..head + after
     } else {
         change.span
     };
-    Some((head..one.len() - tail, there))
+    Some((head..one.len() - tail, found))
 }

@@ -8,10 +8,10 @@ const PEN: MatchTolerance =
 
 fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -> (Located, Buffer) {
     let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-    let field = LineRange::new(&buffer, 1, buffer.lines().count()).with_quotes(Quotes::Interchangeable);
-    let quote = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+    let range = LineRange::new(&buffer, 1, buffer.lines().count()).with_quotes(Quotes::Interchangeable);
+    let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
     let outline = || Outline::parse("python", "a.py", buffer.view());
-    (locate(quote, field, tolerance, &outline), buffer)
+    (locate(search_text, range, tolerance, &outline), buffer)
 }
 
 /// Returns the level at which an edit matched, and the resulting text.
@@ -59,9 +59,9 @@ fn indent() {
 #[test]
 fn a_block_quoted_without_its_first_indentation() {
     let file = "    if a:\n        b()\n        d()\n";
-    let (tier, text) = made(file, "if a:\n        b()\n", "if a:\n        b()\n        c()\n");
+    let (level, text) = made(file, "if a:\n        b()\n", "if a:\n        b()\n        c()\n");
     assert_eq!(
-        (tier, text.as_str()),
+        (level, text.as_str()),
         (MatchLevel::Indent, "    if a:\n        b()\n        c()\n        d()\n")
     );
 }
@@ -139,25 +139,25 @@ fn one_line_away() {
     let file = "first_line(1)\nsecond_line(2)\nthird_line(3)\nfourth_line(4)\nfifth_line(5)\nsixth_line(6)\nx()\n\
         seventh_line(7)\neighth_line(8)\n";
     let search = file.replace("x()\n", "");
-    let (tier, text) = made(file, &search, &search.replace("second_line(2)", "second_line(0)"));
-    assert_eq!((tier, text), (MatchLevel::Similar, file.replace("second_line(2)", "second_line(0)")));
+    let (level, text) = made(file, &search, &search.replace("second_line(2)", "second_line(0)"));
+    assert_eq!((level, text), (MatchLevel::Similar, file.replace("second_line(2)", "second_line(0)")));
     let gap = refused(file, &search, &search.replace("sixth_line(6)\n", "sixth_line(6)\nnew()\n"));
     assert!(matches!(gap, Located::Conflict(_)), "{gap:?}");
-    let slip = file.replace("third", "thrid");
-    let (tier, text) = made(file, &slip, &slip.replace("second_line(2)", "second_line(0)"));
-    assert_eq!((tier, text), (MatchLevel::Similar, file.replace("second_line(2)", "second_line(0)")));
+    let typo = file.replace("third", "thrid");
+    let (level, text) = made(file, &typo, &typo.replace("second_line(2)", "second_line(0)"));
+    assert_eq!((level, text), (MatchLevel::Similar, file.replace("second_line(2)", "second_line(0)")));
 }
 
 #[test]
 fn another_line_is_another_block() {
     let file = "first_line(1)\nsecond_line(2)\nthird_line(3)\nfourth_line(4)\nfifth_line(5)\nsixth_line(6)\n";
-    for (there, quoted) in [
+    for (actual, quoted) in [
         ("third_line(3)", "third_line(9)"),
         ("third_line(3)", "third_row(3)"),
         ("first_line(1)", "first_line(7)"),
         ("third_line(3)\n", ""),
     ] {
-        let search = file.replace(there, quoted);
+        let search = file.replace(actual, quoted);
         let located = refused(file, &search, &search.replace("fifth", "5th"));
         assert!(is_nowhere(&located), "{quoted}: {located:?}");
     }
@@ -168,8 +168,8 @@ fn a_comment_may_be_worded_otherwise() {
     let file =
         "first_line(1)\nsecond_line(2)\n# explains what the next line does\nthird_line(3)\nfourth_line(4)\n";
     let search = file.replace("explains what", "tells what");
-    let (tier, text) = made(file, &search, &search.replace("fourth_line(4)", "fourth_line(5)"));
-    assert_eq!((tier, text), (MatchLevel::Similar, file.replace("fourth_line(4)", "fourth_line(5)")));
+    let (level, text) = made(file, &search, &search.replace("fourth_line(4)", "fourth_line(5)"));
+    assert_eq!((level, text), (MatchLevel::Similar, file.replace("fourth_line(4)", "fourth_line(5)")));
 }
 
 #[test]
@@ -263,8 +263,8 @@ fn the_proposal_is_the_edit_with_the_true_text() {
 fn every_match_of_a_level_is_edited() {
     let every = |file: &str, search: &str, replace: &str| {
         let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-        let quote = SearchText { search, replace, on_repeat: OnRepeat::Reject };
-        let found = locate_every(quote, LineRange::new(&buffer, 1, buffer.lines().count()))?;
+        let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+        let found = locate_every(search_text, LineRange::new(&buffer, 1, buffer.lines().count()))?;
         let changes = found.into_iter().flat_map(|found| found.changes).collect();
         let plan = buffer.plan(changes).unwrap();
         Ok::<_, Located>(String::from_utf8(buffer.apply(&plan).unwrap().bytes().to_vec()).unwrap())

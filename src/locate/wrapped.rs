@@ -31,8 +31,8 @@ impl Matcher<'_> {
         let mut first: Option<ReadingRank> = None;
         let mut best = Vec::new();
         for reading in self.alternatives().iter() {
-            let Some((rung, located)) = self.try_alternative(reading) else { continue };
-            let rank = (rung.is_none(), rung, Reverse(reading.common_line_count()));
+            let Some((strictness, located)) = self.try_alternative(reading) else { continue };
+            let rank = (strictness.is_none(), strictness, Reverse(reading.common_line_count()));
             if first.is_none_or(|first| rank < first) {
                 best.clear();
                 first = Some(rank);
@@ -72,26 +72,26 @@ impl Matcher<'_> {
     /// Returns the match of an elided block, also in the alternatives of the edit, which must all have the same
     /// result.
     pub(super) fn elided(&mut self) -> Option<Located> {
-        let (quote, readings) = (self.search_text, self.alternatives());
-        self.elided_in(quote).or_else(|| {
+        let (search_text, readings) = (self.search_text, self.alternatives());
+        self.elided_in(search_text).or_else(|| {
             let quotes = readings.iter().map(|AlternativeEdit { search, replace, .. }| SearchText {
                 search,
                 replace,
-                ..quote
+                ..search_text
             });
-            let found: Vec<Located> = quotes.filter_map(|quote| self.elided_in(quote)).collect();
+            let found: Vec<Located> = quotes.filter_map(|search_text| self.elided_in(search_text)).collect();
             one_of(found.into_iter())
         })
     }
 
-    fn elided_in(&mut self, quote: SearchText<'_>) -> Option<Located> {
-        Some(match elision::find(quote, &self.index, &mut self.steps)? {
+    fn elided_in(&mut self, search_text: SearchText<'_>) -> Option<Located> {
+        Some(match elision::find(search_text, &self.index, &mut self.steps)? {
             Elided::Ambiguous(lines) => Located::Ambiguous { level: MatchLevel::Wrapping, lines },
             Elided::AlreadyApplied(line) => Located::AlreadyApplied { line },
             Elided::Conflict(conflict) => Located::Conflict(conflict),
             Elided::Found { changes, first, last } => {
-                let receipt = MatchInfo::only(MatchLevel::Wrapping, Score::IDENTICAL, first);
-                Located::One(UniqueMatch { changes, match_info: receipt, lines: first..=last })
+                let match_info = MatchInfo::only(MatchLevel::Wrapping, Score::IDENTICAL, first);
+                Located::One(UniqueMatch { changes, match_info, lines: first..=last })
             }
         })
     }

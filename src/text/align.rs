@@ -181,8 +181,8 @@ enum LineOccurrence {
 fn occurrences(side: &[u32], names: usize) -> Vec<LineOccurrence> {
     let mut places = vec![LineOccurrence::Never; names];
     for (at, &name) in (0..).zip(side) {
-        if let Some(seen) = places.get_mut(name as usize) {
-            *seen = match seen {
+        if let Some(occurrence) = places.get_mut(name as usize) {
+            *occurrence = match occurrence {
                 LineOccurrence::Never => LineOccurrence::Once(at),
                 LineOccurrence::Once(_) | LineOccurrence::Often => LineOccurrence::Often,
             };
@@ -215,8 +215,8 @@ fn longest_rise(runs: &[EqualLines]) -> Vec<EqualLines> {
 /// Returns an upper bound of the steps of a diff: `similar` never searches further than this from a diagonal.
 fn cost(piece: &DifferingLines) -> usize {
     let (old, new) = (piece.old.len(), piece.new.len());
-    let reach = (old + new).isqrt().max(256);
-    old.saturating_mul(new).min((old + new).saturating_mul(reach))
+    let width = (old + new).isqrt().max(256);
+    old.saturating_mul(new).min((old + new).saturating_mul(width))
 }
 
 /// Removes the equal lines from both ends of a piece.

@@ -209,9 +209,8 @@ impl Buffer {
     }
 
     fn from_body(body: Body, form: EncodingForm, hints: Hints) -> Buffer {
-        let stamp = Version::hash(body.bytes());
-        let mut buffer =
-            Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), version: stamp };
+        let version = Version::hash(body.bytes());
+        let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), version };
         buffer.starts = lines::starts(buffer.view());
         buffer.ends = buffer.count_line_ends();
         buffer

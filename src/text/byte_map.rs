@@ -44,18 +44,19 @@ impl ByteMap {
         let mark = self.marks.partition_point(|&mark| mark as usize <= byte).saturating_sub(1);
         let mut at = view.floor_char_boundary(mark * STEP);
         let mut rest = view.get(at..view.floor_char_boundary((mark + 1) * STEP)).unwrap_or_default();
-        let mut here = self.mark(mark);
+        let mut position = self.mark(mark);
         // The byte order mark has no character of its own: it belongs to the character behind it.
-        let byte = byte.max(here);
+        let byte = byte.max(position);
         while let Some((line, tail)) = first_line(rest) {
-            let end = here + self.encoding.width(line);
+            let end = position + self.encoding.width(line);
             let next = end + self.newline(bytes, end);
             if byte < next {
-                return at + if byte < end { self.encoding.prefix(line, byte - here) } else { line.len() };
+                return at
+                    + if byte < end { self.encoding.prefix(line, byte - position) } else { line.len() };
             }
-            (at, here, rest) = (at + line.len() + 1, next, tail);
+            (at, position, rest) = (at + line.len() + 1, next, tail);
         }
-        at + self.encoding.prefix(rest, byte.saturating_sub(here))
+        at + self.encoding.prefix(rest, byte.saturating_sub(position))
     }
 
     /// Returns the line end at the byte of a newline of the view.

@@ -174,16 +174,16 @@ impl Plan {
 
 /// Returns true if every byte outside the splices is the same before and after.
 pub fn bytes_outside_unchanged(before: &[u8], after: &[u8], plan: &Plan) -> bool {
-    let (mut from, mut landed) = (0, 0);
+    let (mut from, mut new_from) = (0, 0);
     for (splice, landing) in plan.splices().iter().zip(plan.new_spans()) {
-        let kept = before.get(from..splice.span.start);
-        if kept.is_none() || kept != after.get(landed..landing.start) {
+        let unchanged = before.get(from..splice.span.start);
+        if unchanged.is_none() || unchanged != after.get(new_from..landing.start) {
             return false;
         }
-        (from, landed) = (splice.span.end, landing.end);
+        (from, new_from) = (splice.span.end, landing.end);
     }
-    let kept = before.get(from..);
-    kept.is_some() && kept == after.get(landed..)
+    let unchanged = before.get(from..);
+    unchanged.is_some() && unchanged == after.get(new_from..)
 }
 
 fn lines_of(before: &Buffer, bytes: &Range<usize>) -> Region {

@@ -96,11 +96,11 @@ impl Encoding {
 
     /// Returns true if there is a carriage return at `at`.
     pub(super) fn is_carriage_return(self, bytes: &[u8], at: usize) -> bool {
-        let here = bytes.get(at..at + self.unit());
+        let unit = bytes.get(at..at + self.unit());
         match self {
-            Encoding::Utf16Le => here == Some(b"\r\0"),
-            Encoding::Utf16Be => here == Some(b"\0\r"),
-            Encoding::Utf8 | Encoding::Windows1252 | Encoding::Latin1 => here == Some(b"\r"),
+            Encoding::Utf16Le => unit == Some(b"\r\0"),
+            Encoding::Utf16Be => unit == Some(b"\0\r"),
+            Encoding::Utf8 | Encoding::Windows1252 | Encoding::Latin1 => unit == Some(b"\r"),
         }
     }
 

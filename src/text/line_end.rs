@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn counts_and_names_the_majority() {
-        let ends = LineEnds::count("a\r\nb\nc\r\nd\r");
-        assert_eq!((ends, ends.majority()), (LineEnds { lf: 1, crlf: 2 }, Some(LineEnd::CrLf)));
+        let line_ends = LineEnds::count("a\r\nb\nc\r\nd\r");
+        assert_eq!((line_ends, line_ends.majority()), (LineEnds { lf: 1, crlf: 2 }, Some(LineEnd::CrLf)));
         assert_eq!(LineEnds::count("a\r\nb\n").majority(), Some(LineEnd::Lf));
         assert_eq!(LineEnds::count("a\rb").majority(), None);
     }

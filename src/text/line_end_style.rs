@@ -45,13 +45,13 @@ fn nearest_line_end(buffer: &Buffer, change: &Change) -> LineEnd {
         .unwrap_or_else(|| buffer.hinted_line_end())
 }
 
-fn with_ends(text: &str, mut ends: impl Iterator<Item = LineEnd>) -> String {
+fn with_ends(text: &str, mut line_ends: impl Iterator<Item = LineEnd>) -> String {
     let mut dressed = String::with_capacity(text.len() + text.len() / 16);
     for line in text.split_inclusive('\n') {
         match line.strip_suffix('\n') {
             Some(open) => {
                 dressed.push_str(open);
-                dressed.push_str(ends.next().unwrap_or(LineEnd::Lf).text());
+                dressed.push_str(line_ends.next().unwrap_or(LineEnd::Lf).text());
             }
             None => dressed.push_str(line),
         }

@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn the_word_that_was_meant_is_close_or_none() {
         let known = ["path", "content", "line_edits", "syntax", "markdown-structure", "ruff", "go", "c"];
-        for (word, meant) in [
+        for (word, wanted) in [
             ("sytnax", Some("syntax")),
             ("Syntax", Some("syntax")),
             ("markdown_structure", Some("markdown-structure")),
@@ -56,7 +56,7 @@ mod tests {
             ("", None),
             ("pattern", None),
         ] {
-            assert_eq!(nearest(word, known), meant, "{word}");
+            assert_eq!(nearest(word, known), wanted, "{word}");
         }
     }
 

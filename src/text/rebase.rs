@@ -49,10 +49,10 @@ impl Plan {
         let course = PlanEffect { from, after: &after, spans: &spans };
         let mut splices = Vec::with_capacity(self.splices().len());
         for (splice, span) in self.splices().iter().zip(&spans) {
-            let asked = TouchedLines::from_splice(&course, span);
-            match runs.iter().find(|run| run.contains(&asked)).and_then(|run| run.shift(splice, from, to)) {
+            let touched = TouchedLines::from_splice(&course, span);
+            match runs.iter().find(|run| run.contains(&touched)).and_then(|run| run.shift(splice, from, to)) {
                 Some(shifted) => splices.push(shifted),
-                None => return Ok(Err(asked.conflict(&runs))),
+                None => return Ok(Err(touched.conflict(&runs))),
             }
         }
         Plan::new(to, splices).map(Ok)
@@ -184,9 +184,9 @@ impl TextVersions<'_> {
             }
             false => vec![all.clone()],
         };
-        let ends = std::iter::once(DifferingLines { old: 0..0, new: 0..0 });
+        let start = std::iter::once(DifferingLines { old: 0..0, new: 0..0 });
         let end = DifferingLines { old: all.old.end..all.old.end, new: all.new.end..all.new.end };
-        let borders: Vec<DifferingLines> = ends.chain(pieces).chain([end]).collect();
+        let borders: Vec<DifferingLines> = start.chain(pieces).chain([end]).collect();
         let once = self.lines_found_once();
         let between = borders.iter().zip(borders.iter().skip(1)).enumerate();
         let last = borders.len().saturating_sub(2);
@@ -258,13 +258,13 @@ impl LineCounts<'_> {
 impl CommonLines {
     /// Returns true if these lines are in the proved part. An insertion needs its neighbours there, and the end of a
     /// text its end.
-    fn contains(&self, asked: &TouchedLines) -> bool {
-        let (start, end) = (asked.lines.start, asked.lines.end);
+    fn contains(&self, touched: &TouchedLines) -> bool {
+        let (start, end) = (touched.lines.start, touched.lines.end);
         let is_last = self.ends.1 && end == self.old.end;
-        if asked.ends && !is_last {
+        if touched.ends && !is_last {
             return false;
         }
-        if !asked.inserts {
+        if !touched.inserts {
             let (before, behind) = (usize::from(self.inserted.0), usize::from(self.inserted.1));
             return self.proved.start + before <= start && end + behind <= self.proved.end;
         }
@@ -388,8 +388,8 @@ mod tests {
             let [base, now] = [from, edited].map(read);
             for line in 1..=base.lines().count() {
                 let span = base.lines().span(line);
-                let kept = base.lines().with_line_end(line).to_owned();
-                for text in [format!("new\n{kept}"), format!("{kept}new\n")] {
+                let line_text = base.lines().with_line_end(line).to_owned();
+                for text in [format!("new\n{line_text}"), format!("{line_text}new\n")] {
                     let plan = base.plan(vec![Change { span: span.clone(), text }]).unwrap();
                     if base.apply(&plan).unwrap().view() == now.view() {
                         assert!(plan.rebase(&base, &now).unwrap().is_err(), "{from:?} {edited:?} {line}");
@@ -403,9 +403,9 @@ mod tests {
     fn another_encoding_is_another_text() {
         let [from, edited] = ["a\nb\nc\n", "A\nb\nc\n"].map(read);
         let plan = from.plan_to(&edited).unwrap();
-        for (bytes, clashes) in [(&b"\xEF\xBB\xBFa\nb\nc\nd\n"[..], true), (b"a\nb\nc\nd\n", false)] {
+        for (bytes, is_conflict) in [(&b"\xEF\xBB\xBFa\nb\nc\nd\n"[..], true), (b"a\nb\nc\nd\n", false)] {
             let to = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
-            assert_eq!(plan.rebase(&from, &to).unwrap().is_err(), clashes, "{bytes:?}");
+            assert_eq!(plan.rebase(&from, &to).unwrap().is_err(), is_conflict, "{bytes:?}");
         }
     }
 
@@ -422,10 +422,10 @@ mod tests {
         #[test]
         fn the_order_of_two_edits_does_not_matter(
             before in block(), first in block(), between in block(), second in block(), behind in block(),
-            one in block(), other in block(), ends in "(\r\n|\n)",
+            one in block(), other in block(), line_end in "(\r\n|\n)",
         ) {
             let whole = |a: &[String], b: &[String]| {
-                read(&text(&[&before, a, &between, b, &behind].map(<[String]>::to_vec).concat()).replace('\n', &ends))
+                read(&text(&[&before, a, &between, b, &behind].map(<[String]>::to_vec).concat()).replace('\n', &line_end))
             };
             let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
             let (to_left, to_right) = (base.plan_to(&left).unwrap(), base.plan_to(&right).unwrap());
@@ -448,7 +448,7 @@ mod tests {
             let (base, left, right) = (whole(&first, &second), whole(&one, &second), whole(&first, &other));
             let plan = base.plan_to(&right).unwrap();
             let onto = plan.rebase(&base, &left).unwrap();
-            let onto = onto.map_err(|clash| TestCaseError::fail(format!("{clash:?}")))?;
+            let onto = onto.map_err(|conflict| TestCaseError::fail(format!("{conflict:?}")))?;
             let (made, both) = (left.apply(&onto).unwrap(), whole(&one, &other));
             prop_assert_eq!(made.view(), both.view());
         }

@@ -119,12 +119,12 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn a_version_becomes_the_other_byte_for_byte(
-            mark in proptest::bool::ANY,
+            byte_order_mark in proptest::bool::ANY,
             before in "(a|b|\r|\r\n|\n|é|\u{feff}){0,12}",
             after in "(a|b|\r|\r\n|\n|é|\u{feff}){0,12}",
         ) {
-            let mark = if mark { "\u{feff}" } else { "" };
-            let read = |text: &str| Buffer::read(format!("{mark}{text}").into_bytes(), Hints::default()).unwrap();
+            let byte_order_mark = if byte_order_mark { "\u{feff}" } else { "" };
+            let read = |text: &str| Buffer::read(format!("{byte_order_mark}{text}").into_bytes(), Hints::default()).unwrap();
             let before = read(before.trim_start_matches('\u{feff}'));
             let after = read(after.trim_start_matches('\u{feff}'));
             let made = before.apply(&before.plan_to(&after).unwrap()).unwrap();

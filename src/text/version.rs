@@ -81,16 +81,16 @@ mod tests {
 
     #[test]
     fn is_shown_by_its_first_twelve_digits() {
-        let stamp = Version::hash(b"");
-        assert_eq!(stamp.hex(), "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
-        assert_eq!(stamp.to_string(), "af1349b9f5f9");
+        let version = Version::hash(b"");
+        assert_eq!(version.hex(), "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
+        assert_eq!(version.to_string(), "af1349b9f5f9");
     }
 
     #[test]
     fn matches_a_prefix_that_is_long_enough() {
-        let stamp = Version::hash(b"");
-        for right in ["af1349b9f5f9", "AF1349B9F5F9", "af1349b9f5f9a", &stamp.hex()] {
-            assert!(stamp.matches(right), "{right}");
+        let version = Version::hash(b"");
+        for right in ["af1349b9f5f9", "AF1349B9F5F9", "af1349b9f5f9a", &version.hex()] {
+            assert!(version.matches(right), "{right}");
         }
         for wrong in [
             "",
@@ -98,9 +98,9 @@ mod tests {
             "af1349b9f5f8",
             "af1349b9f5f9g",
             "ä1349b9f5f9a1",
-            &format!("{}0", stamp.hex()),
+            &format!("{}0", version.hex()),
         ] {
-            assert!(!stamp.matches(wrong), "{wrong}");
+            assert!(!version.matches(wrong), "{wrong}");
         }
     }
 }

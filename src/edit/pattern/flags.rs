@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn flags_that_python_refuses_for_a_str_are_refused() {
-        for (bits, said) in [
+        for (bits, message) in [
             (4, "LOCALE"),
             (288, "incompatible"),
             (1, "not a sum"),
@@ -126,7 +126,7 @@ mod tests {
         ] {
             let error = Flags::from_bits(bits).unwrap_err();
             assert_eq!(error.code, Code::BadPattern);
-            assert!(error.message.contains(said), "{}", error.message);
+            assert!(error.message.contains(message), "{}", error.message);
         }
         assert!(Flags::from_names("L").is_err() && Flags::from_names("Q").is_err());
     }

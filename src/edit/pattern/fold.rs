@@ -95,7 +95,7 @@ impl Fold {
     /// Returns the lowered characters that CPython treats as equal to a lowered one.
     fn equal_chars(self, lowered: u32) -> &'static [u32] {
         match (self, ALIKE.binary_search_by_key(&lowered, |(char, _)| *char)) {
-            (Fold::Unicode, Ok(at)) => ALIKE.get(at).map_or(&[], |(_, others)| others.as_slice()),
+            (Fold::Unicode, Ok(at)) => ALIKE.get(at).map_or(&[], |(_, equals)| equals.as_slice()),
             (Fold::Unicode, Err(_)) | (Fold::Exact | Fold::Ascii, _) => &[],
         }
     }
@@ -177,7 +177,7 @@ fn lowered(from: u32, to: u32, fold: Fold, ranges: &mut Vec<(u32, u32)>) {
         low.extend(found.map(|(_, lower)| (*lower, *lower)));
         let low = CharSet::new(low);
         let alike = ALIKE.iter().filter(|(char, _)| fold == Fold::Unicode && low.contains(*char));
-        ranges.extend(alike.flat_map(|(_, others)| others.iter().map(|other| (*other, *other))));
+        ranges.extend(alike.flat_map(|(_, equals)| equals.iter().map(|other| (*other, *other))));
         ranges.extend_from_slice(low.ranges());
     }
     if to > PLANE {
@@ -231,9 +231,9 @@ fn read_pairs(table: &str) -> Vec<(u32, u32)> {
 }
 
 fn alike_entry(entry: &str) -> Option<(u32, Vec<u32>)> {
-    let (char, others) = entry.split_once(':')?;
-    let others = others.split(',').filter_map(|other| u32::from_str_radix(other, 16).ok());
-    Some((u32::from_str_radix(char, 16).ok()?, others.collect()))
+    let (char, equals) = entry.split_once(':')?;
+    let equals = equals.split(',').filter_map(|other| u32::from_str_radix(other, 16).ok());
+    Some((u32::from_str_radix(char, 16).ok()?, equals.collect()))
 }
 
 #[cfg(test)]

@@ -70,10 +70,10 @@ impl Parser {
     }
 
     /// Returns the next flag letter, or one of the characters that may end the letters.
-    fn letter(&mut self, missing: &str, ends: &[char]) -> Result<char, Error> {
+    fn letter(&mut self, missing: &str, terminators: &[char]) -> Result<char, Error> {
         let token = self.sign(missing)?;
         match token {
-            PatternToken::Plain(char) if ends.contains(&char) || is_flag(char) => Ok(char),
+            PatternToken::Plain(char) if terminators.contains(&char) || is_flag(char) => Ok(char),
             PatternToken::Plain(char) if char.is_alphabetic() => Err(self.source.error("unknown flag", 1)),
             PatternToken::Plain(_) | PatternToken::Escaped(_) => Err(self.source.error(missing, token.len())),
         }

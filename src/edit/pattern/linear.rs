@@ -192,8 +192,8 @@ struct AutomatonWalk<'d> {
 }
 
 impl AutomatonWalk<'_> {
-    fn begin(&mut self, beside: Option<u8>, anchored: Anchored) -> Option<LazyStateID> {
-        let config = start::Config::new().look_behind(beside).anchored(anchored);
+    fn begin(&mut self, byte_before: Option<u8>, anchored: Anchored) -> Option<LazyStateID> {
+        let config = start::Config::new().look_behind(byte_before).anchored(anchored);
         self.dfa.start_state(self.cache, &config).ok()
     }
 

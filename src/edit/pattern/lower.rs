@@ -65,9 +65,9 @@ pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
 
 /// Returns the line mode that the pattern needs; `None` if it needs both.
 fn lines(row: &[Node], flags: Flags) -> Option<Option<LineMode>> {
-    let mut seen = None;
+    let mut mode = None;
     for node in row {
-        let here = match node {
+        let node_mode = match node {
             Node::At(at) => match Anchor::from_position(*at, flags) {
                 Anchor::LineStart | Anchor::LineEnd => Some(LineMode::Newlines),
                 Anchor::LastLineEnd => Some(LineMode::LastOnly),
@@ -79,13 +79,13 @@ fn lines(row: &[Node], flags: Flags) -> Option<Option<LineMode>> {
             Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => None,
             Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => None,
         };
-        seen = both(seen, here)?;
+        mode = both(mode, node_mode)?;
     }
-    Some(seen)
+    Some(mode)
 }
 
 fn merged(rows: &[Sequence], flags: Flags) -> Option<Option<LineMode>> {
-    rows.iter().try_fold(None, |seen, row| both(seen, lines(row, flags)?))
+    rows.iter().try_fold(None, |mode, row| both(mode, lines(row, flags)?))
 }
 
 fn both(one: Option<LineMode>, other: Option<LineMode>) -> Option<Option<LineMode>> {

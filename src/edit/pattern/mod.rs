@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn refusals_name_the_place() {
-        for (pattern, said) in [
+        for (pattern, message) in [
             ("(a", "missing ), unterminated subpattern at position 0"),
             ("a**", "multiple repeat at position 2"),
             (r"\q", r"bad escape \q at position 0"),
@@ -221,7 +221,7 @@ mod tests {
             let error = Pattern::compile(pattern, Flags::default()).unwrap_err();
             assert_eq!(
                 (error.code, error.message),
-                (Code::BadPattern, format!("invalid regex pattern: {said}"))
+                (Code::BadPattern, format!("invalid regex pattern: {message}"))
             );
         }
     }

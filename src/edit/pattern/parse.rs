@@ -51,16 +51,9 @@ pub(super) fn parse(text: &str, flags: Flags) -> Result<ParsedPattern, Error> {
     if text.chars().count() > LONGEST {
         return Err(source.unsupported(&format!("a pattern of more than {LONGEST} characters")));
     }
-    let (widths, names, asked) = (vec![None], Vec::new(), Vec::new());
-    let mut parser = Parser {
-        source,
-        flags,
-        widths,
-        names,
-        groups_before_look_behind: None,
-        condition_groups: asked,
-        depth: 0,
-    };
+    let (widths, names, condition_groups) = (vec![None], Vec::new(), Vec::new());
+    let mut parser =
+        Parser { source, flags, widths, names, groups_before_look_behind: None, condition_groups, depth: 0 };
     let row = parser.alternatives(Spacing::from_flags(flags))?;
     if parser.flags.has(Flags::ASCII.with(Flags::UNICODE)) {
         return Err(parser.source.refuse("ASCII and UNICODE flags are incompatible"));
@@ -147,18 +140,18 @@ impl Parser {
 
     /// Parses a repetition of the last node of the sequence.
     fn repeat(&mut self, sign: char, row: &mut Sequence) -> Result<(), Error> {
-        let here = self.source.position();
+        let start = self.source.position();
         let counts = match sign {
             '?' => Some((0, 1)),
             '*' => Some((0, ENDLESS)),
             '+' => Some((1, ENDLESS)),
-            _ => self.counts(here)?,
+            _ => self.counts(start)?,
         };
         let Some((min, max)) = counts else {
             row.push(Node::Literal(u32::from(sign)));
             return Ok(());
         };
-        let offset = self.source.position() - here + 1;
+        let offset = self.source.position() - start + 1;
         let last = match row.pop() {
             None | Some(Node::At(_)) => return Err(self.source.error("nothing to repeat", offset)),
             Some(Node::Repeat { .. }) => return Err(self.source.error("multiple repeat", offset)),
@@ -178,7 +171,7 @@ impl Parser {
     }
 
     /// Parses `{m,n}`; `None` if the brace is a literal one.
-    fn counts(&mut self, here: usize) -> Result<Option<(u32, u32)>, Error> {
+    fn counts(&mut self, start: usize) -> Result<Option<(u32, u32)>, Error> {
         if self.source.next_is('}') {
             return Ok(None);
         }
@@ -188,13 +181,13 @@ impl Parser {
             false => least.clone(),
         };
         if !self.source.eat('}')? {
-            self.source.seek(here)?;
+            self.source.seek(start)?;
             return Ok(None);
         }
         let min = if least.is_empty() { 0 } else { self.count(&least)? };
         let max = if most.is_empty() { ENDLESS } else { self.count(&most)? };
         if max < min {
-            let offset = self.source.position() - here;
+            let offset = self.source.position() - start;
             return Err(self.source.error("min repeat greater than max repeat", offset));
         }
         Ok(Some((min, max)))
@@ -232,7 +225,7 @@ fn joined(mut rows: Vec<Sequence>) -> Sequence {
 }
 
 fn common_start(rows: &[Sequence]) -> Option<Node> {
-    let (first, others) = rows.split_first()?;
+    let (first, rest) = rows.split_first()?;
     let first = first.first()?;
     let bare = match first {
         Node::Literal(_)
@@ -244,7 +237,7 @@ fn common_start(rows: &[Sequence]) -> Option<Node> {
         Node::Branch(_) | Node::Group { .. } | Node::Repeat { .. } => false,
         Node::Atomic(_) | Node::Look { .. } | Node::Condition { .. } => false,
     };
-    let shared = bare && others.iter().all(|row| row.first() == Some(first));
+    let shared = bare && rest.iter().all(|row| row.first() == Some(first));
     shared.then(|| first.clone())
 }
 
@@ -262,13 +255,13 @@ fn as_set(rows: &[Sequence]) -> Option<Set> {
 
 /// Removes repeated items and keeps the order.
 pub(super) fn unique(items: Vec<Item>) -> Vec<Item> {
-    let mut kept: Vec<Item> = Vec::with_capacity(items.len());
+    let mut distinct: Vec<Item> = Vec::with_capacity(items.len());
     for item in items {
-        if !kept.contains(&item) {
-            kept.push(item);
+        if !distinct.contains(&item) {
+            distinct.push(item);
         }
     }
-    kept
+    distinct
 }
 
 /// Replaces plain groups by their bodies.

@@ -253,12 +253,12 @@ impl Compiler<'_> {
 
     fn look_behind_width(&self, body: &[Node]) -> Result<usize, Error> {
         let (least, most) = width(body, &self.parsed.widths);
-        let said = match u32::try_from(least) {
+        let message = match u32::try_from(least) {
             Ok(back) if least == most => return Ok(back as usize),
             Ok(_) => "look-behind requires fixed-width pattern",
             Err(_) => "looks too much behind",
         };
-        Err(Error::new(Code::BadPattern, format!("invalid regex pattern: {said}")))
+        Err(Error::new(Code::BadPattern, format!("invalid regex pattern: {message}")))
     }
 
     fn condition(

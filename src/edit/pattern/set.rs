@@ -10,11 +10,11 @@ use crate::error::Error;
 impl Parser {
     /// Parses a set after its opening bracket.
     pub(super) fn set(&mut self) -> Result<Node, Error> {
-        let here = self.source.position() - 1;
+        let start = self.source.position() - 1;
         let negated = self.source.eat('^')?;
         let mut items = Vec::new();
         loop {
-            let token = self.set_token(here)?;
+            let token = self.set_token(start)?;
             if token.is(']') && !items.is_empty() {
                 break;
             }
@@ -23,7 +23,7 @@ impl Parser {
                 items.push(first);
                 continue;
             }
-            let token = self.set_token(here)?;
+            let token = self.set_token(start)?;
             if token.is(']') {
                 items.extend([first, Item::Literal(u32::from('-'))]);
                 break;
@@ -45,11 +45,11 @@ impl Parser {
         })
     }
 
-    fn set_token(&mut self, here: usize) -> Result<PatternToken, Error> {
+    fn set_token(&mut self, start: usize) -> Result<PatternToken, Error> {
         match self.source.take()? {
             Some(token) => Ok(token),
             None => {
-                let offset = self.source.position() - here;
+                let offset = self.source.position() - start;
                 Err(self.source.error("unterminated character set", offset))
             }
         }

@@ -136,13 +136,13 @@ impl TokenReader {
     /// Returns an error at a position, in Python's words.
     pub(super) fn error_at(&self, message: &str, position: usize) -> Error {
         let before = self.chars.get(..position).unwrap_or(&self.chars);
-        let mut said = format!("{message} at position {position}");
+        let mut text = format!("{message} at position {position}");
         if self.chars.contains(&'\n') {
             let line = before.iter().filter(|char| **char == '\n').count() + 1;
             let column = before.iter().rev().take_while(|char| **char != '\n').count() + 1;
-            said.push_str(&format!(" (line {line}, column {column})"));
+            text.push_str(&format!(" (line {line}, column {column})"));
         }
-        self.refuse(&said)
+        self.refuse(&text)
     }
 
     /// Returns an error without a position.

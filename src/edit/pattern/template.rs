@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn refusals_are_pythons() {
-        for (template, said) in [
+        for (template, message) in [
             (r"\q", r"bad escape \q at position 0"),
             (r"a\2", "invalid group reference 2 at position 2"),
             (r"\g<y>", "unknown group name 'y'"),
@@ -157,7 +157,7 @@ mod tests {
             (r"\777", r"octal escape value \777 outside of range 0-0o377 at position 0"),
             ("\n\\", "bad escape (end of pattern) at position 1 (line 2, column 1)"),
         ] {
-            assert_eq!(refusal(template), format!("invalid replacement template: {said}"), "{template}");
+            assert_eq!(refusal(template), format!("invalid replacement template: {message}"), "{template}");
         }
     }
 

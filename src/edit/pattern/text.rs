@@ -85,10 +85,10 @@ impl Machine<'_, '_> {
         let mut at = point.at;
         while from < to {
             budget.spend(1)?;
-            let (Some((wanted, next)), Some((seen, after))) = (self.char_at(from), self.char_at(at)) else {
+            let (Some((wanted, next)), Some((found, after))) = (self.char_at(from), self.char_at(at)) else {
                 return Ok(Flow::Done(false));
             };
-            if fold.lower(wanted) != fold.lower(seen) {
+            if fold.lower(wanted) != fold.lower(found) {
                 return Ok(Flow::Done(false));
             }
             (from, at) = (next, after);

@@ -16,8 +16,8 @@ const AROUND: usize = 5;
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
 pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
-    let quote = search_text(search, &needle, &replace);
-    let located = locate::locate(quote, looked.line_range(), search.tolerance, &|| looked.outline());
+    let search_text = search_text(search, &needle, &replace);
+    let located = locate::locate(search_text, looked.line_range(), search.tolerance, &|| looked.outline());
     into_plan(search, &needle, located, looked)
 }
 
@@ -26,8 +26,8 @@ pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result
 /// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only if matches overlap or are too many to examine; `TOO_LARGE`.
 pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
-    let quote = search_text(search, &needle, &replace);
-    match locate::locate_every(quote, looked.line_range()) {
+    let search_text = search_text(search, &needle, &replace);
+    match locate::locate_every(search_text, looked.line_range()) {
         Ok(found) if found.len() > MATCHES => Err(too_many()),
         Ok(found) => {
             check_size(&replace, found.len(), looked.context.limits.bytes)?;
@@ -57,8 +57,8 @@ fn into_plan(
         Located::Ambiguous { lines, .. } => Err(ambiguous(&lines, looked)),
         Located::AlreadyApplied { line } => Err(already_applied(line, looked)),
         Located::Conflict(conflict) => Err(conflict_error(&conflict, looked)),
-        Located::NotFound { nearest: near, proposal } => {
-            Err(missing::block_error(search, needle, looked, near, proposal))
+        Located::NotFound { nearest: similar, proposal } => {
+            Err(missing::block_error(search, needle, looked, similar, proposal))
         }
     }
 }
@@ -69,10 +69,10 @@ fn plan_matches(found: Vec<UniqueMatch>, looked: &Window<'_>) -> Result<PlannedE
         .take(MAX_MATCH_LINES)
         .map(|found| evidence_line(looked.buffer, found.match_info.line))
         .collect();
-    let (count, receipt) = (found.len(), found.first().map(|found| found.match_info));
+    let (count, match_info) = (found.len(), found.first().map(|found| found.match_info));
     let changes = found.into_iter().flat_map(|found| found.changes).collect();
     let planned = PlannedEdit::new(looked.buffer.plan(changes)?, Vec::new());
-    Ok(PlannedEdit { replacements: Some(count), match_lines: places, match_info: receipt, ..planned })
+    Ok(PlannedEdit { replacements: Some(count), match_lines: places, match_info, ..planned })
 }
 
 fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
@@ -102,8 +102,8 @@ fn conflict_error(conflict: &Conflict, looked: &Window<'_>) -> Error {
     let message = if conflict.expected.is_empty() {
         format!("{}: line {}", conflict.reason, conflict.line)
     } else {
-        let (line, quoted, there) = (conflict.line, short(&conflict.expected), short(&conflict.actual));
-        format!("{}: the edit expects {quoted:?} at line {line}, the file has {there:?}", conflict.reason)
+        let (line, quoted, actual) = (conflict.line, short(&conflict.expected), short(&conflict.actual));
+        format!("{}: the edit expects {quoted:?} at line {line}, the file has {actual:?}", conflict.reason)
     };
     let last = looked.buffer.lines().count();
     Error::new(Code::EditConflict, message)

@@ -29,18 +29,18 @@ pub(super) fn block_error(
     search: &Search,
     needle: &str,
     looked: &Window<'_>,
-    near: Option<SimilarLines>,
+    similar: Option<SimilarLines>,
     proposal: Option<Proposal>,
 ) -> Error {
     let error = not_found(search, looked);
-    let Some(near) = near else { return error.hint(quotable(needle, looked)) };
-    let best = best(needle, looked, near);
+    let Some(similar) = similar else { return error.hint(quotable(needle, looked)) };
+    let best = best(needle, looked, similar);
     let (next, hint) = match proposal {
         Some(Proposal { search, replace }) => {
             (NextCall::Edit { search, replace }, "`next` is the same edit with the file's actual text")
         }
         None => (
-            NextCall::Read { start_line: near.first, end_line: near.last },
+            NextCall::Read { start_line: similar.first, end_line: similar.last },
             "read the nearest lines, and quote the actual text",
         ),
     };
@@ -64,15 +64,15 @@ fn needle(search: &Search) -> &str {
     }
 }
 
-fn best(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Best {
+fn best(needle: &str, looked: &Window<'_>, similar: SimilarLines) -> Best {
     let lines = looked.buffer.lines();
-    let shown = (near.first..=near.last).take(LINES);
+    let shown = (similar.first..=similar.last).take(LINES);
     Best {
-        start_line: near.first,
-        end_line: near.last,
-        score: near.score,
+        start_line: similar.first,
+        end_line: similar.last,
+        score: similar.score,
         lines: shown.map(|line| clipped(lines.text(line))).collect(),
-        first_difference: first_difference(needle, looked, near),
+        first_difference: first_difference(needle, looked, similar),
     }
 }
 
@@ -84,16 +84,16 @@ fn clipped(line: &str) -> String {
 
 /// Returns the first character in which the search lines differ from the nearest ones. Blank lines, and blanks at
 /// both ends of a line, are ignored.
-fn first_difference(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Option<Difference> {
+fn first_difference(needle: &str, looked: &Window<'_>, similar: SimilarLines) -> Option<Difference> {
     let lines = looked.buffer.lines();
-    let there = (near.first..=near.last).map(|line| (line, lines.text(line)));
-    let mut there = there.filter(|(_, text)| !text.trim().is_empty());
+    let lines_found = (similar.first..=similar.last).map(|line| (line, lines.text(line)));
+    let mut lines_found = lines_found.filter(|(_, text)| !text.trim().is_empty());
     let start = |text: &str| text.chars().take(DIFFERENCE_WIDTH).collect::<String>();
     for quoted in needle.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let Some((line, text)) = there.next() else {
-            let column = lines.text(near.last).chars().count() + 1;
+        let Some((line, text)) = lines_found.next() else {
+            let column = lines.text(similar.last).chars().count() + 1;
             return Some(Difference {
-                line: near.last,
+                line: similar.last,
                 column,
                 expected: start(quoted),
                 found: String::new(),
@@ -107,10 +107,10 @@ fn first_difference(needle: &str, looked: &Window<'_>, near: SimilarLines) -> Op
         let same: usize = same.map(|(character, _)| character.len_utf8()).sum();
         let found = text.trim_end().get(indent + same..).unwrap_or_default();
         let column = text.get(..indent + same).map_or(0, |before| before.chars().count()) + 1;
-        let asked = quoted.get(same..).unwrap_or_default();
-        return Some(Difference { line, column, expected: start(asked), found: start(found) });
+        let expected = quoted.get(same..).unwrap_or_default();
+        return Some(Difference { line, column, expected: start(expected), found: start(found) });
     }
-    let (line, text) = there.next()?;
+    let (line, text) = lines_found.next()?;
     Some(Difference { line, column: 1, expected: String::new(), found: start(text) })
 }
 

@@ -25,13 +25,14 @@ const MATCHES: usize = 200_000;
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT` if the changed text differs from the
 /// file, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
 /// matches than one edit replaces, or for new text that certainly exceeds the limits.
-pub fn plan(search: &Search, buffer: &Buffer, scene: PlanContext<'_>) -> Result<PlannedEdit, Error> {
-    let looked = Window::new(search, buffer, scene)?;
+pub fn plan(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+    let looked = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern, flags }, _) => {
             let pattern = Pattern::compile(pattern, *flags)?;
             let template = ReplacementTemplate::parse(&search.replace, &pattern)?;
-            let (count, budget) = (NonZeroUsize::new(most(search)), &mut StepBudget::new(scene.limits.steps));
+            let (count, budget) =
+                (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));
             let mut changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
             // The line that begins behind the last line end of a window is not part of the window.
             let end = looked.bytes().end;
@@ -48,7 +49,7 @@ pub fn plan(search: &Search, buffer: &Buffer, scene: PlanContext<'_>) -> Result<
             if spans.is_empty() {
                 return block::plan(search, needle, &looked);
             }
-            check_size(&search.replace, spans.len(), scene.limits.bytes)?;
+            check_size(&search.replace, spans.len(), context.limits.bytes)?;
             let changes =
                 spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
             replace_every(changes, Some(MatchLevel::Exact), buffer)
@@ -65,7 +66,7 @@ fn most(search: &Search) -> usize {
 /// Returns the plan of changes, each of which replaces one match.
 fn replace_every(
     changes: Vec<Change>,
-    tier: Option<MatchLevel>,
+    level: Option<MatchLevel>,
     buffer: &Buffer,
 ) -> Result<PlannedEdit, Error> {
     let found = changes.len();
@@ -73,15 +74,15 @@ fn replace_every(
         return Err(too_many());
     }
     let places = match_lines(&changes, buffer);
-    let receipt = tier.zip(places.first()).map(|(tier, place)| MatchInfo {
-        level: tier,
+    let match_info = level.zip(places.first()).map(|(level, place)| MatchInfo {
+        level,
         score: Score::IDENTICAL,
         candidates: found,
         runner_up: None,
         line: place.line,
     });
     let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
-    Ok(PlannedEdit { replacements: Some(found), match_lines: places, match_info: receipt, ..planned })
+    Ok(PlannedEdit { replacements: Some(found), match_lines: places, match_info, ..planned })
 }
 
 fn spans(needle: &str, view: &str, window: Range<usize>, most: usize) -> Vec<Range<usize>> {

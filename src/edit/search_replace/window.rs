@@ -33,11 +33,10 @@ impl<'a> Window<'a> {
     pub(super) fn new(
         search: &Search,
         buffer: &'a Buffer,
-        scene: PlanContext<'a>,
+        context: PlanContext<'a>,
     ) -> Result<Window<'a>, Error> {
         let count = buffer.lines().count();
-        let mut window =
-            Window { buffer, context: scene, first: 1, last: count, name: "the file".to_owned() };
+        let mut window = Window { buffer, context, first: 1, last: count, name: "the file".to_owned() };
         if let Some(lines) = search.lines {
             (window.first, window.last) = lines.resolve(count)?;
             window.name = format!("lines {} to {}", window.first, window.last);
@@ -122,7 +121,7 @@ impl<'a> Window<'a> {
 
 fn unknown(symbol: &str, outline: &Outline, name: &str) -> Error {
     let message = match nearest(symbol, outline.names()) {
-        Some(meant) => format!("no symbol in {name} is called {symbol:?}; did you mean {meant}?"),
+        Some(suggestion) => format!("no symbol in {name} is called {symbol:?}; did you mean {suggestion}?"),
         None => format!("no symbol in {name} is called {symbol:?}"),
     };
     let names: Vec<&str> = outline.names().take(NAMES).collect();

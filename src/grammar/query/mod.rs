@@ -84,8 +84,8 @@ impl Query {
                 let of_all = dialects.iter().map(|(_, query)| needs(query, source));
                 // Only texts on which all grammars agree are used.
                 let needs = of_all.reduce(|all, some| if all == some { all } else { Vec::new() });
-                let seen = Box::new(Mutex::new(LruCache::new(REMEMBERED)));
-                Ok(Query { dialects, needs: needs.unwrap_or_default(), cached_matches: seen })
+                let cache = Box::new(Mutex::new(LruCache::new(REMEMBERED)));
+                Ok(Query { dialects, needs: needs.unwrap_or_default(), cached_matches: cache })
             }
         }
     }
@@ -108,13 +108,13 @@ impl Query {
             return Ok(Vec::new());
         }
         let key = (blake3::hash(text.as_bytes()), language.to_owned(), path.to_owned());
-        let seen = || self.cached_matches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(places) = seen().get(&key) {
+        let cache = || self.cached_matches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(places) = cache().get(&key) {
             return Ok(places.clone());
         }
         let places = with_large_stack(|deep| self.search_on(deep, language, path, text, steps));
         let places = places.map_err(|_| Unreadable::Broken)??;
-        seen().put(key, places.clone());
+        cache().put(key, places.clone());
         Ok(places)
     }
 
@@ -257,16 +257,16 @@ mod tests {
 
     #[test]
     fn a_faulty_query_is_refused_where_it_is_faulty() {
-        for (source, row, column, said) in [
+        for (source, row, column, message) in [
             ("(call) @a\n(nonsense) @b", 1, 1, "python has no node `nonsense`"),
             ("(call", 0, 5, "syntax error"),
             ("(call wrong: (identifier)) @a", 0, 6, "no field `wrong`"),
             ("(call)", 0, 0, "needs a capture"),
             ("((call) @a (#match? @a \"(\"))", 0, 0, "predicate"),
         ] {
-            let fault = compile(&["python"], source).expect_err(source);
-            assert!(fault.message.contains(said), "{source}: {fault:?}");
-            assert_eq!((fault.row, fault.column), (row, column), "{source}: {fault:?}");
+            let error = compile(&["python"], source).expect_err(source);
+            assert!(error.message.contains(message), "{source}: {error:?}");
+            assert_eq!((error.row, error.column), (row, column), "{source}: {error:?}");
         }
         assert!(compile(&["text"], "(call) @a").is_err());
         assert!(compile(&["python"], &"(".repeat(100_000)).is_err());

@@ -22,8 +22,8 @@ pub(super) fn needs(query: &Query, source: &str) -> Vec<String> {
         let quantifier = index.and_then(|index| query.capture_quantifiers(0).get(index));
         matches!(quantifier, Some(CaptureQuantifier::One | CaptureQuantifier::OneOrMore))
     };
-    let said = equal.captures_iter(source).map(|found| found.extract::<2>().1);
-    said.filter(|[capture, _]| is_certain(capture)).map(|[_, text]| text.to_owned()).collect()
+    let predicates = equal.captures_iter(source).map(|found| found.extract::<2>().1);
+    predicates.filter(|[capture, _]| is_certain(capture)).map(|[_, text]| text.to_owned()).collect()
 }
 
 #[cfg(test)]

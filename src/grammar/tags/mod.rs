@@ -124,8 +124,8 @@ pub fn uses(
     found.sort_unstable_by_key(place);
     found.reverse();
     // A scope and a name of the same extent are both kept.
-    found.dedup_by(|(span, meaning), (kept, stronger)| {
-        span == kept && (*meaning == TagRole::Scope) == (*stronger == TagRole::Scope)
+    found.dedup_by(|(span, meaning), (previous, stronger)| {
+        span == previous && (*meaning == TagRole::Scope) == (*stronger == TagRole::Scope)
     });
     found.reverse();
     Ok(found.into_iter().map(|(span, meaning)| (meaning, span)).collect())
@@ -214,7 +214,7 @@ mod tests {
                 QUERIES.iter().find(|(name, _)| *name == grammar.language).expect(grammar.language);
             for dialect in ["a", "a.tsx"].iter().flat_map(|path| grammar.dialects(path)) {
                 let query = tree_sitter::Query::new(&dialect, &format!("{first}\n{second}"));
-                let query = query.unwrap_or_else(|fault| panic!("{}: {fault}", grammar.language));
+                let query = query.unwrap_or_else(|error| panic!("{}: {error}", grammar.language));
                 for name in query.capture_names() {
                     assert!(
                         *name == "none" || TagRole::from_capture(name) != TagRole::None,
@@ -229,14 +229,14 @@ mod tests {
 
     #[test]
     fn each_place_is_one_thing() {
-        let seen = found("python", "a.py", "from a import b as c\ndef f(x=1): return x.y(z=b)\n").unwrap();
-        let seen: Vec<(TagRole, &str)> = seen
+        let roles = found("python", "a.py", "from a import b as c\ndef f(x=1): return x.y(z=b)\n").unwrap();
+        let roles: Vec<(TagRole, &str)> = roles
             .iter()
             .filter(|(meaning, _)| *meaning != TagRole::Scope)
             .map(|(m, t)| (*m, t.as_str()))
             .collect();
         assert_eq!(
-            seen,
+            roles,
             [
                 (TagRole::From, "a"),
                 (TagRole::Import, "b"),
@@ -253,8 +253,8 @@ mod tests {
 
     #[test]
     fn a_header_is_searched_as_what_it_was_read_as() {
-        let seen = found("c", "a.h", "class A : public B { int f(); };\n").unwrap();
-        assert!(seen.contains(&(TagRole::Type, "B".to_owned())), "{seen:?}");
+        let roles = found("c", "a.h", "class A : public B { int f(); };\n").unwrap();
+        assert!(roles.contains(&(TagRole::Type, "B".to_owned())), "{roles:?}");
         assert!(found("c", "a.h", "int f(B b);\n").unwrap().contains(&(TagRole::Type, "B".to_owned())));
     }
 

@@ -77,7 +77,7 @@ impl<'a, S: CharNumber> Twos<'a, S> {
     /// Moves the span to `from..to`, neither of which may decrease. Returns the number of shared runs and the number
     /// of symbols passed.
     pub(super) fn common(&mut self, from: usize, to: usize) -> (usize, usize) {
-        let ends = to.saturating_sub(1).max(from);
+        let last = to.saturating_sub(1).max(from);
         let gone = self.symbols.get(self.from..from.min(self.to) + 1).unwrap_or_default();
         for pair in gone.windows(2) {
             if let Some(room) = pair_slot(pair).and_then(|room| self.slots.get_mut(room)) {
@@ -86,14 +86,14 @@ impl<'a, S: CharNumber> Twos<'a, S> {
             }
         }
         let fresh = self.to.max(from);
-        let come = self.symbols.get(fresh..ends + 1).unwrap_or_default();
+        let come = self.symbols.get(fresh..last + 1).unwrap_or_default();
         for pair in come.windows(2) {
             if let Some(room) = pair_slot(pair).and_then(|room| self.slots.get_mut(room)) {
                 self.common += usize::from(*room > 0);
                 *room -= 1;
             }
         }
-        (self.from, self.to) = (from, ends.max(fresh));
+        (self.from, self.to) = (from, last.max(fresh));
         (self.common, gone.len() + come.len())
     }
 }

@@ -77,45 +77,45 @@ pub struct Nearest {
 ///
 /// `cut` is the largest distance of interest; `margin` is the largest extra distance of a runner-up. Of equally near
 /// blocks, the one closest in length to the needle wins, then the first.
-pub fn nearest(quest: &NearestQuery<'_>, cut: usize, margin: usize, steps: &mut NearestBudget) -> Nearest {
-    nearest_with(quest, (cut.min(FAR), margin.min(FAR)), Tuning::USUAL, steps)
+pub fn nearest(query: &NearestQuery<'_>, cut: usize, margin: usize, steps: &mut NearestBudget) -> Nearest {
+    nearest_with(query, (cut.min(FAR), margin.min(FAR)), Tuning::USUAL, steps)
 }
 
 fn nearest_with(
-    quest: &NearestQuery<'_>,
-    reach: (usize, usize),
+    query: &NearestQuery<'_>,
+    limits: (usize, usize),
     tuning: Tuning,
     steps: &mut NearestBudget,
 ) -> Nearest {
-    if steps.take(quest.needle.len()).is_err() {
+    if steps.take(query.needle.len()).is_err() {
         return Nearest::default();
     }
-    match Alphabet::new(quest.needle) {
-        Some(alphabet) if alphabet.is_narrow() => find::<u8>(quest, &alphabet, reach, tuning, steps),
-        Some(alphabet) => find::<u16>(quest, &alphabet, reach, tuning, steps),
+    match Alphabet::new(query.needle) {
+        Some(alphabet) if alphabet.is_narrow() => find::<u8>(query, &alphabet, limits, tuning, steps),
+        Some(alphabet) => find::<u16>(query, &alphabet, limits, tuning, steps),
         None => Nearest::default(),
     }
 }
 
 fn find<S: CharNumber>(
-    quest: &NearestQuery<'_>,
+    query: &NearestQuery<'_>,
     alphabet: &Alphabet,
     (cut, margin): (usize, usize),
     tuning: Tuning,
     steps: &mut NearestBudget,
 ) -> Nearest {
-    let needle: Vec<S> = quest.needle.chars().filter_map(|c| alphabet.symbol(c)).collect();
-    let sheet = SymbolText::read(quest.view, quest.window.clone(), alphabet, &mut Fours::new(&needle), steps);
+    let needle: Vec<S> = query.needle.chars().filter_map(|c| alphabet.symbol(c)).collect();
+    let sheet = SymbolText::read(query.view, query.window.clone(), alphabet, &mut Fours::new(&needle), steps);
     let rows = SymbolRows::new(needle.iter().copied(), alphabet.count());
     let back = SymbolRows::new(needle.iter().copied().rev(), alphabet.count());
     let (Some(rows), Some(back)) = (rows, back) else { return Nearest::default() };
     let search = NearestSearch { needle: &needle, rows: &rows, back: &back, sheet: &sheet, tuning };
     let hit = |found: Candidate| Hit {
-        span: sheet.view_range(quest.view, &found.lines),
+        span: sheet.view_range(query.view, &found.lines),
         distance: found.distance,
         longer: sheet.length(&found.lines).max(needle.len()),
     };
-    if quest.needle.split_whitespace().map(str::len).sum::<usize>() < SHORT {
+    if query.needle.split_whitespace().map(str::len).sum::<usize>() < SHORT {
         return Nearest { best: search.line(steps).map(hit), ..Nearest::default() };
     }
     let all = 0..sheet.lines();

@@ -181,13 +181,13 @@ impl<S: CharNumber> SearchState<'_, S> {
             width *= 4;
         }
         let stop = area_end(areas, line);
-        let reach = self.search.sheet.reach(line, self.search.needle.len() + self.limit, stop);
-        let height = match self.cache.get(self.search.sheet, &(line..reach), steps)? {
+        let end_line = self.search.sheet.reach(line, self.search.needle.len() + self.limit, stop);
+        let height = match self.cache.get(self.search.sheet, &(line..end_line), steps)? {
             Some(height) => height,
             None => {
                 let NearestSearch { rows, sheet, .. } = self.search;
                 let height = align(rows, sheet, line..stop, self.limit, Effort::Exact, steps)?;
-                self.cache.insert(sheet, line..reach, height);
+                self.cache.insert(sheet, line..end_line, height);
                 height
             }
         };

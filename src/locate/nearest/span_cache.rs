@@ -25,15 +25,15 @@ impl SpanCache {
         lines: &Range<usize>,
         steps: &mut NearestBudget,
     ) -> Result<Option<Option<Height>>, OutOfSteps> {
-        let Some((seen, height)) = self.spans.get(&hash_key(sheet, lines)) else { return Ok(None) };
-        let other = seen.start..seen.start + lines.len();
+        let Some((known, height)) = self.spans.get(&hash_key(sheet, lines)) else { return Ok(None) };
+        let other = known.start..known.start + lines.len();
         steps.take(16 + lines.len() + sheet.length(lines) / 32)?;
         let starts =
             |span: &Range<usize>, line: usize| sheet.start(span.start + line) - sheet.start(span.start);
-        let same = other.end <= seen.end
+        let same = other.end <= known.end
             && sheet.span(&other) == sheet.span(lines)
             && (0..lines.len()).all(|line| starts(&other, line) == starts(lines, line));
-        let moved = height.map(|height| Height { end: height.end - seen.start + lines.start, ..height });
+        let moved = height.map(|height| Height { end: height.end - known.start + lines.start, ..height });
         // The result may need lines beyond the end of this span, which the end of its area cuts short.
         Ok((same && moved.is_none_or(|height| height.end <= lines.end)).then_some(moved))
     }

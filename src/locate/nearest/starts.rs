@@ -117,8 +117,8 @@ impl<S: CharNumber> Starts<'_, S> {
         let mut spent = Ok(());
         starts.retain_mut(|start| {
             let line = start.line as usize;
-            let reach = sheet.reach(line, self.longest(), area_end(areas, line));
-            let (common, passed) = twos.common(sheet.start(line), sheet.start(reach));
+            let end_line = sheet.reach(line, self.longest(), area_end(areas, line));
+            let (common, passed) = twos.common(sheet.start(line), sheet.start(end_line));
             spent = spent.and_then(|()| steps.take(passed + 1));
             let bound = needle.len().saturating_sub(1 + common).div_ceil(tuning.lost_twos);
             start.bound = start.bound.max(narrow(bound));

@@ -116,8 +116,8 @@ impl<S: CharNumber> SymbolText<S> {
         let most = self.start(first) + length;
         // No line is empty, so there are at most as many lines as symbols.
         let stop = stop.min(first.saturating_add(length));
-        let ends = self.borders.get(first..=stop).unwrap_or_default();
-        first + ends.partition_point(|border| border.symbols as usize <= most).saturating_sub(1)
+        let borders = self.borders.get(first..=stop).unwrap_or_default();
+        first + borders.partition_point(|border| border.symbols as usize <= most).saturating_sub(1)
     }
 
     /// Returns the range of the lines in the view, without the last one's line end.
@@ -128,8 +128,8 @@ impl<S: CharNumber> SymbolText<S> {
     }
 
     fn line(&self, view: &str, line: usize) -> Range<usize> {
-        let near = self.offsets.get(line / STRIDE).map_or(0, |place| *place as usize);
-        let base = self.window.start + near;
+        let offset = self.offsets.get(line / STRIDE).map_or(0, |place| *place as usize);
+        let base = self.window.start + offset;
         let text = view.get(base..self.window.end).unwrap_or_default();
         let mut left = line % STRIDE;
         let mut start = 0;

@@ -25,11 +25,11 @@ fn extend(row: &mut [usize], needle: &[char], x: char) {
 type Known = ((usize, usize, usize), Range<usize>, Hit);
 
 /// Every block with solid edges: rank, then lines.
-fn blocks(quest: &NearestQuery<'_>) -> Vec<Known> {
-    let needle = solid(quest.needle);
+fn blocks(query: &NearestQuery<'_>) -> Vec<Known> {
+    let needle = solid(query.needle);
     let mut lines = Vec::new();
-    let mut start = quest.window.start;
-    for line in quest.view.get(quest.window.clone()).unwrap().split('\n') {
+    let mut start = query.window.start;
+    for line in query.view.get(query.window.clone()).unwrap().split('\n') {
         if !line.trim().is_empty() {
             lines.push(start..start + line.len());
         }
@@ -40,7 +40,7 @@ fn blocks(quest: &NearestQuery<'_>) -> Vec<Known> {
         let mut row: Vec<usize> = (0..=needle.len()).collect();
         let mut length = 0;
         for last in first..lines.len() {
-            let line = solid(quest.view.get(lines[last].clone()).unwrap());
+            let line = solid(query.view.get(lines[last].clone()).unwrap());
             line.iter().for_each(|x| extend(&mut row, &needle, *x));
             length += line.len();
             let span = lines[first].start..lines[last].end;
@@ -66,30 +66,30 @@ fn expected(all: &[Known], cut: usize, margin: usize) -> Nearest {
 
 /// Returns the difference from brute force, if any.
 fn judge(case: &Case, tuning: Tuning, left: u64) -> Result<(), String> {
-    let quest = NearestQuery { view: &case.view, window: case.window.clone(), needle: &case.needle };
-    let known = blocks(&quest);
+    let query = NearestQuery { view: &case.view, window: case.window.clone(), needle: &case.needle };
+    let known = blocks(&query);
     let truth = expected(&known, case.cut, case.margin);
     let mut steps = NearestBudget::new(left);
-    let mut seen = nearest_with(&quest, (case.cut, case.margin), tuning, &mut steps);
-    for hit in seen.best.iter().chain(&seen.runner_up) {
+    let mut found = nearest_with(&query, (case.cut, case.margin), tuning, &mut steps);
+    for hit in found.best.iter().chain(&found.runner_up) {
         let same = known.iter().find(|block| block.2.span == hit.span).ok_or("no block")?;
         let exact = hit.distance == same.2.distance;
-        let guess = !seen.proved && hit.distance >= same.2.distance;
+        let guess = !found.proved && hit.distance >= same.2.distance;
         if hit.longer != same.2.longer || !(exact || guess) {
             return Err(format!("{hit:?} is {same:?}"));
         }
     }
     if left < u64::MAX {
-        let lie = (seen.proved && seen != truth) || (seen.absent && !truth.absent);
-        return if lie { Err(format!("{seen:?} is not {truth:?}")) } else { Ok(()) };
+        let lie = (found.proved && found != truth) || (found.absent && !truth.absent);
+        return if lie { Err(format!("{found:?} is not {truth:?}")) } else { Ok(()) };
     }
-    if seen.absent {
-        if seen.best.is_none() != known.is_empty() {
-            return Err(format!("no hint: {seen:?}"));
+    if found.absent {
+        if found.best.is_none() != known.is_empty() {
+            return Err(format!("no hint: {found:?}"));
         }
-        seen.best = None;
+        found.best = None;
     }
-    if seen == truth { Ok(()) } else { Err(format!("{seen:?} is not {truth:?}")) }
+    if found == truth { Ok(()) } else { Err(format!("{found:?} is not {truth:?}")) }
 }
 
 #[derive(Debug, Clone)]

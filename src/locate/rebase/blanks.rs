@@ -9,39 +9,40 @@ pub(super) struct Blanks {
     pub(super) added: usize,
 }
 
-/// Distributes the gaps between two unchanged lines. `asked` are the gaps of the replacement, `quoted` those of the
-/// search, `there` the file's lines in each of these.
+/// Distributes the gaps between two unchanged lines. `wanted` are the gaps of the replacement, `quoted` those of the
+/// search, `actual` the file's lines in each of these.
 ///
 /// A gap that the edit does not change keeps the file's lines, the last gap first. The other gaps are those of the
 /// replacement.
-pub(super) fn distribute(asked: &[usize], quoted: &[usize], there: &[Range<usize>]) -> Vec<Blanks> {
-    if let ([asked], [quoted], [there]) = (asked, quoted, there) {
-        return vec![if asked == quoted { own(there) } else { resized(there, *asked) }];
+pub(super) fn distribute(wanted: &[usize], quoted: &[usize], actual: &[Range<usize>]) -> Vec<Blanks> {
+    if let ([wanted], [quoted], [actual]) = (wanted, quoted, actual) {
+        return vec![if wanted == quoted { own(actual) } else { resized(actual, *wanted) }];
     }
-    let mut shared: Vec<Blanks> = asked.iter().map(|&added| Blanks { existing: 0..0, added }).collect();
+    let mut shared: Vec<Blanks> = wanted.iter().map(|&added| Blanks { existing: 0..0, added }).collect();
     let mut left = quoted.len();
-    for (gap, blanks) in asked.iter().zip(&mut shared).rev() {
-        let alike = quoted.iter().zip(there).enumerate().take(left).filter(|(_, (quoted, _))| *quoted == gap);
-        let chosen = if asked.len() == 1 {
-            alike.max_by_key(|(index, (_, there))| (there.len(), *index))
+    for (gap, blanks) in wanted.iter().zip(&mut shared).rev() {
+        let alike =
+            quoted.iter().zip(actual).enumerate().take(left).filter(|(_, (quoted, _))| *quoted == gap);
+        let chosen = if wanted.len() == 1 {
+            alike.max_by_key(|(index, (_, actual))| (actual.len(), *index))
         } else {
             alike.max_by_key(|(index, _)| *index)
         };
-        if let Some((index, (_, there))) = chosen {
-            *blanks = own(there);
+        if let Some((index, (_, actual))) = chosen {
+            *blanks = own(actual);
             left = index;
         }
     }
     shared
 }
 
-fn own(there: &Range<usize>) -> Blanks {
-    Blanks { existing: there.clone(), added: 0 }
+fn own(actual: &Range<usize>) -> Blanks {
+    Blanks { existing: actual.clone(), added: 0 }
 }
 
-fn resized(there: &Range<usize>, asked: usize) -> Blanks {
-    let kept = there.start..there.end.min(there.start + asked);
-    Blanks { added: asked.saturating_sub(kept.len()), existing: kept }
+fn resized(actual: &Range<usize>, wanted: usize) -> Blanks {
+    let existing = actual.start..actual.end.min(actual.start + wanted);
+    Blanks { added: wanted.saturating_sub(existing.len()), existing }
 }
 
 #[cfg(test)]
@@ -49,8 +50,8 @@ fn resized(there: &Range<usize>, asked: usize) -> Blanks {
 mod tests {
     use super::*;
 
-    fn blanks(kept: Range<usize>, added: usize) -> Blanks {
-        Blanks { existing: kept, added }
+    fn blanks(existing: Range<usize>, added: usize) -> Blanks {
+        Blanks { existing, added }
     }
 
     #[test]

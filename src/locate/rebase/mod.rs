@@ -57,9 +57,9 @@ pub(super) struct MatchSite {
 
 impl MatchSite {
     /// Returns the site of a block whose lines begin at an index of the folded lines.
-    pub(super) fn at(block: &NonBlankLines<'_>, ground: &FoldedLines<'_>, at: usize) -> MatchSite {
-        let lines = (0..block.len()).map(|index| ground.number(at + index)).collect();
-        MatchSite { lines, differing: None, extra: None, window: ground.window() }
+    pub(super) fn at(block: &NonBlankLines<'_>, folded: &FoldedLines<'_>, at: usize) -> MatchSite {
+        let lines = (0..block.len()).map(|index| folded.number(at + index)).collect();
+        MatchSite { lines, differing: None, extra: None, window: folded.window() }
     }
 
     /// Returns the number of the file's line for a line of the search.
@@ -92,8 +92,8 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    pub(super) fn new(line: usize, reason: &'static str, quoted: &str, there: &str) -> Conflict {
-        Conflict { line, reason, expected: quoted.to_owned(), actual: there.to_owned() }
+    pub(super) fn new(line: usize, reason: &'static str, quoted: &str, actual: &str) -> Conflict {
+        Conflict { line, reason, expected: quoted.to_owned(), actual: actual.to_owned() }
     }
 }
 
@@ -108,11 +108,11 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
     laid.begin(search.gap(0), if replace.len() == 0 { 0 } else { replace.gap(0) });
     for segment in pairs::segments(&origins, search.len()) {
         check(block, site, &segment, text)?;
-        let asked: Vec<usize> = segment.gaps(replace.len()).map(|gap| replace.gap(gap)).collect();
+        let wanted: Vec<usize> = segment.gaps(replace.len()).map(|gap| replace.gap(gap)).collect();
         let base = segment.base_gaps(search.len());
         let quoted: Vec<usize> = base.clone().map(|gap| search.gap(gap)).collect();
-        let there: Vec<Range<usize>> = base.map(|gap| site.between(gap)).collect();
-        let mut shared = blanks::distribute(&asked, &quoted, &there).into_iter();
+        let actual: Vec<Range<usize>> = base.map(|gap| site.between(gap)).collect();
+        let mut shared = blanks::distribute(&wanted, &quoted, &actual).into_iter();
         for row in segment.rows() {
             if row > 0 && row < replace.len() {
                 laid.blanks(shared.next().unwrap_or_default());
@@ -141,8 +141,9 @@ fn check(block: &Block<'_>, site: &MatchSite, segment: &Segment, text: Lines<'_>
     if segment.is_plain() && block.search.gap(extra) == block.replace.gap(segment.last_row()) {
         return Ok(());
     }
-    let there = site.between(extra).map(|line| (line, text.text(line)));
-    let (line, there) = there.into_iter().find(|(_, text)| !text.trim().is_empty()).unwrap_or_default();
+    let extra_lines = site.between(extra).map(|line| (line, text.text(line)));
+    let (line, actual) =
+        extra_lines.into_iter().find(|(_, text)| !text.trim().is_empty()).unwrap_or_default();
     let why = "the edit changes the place where the file has an extra line";
-    Err(Conflict::new(line, why, block.search.line(extra), there))
+    Err(Conflict::new(line, why, block.search.line(extra), actual))
 }

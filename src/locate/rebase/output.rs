@@ -44,8 +44,8 @@ impl<'a> Output<'a> {
         self.last += below.take_while(|line| self.is_blank(*line)).count();
     }
 
-    pub(super) fn blanks(&mut self, Blanks { existing: kept, added }: Blanks) {
-        self.lines.extend(kept.map(OutputLine::File));
+    pub(super) fn blanks(&mut self, Blanks { existing, added }: Blanks) {
+        self.lines.extend(existing.map(OutputLine::File));
         self.add(added);
     }
 
@@ -104,23 +104,23 @@ impl<'a> Output<'a> {
 
     /// Returns the change of a line's text, without its common head and tail.
     fn edited(&self, line: usize, text: &str) -> Option<Change> {
-        let (start, there) = (self.text.span(line).start, self.text.text(line));
-        trimmed(start, there, text)
+        let (start, actual) = (self.text.span(line).start, self.text.text(line));
+        trimmed(start, actual, text)
     }
 }
 
 /// Returns the change from one text to another, without the common head and tail; `None` if they are the same.
-pub(in crate::locate) fn trimmed(start: usize, there: &str, text: &str) -> Option<Change> {
+pub(in crate::locate) fn trimmed(start: usize, actual: &str, text: &str) -> Option<Change> {
     let common = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
         pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
     };
-    if there == text {
+    if actual == text {
         return None;
     }
-    let head = common(&mut there.chars().zip(text.chars()));
-    let (there, text) = (there.get(head..)?, text.get(head..)?);
-    let tail = common(&mut there.chars().rev().zip(text.chars().rev()));
-    let span = start + head..start + head + there.len() - tail;
+    let head = common(&mut actual.chars().zip(text.chars()));
+    let (actual, text) = (actual.get(head..)?, text.get(head..)?);
+    let tail = common(&mut actual.chars().rev().zip(text.chars().rev()));
+    let span = start + head..start + head + actual.len() - tail;
     Some(Change { span, text: text.get(..text.len() - tail)?.to_owned() })
 }
 

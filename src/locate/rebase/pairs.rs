@@ -22,8 +22,8 @@ pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
     let mut origins = Vec::with_capacity(new.len());
     let (mut from, mut cells) = (0, MOST_CELLS);
     for (gone, come) in differing_lines(old, new) {
-        let kept = come.start - origins.len();
-        origins.extend((from..from + kept).map(Some));
+        let unchanged = come.start - origins.len();
+        origins.extend((from..from + unchanged).map(Some));
         let pairs = paired(
             old.get(gone.clone()).unwrap_or_default(),
             new.get(come.clone()).unwrap_or_default(),
@@ -32,8 +32,8 @@ pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
         origins.extend(pairs.into_iter().map(|pair| pair.map(|index| gone.start + index)));
         from = gone.end;
     }
-    let kept = new.len() - origins.len();
-    origins.extend((from..from + kept).map(Some));
+    let unchanged = new.len() - origins.len();
+    origins.extend((from..from + unchanged).map(Some));
     origins
 }
 
@@ -69,10 +69,10 @@ fn paired(old: &[&str], new: &[&str], cells: &mut usize) -> Vec<Option<usize>> {
     }
     let (mut i, mut j, mut pairs) = (0, 0, vec![None; new.len()]);
     while i < old.len() && j < new.len() {
-        let here = sum(&best, i, j);
-        if here <= sum(&best, i + 1, j) {
+        let best_sum = sum(&best, i, j);
+        if best_sum <= sum(&best, i + 1, j) {
             i += 1;
-        } else if here <= sum(&best, i, j + 1) {
+        } else if best_sum <= sum(&best, i, j + 1) {
             j += 1;
         } else {
             if let Some(pair) = pairs.get_mut(j) {

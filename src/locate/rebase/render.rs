@@ -55,14 +55,14 @@ impl<'a> LineRenderer<'a> {
         let same = (0..block.search.len()).filter(|index| site.differing != Some(*index));
         let pairs: Vec<(&str, &str)> =
             same.map(|index| (block.search.line(index), text.text(site.line(index)))).collect();
-        let alike = pairs.iter().all(|(quoted, there)| quoted.trim() == there.trim());
+        let alike = pairs.iter().all(|(quoted, actual)| quoted.trim() == actual.trim());
         let evidence = if alike { Evidence::default() } else { evidence(&pairs) };
         let all =
             (0..block.search.len()).map(|index| (block.search.line(index), text.text(site.line(index))));
         let indents: Vec<(&str, &str)> =
-            all.map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
-        let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
-        let indentation = indentation(&indents, &others);
+            all.map(|(quoted, actual)| (indent_of(quoted), indent_of(actual))).collect();
+        let new_indents: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
+        let indentation = indentation(&indents, &new_indents);
         let search_chars = block.search.lines.iter().map(|line| weight(line)).sum();
         LineRenderer {
             block,
@@ -91,13 +91,13 @@ impl<'a> LineRenderer<'a> {
 
     fn changed(&self, base: usize, row: usize, wanted: &str) -> Result<String, Conflict> {
         let (quoted, line) = (self.block.search.line(base), self.site.line(base));
-        let there = self.text.text(line);
-        let refuse = |why| Err(Conflict::new(line, why, quoted, there));
+        let actual = self.text.text(line);
+        let refuse = |why| Err(Conflict::new(line, why, quoted, actual));
         if self.site.differing == Some(base) {
             return refuse("the edit changes a line that differs in the file");
         }
         let indent = if indent_of(quoted) == indent_of(wanted) {
-            indent_of(there).to_owned()
+            indent_of(actual).to_owned()
         } else {
             match self.indent(row, indent_of(wanted)) {
                 Some(indent) => indent,
@@ -106,12 +106,12 @@ impl<'a> LineRenderer<'a> {
                 }
             }
         };
-        let body = match self.body(quoted.trim(), wanted.trim(), there.trim()) {
+        let body = match self.body(quoted.trim(), wanted.trim(), actual.trim()) {
             Ok(body) => body,
             Err(why) => return refuse(why),
         };
         let same_trail = trail_of(quoted) == trail_of(wanted);
-        Ok(indent + &body + if same_trail { trail_of(there) } else { trail_of(wanted) })
+        Ok(indent + &body + if same_trail { trail_of(actual) } else { trail_of(wanted) })
     }
 
     fn added(&self, row: usize, wanted: &str) -> Result<String, Conflict> {
@@ -124,16 +124,16 @@ impl<'a> LineRenderer<'a> {
     }
 
     /// Applies the edit of a quoted line to a line of the file, both without the blanks at their ends.
-    fn body(&self, quoted: &str, wanted: &str, there: &str) -> Result<String, &'static str> {
-        if quoted != there && quoted.len() > LONGEST {
+    fn body(&self, quoted: &str, wanted: &str, actual: &str) -> Result<String, &'static str> {
+        if quoted != actual && quoted.len() > LONGEST {
             return Err("the typographic marks of the line differ, and it is too long to merge");
         }
-        if fold(quoted) == fold(there) {
-            return Ok(merged(quoted, wanted, there, &self.evidence));
+        if fold(quoted) == fold(actual) {
+            return Ok(merged(quoted, wanted, actual, &self.evidence));
         }
         let mixed = "the file uses other string quotes, and the edit mixes both";
-        let (quoted, wanted) = swapped(quoted, wanted, there).ok_or(mixed)?;
-        Ok(merged(&quoted, &wanted, there, &Evidence::default()))
+        let (quoted, wanted) = swapped(quoted, wanted, actual).ok_or(mixed)?;
+        Ok(merged(&quoted, &wanted, actual, &Evidence::default()))
     }
 
     /// Renders a new line with the file's typographic marks, modelled on the most similar line of the block, if there
@@ -152,8 +152,8 @@ impl<'a> LineRenderer<'a> {
             .filter(|(score, _)| *score >= ALIKE)
             .max_by(|one, other| one.0.total_cmp(&other.0));
         let as_nearest = nearest.and_then(|(_, base)| {
-            let there = self.text.text(self.site.line(base)).trim();
-            self.body(self.block.search.line(base).trim(), wanted, there).ok()
+            let actual = self.text.text(self.site.line(base)).trim();
+            self.body(self.block.search.line(base).trim(), wanted, actual).ok()
         });
         as_nearest.unwrap_or_else(|| self.evidence.translate_line(wanted))
     }
@@ -174,8 +174,8 @@ impl<'a> LineRenderer<'a> {
         let stays = |(other, origin): (usize, &Option<usize>)| {
             let base = (*origin)?;
             // A first line without indentation was quoted from its first letter on.
-            let (quoted, there) = (self.block.search.line(base), self.text.text(self.site.line(base)));
-            if base == 0 && indent_of(quoted).is_empty() && !indent_of(there).is_empty() {
+            let (quoted, actual) = (self.block.search.line(base), self.text.text(self.site.line(base)));
+            if base == 0 && indent_of(quoted).is_empty() && !indent_of(actual).is_empty() {
                 return None;
             }
             let same = indent_of(self.block.replace.line(other)) == indent_of(wanted)
@@ -187,12 +187,12 @@ impl<'a> LineRenderer<'a> {
     }
 }
 
-fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
-    if let [("", there)] = pairs
-        && !there.is_empty()
-        && let [_, rest @ ..] = others
+fn indentation(pairs: &[(&str, &str)], indents: &[&str]) -> Indentation {
+    if let [("", actual)] = pairs
+        && !actual.is_empty()
+        && let [_, rest @ ..] = indents
         && !rest.is_empty()
-        && rest.iter().all(|other| other.starts_with(there))
+        && rest.iter().all(|other| other.starts_with(actual))
     {
         // One line, quoted from its first word on: the others may be indented as in the file, or from there on.
         return Indentation::Unknown;
@@ -203,7 +203,7 @@ fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
         }
         [..] => None,
     };
-    match (IndentMap::explaining(pairs, others), head) {
+    match (IndentMap::explaining(pairs, indents), head) {
         // Only the first line's indentation is missing. That is simpler than another unit or other tabs.
         (Some(map), Some((first, rest))) if map.converts_chars() && rest.is_same() => {
             Indentation::Head(first, rest)
@@ -217,9 +217,9 @@ fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
 /// Collects the block's evidence of the file's typographic marks.
 fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
     let mut evidence = Evidence::default();
-    for (quoted, there) in pairs.iter().map(|(quoted, there)| (quoted.trim(), there.trim())) {
-        if quoted.len() <= LONGEST && fold(quoted) == fold(there) {
-            evidence.record(quoted, there);
+    for (quoted, actual) in pairs.iter().map(|(quoted, actual)| (quoted.trim(), actual.trim())) {
+        if quoted.len() <= LONGEST && fold(quoted) == fold(actual) {
+            evidence.record(quoted, actual);
         }
     }
     evidence

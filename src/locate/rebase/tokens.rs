@@ -13,11 +13,11 @@ pub(in crate::locate) struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     /// Records the marks of a quoted text and of the file's text, which fold to the same text.
-    pub(in crate::locate) fn record(&mut self, quoted: &'a str, there: &'a str) {
-        let (folded, against) = (Folded::new(quoted), Folded::new(there));
-        for (quoted, there) in folded.pairs(quoted, &against, there) {
+    pub(in crate::locate) fn record(&mut self, quoted: &'a str, actual: &'a str) {
+        let (folded, against) = (Folded::new(quoted), Folded::new(actual));
+        for (quoted, actual) in folded.pairs(quoted, &against, actual) {
             if !is_word(quoted) {
-                self.forms.entry(quoted).or_default().insert(there);
+                self.forms.entry(quoted).or_default().insert(actual);
             }
         }
     }
@@ -60,11 +60,11 @@ struct Prose {
 }
 
 impl Prose {
-    fn new(search: &str, there: &str) -> Prose {
+    fn new(search: &str, actual: &str) -> Prose {
         let mut evidence = Evidence::default();
-        evidence.record(search, there);
-        let all = |mark: &str, typographic: &[&str]| {
-            let forms = evidence.forms.get(mark);
+        evidence.record(search, actual);
+        let all = |plain: &str, typographic: &[&str]| {
+            let forms = evidence.forms.get(plain);
             forms.is_some_and(|forms| forms.iter().all(|form| typographic.contains(form)))
         };
         Prose { double: all("\"", &["\u{201c}", "\u{201d}"]), single: all("'", &["\u{2019}"]) }
@@ -90,12 +90,17 @@ impl Prose {
 /// the same text.
 ///
 /// Text that the edit keeps is the file's; new text is converted to the file's form.
-pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, evidence: &Evidence<'_>) -> String {
-    if search == there && evidence.is_empty() {
+pub(in crate::locate) fn merged(
+    search: &str,
+    replace: &str,
+    actual: &str,
+    evidence: &Evidence<'_>,
+) -> String {
+    if search == actual && evidence.is_empty() {
         return replace.to_owned();
     }
-    let prose = Prose::new(search, there);
-    let (base, own) = (Folded::new(search), Folded::new(there));
+    let prose = Prose::new(search, actual);
+    let (base, own) = (Folded::new(search), Folded::new(actual));
     let (old, new) = (tokens(search), tokens(replace));
     let raw = |tokens: &[&str]| tokens.iter().map(|token| token.len()).sum::<usize>();
     let starts: Vec<usize> = std::iter::once(0)
@@ -105,20 +110,22 @@ pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, eviden
         }))
         .collect();
     let start = |index: usize| starts.get(index).copied().unwrap_or(search.len());
-    let mut out = String::with_capacity(there.len() + replace.len());
+    let mut out = String::with_capacity(actual.len() + replace.len());
     let (mut from, mut row) = (0, 0);
     let end = (old.len()..old.len(), new.len()..new.len());
     for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
-        let kept = new.get(row..come.start).unwrap_or_default();
-        match file_text(&base, &own, there, start(from)..start(gone.start)) {
+        let unchanged = new.get(row..come.start).unwrap_or_default();
+        match file_text(&base, &own, actual, start(from)..start(gone.start)) {
             Some(text) => out.push_str(text),
-            None => out.push_str(&replace_text(replace, raw(new.get(..row).unwrap_or_default()), raw(kept))),
+            None => {
+                out.push_str(&replace_text(replace, raw(new.get(..row).unwrap_or_default()), raw(unchanged)))
+            }
         }
         for index in come.clone() {
             let token = new.get(index).copied().unwrap_or_default();
             let after = new.get(index + 1).copied().unwrap_or_default();
             match prose.quote(token, &out, after) {
-                Some(quote) => out.push_str(quote),
+                Some(text) => out.push_str(text),
                 None => out.push_str(&evidence.translate(token)),
             }
         }
@@ -135,11 +142,11 @@ fn replace_text(replace: &str, start: usize, length: usize) -> String {
 fn file_text<'t>(
     base: &Folded,
     own: &Folded,
-    there: &'t str,
+    actual: &'t str,
     range: std::ops::Range<usize>,
 ) -> Option<&'t str> {
     let (start, end) = (base.folded_at(range.start)?, base.folded_at(range.end)?);
-    there.get(own.raw_at(start)?..own.raw_at(end)?)
+    actual.get(own.raw_at(start)?..own.raw_at(end)?)
 }
 
 /// Splits a text into words, runs of blanks, entities and single characters.
@@ -171,10 +178,10 @@ pub(in crate::locate) fn is_word_char(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn merge(search: &str, replace: &str, there: &str) -> String {
+    fn merge(search: &str, replace: &str, actual: &str) -> String {
         let mut evidence = Evidence::default();
-        evidence.record(search, there);
-        merged(search, replace, there, &evidence)
+        evidence.record(search, actual);
+        merged(search, replace, actual, &evidence)
     }
 
     #[test]

@@ -25,13 +25,13 @@ mod tests {
 
     #[test]
     fn signs_are_no_words() {
-        let seen = |text: &'static str| words(text, 0).and_then(|range| text.get(range));
+        let found = |text: &'static str| words(text, 0).and_then(|range| text.get(range));
         assert_eq!(
-            ["/** a */", "/*! a*/", "/// a\n", "// a // b", "## a", "<!-- a -->"].map(seen),
+            ["/** a */", "/*! a*/", "/// a\n", "// a // b", "## a", "<!-- a -->"].map(found),
             [" a ", " a", " a", " a // b", " a", " a "].map(Some)
         );
-        assert_eq!(["/**/", "#", "//", "/***/"].map(seen), [Some(""); 4]);
-        assert_eq!(["a", "<!-- a --> b", "/* a", "/*/", ""].map(seen), [None; 5]);
+        assert_eq!(["/**/", "#", "//", "/***/"].map(found), [Some(""); 4]);
+        assert_eq!(["a", "<!-- a --> b", "/* a", "/*/", ""].map(found), [None; 5]);
         assert_eq!(words("# a", 7), Some(8..10));
     }
 }

@@ -62,11 +62,11 @@ struct Wrapper {
 
 impl<'a> Gatherer<'a> {
     fn new(row: &'static LanguageNodes, view: &'a str) -> Gatherer<'a> {
-        let ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
+        let line_ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
         Gatherer {
             row,
             view,
-            starts: std::iter::once(0).chain(ends).collect(),
+            starts: std::iter::once(0).chain(line_ends).collect(),
             outline: Outline { symbols: Vec::new(), paths: String::new(), comments: Vec::new() },
             open: Vec::new(),
             wrappers: Vec::new(),

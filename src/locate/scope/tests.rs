@@ -109,9 +109,9 @@ const NAMES: &[(&str, &str, &[&str])] = &[
 fn symbols_have_their_paths() {
     let mut wrong = Vec::new();
     for (path, text, wanted) in NAMES {
-        let seen = names(path, text);
-        if seen != *wanted {
-            wrong.push(format!("{path}: wanted {wanted:?}\n      got {seen:?}"));
+        let found = names(path, text);
+        if found != *wanted {
+            wrong.push(format!("{path}: wanted {wanted:?}\n      got {found:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -184,9 +184,9 @@ const SPANS: &[(&str, &str, &str, &[&str])] = &[
 fn spans_are_the_lines_of_a_name() {
     let mut wrong = Vec::new();
     for (path, text, name, wanted) in SPANS {
-        let seen = spans(path, text, name);
-        if seen != *wanted {
-            wrong.push(format!("{path} {name}: wanted {wanted:?}\n      got {seen:?}"));
+        let found = spans(path, text, name);
+        if found != *wanted {
+            wrong.push(format!("{path} {name}: wanted {wanted:?}\n      got {found:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -31,15 +31,15 @@ proptest! {
     fn the_line_map_carries_exactly_the_lines_that_stay(file in file(), wishes in wishes()) {
         let (before, plan, after) = edited(&file, &wishes);
         let map = plan.line_map(&before, &after);
-        let carried: Vec<(usize, usize)> = (1..=before.lines().count()).filter_map(|old| map.new_line_of(old).map(|new| (old, new))).collect();
-        prop_assert!(carried.is_sorted_by(|one, other| one.1 < other.1));
-        for &(old, new) in &carried {
+        let mapped: Vec<(usize, usize)> = (1..=before.lines().count()).filter_map(|old| map.new_line_of(old).map(|new| (old, new))).collect();
+        prop_assert!(mapped.is_sorted_by(|one, other| one.1 < other.1));
+        for &(old, new) in &mapped {
             prop_assert_eq!(before.lines().text(old), after.lines().text(new));
             let by = map.shifts().iter().rev().find(|shift| shift.from <= old).map_or(0, |shift| shift.by);
             prop_assert_eq!(old.checked_add_signed(by), Some(new));
         }
         let stayed: Vec<usize> = (1..=after.lines().count()).filter(|&new| !map.touched(new)).collect();
-        prop_assert_eq!(carried.iter().map(|&(_, new)| new).collect::<Vec<_>>(), stayed);
+        prop_assert_eq!(mapped.iter().map(|&(_, new)| new).collect::<Vec<_>>(), stayed);
         for line in 1..=before.lines().count() {
             let bytes = before.byte_span(before.lines().span(line));
             let apart = |splice: &Splice| splice.span.end < bytes.start || splice.span.start > bytes.end;

@@ -52,8 +52,8 @@ fn words() -> impl Strategy<Value = String> {
     let long = "x".repeat(150);
     let words =
         ["a", "b", "foo", " ", "é", "ÿ", "€", "\u{85}", "\u{2028}", "\u{c}", "𝄞", "\u{feff}", "\r", "ab\n"];
-    let ends = ["\n", "\n", "\r\n", "\r\n", "}\n", "}\r\n"];
-    let all = words.into_iter().chain(ends).map(str::to_owned).chain([long]).collect::<Vec<_>>();
+    let line_ends = ["\n", "\n", "\r\n", "\r\n", "}\n", "}\r\n"];
+    let all = words.into_iter().chain(line_ends).map(str::to_owned).chain([long]).collect::<Vec<_>>();
     vec(select(all), 0..40).prop_map(|words| words.concat())
 }
 
