@@ -89,7 +89,7 @@ fn missing_owner(known: &EntityType) -> Error {
 
 fn unexpected_owner(known: &EntityType, field: &'static str, takers: &str) -> Error {
     let message =
-        format!("`{field}` is only for entity_type {takers}, and this is {}", with_article(&known.name));
+        format!("`{field}` is only for entity_type {takers}; this is {}", with_article(&known.name));
     Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 

@@ -90,7 +90,9 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
         let message =
             format!("the policy {policy} requires `expected_version` when {deed}: {}", place.shown());
         let error = Error::new(Code::InvalidInput, message).field("expected_version");
-        return Err(error.hint(format!("read the {noun}, and send the `version` of the response")));
+        let hint =
+            format!("read the {noun}, and send the `version` from that response as `expected_version`");
+        return Err(error.hint(hint));
     }
     match (missing_version(edit), rules.demands.line_edits) {
         (Some(field), Guard::Required) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::catalogue::Catalogue;
 use super::definition::{Gate, gate};
-use super::node::{MapKey, PolicyError, YamlNode, YamlValue, unknown};
+use super::node::{MapKey, PolicyError, YamlNode, YamlValue, clipped, unknown};
 use crate::text::Version;
 
 /// The longest name of a gate, in characters.
@@ -48,8 +48,10 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = key.name.starts_with(plain) && key.name.len() <= MAX_NAME;
     if !fits || !key.name.chars().all(|c| plain(c) || c == '-' || c == '_') {
-        let wanted = "lower-case letters, digits, `-` and `_`, starts with a letter or digit";
-        return Err(key.fault(format!("a gate name has {wanted}, and at most {MAX_NAME} characters")));
+        let name = clipped(&key.name, MAX_NAME);
+        return Err(key.fault(format!(
+            "`{name}` is not a gate name: at most {MAX_NAME} lower-case letters, digits, `-` and `_`, starting with a letter or digit"
+        )));
     }
     if Catalogue::names().any(|name| name == key.name) {
         return Err(key.fault(format!("`{}` is a gate of the catalogue: choose another name", key.name)));

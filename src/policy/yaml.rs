@@ -157,7 +157,7 @@ fn message(error: &serde_saphyr::Error) -> String {
             "merge keys (`<<`) are not supported: write the keys out".to_owned()
         }
         Yaml::MultipleDocuments { .. } => "a second YAML document starts here: keep one".to_owned(),
-        Yaml::NullIntoString { .. } => "a key must be a text, but it is missing".to_owned(),
+        Yaml::NullIntoString { .. } => "the key is missing: write a text before the colon".to_owned(),
         Yaml::UnknownAnchor { .. } => {
             "`*` starts an alias, and aliases are not supported: put `\"*\"` in quotes to mean every language"
                 .to_owned()

@@ -66,7 +66,7 @@ impl EntityFields {
 
 fn of_a_file(field: &str) -> Error {
     let owner = if field == "app_id" { EntityKind::APP_FILE } else { EntityKind::WORKFLOW };
-    let message = format!("`{field}` is only for entity_type {}, and this is a file", owner.name());
+    let message = format!("`{field}` is only for entity_type {}; this is a file", owner.name());
     Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 
@@ -126,13 +126,13 @@ mod tests {
     fn what_cannot_be_a_key_is_refused_by_name() {
         let long = "a".repeat(EntityKind::MAX_NAME + 1);
         for (kind, app, organization, field, said) in [
-            (None, Some("1"), None, "app_id", "only for entity_type app_file, and this is a file"),
+            (None, Some("1"), None, "app_id", "only for entity_type app_file; this is a file"),
             (
                 Some("file"),
                 None,
                 Some("2"),
                 "organization_id",
-                "only for entity_type workflow, and this is a file",
+                "only for entity_type workflow; this is a file",
             ),
             (Some("app_file"), Some(""), None, "app_id", "is empty"),
             (Some("workflow"), None, Some(""), "organization_id", "is empty"),

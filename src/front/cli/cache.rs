@@ -27,7 +27,7 @@ pub(super) struct CacheArgs {
 #[derive(Debug, clap::Subcommand)]
 enum CacheCommand {
     /// Removes the caches of a workspace, or all caches
-    #[command(after_help = "Exits with 7 if a gate uses one of the caches; that one stays.")]
+    #[command(after_help = "Exits with 7 if a gate is using one of the caches; that cache is kept.")]
     Clear {
         /// Folder of the workspace; workspaces below it are included [default: the project around the current folder]
         #[arg(long, value_name = "DIR", conflicts_with = "all")]

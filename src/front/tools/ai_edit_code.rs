@@ -59,7 +59,7 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<AiEdi
 
 /// Inserts, replaces or deletes lines of a file. `code_block` is the code; without it your client's model writes it by
 /// `edit_instruction`, if the client can ask it, and the answer shows it as a diff. The project's quality gates judge
-/// the result before it is written; a refusal leaves the file as it was.
+/// the result before it is written; a rejection leaves the file as it was.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AiEditCode {

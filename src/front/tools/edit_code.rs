@@ -46,8 +46,8 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditC
 
 /// Finds the block `search_context` in a file and puts `new_content` in its place. Indentation, blanks and quotes may
 /// differ, and one line by a typing slip; there must be one such place, unless `replace_all`. Lines that you do not
-/// change keep the file's text. The project's quality gates judge the result before it is written; a refusal leaves the
-/// file as it was and shows the nearest lines.
+/// change keep the file's text. The project's quality gates judge the result before it is written; a rejection leaves
+/// the file as it was and shows the nearest lines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditCode {

@@ -37,8 +37,8 @@ const PROFILE: ToolProfile = ToolProfile {
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditFile>);
 
 /// Replaces `old_string` in a file by `new_string`. It must occur exactly once, unless `replace_all`; quote a few
-/// whole lines. The project's quality gates judge the result before it is written; a refusal leaves the file as it was
-/// and shows the nearest lines.
+/// whole lines. The project's quality gates judge the result before it is written; a rejection leaves the file as it
+/// was and shows the nearest lines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditFile {

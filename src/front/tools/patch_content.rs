@@ -37,7 +37,8 @@ const PROFILE: ToolProfile = ToolProfile {
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<PatchContent>);
 
 /// Replaces `old_string` by `new_string` in a file or an entity. It must occur exactly once: quote enough of the
-/// lines around. The project's quality gates judge the result before it is written; a refusal leaves the text as it was.
+/// lines around. The project's quality gates judge the result before it is written; a rejection leaves the text as it
+/// was.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PatchContent {

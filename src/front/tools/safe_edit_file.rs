@@ -33,8 +33,8 @@ pub const TOOL: Tool = Tool {
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<SafeEditFile>);
 
 /// Edits or creates one file: give `path` and exactly one of `content`, `line_edits`, `insert_lines`, or `search`
-/// with `replace`. Quality gates judge the result first; a refusal leaves the file as it was. Put all edits of one file
-/// into one call.
+/// with `replace`. Quality gates judge the result first; a rejection leaves the file as it was. Put all edits of one
+/// file into one call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SafeEditFile {

@@ -128,7 +128,7 @@ fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
     let read: Vec<Token> =
         listed.iter().map(|item| token::token(item, "a token")).collect::<Result<_, _>>()?;
     if read.is_empty() {
-        return Err(tokens.fault("`tokens` is empty: no client could connect"));
+        return Err(tokens.fault("`tokens` is empty, so no client could connect: add a token"));
     }
     token::check_apart(listed, &read)?;
     let readers = [("token", Readers::Token), ("open", Readers::All)];

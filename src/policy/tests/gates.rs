@@ -122,8 +122,8 @@ fn a_policy_defines_gates_of_its_own() {
     let licence = "kind: pattern, languages: [go], must_match: a, message: m";
     for (text, said) in [
         (format!("define: {{ syntax: {{ {licence} }} }}"), "1:11: `syntax` is a gate of the catalogue: choose another name"),
-        (format!("define: {{ My gate: {{ {licence} }} }}"), "1:11: a gate name has lower-case letters"),
-        (format!("define: {{ -x: {{ {licence} }} }}"), "1:11: a gate name"),
+        (format!("define: {{ My gate: {{ {licence} }} }}"), "1:11: `My gate` is not a gate name: at most 64 lower-case letters"),
+        (format!("define: {{ -x: {{ {licence} }} }}"), "1:11: `-x` is not a gate name"),
         (format!("define: {{ {}: {{ {licence} }} }}", "x".repeat(65)), "at most 64"),
         ("define: { x: { kind: pattern } }".to_owned(), "1:22: a pattern gate needs"),
         ("define: { x: { kind: patern } }".to_owned(), "unknown kind `patern`, did you mean `pattern`?"),

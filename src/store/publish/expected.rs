@@ -61,7 +61,9 @@ impl<'a> ExpectedFile<'a> {
         }
         match self.copied_metadata.map(|carried| carried.is_still_of(self.file)) {
             None | Some(Ok(true)) => Ok(()),
-            Some(Ok(false)) => Err(conflict(shown, "got other permissions or attributes since it was read")),
+            Some(Ok(false)) => {
+                Err(conflict(shown, "changed its permissions or attributes since it was read"))
+            }
             Some(Err(errno)) => Err(failed("reading the extended attributes", shown, errno)),
         }
     }

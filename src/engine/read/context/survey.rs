@@ -76,8 +76,12 @@ impl WorkspaceFiles {
             }
         }
         let mut notes = skipped_notes(&passed, MAX_FILE_BYTES, EntityKind::FILE);
-        notes.extend((large > 0).then(|| format!("files over 1 MiB are not indexed: {large}")));
-        notes.extend((beyond > 0).then(|| format!("files beyond {MAX_INDEXED} are not indexed: {beyond}")));
+        notes.extend(
+            (large > 0).then(|| format!("number of files over 1 MiB, which are not indexed: {large}")),
+        );
+        notes.extend((beyond > 0).then(|| {
+            format!("number of files beyond the limits of the index, which are not indexed: {beyond}")
+        }));
         notes.extend(
             is_truncated.then(|| "some files are missing, because listing them timed out".to_owned()),
         );
@@ -92,8 +96,9 @@ impl WorkspaceFiles {
     /// Returns notes on the files that were not listed or not indexed.
     pub(super) fn notes(&self, indexed: Option<&CodeIndex>) -> Vec<String> {
         let parts = indexed.map_or(0, |indexed| indexed.index.incomplete_files().count());
-        let part =
-            format!("these files are indexed only in part, as they are too large or nest too deep: {parts}");
+        let part = format!(
+            "number of files that are indexed only in part, because they are too large or nest too deep: {parts}"
+        );
         self.notes.iter().cloned().chain((parts > 0).then_some(part)).collect()
     }
 }

@@ -170,7 +170,11 @@ fn files_that_cannot_be_understood_harm_nothing() {
     assert_eq!(scene.defined("latin"), ["latin.py:2"]);
     assert_eq!(scene.defined("chained"), ["chain.js:1"]);
     let told = scene.look(&ContextRequest { symbol: Some("good".to_owned()), ..NOTHING });
-    assert!(told.notes.iter().any(|note| note.contains("over 1 MiB are not indexed: 1")), "{:?}", told.notes);
+    assert!(
+        told.notes.iter().any(|note| note.contains("over 1 MiB, which are not indexed: 1")),
+        "{:?}",
+        told.notes
+    );
 }
 
 #[test]
