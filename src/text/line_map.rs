@@ -51,8 +51,11 @@ pub struct LineShift {
 /// A map from line numbers before an edit to those after it. The default maps each line to itself.
 #[derive(Debug, Clone, Default)]
 pub struct LineMap {
+    /// The lines that the plan touched, including those that stay the same.
     blocks: Vec<DifferingLines>,
+    /// The lines within the blocks whose text differs, sorted and disjoint.
     pieces: Vec<DifferingLines>,
+    /// The number of lines before the edit.
     old_count: usize,
 }
 
@@ -108,6 +111,7 @@ impl LineMap {
         &self.blocks
     }
 
+    /// Returns the lines whose text differs: the blocks without the lines that stay the same.
     pub(super) fn pieces(&self) -> &[DifferingLines] {
         &self.pieces
     }

@@ -65,7 +65,8 @@ pub(super) enum Item {
 pub(super) enum Category {
     Digit,
     Space,
-    Word,
+    /// `\w`: letters, digits and `_`.
+    WordChar,
 }
 
 /// The sign of a class or look-around: positive or negated.

@@ -96,10 +96,10 @@ pub(super) enum ClassScope {
 
 pub(super) fn members(category: Category, scope: ClassScope) -> &'static CharSet {
     match (category, scope) {
-        (Category::Word, ClassScope::Unicode) => &WORD,
+        (Category::WordChar, ClassScope::Unicode) => &WORD,
         (Category::Digit, ClassScope::Unicode) => &DIGIT,
         (Category::Space, ClassScope::Unicode) => &SPACE,
-        (Category::Word, ClassScope::Ascii) => &ASCII_WORD,
+        (Category::WordChar, ClassScope::Ascii) => &ASCII_WORD,
         (Category::Digit, ClassScope::Ascii) => &ASCII_DIGIT,
         (Category::Space, ClassScope::Ascii) => &ASCII_SPACE,
     }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn classes_are_pythons_and_not_rusts() {
-        let word = members(Category::Word, ClassScope::Unicode);
+        let word = members(Category::WordChar, ClassScope::Unicode);
         assert!(word.contains(0xBD) && word.contains(0x661) && word.contains(0x5F));
         assert!(!word.contains(0x301), "a combining mark is no word character in Python");
         assert!(members(Category::Space, ClassScope::Unicode).contains(0x1C));

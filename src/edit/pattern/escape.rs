@@ -161,8 +161,8 @@ fn category(escaped: char) -> Option<(Category, Polarity)> {
         'D' => Some((Category::Digit, Polarity::No)),
         's' => Some((Category::Space, Polarity::Yes)),
         'S' => Some((Category::Space, Polarity::No)),
-        'w' => Some((Category::Word, Polarity::Yes)),
-        'W' => Some((Category::Word, Polarity::No)),
+        'w' => Some((Category::WordChar, Polarity::Yes)),
+        'W' => Some((Category::WordChar, Polarity::No)),
         _ => None,
     }
 }

@@ -8,6 +8,9 @@ use crate::error::{Code, Error};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u32);
 
+/// Each flag of Python's `re`: its bit, its letter and its long name.
+///
+/// `LOCALE` is listed although `str` patterns cannot use it, so that its error names it.
 const KNOWN: [(u32, &str, &str); 7] = [
     (2, "I", "IGNORECASE"),
     (4, "L", "LOCALE"),

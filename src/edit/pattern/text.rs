@@ -64,7 +64,7 @@ impl Machine<'_, '_> {
             Anchor::TextEnd => at == bytes.len(),
             Anchor::Boundary(..) if bytes.is_empty() => false,
             Anchor::Boundary(scope, wanted) => {
-                let word = members(Category::Word, scope);
+                let word = members(Category::WordChar, scope);
                 let is_word = |char: Option<(u32, usize)>| char.is_some_and(|(char, _)| word.contains(char));
                 let before = is_word(self.before(at).and_then(|at| self.char_at(at)));
                 (before != is_word(self.char_at(at))) == (wanted == Polarity::Yes)

@@ -12,7 +12,9 @@ use clap::builder::styling::{AnsiColor, Style, Styles};
 use crate::error::{Code, Error};
 use crate::text::is_control_or_bidi;
 
+/// Style of labels and states of success: written, passed, works.
 pub(super) const DONE: Style = AnsiColor::Green.on_default().bold();
+/// Style of labels and states of failure: rejected edits, blocking findings, gates that do not work.
 pub(super) const REJECTED: Style = AnsiColor::Red.on_default().bold();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const TITLE: Style = Style::new().bold().underline();
@@ -22,6 +24,7 @@ pub(super) const FAINT: Style = Style::new().dimmed();
 pub(super) const ADDED: Style = AnsiColor::Green.on_default();
 /// Style of removed lines in a diff.
 pub(super) const REMOVED: Style = AnsiColor::Red.on_default();
+/// Style of the `@@` line of a hunk in a diff, and of placeholders in help.
 pub(super) const HUNK: Style = AnsiColor::Cyan.on_default();
 
 /// The clap styles for help and usage errors.

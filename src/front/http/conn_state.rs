@@ -34,6 +34,7 @@ struct ConnActivity {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnPhase {
+    /// Waiting for the next request since this time: the accept, or the end of the last answer.
     Idle(Instant),
     /// Receiving the head of a request since this time.
     Head(Instant),

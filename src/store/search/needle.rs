@@ -18,7 +18,7 @@ pub enum Cell {
     /// Exactly this character, in this case.
     Exact(char),
     /// This ASCII letter in either case; stored in lower case.
-    Letter(char),
+    EitherCase(char),
 }
 
 /// Consecutive characters that every match of a pattern contains.
@@ -107,7 +107,7 @@ fn of_class(class: &Class) -> Option<Cell> {
     match *bounds.as_slice() {
         [(only, last)] if only == last => exact(only),
         [(large, last), (small, end)] if large == last && small == end && large.is_ascii_uppercase() => {
-            (large.to_ascii_lowercase() == small).then_some(Cell::Letter(small))
+            (large.to_ascii_lowercase() == small).then_some(Cell::EitherCase(small))
         }
         _ => None,
     }
@@ -123,7 +123,7 @@ mod tests {
         let hir = ParserBuilder::new().multi_line(true).utf8(false).build().parse(pattern).unwrap();
         let cell = |cell: &Cell| match cell {
             Cell::Exact(character) => *character,
-            Cell::Letter(small) => small.to_ascii_uppercase(),
+            Cell::EitherCase(small) => small.to_ascii_uppercase(),
         };
         pieces(&hir).iter().map(|piece| piece.iter().map(cell).collect()).collect()
     }

@@ -136,6 +136,7 @@ pub(super) fn next() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Returns a `match_info` with all its fields, and with long numbers.
 fn match_info() -> MatchInfo {
     let score = Score::from_distance(1, 3);
     MatchInfo { level: MatchLevel::Wrapping, score, candidates: usize::MAX, runner_up: Some(score), line: 1 }

@@ -189,7 +189,7 @@ fn like(piece: &NeedlePiece) -> String {
         match cell {
             Cell::Exact(character @ ('%' | '_' | '\\')) => like.extend(['\\', *character]),
             Cell::Exact(character) => like.push(*character),
-            Cell::Letter(_) => like.push('_'),
+            Cell::EitherCase(_) => like.push('_'),
         }
     }
     like + "%"
@@ -202,7 +202,7 @@ fn grams(piece: &NeedlePiece) -> String {
         let gram: String = three
             .iter()
             .map(|cell| match cell {
-                Cell::Exact(c) | Cell::Letter(c) => *c,
+                Cell::Exact(c) | Cell::EitherCase(c) => *c,
             })
             .collect();
         let gram = format!("\"{}\"", gram.replace('"', "\"\""));

@@ -10,6 +10,7 @@ const PLAIN: &str = "  ";
 pub(super) struct TextLayout<'a> {
     text: &'a str,
     pub(super) line_end: &'static str,
+    /// The indentation of one level: that of the first indented line, or [`PLAIN`].
     unit: &'a str,
 }
 

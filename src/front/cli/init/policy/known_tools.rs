@@ -5,13 +5,17 @@
 /// The purpose of a tool. Only one tool for a purpose is proposed if a project shows no choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolPurpose {
+    /// Formats the whole file.
     Format,
     /// Sorts, adds or removes imports.
     Imports,
     /// Finds problems in one file.
     Lint,
+    /// Checks types or compiles, which reads other files of the project.
     Types,
+    /// Finds insecure code.
     Security,
+    /// Finds misspelled words.
     Spelling,
 }
 

@@ -15,11 +15,13 @@ use tokio::time::timeout;
 
 /// The maximum number of connections per process and database. PostgreSQL's default limit is 100.
 const MAX_CONNECTIONS: usize = 8;
-/// The time limit of waiting for a connection, and the pause before a retry.
+/// The time limit of waiting for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
+/// The pause before another attempt to connect.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The maximum age of a connection, and its maximum idle time.
+/// The maximum age of a connection that is reused.
 const MAX_AGE: Duration = Duration::from_secs(30 * 60);
+/// The maximum idle time of a connection that is reused.
 const MAX_IDLE: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Debug)]
@@ -41,6 +43,9 @@ struct ConnectionSlots {
 }
 
 impl Pool {
+    /// Creates an empty pool. It opens a connection when none is idle: at most [`MAX_CONNECTIONS`] are in use at one
+    /// time, a caller waits for one for at most [`ACQUIRE_TIMEOUT`], and one that is older than [`MAX_AGE`] or was
+    /// idle for [`MAX_IDLE`] is closed instead of reused.
     pub fn new(options: AnyConnectOptions, dialect: SqlDialect) -> Pool {
         Pool { options, dialect, slots: Mutex::default(), released: Condvar::new() }
     }
