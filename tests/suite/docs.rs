@@ -18,7 +18,7 @@ fn page(name: &str) -> PathBuf {
 fn errors() -> String {
     let mut text = String::from(
         "# Refusals\n\n\
-         Generated from `src/error/mod.rs`; `UPDATE=1 cargo test --test all docs` rewrites it.\n\n\
+         Generated from `src/error/mod.rs`; `UPDATE=1 cargo test --test all suite::docs` rewrites it.\n\n\
          Every refusal carries one of these codes; they never change. A refusal is an answer, not a fault of the\n\
          protocol: over MCP it has `isError: true`, `success: false`, the `code`, a `message` that says what was seen and\n\
          that nothing was written, and a `hint` for the next call. The command line ends with the exit code of the family,\n\
@@ -47,7 +47,7 @@ fn errors_page_is_what_the_code_says() {
     let there = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         there == errors(),
-        "docs/errors.md is out of step; rewrite it with UPDATE=1 cargo test --test all docs"
+        "docs/errors.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::docs"
     );
 }
 

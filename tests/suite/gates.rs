@@ -234,7 +234,7 @@ fn the_table_of_tools_is_what_the_catalogue_and_the_tests_have() {
     let page = fs::read_to_string(&path).unwrap();
     assert!(
         page == wanted,
-        "docs/gates.md is out of step; rewrite it with UPDATE=1 cargo test --test all gates"
+        "docs/gates.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::gates::"
     );
 }
 

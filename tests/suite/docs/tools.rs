@@ -98,14 +98,14 @@ fn the_page_of_tools_is_what_they_say_and_do() {
     let there = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         there == wanted,
-        "docs/tools.md is out of step; rewrite it with UPDATE=1 cargo test --test all docs"
+        "docs/tools.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::docs"
     );
 }
 
 fn tools() -> String {
     let mut text = String::from(
         "# Tools\n\n\
-         Generated from the tools' own schemas, and from calls of a real server; `UPDATE=1 cargo test --test all docs` rewrites it.\n\n\
+         Generated from the tools' own schemas, and from calls of a real server; `UPDATE=1 cargo test --test all suite::docs` rewrites it.\n\n\
          A server offers the toolsets of `lockgate serve --tools`, else those of `server.tools` in the policy, else\n",
     );
     let default = Selection::default().to_string();
@@ -124,6 +124,7 @@ fn tools() -> String {
         "\nSee [errors.md](errors.md) for refusals, [locating.md](locating.md) for matching, and [modes.md](modes.md) for the edit modes.\n\
          Every tool that has `entity_type`, `app_id` and `organization_id` accepts them; they are listed only with the toolset `content`.\n\
          In the examples, values that differ between calls and machines (times, edit ids, the guard level) are fixed.\n\
+         A `diff` is shown below its answer, where `...` stands for it.\n\
          Each call starts from a new copy of this small project.\n",
     );
     for (name, content) in PROJECT {
@@ -153,8 +154,39 @@ fn section(tool: &Tool) -> String {
     }
     let (arguments, answer) = called(tool.name);
     write!(text, "\nA call:\n\n```json\n{}\n```\n", shown(&arguments)).unwrap();
+    let mut diffs = Vec::new();
+    let answer = without_diffs(&answer, "", &mut diffs);
     write!(text, "\nIts answer:\n\n```json\n{}\n```\n", shown(&answer)).unwrap();
+    for (path, diff) in diffs {
+        write!(text, "\nIts `{path}`:\n\n```diff\n{diff}```\n").unwrap();
+    }
     text
+}
+
+/// Replaces each `diff` by `...`, and appends it to `diffs` with its path in the value.
+fn without_diffs(value: &Value, path: &str, diffs: &mut Vec<(String, String)>) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let value = match value {
+                    Value::String(diff) if name == "diff" => {
+                        diffs.push((path, diff.clone()));
+                        json!("...")
+                    }
+                    _ => without_diffs(value, &path, diffs),
+                };
+                (name.clone(), value)
+            };
+            Value::Object(fields.iter().map(field).collect::<Map<_, _>>())
+        }
+        Value::Array(items) => {
+            let item =
+                |(index, item): (usize, &Value)| without_diffs(item, &format!("{path}[{index}]"), diffs);
+            Value::Array(items.iter().enumerate().map(item).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
 }
 
 fn is_required(schema: &Value, name: &str) -> bool {

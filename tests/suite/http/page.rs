@@ -27,7 +27,7 @@ fn the_table_of_the_page_is_that_of_the_code() {
     }
     assert!(
         there == wanted,
-        "docs/serving.md is out of step; rewrite it with UPDATE=1 cargo test --test all http::page"
+        "docs/serving.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::http::page"
     );
 }
 

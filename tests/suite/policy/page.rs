@@ -173,7 +173,7 @@ fn the_tables_of_the_page_are_those_of_the_code() {
     let there = fs::read_to_string(page()).unwrap();
     assert!(
         there == wanted,
-        "docs/policy.md is out of step; rewrite it with UPDATE=1 cargo test --test all policy"
+        "docs/policy.md is out of step; rewrite it with UPDATE=1 cargo test --test all suite::policy::page"
     );
 }
 
