@@ -57,9 +57,9 @@ static FORMAT: ResponseFormat = ResponseFormat {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<AiEditCode>);
 
-/// Inserts, replaces or deletes lines of a file. `code_block` is the code; without it your client's model writes it by
-/// `edit_instruction`, if the client can ask it, and the answer shows it as a diff. The project's quality gates judge
-/// the result before it is written; a rejection leaves the file as it was.
+/// Inserts, replaces or deletes lines of a file. `code_block` is the code; without it your client's model writes it
+/// from `edit_instruction`, if the client supports this, and the answer shows it as a diff. The project's quality gates
+/// judge the result before it is written; a rejection leaves the file as it was.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AiEditCode {
@@ -67,7 +67,7 @@ struct AiEditCode {
     target_file: String,
     /// The task, in words.
     edit_instruction: String,
-    /// First line, from 1; insert goes before it, and to the end without it.
+    /// First line, from 1; insert adds before it, or at the end if it is missing.
     start_line: Option<i64>,
     /// Last line, inclusive; start_line unless given.
     end_line: Option<i64>,
@@ -77,7 +77,7 @@ struct AiEditCode {
     edit_type: Option<WireType>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
     mode: Option<WireMode>,
-    /// The `version` of an earlier answer; the edit is refused if these lines have changed since.
+    /// The `version` of an earlier answer; rejected if these lines changed since.
     expected_version: Option<String>,
     /// Maximum size of the answer in bytes, 8192 unless given.
     max_bytes: Option<i64>,

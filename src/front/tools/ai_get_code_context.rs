@@ -30,13 +30,14 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<GetCodeContext>);
 
-/// Outline of a file, definition and uses of a symbol, symbols by words; without arguments the shape of the project.
+/// Returns the outline of a file, the definition and uses of a symbol, or symbols by words; without arguments, a
+/// summary of the project.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetCodeContext {
-    /// The file to outline; what is near it comes first.
+    /// The file to outline; nearby results come first.
     target_file: Option<String>,
-    /// Words of names and docs.
+    /// Words in names and docs.
     query: Option<String>,
     /// `name` or `Class.method`.
     symbol: Option<String>,

@@ -28,8 +28,7 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<CreateFile>);
 
-/// Deprecated: use `safe_edit_file` with `content`. Creates a file and its folders; a file that is already there is
-/// refused.
+/// Deprecated: use `safe_edit_file` with `content`. Creates a file and its folders; an existing file is never replaced.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CreateFile {

@@ -32,7 +32,7 @@ const PROFILE: ToolProfile =
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<DeleteContent>);
 
-/// Deletes a file or an entity. Its text stays in the journal, so that undo_edit can bring it back.
+/// Deletes a file or an entity. Its text stays in the journal, so that undo_edit can restore it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct DeleteContent {
@@ -40,11 +40,11 @@ struct DeleteContent {
     path: String,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// For app_file, which needs it: the app.
+    /// The app of an app_file, which requires it.
     app_id: Option<String>,
-    /// For workflow: its organization; your own, else global, unless given.
+    /// The organization of a workflow; your own, else global, unless given.
     organization_id: Option<String>,
-    /// The `version` of an earlier answer; refused if the text changed since.
+    /// The `version` of an earlier answer; rejected if the text changed since.
     expected_version: Option<String>,
 }
 

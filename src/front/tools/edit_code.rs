@@ -44,8 +44,8 @@ const PROFILE: ToolProfile = ToolProfile {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<EditCode>);
 
-/// Finds the block `search_context` in a file and puts `new_content` in its place. Indentation, blanks and quotes may
-/// differ, and one line by a typing slip; there must be one such place, unless `replace_all`. Lines that you do not
+/// Finds the block `search_context` in a file and replaces it by `new_content`. Indentation, blanks and quotes may
+/// differ, and one line may have a typo; exactly one block must match, unless `replace_all`. Lines that you do not
 /// change keep the file's text. The project's quality gates judge the result before it is written; a rejection leaves
 /// the file as it was and shows the nearest lines.
 #[derive(Deserialize, JsonSchema)]
@@ -62,9 +62,9 @@ struct EditCode {
     /// Minimum similarity of the block, from 0 to 1; 0.9 unless given.
     #[schemars(range(min = 0.0, max = 1.0))]
     threshold: Option<f64>,
-    /// First line in which to look.
+    /// First line to search.
     start_line: Option<i64>,
-    /// Last line in which to look.
+    /// Last line to search.
     end_line: Option<i64>,
     /// Look inside this symbol only, as in Class.method.
     within: Option<String>,
@@ -74,7 +74,7 @@ struct EditCode {
     validate_command: Option<String>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
     mode: Option<WireMode>,
-    /// The `version` of an earlier answer; refused if what is edited changed since.
+    /// The `version` of an earlier answer; rejected if the edited text changed since.
     expected_version: Option<String>,
 }
 

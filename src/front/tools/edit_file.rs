@@ -55,7 +55,7 @@ struct EditFile {
     within: Option<String>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
     mode: Option<WireMode>,
-    /// The `version` of an earlier answer; refused if what is edited changed since.
+    /// The `version` of an earlier answer; rejected if the edited text changed since.
     expected_version: Option<String>,
 }
 

@@ -28,7 +28,7 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<GetContent>);
 
-/// Reads a whole file, cut at 100,000 characters, with its `version`. For small files; for others search_content, then
+/// Reads a whole file, cut at 100,000 characters, with its `version`. For large files, use search_content, then
 /// read_content_lines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,9 +37,9 @@ struct GetContent {
     path: String,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// Of an app_file.
+    /// The app of an app_file.
     app_id: Option<String>,
-    /// Of a workflow; your own, else global, without it.
+    /// The organization of a workflow; your own, else global, unless given.
     organization_id: Option<String>,
 }
 

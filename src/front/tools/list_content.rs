@@ -28,19 +28,19 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListContent>);
 
-/// Lists files by path, each with its size and `version`. Those that are hidden, or that git ignores, are left out.
+/// Lists files by path, each with its size and `version`, without hidden files and files that git ignores.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListContent {
-    /// A folder, or how the paths begin.
+    /// A folder, or the start of the paths.
     path_prefix: Option<String>,
-    /// 200 unless given.
+    /// Maximum number, 200 unless given.
     max_results: Option<i64>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// Of an app_file.
+    /// The app of an app_file.
     app_id: Option<String>,
-    /// Of a workflow; all without it.
+    /// The organization of a workflow; all unless given.
     organization_id: Option<String>,
 }
 

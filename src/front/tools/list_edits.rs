@@ -31,8 +31,8 @@ const RESULT_LIMITS: (i64, i64) = (20, 100);
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ListEdits>);
 
-/// Lists the edits that lockgate wrote, the newest first: each with its `edit_id`, when and by whom it was made, what it
-/// did to each file, and whether it has been taken back.
+/// Lists the edits that lockgate wrote, newest first: each with its `edit_id`, time, author and changes to each file,
+/// and whether it was undone.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListEdits {
@@ -43,9 +43,9 @@ struct ListEdits {
     max_results: Option<i64>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// Of an app_file.
+    /// The app of an app_file.
     app_id: Option<String>,
-    /// Of a workflow; your own, else global, without it.
+    /// The organization of a workflow; your own, else global, unless given.
     organization_id: Option<String>,
 }
 

@@ -37,8 +37,8 @@ const PROFILE: ToolProfile = ToolProfile {
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<PatchContent>);
 
 /// Replaces `old_string` by `new_string` in a file or an entity. It must occur exactly once: quote enough of the
-/// lines around. The project's quality gates judge the result before it is written; a rejection leaves the text as it
-/// was.
+/// surrounding lines. The project's quality gates judge the result before it is written; a rejection leaves the text as
+/// it was.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PatchContent {
@@ -52,11 +52,11 @@ struct PatchContent {
     within: Option<String>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// For app_file, which needs it: the app.
+    /// The app of an app_file, which requires it.
     app_id: Option<String>,
-    /// For workflow: its organization; your own, else global, unless given.
+    /// The organization of a workflow; your own, else global, unless given.
     organization_id: Option<String>,
-    /// The `version` of an earlier answer; refused if what is edited changed since.
+    /// The `version` of an earlier answer; rejected if the edited text changed since.
     expected_version: Option<String>,
 }
 

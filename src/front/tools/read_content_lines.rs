@@ -28,7 +28,7 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ReadContentLines>);
 
-/// Reads lines of a file, each with its number in front, which is not part of the text. Gives `total_lines`, and the
+/// Reads lines of a file, each after its number, which is not part of the text. Returns `total_lines`, and the
 /// `version` for expected_version.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,9 +41,9 @@ struct ReadContentLines {
     end_line: Option<i64>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// Of an app_file.
+    /// The app of an app_file.
     app_id: Option<String>,
-    /// Of a workflow; your own, else global, without it.
+    /// The organization of a workflow; your own, else global, unless given.
     organization_id: Option<String>,
 }
 

@@ -28,8 +28,7 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<RedoEdit>);
 
-/// Redoes an edit that was undone: the last such one, or that of `edit_id`. Refused if the same lines have changed
-/// since.
+/// Redoes an undone edit: the last one, or that of `edit_id`. Rejected if the same lines changed since.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RedoEdit {
@@ -39,9 +38,9 @@ struct RedoEdit {
     path: Option<String>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// Of an app_file.
+    /// The app of an app_file.
     app_id: Option<String>,
-    /// Of a workflow; your own, else global, without it.
+    /// The organization of a workflow; your own, else global, unless given.
     organization_id: Option<String>,
 }
 

@@ -34,8 +34,8 @@ const PROFILE: ToolProfile = ToolProfile {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::input_schema::<ReplaceContent>);
 
-/// Creates a file or an entity, or replaces all of its text; for a change of a part prefer patch_content. The project's
-/// quality gates judge the text before it is written, and it must be what its `entity_type` says.
+/// Creates a file or an entity, or replaces its whole text; to change a part, prefer patch_content. The project's
+/// quality gates judge the text before it is written, and it must fit its `entity_type`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReplaceContent {
@@ -46,11 +46,11 @@ struct ReplaceContent {
     /// file (unless given), app_file, workflow (Python with a function decorated with @workflow), module (without one), or a
     /// type of the policy.
     entity_type: Option<String>,
-    /// For app_file, which needs it: the app.
+    /// The app of an app_file, which requires it.
     app_id: Option<String>,
-    /// For workflow: its organization; your own, else global, unless given.
+    /// The organization of a workflow; your own, else global, unless given.
     organization_id: Option<String>,
-    /// The `version` of an earlier answer; refused if what is edited changed since.
+    /// The `version` of an earlier answer; rejected if the edited text changed since.
     expected_version: Option<String>,
 }
 

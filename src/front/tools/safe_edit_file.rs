@@ -52,7 +52,7 @@ struct SafeEditFile {
     replace: Option<String>,
     /// `search` is a pattern of Python's re.
     regex: Option<bool>,
-    /// Replace at most so many.
+    /// Maximum number of replacements.
     #[schemars(range(min = 1))]
     search_count: Option<i64>,
     /// Python's flags added up: I=2, M=8, S=16, X=64, A=256; or as "I|M".
@@ -67,7 +67,7 @@ struct SafeEditFile {
     /// Answer with the diff.
     #[serde(default = "default_true")]
     show_diff: bool,
-    /// The `version` of an earlier answer; refused if what is edited changed since.
+    /// The `version` of an earlier answer; rejected if the edited text changed since.
     expected_version: Option<String>,
     /// Maximum size of the answer, 8192 unless given.
     max_bytes: Option<i64>,
@@ -80,7 +80,7 @@ struct LineEditArgs {
     end_line: i64,
     /// Empty deletes the lines.
     new_content: String,
-    /// First line that you believe is there, else refused.
+    /// The first line that you expect there, else rejected.
     expect: Option<String>,
 }
 
@@ -91,7 +91,7 @@ struct InsertLines {
     at_line: i64,
     /// A missing line end is added.
     content: String,
-    /// The line that you believe is there.
+    /// The line that you expect there.
     expect: Option<String>,
 }
 

@@ -39,7 +39,7 @@ struct SearchContent {
     path: Option<String>,
     /// Lines around each match, 3 unless given.
     context_lines: Option<i64>,
-    /// 20 unless given.
+    /// Maximum number, 20 unless given.
     max_results: Option<i64>,
     /// Also hidden files.
     hidden: Option<bool>,
@@ -47,9 +47,9 @@ struct SearchContent {
     multiline: Option<bool>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// Of an app_file.
+    /// The app of an app_file.
     app_id: Option<String>,
-    /// Of a workflow; all without it.
+    /// The organization of a workflow; all unless given.
     organization_id: Option<String>,
 }
 

@@ -38,9 +38,9 @@ struct UndoEdit {
     path: Option<String>,
     /// file (unless given), app_file, workflow, module, or a type of the policy.
     entity_type: Option<String>,
-    /// Of an app_file.
+    /// The app of an app_file.
     app_id: Option<String>,
-    /// Of a workflow; your own, else global, without it.
+    /// The organization of a workflow; your own, else global, unless given.
     organization_id: Option<String>,
 }
 
