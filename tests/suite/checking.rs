@@ -199,7 +199,7 @@ fn what_is_no_text_is_passed_over_and_counted() {
     ] {
         assert!(over.contains(&expected), "{expected:?}: {over:?}");
     }
-    assert!(check(&scene, &[], 0).stdout.contains("note      passed over 1 file: not text\n"));
+    assert!(check(&scene, &[], 0).stdout.contains("note      skipped 1 file: not text\n"));
 }
 
 #[test]

@@ -47,8 +47,8 @@ struct OutputArgs {
     json: bool,
 }
 
-const LIMITS_HELP: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour, and when this \
-                      command lists them, lockgate removes the excess, least recently used first.";
+const LIMITS_HELP: &str = "The caches of a workspace take at most 10 GiB, and all caches 30 GiB. About once an hour, and when \
+                      this command lists them, lockgate removes the excess, least recently used first.";
 
 /// Lists the caches or runs the subcommand.
 pub(super) fn run(args: CacheArgs) -> Result<ExitCode, Error> {

@@ -35,8 +35,8 @@ use crate::error::{Code, Error, ErrorFamily};
 use crate::gate;
 use crate::request::Direction;
 
-/// The place where a coding agent's edit becomes a change on disk: located exactly, judged before it is written,
-/// published atomically
+/// Turns the edits of a coding agent into changes on disk: located exactly, judged before they are written, published
+/// atomically
 #[derive(Debug, Parser)]
 #[command(name = "lockgate", version, max_term_width = 100, styles = paint::HELP, after_help = exit_codes())]
 struct Cli {
@@ -60,7 +60,7 @@ enum Command {
     Undo(history::undo::UndoArgs),
     /// Redoes an edit that was undone
     Redo(history::undo::UndoArgs),
-    /// Shows the commands of a policy, and trusts them once a person agrees
+    /// Shows the commands of a policy, and trusts them if a person agrees
     Trust(trust::TrustCommandArgs),
     /// Lists the gates, and tests if they work on this machine
     Gates(gates::GatesArgs),

@@ -29,7 +29,7 @@ pub(super) struct StoreLocation {
 pub(super) struct EntityArgs {
     #[command(flatten)]
     store: StoreLocation,
-    /// Organisation whose stored content is reached, beside what is no organisation's
+    /// Organisation whose stored content can be reached, in addition to global content
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
 }

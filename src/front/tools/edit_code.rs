@@ -135,7 +135,7 @@ impl EditCode {
             Strategy::OverwriteFile => return Ok(Edit::Content(self.new_content)),
         };
         let search = self.search_context.ok_or_else(|| {
-            let message = "`search_context` is missing; only overwrite_file does without it";
+            let message = "`search_context` is missing: only overwrite_file does not need it";
             Error::new(Code::InvalidInput, message).field("search_context")
         })?;
         let fields = BlockFields {

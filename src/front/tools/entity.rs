@@ -22,7 +22,7 @@ pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Optio
     match fields.into_scope()? {
         SearchScope::Files => Ok(None),
         SearchScope::Entities { kind, .. } => {
-            let message = format!("path is missing: a {} is known by its path", kind.name());
+            let message = format!("path is missing: a {} is identified by its path", kind.name());
             Err(Error::new(Code::InvalidInput, message).field("path"))
         }
     }

@@ -41,11 +41,11 @@ fn sarif(scene: &Fixture, arguments: &[&str], exit: i32) -> Value {
 fn a_program_runs_only_when_it_is_trusted() {
     let scene = fixture("", Some(FINDS));
     let text = check(&scene, &[], 0).stdout;
-    assert!(text.contains("gate      it not asked for 1 file: the commands of"), "{text}");
+    assert!(text.contains("gate      it not run for 1 file: the commands of"), "{text}");
     assert!(scene.ran().is_empty());
     let log = sarif(&scene, &[], 0);
     let notes = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"];
-    assert!(notes[0]["message"]["text"].as_str().unwrap().contains("not asked"), "{notes}");
+    assert!(notes[0]["message"]["text"].as_str().unwrap().contains("not run"), "{notes}");
     let answer = json(&scene, &["--trust"], 1);
     assert!(!scene.ran().is_empty());
     assert_eq!((&answer["counts"]["blocking"], &answer["counts"]["old"]), (&1.into(), &1.into()));

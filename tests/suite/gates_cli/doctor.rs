@@ -24,7 +24,7 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
         ),
         "{text}"
     );
-    assert!(text.contains("quality.yaml, not trusted") && text.contains("not well  1 of 1: it"), "{text}");
+    assert!(text.contains("quality.yaml, not trusted") && text.contains("failed    1 of 1: it"), "{text}");
 
     // A gate of the catalogue whose program lies in the repository, be it named by the policy or not.
     executable(&scene, "root/.venv/bin/ruff", FINDS);

@@ -35,7 +35,7 @@ pub(super) fn render(results: &Results) -> String {
         }
     }
     for (why, count) in results.skipped_by_reason() {
-        rest += &plain(&format!("passed over {count} files: {why}"));
+        rest += &plain(&format!("skipped {count} files: {why}"));
     }
     rest += &results.notes.iter().map(|note| plain(&format!("note: {note}"))).collect::<String>();
     annotations + &rest + &plain(&format!("lockgate: {}", summary(results)))

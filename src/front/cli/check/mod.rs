@@ -27,28 +27,28 @@ use crate::error::{Code, Error, ErrorFamily};
 /// The arguments of `lockgate check`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Only findings that are new since the base count. Exit codes: 0 nothing that blocks, 1 something that does, or a \
-                  required gate could not run."
+    after_help = "Only findings that are new since the base count. Exit codes: 0 if no finding blocks, 1 if a finding blocks \
+                  or a required gate could not run."
 )]
 pub(super) struct CheckArgs {
     #[command(flatten)]
     roots: Roots,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Files and folders, relative to the current folder, with --root to the first one [default: all in that folder]
+    /// Files and folders, relative to the first --root, else to the current folder [default: all files there]
     #[arg(value_name = "PATHS")]
     paths: Vec<OsString>,
     /// Revision that the files are compared with, as in HEAD~1 or main... [default: HEAD]
     #[arg(long, value_name = "REV")]
     base: Option<String>,
-    /// Checks the request in a file instead, or with `-` on standard input: the JSON of safe_edit_file, or of edit_files;
-    /// repeatable
+    /// Checks a request instead, read from a file or with `-` from standard input: the JSON of safe_edit_file or
+    /// edit_files; repeatable
     #[arg(long = "request", value_name = "FILE", conflicts_with_all = ["paths", "base"])]
     requests: Vec<PathBuf>,
     /// Format of the printed results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
-    /// Writes the results as SARIF to a file, beside what is printed
+    /// Also writes the results as SARIF to a file
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
 }
@@ -61,7 +61,7 @@ enum Format {
     Text,
     /// One document for programs
     Json,
-    /// SARIF 2.1.0, as GitHub's code scanning takes it
+    /// SARIF 2.1.0, for GitHub code scanning
     Sarif,
     /// Annotations of GitHub Actions
     Github,

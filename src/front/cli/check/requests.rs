@@ -55,6 +55,6 @@ fn parse_source(source: &Path) -> Result<RequestInput, Error> {
         ToolRequest::Unwritten(_)
         | ToolRequest::Revert(_)
         | ToolRequest::Read(_)
-        | ToolRequest::History(_) => Err(Error::new(Code::Internal, "the tool asks for no edit")),
+        | ToolRequest::History(_) => Err(Error::new(Code::Internal, "the request is not an edit")),
     }
 }

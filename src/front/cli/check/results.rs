@@ -187,7 +187,7 @@ impl Results {
         let happened = match run.outcome {
             Outcome::Passed | Outcome::Found | Outcome::Fixed => return,
             Outcome::Skipped if !run.withheld => return,
-            Outcome::Skipped => "not asked",
+            Outcome::Skipped => "not run",
             Outcome::Unavailable => "unavailable",
             Outcome::Broken => "broken",
             Outcome::TimedOut => "timed out",

@@ -22,7 +22,7 @@ pub(super) fn render(results: &Results) -> String {
     }
     text += &results.gates.iter().map(gate).collect::<String>();
     for (why, count) in results.skipped_by_reason() {
-        text += &labelled(LABEL, "note", format!("passed over {}: {}", files(count), visible(why)));
+        text += &labelled(LABEL, "note", format!("skipped {}: {}", files(count), visible(why)));
     }
     for note in &results.notes {
         text += &labelled(LABEL, "note", visible(note));
@@ -95,7 +95,7 @@ fn gate(totals: &GateTotals) -> String {
     let style = if totals.blocking { REJECTED } else { WARNING };
     let line = |(happened, (why, count)): (&&str, &(String, usize))| {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
-        let hint = if *happened == "not asked" { "; `lockgate trust` or --trust lets it run" } else { "" };
+        let hint = if *happened == "not run" { "; `lockgate trust` or --trust lets it run" } else { "" };
         labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", totals.gate, files(*count)))
     };
     totals.failures.iter().map(line).collect()

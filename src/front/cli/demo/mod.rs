@@ -156,12 +156,12 @@ fn argument(text: &mut String, name: &str, value: &Value) {
 fn closing(project: &DemoProject, afterwards: Cleanup) -> String {
     let folder = match afterwards {
         Cleanup::Keep => format!("The project stays in {}", project.root().display()),
-        Cleanup::Remove => "The project's folder is removed (`lockgate demo --keep` leaves it)".to_owned(),
+        Cleanup::Remove => "The project's folder is removed (`lockgate demo --keep` keeps it)".to_owned(),
     };
     let next = [
         ("lockgate serve --root DIR", "for your MCP client, in its own configuration"),
         ("lockgate edit --help", "one edit from the shell or a script"),
-        ("lockgate log --help", "what was edited, and how it is taken back"),
+        ("lockgate log --help", "the edits that were made, and how to undo them"),
         ("lockgate --help", "every command"),
     ];
     let next = next.map(|(command, about)| format!("  {LABEL}{command:<27}{LABEL:#}{about}\n"));

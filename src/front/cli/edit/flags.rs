@@ -13,47 +13,47 @@ use crate::error::Error;
 #[command(next_help_heading = "Request as flags")]
 #[command(group = ArgGroup::new("edit").required(true).args(["file", "content", "content_from", "new_content", "search"]))]
 pub(super) struct EditFlags {
-    /// File to edit: relative to the current folder, with --root to the first one, or absolute
+    /// File to edit: absolute, or relative to the first --root, else to the current folder
     #[arg(long, value_name = "PATH", required_unless_present = "file", conflicts_with = "file")]
     path: Option<String>,
-    /// Whole new text of the file; makes the file when there is none
+    /// Whole new text of the file; creates the file if it does not exist
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
-    /// The same, read from a file or with `-` from standard input
+    /// Like --content, read from a file or with `-` from standard input
     #[arg(long, value_name = "FILE")]
     content_from: Option<PathBuf>,
     /// New text of --lines, or text to insert at --at-line; empty deletes the lines
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "place")]
     new_content: Option<String>,
-    /// Lines to replace with --new-content, or to look in with --search; counted from 1, both included
+    /// Lines to replace with --new-content, or to search with --search; from 1, inclusive
     #[arg(long, value_name = "A-B", group = "place", value_parser = parse_lines)]
     #[arg(conflicts_with_all = ["file", "content", "content_from"])]
     lines: Option<(i64, i64)>,
     /// Line before which --new-content is inserted; the number of lines plus 1 appends
     #[arg(long, value_name = "N", group = "place", requires = "new_content")]
     at_line: Option<i64>,
-    /// Text that is believed to stand at --lines or --at-line; otherwise the edit is refused
+    /// Expected text at --lines or --at-line; the edit is rejected if it differs
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "new_content")]
     expect: Option<String>,
-    /// Text to look for
+    /// Text to find
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "replace")]
     search: Option<String>,
     /// Replacement for the text of --search
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "search")]
     replace: Option<String>,
-    /// Takes --search as a pattern in the syntax of Python's `re`
+    /// Treats --search as a pattern of Python's `re`
     #[arg(long, requires = "search")]
     regex: bool,
-    /// Replaces at most so many matches
+    /// Maximum number of replacements
     #[arg(long, value_name = "N", requires = "search", allow_negative_numbers = true)]
     count: Option<i64>,
     /// Flags of the pattern: names as in `I|M`, or Python's integer
     #[arg(long, value_name = "FLAGS", requires = "regex")]
     flags: Option<String>,
-    /// Symbol to look in, as in `Class.method`
+    /// Symbol to search in, such as `Class.method`
     #[arg(long, value_name = "SYMBOL", requires = "search")]
     within: Option<String>,
-    /// Version that the file is believed to have; otherwise the edit is refused
+    /// Version that the edit is for; the edit is rejected if the edited text changed since
     #[arg(long, value_name = "VERSION", conflicts_with = "file")]
     expected_version: Option<String>,
     /// Leaves the diff out of the answer
@@ -115,7 +115,8 @@ fn flags_value(flags: String) -> Value {
 
 fn parse_lines(text: &str) -> Result<(i64, i64), String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let number = |part: &str| part.trim().parse::<i64>().map_err(|_| format!("`{part}` is no line number"));
+    let number =
+        |part: &str| part.trim().parse::<i64>().map_err(|_| format!("`{part}` is not a line number"));
     Ok((number(first)?, number(last)?))
 }
 

@@ -35,7 +35,7 @@ pub(super) struct EditArgs {
     workspace: CommandWorkspace,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Prints the answer as JSON, just as the MCP tool gives it
+    /// Prints the answer as JSON, like the MCP tool
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -102,7 +102,7 @@ fn apply(
             | ToolRequest::Read(_)
             | ToolRequest::History(_),
         ) => {
-            let refusal = Error::new(crate::error::Code::Internal, "the tool asks for no edit");
+            let refusal = Error::new(crate::error::Code::Internal, "the request is not an edit");
             (CommandOutcome::rejected(refusal), ResponseOptions::default())
         }
         Err(refusal) => {

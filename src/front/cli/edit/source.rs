@@ -60,6 +60,6 @@ pub(super) fn read_text(source: &Path, flag: &str) -> Result<String, Error> {
 /// Errors: `INVALID_INPUT` with the name of the flag, when the source cannot be read or is not a JSON object.
 pub(in crate::front::cli) fn parse_request(source: &Path, flag: &str) -> Result<Map<String, Value>, Error> {
     serde_json::from_str(&read_text(source, flag)?).map_err(|error| {
-        Error::new(Code::InvalidInput, format!("the request is no JSON object: {error}")).field(flag)
+        Error::new(Code::InvalidInput, format!("the request is not a JSON object: {error}")).field(flag)
     })
 }

@@ -189,7 +189,8 @@ impl GateList {
         }
         let what =
             if resolved.inside { resolved.program.display().to_string() } else { "its command".to_owned() };
-        let untrusted = |why: &str| Err(NotRun::Untrusted(format!("{what} is the repository's, and {why}")));
+        let untrusted =
+            |why: &str| Err(NotRun::Untrusted(format!("{what} belongs to the repository, and {why}")));
         match self.root_policy.as_ref().filter(|_| self.is_enabled(gate)) {
             None => untrusted("trust covers only the gates that the policy names"),
             Some(RootPolicy { untrusted_reason: Some(why), .. }) => untrusted(why),

@@ -37,7 +37,7 @@ pub(super) struct GatesArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum GatesCommand {
-    /// Lists the gates that a policy can name, and whether this machine has their programs (the default)
+    /// Lists the gates that a policy can name, and which of their programs are installed (the default)
     List {
         #[command(flatten)]
         selection: GateSelection,
@@ -52,7 +52,7 @@ enum GatesCommand {
     /// Tests if each gate is installed and finds a mistake in a sample project of its own
     #[command(after_help = DOCTOR)]
     Doctor {
-        /// Gates to look at [default: those of the policy, and all whose programs are found]
+        /// Gates to test [default: those of the policy, and all whose programs are found]
         names: Vec<String>,
         #[command(flatten)]
         selection: GateSelection,
@@ -64,7 +64,7 @@ enum GatesCommand {
     Test {
         /// Gates to test [default: all]
         names: Vec<String>,
-        /// Fails as well for a gate whose program is not here, or not trusted
+        /// Also fails for a gate whose program is not installed or not trusted
         #[arg(long)]
         require_all: bool,
         #[command(flatten)]
@@ -76,7 +76,7 @@ enum GatesCommand {
 
 const DOCTOR: &str = "Exits with 1 if a gate that the policy or the command names does not work. The gates of a \
                       trusted policy must also give a result for one file of the project. A gate without a canary is \
-                      unproven, which is no failure.";
+                      unproven, which is not a failure.";
 
 /// Selection of the gates and the output format.
 #[derive(Debug, clap::Args)]

@@ -16,14 +16,14 @@ use crate::request::{HistoryRequest, Target};
 /// The arguments of `lockgate log`.
 #[derive(Debug, clap::Args)]
 pub(in crate::front::cli) struct LogArgs {
-    /// Only the edits of this file: relative to the current folder, with --root to the first one, or absolute
+    /// Only the edits of this file: absolute, or relative to the first --root, else to the current folder
     path: Option<String>,
     /// Maximum number of edits to show
     #[arg(short = 'n', long = "number", value_name = "N", default_value = "20", value_parser = numbers())]
     number: usize,
     #[command(flatten)]
     workspace: CommandWorkspace,
-    /// Prints the list as JSON, just as the MCP tool gives it
+    /// Prints the list as JSON, like the MCP tool
     #[arg(long)]
     json: bool,
 }

@@ -13,7 +13,7 @@ use crate::front::cli::store_args::CommandWorkspace;
 /// The arguments of `lockgate show`.
 #[derive(Debug, clap::Args)]
 pub(in crate::front::cli) struct ShowArgs {
-    /// The edit, as `lockgate log` names it
+    /// Id of the edit, from `lockgate log`
     id: String,
     #[command(flatten)]
     workspace: CommandWorkspace,

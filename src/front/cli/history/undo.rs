@@ -15,16 +15,16 @@ use crate::request::{Author, Direction, Target, UndoRequest};
 /// The arguments of `lockgate undo` and `lockgate redo`.
 #[derive(Debug, clap::Args)]
 pub(in crate::front::cli) struct UndoArgs {
-    /// The edit, as `lockgate log` names it [default: the last one in any root]
+    /// Id of the edit, from `lockgate log` [default: the last one in any root]
     id: Option<String>,
-    /// The last one of this file: relative to the current folder, with --root to the first one, or absolute
+    /// The last edit of this file: absolute, or relative to the first --root, else to the current folder
     #[arg(long, value_name = "PATH", conflicts_with = "id")]
     path: Option<String>,
     #[command(flatten)]
     workspace: CommandWorkspace,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Prints the answer as JSON, just as the MCP tool gives it
+    /// Prints the answer as JSON, like the MCP tool
     #[arg(long)]
     json: bool,
 }

@@ -26,28 +26,28 @@ use crate::front::toolset::Selection;
 #[command(
     after_help = "Without --client, writes quality.yaml for the languages of the project and the tools that are found and \
                   pass their trial: each finds a mistake in a sample project of its own, and nothing in a good sample. \
-                  All trials together take at most 60 s. What is there already is never overwritten."
+                  All trials together take at most 60 s. An existing policy is never overwritten."
 )]
 pub(super) struct InitArgs {
     /// Folder of the project [default: the current folder]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// Client to whose configuration of the project the server is added
+    /// Client whose configuration in the project gets the server
     #[arg(long, value_enum)]
     client: Option<Client>,
-    /// Shows what would be written, and writes nothing
+    /// Prints the text that would be written, and writes nothing
     #[arg(long)]
     print: bool,
-    /// Toolsets that the server is to offer, separated by commas, or `all`
+    /// Toolsets that the server offers, separated by commas, or `all`
     #[arg(long, value_name = "LIST")]
     tools: Option<String>,
-    /// Runs programs that lie in the project (`.venv`, `node_modules`) as well, for their trial
+    /// Also tries programs inside the project (`.venv`, `node_modules`), which runs them
     #[arg(long, conflicts_with_all = ["client", "no_trial"])]
     trust: bool,
     /// Runs no program, and proposes the tools that are found without a trial
     #[arg(long, conflicts_with = "client")]
     no_trial: bool,
-    /// Puts the command in the place of that of another server `lockgate`; all else of it stays
+    /// Replaces the command of an existing server `lockgate`; its other settings stay
     #[arg(long, requires = "client")]
     force: bool,
     /// Prints JSON

@@ -34,10 +34,10 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "LOCKGATE_LOG=debug says more on standard error; standard output belongs to the protocol.\n\
-                  LOCKGATE_TOKEN is the token that clients show over HTTP; without it one is made and kept.\n\
-                  LOCKGATE_STORE is what --store says, for a URL with a password; LOCKGATE_SEAL is what servers\n\
-                  behind one balancer have in common: docs/serving.md."
+    after_help = "LOCKGATE_LOG=debug logs more to standard error; standard output carries the protocol.\n\
+                  LOCKGATE_TOKEN is the token of HTTP clients; without it, one is created and stored.\n\
+                  LOCKGATE_STORE replaces --store, for a URL with a password; LOCKGATE_SEAL is the secret that\n\
+                  servers behind one balancer share: docs/serving.md."
 )]
 pub(super) struct ServeArgs {
     #[command(subcommand)]
@@ -57,7 +57,7 @@ pub(super) struct ServeArgs {
     /// Address and port to serve over HTTP, instead of standard input and output, such as 127.0.0.1:8137
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
-    /// Configuration of a server for several clients over HTTP, which says who may reach what: docs/serving.md
+    /// Configuration of a server for several clients over HTTP, with the permissions of each: docs/serving.md
     #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "roots", "tools", "read_only", "store", "organization"])]
     config: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ const SEAL: &str = "LOCKGATE_SEAL";
 /// The arguments of `lockgate serve token`.
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenArgs {
-    /// Who the token is for, as the journal will name it
+    /// Name of the client, as recorded in the journal
     name: String,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn run(args: &TokenArgs) -> Result<ExitCode, Error> {
     let hash = blake3::Hash::from_bytes(token.hash()).to_hex();
     let entry = format!("  - name: {name}\n    hash: blake3:{hash}\n    roots: [/path/to/a/project]\n");
     if shown {
-        paint::print_error(&format!("for the client, and shown this once: {}\n", token.reveal()));
+        paint::print_error(&format!("token for the client, shown only once: {}\n", token.reveal()));
     }
     paint::print_bytes(entry.as_bytes())?;
     Ok(ExitCode::SUCCESS)

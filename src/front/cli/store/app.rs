@@ -20,14 +20,14 @@ pub(super) struct AppArgs {
 enum AppCommand {
     /// Registers an app, so that its files can be stored; its organisation cannot be changed later
     Add {
-        /// The app, by what callers give as `app_id`
+        /// Id of the app, as callers give it in `app_id`
         id: String,
         /// Organisation that the app and its files belong to [default: global]
         #[arg(long, value_name = "ID")]
         organization: Option<String>,
         #[command(flatten)]
         store: StoreLocation,
-        /// Prints whether it is new as JSON
+        /// Prints the result as JSON
         #[arg(long)]
         json: bool,
     },

@@ -13,7 +13,7 @@ use crate::front::cli::paint::{DONE, labelled};
 /// The arguments of `lockgate store export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
-    /// Folder that is not there yet, or is empty
+    /// Folder that does not exist yet, or is empty
     dir: PathBuf,
     #[command(flatten)]
     store: StoreLocation,

@@ -18,15 +18,15 @@ use crate::request::Mode;
 /// The arguments of `lockgate store import`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Names are those that an export gives: `%2E` stands for a dot at the beginning, and names that begin with a \
-                        dot are passed over. The file apps.tsv says which app is whose."
+    after_help = "Names are those of an export: `%2E` stands for a dot at the beginning, and names that begin with a dot are \
+                  skipped. The file apps.tsv lists the organisation of each app."
 )]
 pub(super) struct ImportArgs {
     /// Folder with the files
     dir: PathBuf,
     #[command(flatten)]
     store: StoreLocation,
-    /// Replaces what is there with another text; otherwise it stays, and the file is refused
+    /// Replaces entities that have another text; without it, their files are rejected
     #[arg(long)]
     replace: bool,
     /// Handling of the texts and of findings; verify_only only shows the rejections
@@ -38,7 +38,7 @@ pub(super) struct ImportArgs {
     root: Option<PathBuf>,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Prints the counts and what was refused as JSON
+    /// Prints the counts and the rejected files as JSON
     #[arg(long)]
     json: bool,
 }

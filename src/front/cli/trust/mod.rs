@@ -16,14 +16,14 @@ use crate::error::{Code, Error, ErrorFamily};
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Any change of the policy, or of where its programs lie, ends the trust in it."
+    after_help = "Any change of the policy, or of the paths of its programs, ends the trust."
 )]
 pub(super) struct TrustCommandArgs {
     #[command(subcommand)]
     command: Option<TrustCommand>,
     #[command(flatten)]
     roots: Roots,
-    /// Folder or file of the policy, relative to the current folder, with --root to that
+    /// Folder or file of the policy, relative to --root, else to the current folder
     #[arg(default_value = ".")]
     path: String,
     /// Trusts without asking
@@ -37,7 +37,7 @@ enum TrustCommand {
     Status {
         #[command(flatten)]
         roots: Roots,
-        /// Folder or file of the policy, relative to the current folder, with --root to that
+        /// Folder or file of the policy, relative to --root, else to the current folder
         #[arg(default_value = ".")]
         path: String,
         /// Prints the policy's commands and whether they may run as JSON
@@ -48,7 +48,7 @@ enum TrustCommand {
     Revoke {
         #[command(flatten)]
         roots: Roots,
-        /// Folder or file of the policy, relative to the current folder, with --root to that [default: every policy of the root]
+        /// Folder or file of the policy, relative to --root, else to the current folder [default: every policy of the root]
         path: Option<String>,
     },
 }
@@ -130,7 +130,7 @@ fn status(workspace: &Workspace, path: &str, json: bool) -> Result<ExitCode, Err
             None => labelled(DONE, "trusted", visible(commands.describe())),
             Some(why) => {
                 labelled(WARNING, "withheld", visible(why))
-                    + &labelled(LABEL, "hint", "`lockgate trust` shows the commands, and asks")
+                    + &labelled(LABEL, "hint", "review and trust the commands with `lockgate trust`")
             }
         })?;
     }

@@ -50,7 +50,7 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         .iter()
         .map(|note| Notification { level: SarifLevel::Note, message: SarifMessage::new(note) });
     let passed = results.skipped_by_reason().into_iter().map(|(why, count)| {
-        let message = SarifMessage { text: format!("passed over {count} files: {why}") };
+        let message = SarifMessage { text: format!("skipped {count} files: {why}") };
         Notification { level: SarifLevel::Note, message }
     });
     let invocation = Invocation {

@@ -48,7 +48,7 @@ pub(super) fn misquoted() -> DemoStep {
 pub(super) fn line_edits() -> DemoStep {
     DemoStep {
         title: "line edits, Python",
-        about: "Refuse to ship more than there is. `expect` is the line that the agent expects there.",
+        about: "Reject an order for more than is in stock. `expect` is the line that the agent expects there.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "stock/inventory.py",
@@ -110,8 +110,8 @@ pub(super) fn content() -> DemoStep {
 
 pub(super) fn refused() -> DemoStep {
     DemoStep {
-        title: "a gate refuses, Python",
-        about: "An agent's slip: the second line should be indented below the `if`.",
+        title: "a rejected edit, Python",
+        about: "A mistake of an agent: the second line should be indented below the `if`.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "stock/inventory.py",

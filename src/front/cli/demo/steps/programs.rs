@@ -7,8 +7,8 @@ use crate::front::tools::safe_edit_file;
 
 pub(super) fn ruff() -> DemoStep {
     DemoStep {
-        title: "ruff refuses, Python",
-        about: "A name is misspelt. The policy of pricing/ asks ruff, which gets the draft on standard input.",
+        title: "ruff rejects an edit, Python",
+        about: "A name is misspelt. The policy of pricing/ runs ruff, which reads the draft from standard input.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "pricing/total.py",
@@ -40,7 +40,7 @@ pub(super) fn gofmt() -> DemoStep {
 
 pub(super) fn pyright() -> DemoStep {
     DemoStep {
-        title: "pyright refuses, Python",
+        title: "pyright rejects an edit, Python",
         about: "`get` without its default may give None: a type error, not a syntax error. pyright sees the draft in place of \
                 the file, which is never touched.",
         tool: safe_edit_file::TOOL.name,

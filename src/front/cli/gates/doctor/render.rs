@@ -63,7 +63,7 @@ fn policy(ruled: &RootPolicy) -> String {
     match &ruled.untrusted_reason {
         None => labelled(LABEL, "policy", format!("{description}, trusted")),
         Some(why) => {
-            let hint = "`lockgate trust` shows its commands, and asks";
+            let hint = "review and trust its commands with `lockgate trust`";
             labelled(WARNING, "policy", format!("{description}, not trusted: {}\n{hint}", visible(why)))
         }
     }
@@ -108,12 +108,10 @@ fn summary(checkups: &[Checkup]) -> String {
         .map(|checkup| visible(&checkup.name))
         .collect();
     match (wanted.len(), ill.as_slice()) {
-        (0, _) => labelled(DONE, "well", "no gate has to run a program here"),
-        (1, []) => labelled(DONE, "well", "the one gate that has to work does"),
-        (count, []) => labelled(DONE, "well", format!("all {count} gates that have to work do")),
-        (count, ill) => {
-            labelled(REJECTED, "not well", format!("{} of {count}: {}", ill.len(), ill.join(", ")))
-        }
+        (0, _) => labelled(DONE, "passed", "no required gate runs a program"),
+        (1, []) => labelled(DONE, "passed", "the required gate works"),
+        (count, []) => labelled(DONE, "passed", format!("all {count} required gates work")),
+        (count, ill) => labelled(REJECTED, "failed", format!("{} of {count}: {}", ill.len(), ill.join(", "))),
     }
 }
 

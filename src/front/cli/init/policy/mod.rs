@@ -93,9 +93,10 @@ fn new_outcome(project: &ProjectFiles<'_>, choices: &Choices) -> InitOutcome {
     let next = |what: &str, why: &str| (what.to_owned(), why.to_owned());
     if choices.proposed().next().is_some() {
         outcome.next.push(next("lockgate gates doctor", "tests each of these tools on this machine"));
-        outcome
-            .next
-            .push(next("lockgate trust", "shows the commands, and asks; until then they are skipped"));
+        outcome.next.push(next(
+            "lockgate trust",
+            "shows the commands and asks you to trust them; until then they are skipped",
+        ));
     }
     outcome.next.push(next("lockgate init --client NAME", "adds the server to a client's configuration"));
     outcome
