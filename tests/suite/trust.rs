@@ -152,7 +152,7 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
         "with      --plain 'a b' where the project has no configuration of it",
         "program   {SCENE}/root/.venv/bin/own, INSIDE THE REPOSITORY",
         "program   {SCENE}/bin/it",
-        "may       do all that you can do, and anyone who can change the repository decides what",
+        "may       do all that you can do; anyone who can change the repository decides what",
     ] {
         assert!(seen.lines().any(|shown| shown == scene.fill(line)), "{line}\n{seen}");
     }

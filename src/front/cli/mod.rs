@@ -35,8 +35,8 @@ use crate::error::{Code, Error, ErrorFamily};
 use crate::gate;
 use crate::request::Direction;
 
-/// Turns the edits of a coding agent into changes on disk: located exactly, judged before they are written, published
-/// atomically
+/// The place where a coding agent's edit becomes a change on disk: located exactly, judged before it is written,
+/// published atomically
 #[derive(Debug, Parser)]
 #[command(name = "lockgate", version, max_term_width = 100, styles = paint::HELP, after_help = exit_codes())]
 struct Cli {

@@ -10,9 +10,9 @@ use crate::gate::{ResolvedProgram, ResolvedPrograms};
 use crate::policy::{CommandSpec, CommandWord, Hole, Policy, Rule, ServerSpec, Unconfigured, WordPart};
 
 /// The warning that applies to every command.
-const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. What they are \
-    made to load is theirs to run: plugins, and configuration that is code. Where this machine lets it, lockgate keeps them \
-    in a sandbox that docs/security.md describes; `lockgate gates doctor` shows which one.";
+const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. They also run \
+    what they load: plugins, and configuration that is code. Where this machine supports it, lockgate runs them in a \
+    sandbox, which docs/security.md describes; `lockgate gates doctor` shows which one.";
 
 /// Renders the files of the policy and each command with its program and its risk.
 pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
@@ -110,12 +110,12 @@ fn program(resolved: &ResolvedProgram) -> String {
 /// Describes the risk of a command.
 fn risk(program: Option<&ResolvedProgram>) -> &'static str {
     match program {
-        None => "do nothing until a program is found, which needs trust again",
+        None => "do nothing until a program is found, which then needs trust again",
         Some(ResolvedProgram { inside: true, .. }) => {
-            "do all that you can do, and anyone who can change the repository decides what"
+            "do all that you can do; anyone who can change the repository decides what"
         }
         Some(ResolvedProgram { inside: false, .. }) => {
-            "do all that you can do, as far as the program itself goes"
+            "do all that you can do, within what the program is made for"
         }
     }
 }

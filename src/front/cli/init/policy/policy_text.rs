@@ -15,16 +15,16 @@ use crate::policy::{Policy, language_named};
 const SCHEMA: &str = ".lockgate/policy.schema.json";
 
 const HEAD: &str = "\
-# What must hold after every edit, and which gates judge it; proposed by `lockgate init`, and yours to change.
-# `lockgate gates show NAME` says what a gate is; an edit is refused for what it newly breaks, not for what was wrong before.
+# The gates that judge every edit, as proposed by `lockgate init`; change them as you like.
+# `lockgate gates show NAME` describes a gate. Only new findings block an edit, not those that were there before.
 
-# The built-in policy holds where nothing is said here: the accidents of agents and the syntax of every file.
-# A list below takes the place of the built-in one for its language.
+# Where this file sets nothing, the built-in policy applies: accidents of agents, and the syntax of every file.
+# A list below replaces the built-in list of its language.
 extends: default
 ";
 
 /// The comment in a policy whose tools were not tried.
-const UNTRIED: &str = "\n# These tools were found and not tried: `lockgate gates doctor` does that.\n";
+const UNTRIED: &str = "\n# These tools were found, but not tried: `lockgate gates doctor` tests them.\n";
 
 pub(super) fn text(
     project: &ProjectFiles<'_>,
@@ -69,7 +69,7 @@ fn language(name: &str, count: Option<usize>, choices: &Choices) -> String {
     };
     let mut text = format!("  {key}:{files}\n");
     for gate in built_in(name) {
-        text += &format!("    # as the built-in policy has it\n    - tool: {gate}\n");
+        text += &format!("    # from the built-in policy\n    - tool: {gate}\n");
     }
     choices.for_language(name, ToolState::Proposed).for_each(|choice| text += &entry(choice));
     text + &not_proposed(name, "    ", choices)
@@ -93,14 +93,14 @@ fn entry(choice: &ToolChoice) -> String {
     let mut text = format!("    # {}\n    - tool: {name}\n", comment(&choice.why));
     let mut say = |line: &str| text += &format!("      {line}\n");
     match choice.purpose {
-        ToolPurpose::Format => say("role: fix        # the draft is written as the formatter has it"),
+        ToolPurpose::Format => say("role: fix        # the formatter changes the draft before it is written"),
         ToolPurpose::Types => {
-            say("level: warn      # a change in several edits passes through states that do not hold")
+            say("level: warn      # a change in several edits passes through invalid states")
         }
         ToolPurpose::Imports | ToolPurpose::Lint | ToolPurpose::Security | ToolPurpose::Spelling => {}
     }
     if SLOW.contains(&name.as_str()) {
-        say("on: [check]      # takes too long for each edit; `lockgate check` asks it");
+        say("on: [check]      # takes too long for each edit; `lockgate check` runs it");
     }
     text
 }
