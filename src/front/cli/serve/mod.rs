@@ -36,8 +36,8 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
     args_conflicts_with_subcommands = true,
     after_help = "LOCKGATE_LOG=debug logs more to standard error; standard output carries the protocol.\n\
                   LOCKGATE_TOKEN is the token of HTTP clients; without it, one is created and stored.\n\
-                  LOCKGATE_STORE replaces --store, for a URL with a password; LOCKGATE_SEAL is the secret that\n\
-                  servers behind one balancer share: docs/serving.md."
+                  LOCKGATE_STORE is the default of --store, for a URL with a password.\n\
+                  LOCKGATE_SEAL is the secret that servers behind one balancer share: docs/serving.md."
 )]
 pub(super) struct ServeArgs {
     #[command(subcommand)]

@@ -131,7 +131,7 @@ fn database(store: Option<String>, tokens: &[Token]) -> Result<Arc<EntityDatabas
 /// Checks that the database does not depend on the folder in which the server is started.
 fn absolute(database: Arc<EntityDatabase>) -> Result<Arc<EntityDatabase>, Error> {
     if database.file().is_some_and(Path::is_relative) {
-        let message = "the path of `sqlite:` must be absolute where a configuration is served";
+        let message = "the path of `sqlite:` must be absolute for a server with a configuration";
         return Err(Error::new(Code::InvalidInput, message).field("store"));
     }
     Ok(database)
