@@ -89,7 +89,7 @@ pub(super) fn fix(
         return whole(&view);
     };
     let changes = Changes::new(draft.after.view(), &view);
-    if writes_most(draft, draft.after) || !changes.changes_other_lines(draft) {
+    if writes_most(draft, draft.after) || !changes.touches_other_lines(draft) {
         return whole(&view);
     }
     let made_of_before = match program.formatted(before) {

@@ -72,7 +72,7 @@ impl<'a> Changes<'a> {
     }
 
     /// True if a change is on lines that the edit did not write.
-    pub(super) fn changes_other_lines(&self, draft: &Draft<'_>) -> bool {
+    pub(super) fn touches_other_lines(&self, draft: &Draft<'_>) -> bool {
         self.stretches.iter().any(|stretch| !self.meets(stretch, draft))
     }
 
