@@ -60,10 +60,10 @@ pub type TextSource<'t> = dyn FnMut(&str) -> Option<Arc<VersionedText>> + 't;
 pub fn answer(
     index: &Index,
     question: &ContextQuery<'_>,
-    seen: AnswerInput<'_>,
+    input: AnswerInput<'_>,
     texts: &mut TextSource<'_>,
 ) -> CodeContext {
-    let mut told = AnswerParts {
+    let mut parts = AnswerParts {
         index,
         budget: ByteBudget::from_tokens(question.tokens),
         context: CodeContext {
@@ -72,24 +72,24 @@ pub fn answer(
         },
         texts,
     };
-    told.heading(question, &seen);
+    parts.heading(question, &input);
     if let Some(name) = question.symbol {
-        told.symbol(name, question.near);
+        parts.symbol(name, question.near);
     }
     if let Some(words) = question.query {
-        told.query(words, question.near);
+        parts.query(words, question.near);
     }
-    told.outline(&seen);
-    if let Some(project) = seen.project {
-        told.project(project);
+    parts.outline(&input);
+    if let Some(project) = input.project {
+        parts.project(project);
     }
-    if let (Some(near), Some((_, Some(tags)))) = (question.near, seen.target) {
-        told.uses(near, tags);
+    if let (Some(near_path), Some((_, Some(tags)))) = (question.near, input.target) {
+        parts.uses(near_path, tags);
     }
-    for note in seen.notes {
-        told.note(note);
+    for note in input.notes {
+        parts.note(note);
     }
-    told.context
+    parts.context
 }
 
 struct AnswerParts<'a, 't> {
@@ -101,15 +101,15 @@ struct AnswerParts<'a, 't> {
 
 impl<'a> AnswerParts<'a, '_> {
     /// Reserves the space for the fixed parts of the response.
-    fn heading(&mut self, question: &ContextQuery<'_>, seen: &AnswerInput<'_>) {
-        let (Some(near), Some((page, _))) = (question.near, seen.target) else { return };
-        let (path, version, lines) = (near.to_owned(), page.version(), page.lines());
+    fn heading(&mut self, question: &ContextQuery<'_>, input: &AnswerInput<'_>) {
+        let (Some(near_path), Some((page, _))) = (question.near, input.target) else { return };
+        let (path, version, lines) = (near_path.to_owned(), page.version(), page.lines());
         self.context.truncated |= !self.budget.take(budget::target(&path));
         self.context.target = Some(TargetFile { path, version, lines, outline: Vec::new() });
     }
 
-    fn outline(&mut self, seen: &AnswerInput<'_>) {
-        let Some((page, tags)) = seen.target else { return };
+    fn outline(&mut self, input: &AnswerInput<'_>) {
+        let Some((page, tags)) = input.target else { return };
         let Some(tags) = tags else {
             self.note(
                 "no outline: the language has no grammar, or the text cannot be read safely".to_owned(),
@@ -128,19 +128,19 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    fn symbol(&mut self, name: &str, near: Option<&str>) {
-        let found = symbol::definitions(self.index, name, near);
+    fn symbol(&mut self, name: &str, near_path: Option<&str>) {
+        let found = symbol::definitions(self.index, name, near_path);
         if found.is_empty() {
             self.unknown(name);
             return;
         }
         // In a file that defines the name itself, the name refers to that definition.
         let own: Vec<IndexedSymbol<'_>> =
-            found.iter().filter(|found| Some(found.path) == near).copied().collect();
+            found.iter().filter(|found| Some(found.path) == near_path).copied().collect();
         let subjects = if own.is_empty() { &found } else { &own };
         let places: Vec<&str> = subjects.iter().take(MOST_PLACES).map(|found| found.path).collect();
-        let near: Vec<&str> = near.map_or(places, |near| vec![near]);
-        let used = symbol::references(self.index, subjects, &near);
+        let near_paths: Vec<&str> = near_path.map_or(places, |near_path| vec![near_path]);
+        let used = symbol::references(self.index, subjects, &near_paths);
         let most = if used.is_empty() { usize::MAX } else { self.budget.left() / 2 };
         let (mut shown, codes) = self.symbols(&found, MOST_DEFINITIONS, most);
         self.codes(&mut shown, &codes, 1, self.budget.left() / 2);
@@ -166,8 +166,8 @@ impl<'a> AnswerParts<'a, '_> {
         self.references(&used);
     }
 
-    fn query(&mut self, words: &str, near: Option<&str>) {
-        let found = query::matches(self.index, words, near);
+    fn query(&mut self, words: &str, near_path: Option<&str>) {
+        let found = query::matches(self.index, words, near_path);
         if found.is_empty() {
             self.note("no symbol matches these words; search_content searches all text".to_owned());
         }
@@ -238,8 +238,8 @@ impl<'a> AnswerParts<'a, '_> {
     }
 
     /// Adds the definitions of the names that a file uses, imported ones first.
-    fn uses(&mut self, near: &str, tags: &Tags) {
-        let found = symbol::used(self.index, near, tags, (MOST_USES, MOST_OF_ONE));
+    fn uses(&mut self, path: &str, tags: &Tags) {
+        let found = symbol::used(self.index, path, tags, (MOST_USES, MOST_OF_ONE));
         (self.context.uses, _) = self.symbols(&found, MOST_USES, usize::MAX);
     }
 
@@ -247,8 +247,8 @@ impl<'a> AnswerParts<'a, '_> {
         let ProjectSummary { files, folders, important } = project;
         let mut shown = ProjectSummary { files, ..ProjectSummary::default() };
         let all = (folders.len(), important.len());
-        let half = self.budget.left() / 3;
-        let mut left = half;
+        let share = self.budget.left() / 3;
+        let mut left = share;
         for path in important {
             let Some(page) = self.page(&path) else { continue };
             let cost = budget::path(&path) + self.version_cost(&path);

@@ -21,10 +21,10 @@ pub(super) struct Scopes<'a>(Vec<BindingScope<'a>>);
 
 impl<'a> Scopes<'a> {
     /// Collects the scopes of a text.
-    pub(super) fn new(scene: &'a UseContext<'_>) -> Scopes<'a> {
+    pub(super) fn new(use_context: &'a UseContext<'_>) -> Scopes<'a> {
         let mut scopes = Scopes(Vec::new());
         let mut around = Around::default();
-        for (meaning, span) in scene.places {
+        for (meaning, span) in use_context.places {
             around.leave(&scopes, span.start);
             if *meaning == TagRole::Scope {
                 let (names, outer) = (HashSet::new(), HashSet::new());
@@ -32,7 +32,7 @@ impl<'a> Scopes<'a> {
                 around.enter(&scopes, scopes.0.len() - 1);
             }
             let innermost = around.open.last().and_then(|at| scopes.0.get_mut(*at));
-            let (Some(scope), Some(name)) = (innermost, scene.view.get(span.clone())) else { continue };
+            let (Some(scope), Some(name)) = (innermost, use_context.view.get(span.clone())) else { continue };
             match meaning {
                 TagRole::Local => drop(scope.names.insert(name)),
                 TagRole::Outer => drop(scope.outer.insert(name)),

@@ -48,8 +48,10 @@ pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> St
 /// Removes the annotations before a declaration.
 fn without_annotations(text: &str) -> &str {
     let mut rest = text.trim_start();
-    while let Some(mark) = rest.strip_prefix('@').filter(|mark| !mark.starts_with("interface")) {
-        let after = mark.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    while let Some(annotation) =
+        rest.strip_prefix('@').filter(|annotation| !annotation.starts_with("interface"))
+    {
+        let after = annotation.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
         let mut depth = 0_usize;
         let end = after.char_indices().find(|(_, c)| {
             depth = match c {
@@ -112,7 +114,7 @@ fn comment(view: &str, above: Range<usize>, language: &str) -> Option<String> {
 /// True if a line has words that are meant for people.
 fn has_words(line: &str) -> bool {
     const MARKS: [&str; 7] = ["eslint-", "noqa", "type: ignore", "pylint:", "go:", "nolint", "@ts-"];
-    line.contains(char::is_alphabetic) && !MARKS.iter().any(|mark| line.starts_with(mark))
+    line.contains(char::is_alphabetic) && !MARKS.iter().any(|comment_sign| line.starts_with(comment_sign))
 }
 
 fn folded(text: &str) -> String {

@@ -17,14 +17,14 @@ pub(super) struct Imports<'a> {
 
 impl<'a> Imports<'a> {
     /// Collects the imports of a text.
-    pub(super) fn new(scene: &'a UseContext<'_>) -> Imports<'a> {
+    pub(super) fn new(use_context: &'a UseContext<'_>) -> Imports<'a> {
         let (mut modules, mut things) = (HashMap::new(), HashMap::new());
         let mut last: Option<(TagRole, &str)> = None;
-        for (meaning, span) in scene.places {
-            let Some(name) = scene.view.get(span.clone()) else { continue };
-            let bare = if scene.language == "go" { package(name) } else { name };
+        for (meaning, span) in use_context.places {
+            let Some(name) = use_context.view.get(span.clone()) else { continue };
+            let bare = if use_context.language == "go" { package(name) } else { name };
             last = match (meaning, last) {
-                (TagRole::Module, Some((TagRole::Alias, alias))) if scene.language == "go" => {
+                (TagRole::Module, Some((TagRole::Alias, alias))) if use_context.language == "go" => {
                     modules.insert(alias, bare);
                     None
                 }
@@ -48,7 +48,7 @@ impl<'a> Imports<'a> {
                 _ => last.filter(|(kind, _)| *kind != TagRole::Alias),
             };
         }
-        Imports { modules, things, sources: sources(scene) }
+        Imports { modules, things, sources: sources(use_context) }
     }
 
     /// Returns the original name of an import.
@@ -74,23 +74,24 @@ impl<'a> Imports<'a> {
 }
 
 /// Returns the source of each import, by position.
-fn sources(scene: &UseContext<'_>) -> HashMap<usize, String> {
+fn sources(use_context: &UseContext<'_>) -> HashMap<usize, String> {
     let mut sources = HashMap::new();
     let (mut last, mut open) = (None, Vec::new());
-    for (meaning, span) in scene.places {
-        match (meaning, scene.language) {
+    for (meaning, span) in use_context.places {
+        match (meaning, use_context.language) {
             (TagRole::From, "python") => {
-                last = scene.view.get(span.clone()).map(|from| from.trim_start_matches('.'))
+                last = use_context.view.get(span.clone()).map(|from| from.trim_start_matches('.'))
             }
             (TagRole::From, _) => {
-                let from = scene.view.get(span.clone()).map(module).unwrap_or_default();
+                let from = use_context.view.get(span.clone()).map(module).unwrap_or_default();
                 sources.extend(open.drain(..).map(|at| (at, from.clone())));
             }
             (TagRole::Import, "python") => sources.extend(last.map(|from| (span.start, from.to_owned()))),
             (TagRole::Import, "rust" | "java") => {
-                let from = receiver(scene.view, span.start).1;
-                let near = matches!(from, Some("crate" | "self" | "super"));
-                sources.extend(from.map(|from| (span.start, if near { "" } else { from }.to_owned())));
+                let from = receiver(use_context.view, span.start).1;
+                let is_own_crate = matches!(from, Some("crate" | "self" | "super"));
+                sources
+                    .extend(from.map(|from| (span.start, if is_own_crate { "" } else { from }.to_owned())));
             }
             (TagRole::Import, _) => open.push(span.start),
             _ => {}

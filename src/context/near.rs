@@ -35,7 +35,7 @@ pub(super) fn is_test(path: &str) -> bool {
         let name = name.to_lowercase();
         matches!(name.as_str(), "test" | "tests" | "testing" | "__tests__" | "testdata")
             || name.starts_with("test_")
-            || ["_test.", ".test.", ".spec.", "_spec."].iter().any(|mark| name.contains(mark))
+            || ["_test.", ".test.", ".spec.", "_spec."].iter().any(|suffix| name.contains(suffix))
     })
 }
 

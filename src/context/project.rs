@@ -113,8 +113,8 @@ fn folder(path: &str, count: LanguageCount) -> FolderSummary {
 /// Returns the folders above a file, from the top of its root down to the maximum depth.
 fn above(root: usize, path: &str) -> impl Iterator<Item = &str> {
     let top = path.get(..root).unwrap_or_default().trim_end_matches('/');
-    let ends = path.match_indices('/').map(|(at, _)| at).filter(move |at| *at > root).take(DEEPEST);
-    std::iter::once(top).chain(ends.filter_map(|at| path.get(..at)))
+    let folder_ends = path.match_indices('/').map(|(at, _)| at).filter(move |at| *at > root).take(DEEPEST);
+    std::iter::once(top).chain(folder_ends.filter_map(|at| path.get(..at)))
 }
 
 fn depth(path: &str) -> usize {
@@ -157,9 +157,9 @@ mod tests {
         ];
         let ProjectSummary { files, folders, important } = project(paths.map(|path| (0, path)));
         assert_eq!(files, 6);
-        let told: Vec<(&str, usize)> = folders.iter().map(|it| (it.path.as_str(), it.files)).collect();
+        let counts: Vec<(&str, usize)> = folders.iter().map(|it| (it.path.as_str(), it.files)).collect();
         assert_eq!(
-            told,
+            counts,
             [("", 6), ("src", 4), ("x", 1), ("src/b", 3), ("x/y", 1), ("x/y/z", 1), ("x/y/z/w", 1)]
         );
         assert_eq!(folders[1].languages[0], ("python".to_owned(), 2));

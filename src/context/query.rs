@@ -12,7 +12,7 @@ const MOST_WORDS: usize = 16;
 const MOST: usize = 500;
 
 /// Returns the symbols that match the words of a query, most relevant first.
-pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> Vec<IndexedSymbol<'i>> {
+pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let mut wanted: Vec<String> = Vec::new();
     for word in words(query) {
         if wanted.len() < MOST_WORDS && !wanted.contains(&word) {
@@ -37,7 +37,7 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> 
         }
     }
     let order = |(score, found): &(u64, IndexedSymbol<'i>)| {
-        let far = near.map(|near| Distance::between(near, found.path));
+        let far = near_path.map(|near_path| Distance::between(near_path, found.path));
         (u64::MAX - score, far, found.path, found.definition.location.line)
     };
     found.sort_by_cached_key(order);
@@ -83,11 +83,11 @@ impl QueryTerms {
 
     /// Returns the weight of the query's words in a path.
     fn of_path(&self, path: &str) -> u64 {
-        let mut seen: Vec<usize> =
+        let mut matched: Vec<usize> =
             words(path).filter_map(|word| self.wanted.iter().position(|wanted| *wanted == word)).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        seen.into_iter().map(|word| self.weight(word)).sum()
+        matched.sort_unstable();
+        matched.dedup();
+        matched.into_iter().map(|word| self.weight(word)).sum()
     }
 }
 

@@ -30,7 +30,11 @@ pub(super) struct SymbolUse<'i> {
 
 /// Returns the definitions of a name, or of its last parts. Exact names come first, then containers,
 /// then nearby files.
-pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) -> Vec<IndexedSymbol<'i>> {
+pub(super) fn definitions<'i>(
+    index: &'i Index,
+    name: &str,
+    near_path: Option<&str>,
+) -> Vec<IndexedSymbol<'i>> {
     let folded = name.trim().trim_end_matches("()").replace("::", ".").replace('#', ".");
     let folded = folded.trim_start_matches('.');
     let whole = matching(index, &[folded, name.trim()], &|found| {
@@ -42,7 +46,7 @@ pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) 
         let is_part = found.definition.around.is_some() && !folded.contains('.');
         let kind = found.definition.kind;
         (
-            near.map(|near| Distance::between(near, found.path)),
+            near_path.map(|near_path| Distance::between(near_path, found.path)),
             is_part,
             matches!(
                 kind,
@@ -96,7 +100,7 @@ fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
 /// first. Names with more than `of_one` definitions are skipped.
 pub(super) fn used<'i>(
     index: &'i Index,
-    near: &str,
+    near_path: &str,
     tags: &Tags,
     (most, of_one): (usize, usize),
 ) -> Vec<IndexedSymbol<'i>> {
@@ -117,12 +121,12 @@ pub(super) fn used<'i>(
     }
     let mut found: Vec<(bool, Distance, IndexedSymbol<'i>)> = Vec::new();
     for (brought_in, defined) in wanted.into_values() {
-        let own = defined.iter().any(|it| it.path == near);
-        let far = |found: &IndexedSymbol<'_>| Distance::between(near, found.path);
+        let own = defined.iter().any(|it| it.path == near_path);
+        let far = |found: &IndexedSymbol<'_>| Distance::between(near_path, found.path);
         let nearest =
             defined.iter().min_by_key(|found| (far(found), found.path, found.definition.location.line));
-        let kin = nearest.filter(|_| !own && defined.len() <= of_one);
-        found.extend(kin.map(|nearest| (!brought_in, far(nearest), *nearest)));
+        let closest = nearest.filter(|_| !own && defined.len() <= of_one);
+        found.extend(closest.map(|nearest| (!brought_in, far(nearest), *nearest)));
     }
     found.sort_by_key(|(apart, far, found)| (*apart, *far, found.path, found.definition.location.line));
     found.into_iter().take(most).map(|(.., found)| found).collect()
@@ -142,15 +146,15 @@ pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
 }
 
 /// Returns the lines that use these symbols, which share one name. Files are ordered by distance from
-/// the nearest of `near`.
+/// the nearest of `near_paths`.
 pub(super) fn references<'i>(
     index: &'i Index,
     symbols: &[IndexedSymbol<'i>],
-    near: &[&str],
+    near_paths: &[&str],
 ) -> Vec<SymbolUse<'i>> {
     let mut files: Vec<(&str, &IndexedFile)> =
         index.files.iter().map(|(path, file)| (path.as_str(), file)).collect();
-    files.sort_by_cached_key(|(path, _)| (Distance::from_nearest(near.iter().copied(), path), *path));
+    files.sort_by_cached_key(|(path, _)| (Distance::from_nearest(near_paths.iter().copied(), path), *path));
     let subjects = SymbolGroup::group(index, symbols);
     let mut used = Vec::new();
     for (path, file) in files {
@@ -188,12 +192,12 @@ pub(super) fn alike(index: &Index, name: &str) -> Vec<String> {
     let first = wanted.chars().next();
     let mut known: Vec<&str> = Vec::new();
     let defined = index.files.values().flat_map(|file| file.definitions.iter());
-    let mut seen = HashSet::new();
+    let mut names = HashSet::new();
     for definition in defined.filter(|definition| definition.kind.is_code()) {
         if known.len() >= COMPARED {
             break;
         }
-        if !seen.insert(definition.name) {
+        if !names.insert(definition.name) {
             continue;
         }
         let text = index.names.text(definition.name);

@@ -60,11 +60,14 @@ impl<'i> SymbolGroup<'i> {
         for symbol in symbols {
             let family = family(symbol.file.language);
             match families.iter_mut().find(|(known, _)| *known == family) {
-                Some((_, kin)) => kin.push(*symbol),
+                Some((_, members)) => members.push(*symbol),
                 None => families.push((family, vec![*symbol])),
             }
         }
-        families.into_iter().map(|(family, kin)| (family, SymbolGroup::of_family(index, &kin))).collect()
+        families
+            .into_iter()
+            .map(|(family, members)| (family, SymbolGroup::of_family(index, &members)))
+            .collect()
     }
 
     fn of_family(index: &'i Index, symbols: &[IndexedSymbol<'i>]) -> SymbolGroup<'i> {

@@ -178,8 +178,8 @@ pub(super) struct LineStarts {
 
 impl LineStarts {
     pub(super) fn new(view: &str) -> LineStarts {
-        let ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
-        let starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let line_ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
+        let starts: Vec<usize> = std::iter::once(0).chain(line_ends).collect();
         let open = !view.is_empty() && !view.ends_with('\n');
         LineStarts { count: small(starts.len() - 1 + usize::from(open)), starts }
     }

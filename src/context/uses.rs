@@ -39,24 +39,24 @@ pub(super) struct UseContext<'a> {
 }
 
 /// Collects the uses of a text.
-pub(super) fn uses(scene: &UseContext<'_>) -> Uses {
-    let imports = Imports::new(scene);
-    let scopes = Scopes::new(scene);
+pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
+    let imports = Imports::new(use_context);
+    let scopes = Scopes::new(use_context);
     let mut uses = Uses::new();
     let mut around = Around::default();
-    for (meaning, span) in scene.places {
+    for (meaning, span) in use_context.places {
         around.advance(&scopes, span.start);
         if *meaning == TagRole::Glob {
-            uses.entry("+*".to_owned()).or_default().push((scene.line)(span.start));
+            uses.entry("+*".to_owned()).or_default().push((use_context.line)(span.start));
         }
-        let Some(name) = scene.name(span) else { continue };
-        let keys = match scene.resolve_role(*meaning, span) {
-            _ if scene.defines(span) => continue,
+        let Some(name) = use_context.name(span) else { continue };
+        let keys = match use_context.resolve_role(*meaning, span) {
+            _ if use_context.defines(span) => continue,
             TagRole::Name if around.binds(&scopes, name) => continue,
             TagRole::Name | TagRole::Type => vec![imports.true_name(name).to_owned()],
             TagRole::Key => vec![name.to_owned(), format!(".{name}")],
-            TagRole::Member => scene.member(&imports, span, name),
-            TagRole::Path => path(scene, span, name),
+            TagRole::Member => use_context.member(&imports, span, name),
+            TagRole::Path => path(use_context, span, name),
             TagRole::Import => vec![format!("+{name}<{}", imports.source(span.start))],
             TagRole::Quoted => quoted(name),
             TagRole::Local | TagRole::Outer if around.is_free(&scopes, name) => vec![name.to_owned()],
@@ -71,7 +71,7 @@ pub(super) fn uses(scene: &UseContext<'_>) -> Uses {
                 continue;
             }
         };
-        let line = (scene.line)(span.start);
+        let line = (use_context.line)(span.start);
         for key in keys {
             let lines = uses.entry(key).or_default();
             if lines.last() != Some(&line) {
@@ -136,12 +136,12 @@ fn quoted(text: &str) -> Vec<String> {
 }
 
 /// Returns the keys of the target of a `::` path.
-fn path(scene: &UseContext<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
-    match receiver(scene.view, span.start).1 {
+fn path(use_context: &UseContext<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
+    match receiver(use_context.view, span.start).1 {
         // A full path needs no import.
         Some("crate" | "self" | "super") => vec![format!("+{name}<")],
         Some("Self") => {
-            (scene.owner)(span.start).map(|owner| format!("{owner}.{name}")).into_iter().collect()
+            (use_context.owner)(span.start).map(|owner| format!("{owner}.{name}")).into_iter().collect()
         }
         Some(owner) => vec![format!("{owner}.{name}")],
         None => vec![format!(".{name}")],

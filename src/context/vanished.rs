@@ -73,11 +73,11 @@ impl Index {
     /// Returns the definitions that none of these files has any more and that others use. The users are
     /// files of the index, and files of the call as the call leaves them.
     pub fn vanished(&self, left: &[RemainingFile<'_>]) -> Vec<Vanished> {
-        let kept: HashSet<&str> = left.iter().filter_map(|left| left.tags).flat_map(names).collect();
+        let remaining: HashSet<&str> = left.iter().filter_map(|left| left.tags).flat_map(names).collect();
         let mut vanished = Vec::new();
         for (at, one) in left.iter().enumerate().filter(|(_, left)| left.is_known) {
             let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
-            let lost: Vec<IndexedSymbol<'_>> = self.removed_definitions(one.path, file, tags, &kept);
+            let lost: Vec<IndexedSymbol<'_>> = self.removed_definitions(one.path, file, tags, &remaining);
             for found in lost.into_iter().take(MOST_DEFINITIONS) {
                 let uses = self.uses(&found, left);
                 if !uses.is_empty() {
@@ -97,10 +97,10 @@ impl Index {
         path: &'i str,
         file: &'i IndexedFile,
         tags: &Tags,
-        kept: &HashSet<&str>,
+        remaining: &HashSet<&str>,
     ) -> Vec<IndexedSymbol<'i>> {
-        let mut seen: HashSet<String> = HashSet::new();
-        let is_gone = |definition: &Definition| !kept.contains(self.names.text(definition.name));
+        let mut paths: HashSet<String> = HashSet::new();
+        let is_gone = |definition: &Definition| !remaining.contains(self.names.text(definition.name));
         let is_brought_in = |definition: &Definition| {
             let name = self.names.text(definition.name);
             let start = format!("+{name}<");
@@ -123,25 +123,25 @@ impl Index {
                 SymbolVisibility::Member => true,
                 SymbolVisibility::Local => false,
             })
-            .filter(|found| seen.insert(file.path(found.definition, &self.names)))
+            .filter(|found| paths.insert(file.path(found.definition, &self.names)))
             .collect()
     }
 
     fn uses(&self, lost: &IndexedSymbol<'_>, left: &[RemainingFile<'_>]) -> Vec<(String, usize)> {
         let keys = self.keys(lost, left);
-        let kin = family(lost.file.language);
+        let language_family = family(lost.file.language);
         let same_folder = |path: &str| folder(path) == folder(lost.path);
         let mut uses: Vec<(&str, u32)> = Vec::new();
         for (path, file) in &self.files {
-            if path == lost.path || family(file.language) != kin {
+            if path == lost.path || family(file.language) != language_family {
                 continue;
             }
-            let before = lines(&keys, kin, same_folder(path), &|key| file.lines(key));
+            let before = lines(&keys, language_family, same_folder(path), &|key| file.lines(key));
             match left.iter().find(|left| left.path == path) {
                 // In a file of the call, only the remaining uses count.
                 Some(RemainingFile { tags: Some(tags), .. }) if !before.is_empty() => {
                     let after = |key| tags.uses.get(self.names.text(key)).cloned().unwrap_or_default();
-                    let after = lines(&keys, kin, same_folder(path), &after);
+                    let after = lines(&keys, language_family, same_folder(path), &after);
                     uses.extend(after.into_iter().map(|line| (path.as_str(), line)));
                 }
                 Some(_) => {}
@@ -156,31 +156,31 @@ impl Index {
 
     fn keys(&self, lost: &IndexedSymbol<'_>, left: &[RemainingFile<'_>]) -> Keys {
         let name = self.names.text(lost.definition.name);
-        let kin = family(lost.file.language);
-        let others: Vec<IndexedSymbol<'_>> = self
+        let language_family = family(lost.file.language);
+        let other_definitions: Vec<IndexedSymbol<'_>> = self
             .files
             .iter()
             .filter(|(path, file)| {
                 let is_left = left.iter().any(|left| left.path == path.as_str());
-                !is_left && family(file.language) == kin
+                !is_left && family(file.language) == language_family
             })
             .flat_map(|(path, file)| {
                 file.definitions.iter().map(move |definition| IndexedSymbol { path, file, definition })
             })
             .filter(|found| found.definition.name == lost.definition.name)
             .collect();
-        let mut keys = Keys { is_only: others.is_empty(), ..Keys::default() };
+        let mut keys = Keys { is_only: other_definitions.is_empty(), ..Keys::default() };
         let parent = lost.definition.around.and_then(|around| lost.file.definition(around));
         let parent = parent.map(|parent| self.names.text(parent.name));
         let end = format!(".{name}");
         let modules: HashSet<&str> = match visibility(lost) {
             SymbolVisibility::Free => {
                 let brought_in = imports(self, &[*lost], name);
-                let elsewhere = imports(self, &others, name);
+                let elsewhere = imports(self, &other_definitions, name);
                 keys.imports = brought_in.difference(&elsewhere).copied().collect();
                 keys.plain = Some(lost.definition.name);
                 let foreign: HashSet<&str> =
-                    others.iter().flat_map(|other| owners(self, other.path)).collect();
+                    other_definitions.iter().flat_map(|other| owners(self, other.path)).collect();
                 let own = owners(self, lost.path).into_iter().chain(parent);
                 own.filter(|owner| !foreign.contains(owner)).collect()
             }
@@ -199,10 +199,10 @@ impl Index {
 }
 
 /// Returns the lines of one file that use a removed definition; `at` returns those of a key.
-fn lines(keys: &Keys, kin: LanguageFamily, same_folder: bool, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
+fn lines(keys: &Keys, family: LanguageFamily, same_folder: bool, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let mut lines: Vec<u32> = keys.sure.iter().flat_map(|key| at(*key)).collect();
     let is_brought_in = || keys.imports.iter().any(|key| !at(*key).is_empty());
-    let plain_means_it = match kin {
+    let plain_means_it = match family {
         LanguageFamily::Python | LanguageFamily::Rust | LanguageFamily::Script => is_brought_in(),
         LanguageFamily::Go => same_folder && keys.is_only,
         LanguageFamily::Java | LanguageFamily::C => keys.is_only,
@@ -253,10 +253,11 @@ fn is_used_by_name(definition: &Definition) -> bool {
 
 /// Returns the definitions of one text that none of the others has, with their names and lines:
 /// functions, types and the like. A removed container is returned without its members.
-pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, usize)> {
-    let kept: HashSet<&str> = std::iter::once(after).chain(others.iter().copied()).flat_map(names).collect();
+pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(String, usize)> {
+    let remaining: HashSet<&str> =
+        std::iter::once(after).chain(other_files.iter().copied()).flat_map(names).collect();
     let last = |part: &str| part.rsplit('.').next().unwrap_or(part).to_owned();
-    let is_gone = |part: &str| !kept.contains(last(part).as_str());
+    let is_gone = |part: &str| !remaining.contains(last(part).as_str());
     let is_brought_in = |part: &str| {
         let start = format!("+{}<", last(part));
         after.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
@@ -278,15 +279,19 @@ pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, us
                 | SymbolKind::Macro
         )
     };
-    let mut seen = HashSet::new();
+    let mut paths = HashSet::new();
     let mut dropped = Vec::new();
     for tag in before.definitions.iter().filter(|tag| is_named(tag.kind) && is_gone(&tag.part)) {
         let around = tag.around.and_then(|around| before.definitions.get(around));
-        let is_told_with_outer =
+        let is_reported_with_outer =
             around.is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part));
         let may_be_in_glob = around.is_none() && has_new_glob;
         let path = around.map_or(tag.part.clone(), |outer| format!("{}.{}", outer.part, tag.part));
-        if !is_told_with_outer && !may_be_in_glob && !is_brought_in(&tag.part) && seen.insert(path.clone()) {
+        if !is_reported_with_outer
+            && !may_be_in_glob
+            && !is_brought_in(&tag.part)
+            && paths.insert(path.clone())
+        {
             dropped.push((path, line_of(tag.location.line)));
         }
     }
@@ -325,18 +330,18 @@ mod tests {
             .iter()
             .map(|(path, tags)| RemainingFile { path, tags: Some(tags), is_known: true })
             .collect();
-        let told = |it: Vanished| {
+        let description = |it: Vanished| {
             let uses: Vec<String> = it.uses.iter().map(|(path, line)| format!("{path}:{line}")).collect();
             format!("{}@{}: {}", it.name, it.line, uses.join(" "))
         };
-        index.vanished(&left).into_iter().map(told).collect()
+        index.vanished(&left).into_iter().map(description).collect()
     }
 
     const NONE: [&str; 0] = [];
 
     #[test]
     fn a_name_that_is_used_elsewhere_is_reported_with_its_uses() {
-        for (project, call, told) in [
+        for (project, call, reported) in [
             (
                 vec![("a.py", "x = 1\ndef one(): pass\n"), ("b/c.py", "from a import one\none()\n")],
                 ("a.py", "x = 1\ndef two(): pass\n"),
@@ -380,7 +385,7 @@ mod tests {
                 "one@1: src/c.rs:1 src/c.rs:2",
             ),
         ] {
-            assert_eq!(vanished_uses(&project, &[call]), [told], "{call:?}");
+            assert_eq!(vanished_uses(&project, &[call]), [reported], "{call:?}");
             // Unchanged, nothing vanishes.
             let (path, text) = project[0];
             assert_eq!(vanished_uses(&project, &[(path, text)]), NONE, "{path}");
@@ -402,8 +407,12 @@ mod tests {
             ["one@1: c.py:1 c.py:2"],
             "one file was forgotten"
         );
-        let half = ("c.py", "from a import two\ntwo()\nfrom a import one\n");
-        assert_eq!(vanished_uses(&project, &[renamed, b, half]), ["one@1: c.py:3"], "one use was forgotten");
+        let partial = ("c.py", "from a import two\ntwo()\nfrom a import one\n");
+        assert_eq!(
+            vanished_uses(&project, &[renamed, b, partial]),
+            ["one@1: c.py:3"],
+            "one use was forgotten"
+        );
         assert_eq!(
             vanished_uses(&project, &[("a.py", "x = 1\n"), ("d.py", "def one(): pass\n")]),
             NONE,
@@ -468,8 +477,8 @@ mod tests {
             "class A:\n    def b(self): pass\nclass C:\n    def d(self): pass\n    def e(self): pass\ndef f(): pass\ndef g(): pass\n",
         );
         let after = tags("a.py", "class C:\n    def e(self): pass\nfrom x import g\n");
-        let named = |others: &[&Tags]| {
-            dropped(&before, &after, others).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        let named = |other_files: &[&Tags]| {
+            dropped(&before, &after, other_files).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
         assert_eq!(named(&[]), ["A", "C.d", "f"]);
         assert_eq!(named(&[&tags("b.py", "def f(): pass\nclass A:\n    def b(self): pass\n")]), ["C.d"]);

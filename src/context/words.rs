@@ -25,22 +25,22 @@ fn humps(part: &str) -> Vec<&str> {
     let letters: Vec<(usize, char)> = part.char_indices().collect();
     let mut starts = vec![0];
     for pair in letters.windows(3).filter_map(|three| <[_; 3]>::try_from(three).ok()) {
-        let [(_, before), (at, here), (_, after)] = pair;
-        let rises = before.is_lowercase() && here.is_uppercase();
-        let turns = before.is_uppercase() && here.is_uppercase() && after.is_lowercase();
+        let [(_, before), (at, letter), (_, after)] = pair;
+        let rises = before.is_lowercase() && letter.is_uppercase();
+        let turns = before.is_uppercase() && letter.is_uppercase() && after.is_lowercase();
         if rises || turns {
             starts.push(at);
         }
     }
-    if let [.., (_, before), (at, here)] = letters.as_slice()
+    if let [.., (_, before), (at, letter)] = letters.as_slice()
         && before.is_lowercase()
-        && here.is_uppercase()
+        && letter.is_uppercase()
     {
         starts.push(*at);
     }
     starts.push(part.len());
-    let ends = starts.iter().skip(1);
-    starts.iter().zip(ends).filter_map(|(start, end)| part.get(*start..*end)).collect()
+    let next_starts = starts.iter().skip(1);
+    starts.iter().zip(next_starts).filter_map(|(start, end)| part.get(*start..*end)).collect()
 }
 
 #[cfg(test)]

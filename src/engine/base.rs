@@ -29,20 +29,22 @@ impl Workspace {
         call: &Batch,
         request: &Request,
         target: &ResolvedTarget,
-        seen: &CurrentText,
+        current: &CurrentText,
     ) -> Result<Option<Buffer>, Error> {
         let base = match &request.expect {
-            Expect::Version(version) if !seen.buffer.version().matches(version) => {
+            Expect::Version(version) if !current.buffer.version().matches(version) => {
                 let known = self
                     .store
                     .or_default_for_files(&target.place, self.store.text(&target.place, version))?;
-                let known = known.and_then(|bytes| seen.buffer.read_other(bytes).ok());
-                Some(known.ok_or_else(|| unknown_version(version, target, seen))?)
+                let known = known.and_then(|bytes| current.buffer.read_other(bytes).ok());
+                Some(known.ok_or_else(|| unknown_version(version, target, current))?)
             }
             Expect::Anything => {
-                let arrived =
-                    target.initial_text.as_ref().filter(|arrived| arrived.version() != seen.buffer.version());
-                arrived.map(|arrived| seen.buffer.read_other(arrived.bytes().to_vec())).transpose()?
+                let arrived = target
+                    .initial_text
+                    .as_ref()
+                    .filter(|arrived| arrived.version() != current.buffer.version());
+                arrived.map(|arrived| current.buffer.read_other(arrived.bytes().to_vec())).transpose()?
             }
             Expect::Absent | Expect::Version(_) => None,
         };
@@ -50,7 +52,7 @@ impl Workspace {
             Some(base) if request.edit.is_whole() => {
                 let (noun, was) = (target.place.noun(), base.version());
                 let met = format!("the {noun} was changed since version {was}, the base of this edit");
-                Err(conflict(met, target, &base, seen))
+                Err(conflict(met, target, &base, current))
             }
             Some(base) => match self.previous_edit(call, target)? {
                 Some(id) => {
@@ -58,7 +60,7 @@ impl Workspace {
                         "this request was already applied as edit {id}, and the {} has changed since",
                         target.place.noun()
                     );
-                    Err(conflict(met, target, &base, seen))
+                    Err(conflict(met, target, &base, current))
                 }
                 None => Ok(Some(base)),
             },
@@ -86,22 +88,22 @@ pub(super) fn rebase_plan(
     mut planned: PlannedEdit,
     base: &Buffer,
     target: &ResolvedTarget,
-    seen: &CurrentText,
+    current: &CurrentText,
 ) -> Result<PlannedEdit, Error> {
     let met = planned.new_buffer.is_some().then(|| encoding_conflict(base));
     let plan = match met {
-        Some(clash) => Err(clash),
-        None => planned.plan.rebase(base, &seen.buffer)?,
+        Some(found_conflict) => Err(found_conflict),
+        None => planned.plan.rebase(base, &current.buffer)?,
     };
-    planned.plan = plan.map_err(|clash| {
-        let places = conflicting_lines(&clash, &seen.buffer);
-        conflict(describe_conflict(&clash, base), target, base, seen).places(places)
+    planned.plan = plan.map_err(|found_conflict| {
+        let places = conflicting_lines(&found_conflict, &current.buffer);
+        conflict(describe_conflict(&found_conflict, base), target, base, current).places(places)
     })?;
-    let moved = line_map(base, &seen.buffer)?;
+    let moved = line_map(base, &current.buffer)?;
     for place in &mut planned.match_lines {
         place.line = moved.new_line_of(place.line).unwrap_or(place.line);
     }
-    let (was, is) = (base.version(), seen.buffer.version());
+    let (was, is) = (base.version(), current.buffer.version());
     planned
         .notes
         .push(format!("rebased from version {was} to {is}: the other changes between them are kept"));
@@ -132,48 +134,48 @@ fn describe_conflict(
     base: &Buffer,
 ) -> String {
     let version = base.version();
-    let asked = match last.cmp(first) {
+    let lines = match last.cmp(first) {
         std::cmp::Ordering::Less => format!("the place before line {first} of version {version}"),
         std::cmp::Ordering::Equal => format!("line {first} of version {version}"),
         std::cmp::Ordering::Greater => format!("lines {first}-{last} of version {version}"),
     };
     match met {
         Some(met) if met.new_end_line < met.new_start_line => {
-            format!("{asked}, the target of this edit, was changed since: lines {met} were removed")
+            format!("{lines}, the target of this edit, was changed since: lines {met} were removed")
         }
         Some(met) if met.new_end_line == met.new_start_line => {
             format!(
-                "{asked}, the target of this edit, was changed since: it is line {} now",
+                "{lines}, the target of this edit, was changed since: it is line {} now",
                 met.new_end_line
             )
         }
         Some(met) => format!(
-            "{asked}, the target of this edit, was changed since: it is lines {}-{} now",
+            "{lines}, the target of this edit, was changed since: it is lines {}-{} now",
             met.new_start_line, met.new_end_line
         ),
-        None => format!("{asked}, the target of this edit, matches more than one place now"),
+        None => format!("{lines}, the target of this edit, matches more than one place now"),
     }
 }
 
 /// Returns the current lines that the edit conflicts with.
-fn conflicting_lines(clash: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLine> {
-    let Some(met) = clash.change else { return Vec::new() };
+fn conflicting_lines(conflict: &RebaseConflict, buffer: &Buffer) -> Vec<EvidenceLine> {
+    let Some(met) = conflict.change else { return Vec::new() };
     let preview = |line| buffer.lines().text(line).trim_end().chars().take(60).collect();
     let place = |line| EvidenceLine { line, preview: preview(line), symbol: None };
     (met.new_start_line..=met.new_end_line).take(MAX_PLACES).map(place).collect()
 }
 
-fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, seen: &CurrentText) -> Error {
-    let version = seen.buffer.version().to_string();
+fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &CurrentText) -> Error {
+    let version = current.buffer.version().to_string();
     let hint = format!("build the edit on the current version, {version}");
-    let diff = difference(target.place.in_root(), Some(base), &seen.buffer);
+    let diff = difference(target.place.in_root(), Some(base), &current.buffer);
     let error = Error::new(Code::EditConflict, message).hint(hint).since(Since { version, diff });
     // A call that waited for its lock named no version.
     if target.initial_text.is_some() { error } else { error.field("expected_version") }
 }
 
-fn unknown_version(version: &str, target: &ResolvedTarget, seen: &CurrentText) -> Error {
-    let (noun, now) = (target.place.noun(), seen.buffer.version().to_string());
+fn unknown_version(version: &str, target: &ResolvedTarget, current: &CurrentText) -> Error {
+    let (noun, now) = (target.place.noun(), current.buffer.version().to_string());
     let message = format!("version {version} was expected, but the {noun} has version {now}");
     let since = Since { version: now, diff: String::new() };
     Error::new(Code::EditConflict, message).field("expected_version").since(since)

@@ -102,21 +102,21 @@ fn bound(pass: impl FnOnce(CacheLimits) -> std::io::Result<()>) {
 ///
 /// `make` may be slow; it does not block the caches of other roots.
 pub(super) fn shared(
-    held: &Mutex<HashMap<PathBuf, Weak<Cache>>>,
+    caches: &Mutex<HashMap<PathBuf, Weak<Cache>>>,
     root: &Path,
     make: impl FnOnce() -> Option<Cache>,
 ) -> Option<Arc<Cache>> {
-    let find = || held.lock().unwrap_or_else(PoisonError::into_inner).get(root).and_then(Weak::upgrade);
+    let find = || caches.lock().unwrap_or_else(PoisonError::into_inner).get(root).and_then(Weak::upgrade);
     if let Some(cache) = find() {
         return Some(cache);
     }
     let made = Arc::new(make()?);
-    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut caches = caches.lock().unwrap_or_else(PoisonError::into_inner);
     // Another call may have created it meanwhile.
-    if let Some(cache) = held.get(root).and_then(Weak::upgrade) {
+    if let Some(cache) = caches.get(root).and_then(Weak::upgrade) {
         return Some(cache);
     }
-    held.insert(root.to_owned(), Arc::downgrade(&made));
+    caches.insert(root.to_owned(), Arc::downgrade(&made));
     Some(made)
 }
 
@@ -128,26 +128,26 @@ mod tests {
     fn the_cache_of_a_root_is_shared_and_making_one_keeps_nobody_waiting() {
         let dir = tempfile::tempdir().unwrap();
         let state = StateFolder::in_folder(dir.path(), &[]);
-        let held = Mutex::default();
+        let caches = Mutex::default();
         let (p, q) = (Path::new("/p"), Path::new("/q"));
         let made = |root: &Path| state.cache(root).ok();
-        let first = shared(&held, p, || {
+        let first = shared(&caches, p, || {
             // Meanwhile another call gets the cache of its own root, or even of this one.
-            assert!(held.try_lock().is_ok(), "nobody else could come in");
-            assert!(shared(&held, q, || made(q)).is_some());
+            assert!(caches.try_lock().is_ok(), "nobody else could come in");
+            assert!(shared(&caches, q, || made(q)).is_some());
             made(p)
         });
         let first = first.unwrap();
-        let again = shared(&held, p, || panic!("it is there")).unwrap();
+        let again = shared(&caches, p, || panic!("it is there")).unwrap();
         assert!(Arc::ptr_eq(&first, &again));
-        let faster = shared(&held, q, || {
-            let faster = shared(&held, q, || made(q)).unwrap();
+        let faster = shared(&caches, q, || {
+            let faster = shared(&caches, q, || made(q)).unwrap();
             // It stays in use until the slower call has it.
             Box::leak(Box::new(faster));
             made(q)
         });
         assert_eq!(Arc::strong_count(&faster.unwrap()), 2, "the faster one's is shared");
         drop((first, again));
-        assert!(shared(&held, p, || None).is_none(), "nobody uses it any more");
+        assert!(shared(&caches, p, || None).is_none(), "nobody uses it any more");
     }
 }

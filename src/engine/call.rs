@@ -62,13 +62,13 @@ impl Batch {
 
     /// Creates the batch of several requests.
     pub(super) fn new(requests: Vec<Request>, kind: EntryKind) -> Batch {
-        let asked: Vec<_> = requests
+        let parts: Vec<_> = requests
             .iter()
             .map(|Request { target, edit, mode, expect, gate_options: scrutiny, author: _ }| {
                 (target, edit, mode, expect, scrutiny)
             })
             .collect();
-        let digest = Version::of_value(&asked);
+        let digest = Version::of_value(&parts);
         let wait = Duration::ZERO;
         Batch {
             requests,
@@ -144,9 +144,9 @@ impl Workspace {
             let limits = target.rules.limits;
             call.wait = call.wait.max(limits.lock_wait);
             call.retention = Some(RetentionLimits { size: limits.journal, age: limits.journal_age });
-            let past = call.restores.get(at).copied().unwrap_or_default();
+            let metadata = call.restores.get(at).copied().unwrap_or_default();
             let arrived = call.initial_texts.get(at).cloned().flatten();
-            targets.push(ResolvedTarget { restored: past, initial_text: arrived, ..target });
+            targets.push(ResolvedTarget { restored: metadata, initial_text: arrived, ..target });
         }
         Ok(targets)
     }
@@ -183,9 +183,9 @@ impl Workspace {
             return;
         }
         let text = |(request, target): (&Request, &ResolvedTarget)| {
-            let seen =
+            let current =
                 request.edit.counts_lines().then(|| self.read(&target.place, &target.rules).ok())??;
-            seen.snapshot.is_some().then(|| Arc::new(seen.buffer))
+            current.snapshot.is_some().then(|| Arc::new(current.buffer))
         };
         call.initial_texts = call.requests.iter().zip(targets).map(text).collect();
     }
@@ -199,22 +199,24 @@ impl Workspace {
     pub(super) fn recover(&self) {
         let notes = self.store.journal.recover(&self.store.files, &self.locks);
         notes.iter().for_each(|note| tracing::warn!("{note}"));
-        if let Ok(mut untold) = self.pending_notes.lock() {
-            untold.extend(notes);
+        if let Ok(mut pending) = self.pending_notes.lock() {
+            pending.extend(notes);
         }
     }
 }
 
 fn duplicate_target(path: &str, first: usize, at: usize) -> Error {
-    let seen = format!("edits[{at}] edits {path}, and so does edits[{first}]");
-    Error::new(Code::InvalidInput, seen)
+    let message = format!("edits[{at}] edits {path}, and so does edits[{first}]");
+    Error::new(Code::InvalidInput, message)
         .field(format!("edits[{at}].path"))
         .hint("put all edits of one file into one entry")
 }
 
 fn nested_targets(first: usize, at: usize) -> Error {
-    let seen = format!(
+    let message = format!(
         "edits[{first}] and edits[{at}] conflict: one needs a folder at a path where the other creates a file"
     );
-    Error::new(Code::InvalidInput, seen).field(format!("edits[{at}].path")).hint("correct one of the paths")
+    Error::new(Code::InvalidInput, message)
+        .field(format!("edits[{at}].path"))
+        .hint("correct one of the paths")
 }

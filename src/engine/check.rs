@@ -79,15 +79,24 @@ impl Drafted {
     ///
     /// Errors: `TOO_LARGE` for a result over the policy's limit, `NOT_ENCODABLE` for one that would be read
     /// in another encoding than it was written in, `INTERNAL` should the verification fail.
-    pub(super) fn new(seen: &CurrentText, planned: &PlannedEdit, rules: &Policy) -> Result<Drafted, Error> {
+    pub(super) fn new(
+        current: &CurrentText,
+        planned: &PlannedEdit,
+        rules: &Policy,
+    ) -> Result<Drafted, Error> {
         let becomes = match &planned.new_buffer {
             Some(becomes) => becomes.read_other(becomes.bytes().to_vec())?,
-            None => seen.buffer.apply(&planned.plan)?,
+            None => current.buffer.apply(&planned.plan)?,
         };
-        Drafted::from_plan(seen, &planned.plan, becomes, rules)
+        Drafted::from_plan(current, &planned.plan, becomes, rules)
     }
 
-    fn from_plan(seen: &CurrentText, plan: &Plan, buffer: Buffer, rules: &Policy) -> Result<Drafted, Error> {
+    fn from_plan(
+        current: &CurrentText,
+        plan: &Plan,
+        buffer: Buffer,
+        rules: &Policy,
+    ) -> Result<Drafted, Error> {
         let (size, limit) = (buffer.bytes().len() as u64, rules.limits.file);
         if size > limit {
             return Err(Error::new(
@@ -99,20 +108,20 @@ impl Drafted {
             let message = format!("the result could no longer be decoded as {}", buffer.encoding());
             return Err(Error::new(Code::NotEncodable, message).hint("convert the file to UTF-8 first"));
         }
-        if !bytes_outside_unchanged(seen.buffer.bytes(), buffer.bytes(), plan) {
+        if !bytes_outside_unchanged(current.buffer.bytes(), buffer.bytes(), plan) {
             return Err(Error::new(Code::Internal, "the edit would change bytes outside of its spans"));
         }
-        let map = plan.line_map(&seen.buffer, &buffer);
-        let differs = seen.snapshot.is_none() || seen.buffer.bytes() != buffer.bytes();
+        let map = plan.line_map(&current.buffer, &buffer);
+        let differs = current.snapshot.is_none() || current.buffer.bytes() != buffer.bytes();
         Ok(Drafted { buffer, map, is_changed: differs, fix_plan: None })
     }
 
     /// Builds the draft from the text that gates fixed.
     ///
     /// Errors: those of [`Drafted::new`].
-    pub(super) fn from_fixed(seen: &CurrentText, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
-        let plan = seen.buffer.plan_to(text)?;
-        let drafted = Drafted::from_plan(seen, &plan, seen.buffer.apply(&plan)?, rules)?;
+    pub(super) fn from_fixed(current: &CurrentText, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
+        let plan = current.buffer.plan_to(text)?;
+        let drafted = Drafted::from_plan(current, &plan, current.buffer.apply(&plan)?, rules)?;
         if drafted.buffer.version() != text.version() {
             return Err(Error::new(Code::Internal, "the fixed text could not be planned"));
         }
@@ -146,19 +155,19 @@ impl Workspace {
         &self,
         request: &Request,
         target: &ResolvedTarget,
-        seen: &CurrentText,
+        current: &CurrentText,
         base: Option<&Buffer>,
     ) -> Result<PlannedEdit, Error> {
-        let Some(base) = base else { return plan_on(&seen.buffer, request, target) };
-        let carried = rebase_plan(plan_on(base, request, target)?, base, target, seen);
-        match (carried, request.mode, &request.expect) {
+        let Some(base) = base else { return plan_on(&current.buffer, request, target) };
+        let rebased = rebase_plan(plan_on(base, request, target)?, base, target, current);
+        match (rebased, request.mode, &request.expect) {
             // A caller who names no version and wants the write in any case means the lines by number.
             (Err(refusal), Mode::Interactive, Expect::Anything) if refusal.code == Code::EditConflict => {
-                let mut planned = plan_on(&seen.buffer, request, target)?;
+                let mut planned = plan_on(&current.buffer, request, target)?;
                 planned.warnings.push(format!("{}; the edit was still applied there", refusal.message));
                 Ok(planned)
             }
-            (carried, ..) => carried,
+            (rebased, ..) => rebased,
         }
     }
 }
@@ -169,8 +178,8 @@ fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Resul
     let language = target.language(buffer.view());
     let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
-    let scene = PlanContext { path: place.in_root(), language, limits: bounds };
-    edit::plan(&request.edit, buffer, scene).or_else(|refusal| match (request.mode, refusal.code) {
+    let context = PlanContext { path: place.in_root(), language, limits: bounds };
+    edit::plan(&request.edit, buffer, context).or_else(|refusal| match (request.mode, refusal.code) {
         (Mode::Interactive, Code::MatchNotFound) => PlannedEdit::no_match(buffer, refusal.message),
         (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
     })

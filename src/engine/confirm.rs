@@ -43,7 +43,7 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
         return Ok(());
     }
     let policy = &first.target.rules.origin.name;
-    let (reason, seen) = match runs {
+    let (reason, message) = match runs {
         Some((draft, rule)) => {
             let reason = runnable_reason(draft, rule);
             (reason.clone(), reason)
@@ -53,12 +53,12 @@ pub(super) fn check(call: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error>
             format!("the policy {policy} asks a person before this write"),
         ),
     };
-    let seen = match agreed {
-        None => seen,
+    let message = match agreed {
+        None => message,
         Some(_) => "the text to write is no longer the one that a person approved".to_owned(),
     };
     let text = render_question(drafts, call.kind, policy);
-    Err(Error::new(Code::NotConfirmed, seen).with_question(Confirmation { reason, text, id: about }))
+    Err(Error::new(Code::NotConfirmed, message).with_question(Confirmation { reason, text, id: about }))
 }
 
 /// Returns the rule by which the file starts a program, if the policy requires confirmation for that.
@@ -138,8 +138,8 @@ fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> S
 
 /// Counts the added and removed lines, as the diff in the answer does.
 fn count_lines(draft: &FileDraft<'_>) -> (usize, usize) {
-    let FileDraft { target, current: seen, planned, drafted, .. } = draft;
-    let before = seen.snapshot.as_ref().map(|_| &seen.buffer);
+    let FileDraft { target, current, planned, drafted, .. } = draft;
+    let before = current.snapshot.as_ref().map(|_| &current.buffer);
     let plan = drafted.fix_plan.as_ref().unwrap_or(&planned.plan);
     let diff = diff::unified(target.place.in_root(), before, &drafted.buffer, plan);
     (diff.added(), diff.removed())

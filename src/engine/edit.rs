@@ -46,10 +46,10 @@ impl Workspace {
         mut call: Batch,
         watch: Watch,
     ) -> Result<Vec<Report>, Error> {
-        let (watch, mut held) = (Arc::new(watch), None);
+        let (watch, mut lock_guard) = (Arc::new(watch), None);
         call.requests.iter().for_each(|request| self.prewarm(&request.target));
         for _ in 0..MAX_ATTEMPTS {
-            let (watched, had) = (Arc::clone(&watch), held.take());
+            let (watched, had) = (Arc::clone(&watch), lock_guard.take());
             let attempt = move |workspace: &Workspace| {
                 let attempt = workspace.attempt(&mut call, had, &watched);
                 attempt.map(|attempt| (attempt, call))
@@ -67,7 +67,7 @@ impl Workspace {
             let lock = tokio::select! { lock = lock => lock, () = watch.ended() => Err(cancelled()) };
             watch.report_lock_wait(since.elapsed());
             let lock = lock?;
-            held = Some((keys, lock));
+            lock_guard = Some((keys, lock));
         }
         Err(Error::new(Code::EditConflict, "the path resolves to a different file on each attempt"))
     }
@@ -76,13 +76,13 @@ impl Workspace {
     fn attempt(
         &self,
         call: &mut Batch,
-        held: Option<(Vec<LockKey>, LockGuard)>,
+        lock_guard: Option<(Vec<LockKey>, LockGuard)>,
         watch: &Watch,
     ) -> Result<Attempt, Error> {
         let mut targets = self.admit(call)?;
         let keys: Vec<LockKey> = targets.iter().map(|target| target.place.key()).collect();
-        let held = held.filter(|(had, _)| *had == keys).map(|(_, held)| held);
-        let Some(held) = held.or_else(|| self.locks.try_hold(&keys)) else {
+        let lock_guard = lock_guard.filter(|(had, _)| *had == keys).map(|(_, lock_guard)| lock_guard);
+        let Some(lock_guard) = lock_guard.or_else(|| self.locks.try_hold(&keys)) else {
             self.record_initial_texts(call, &targets);
             return Ok(Attempt::Wait(keys));
         };
@@ -90,18 +90,18 @@ impl Workspace {
             // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a
             // later call.
             call.has_recovered = true;
-            drop(held);
+            drop(lock_guard);
             self.recover();
             return Ok(Attempt::Wait(keys));
         }
-        let seen = self.read_all(call, &mut targets)?;
-        let came = self.run_pipeline(call, &targets, seen, watch)?;
-        match came {
+        let current = self.read_all(call, &mut targets)?;
+        let outcome = self.run_pipeline(call, &targets, current, watch)?;
+        match outcome {
             PipelineOutcome::Completed(reports) => Ok(Attempt::Done(reports)),
             // Only once: from the current text, while its lock is still held.
             PipelineOutcome::Overtaken if !call.is_retry => {
                 call.is_retry = true;
-                self.attempt(call, Some((keys, held)), watch)
+                self.attempt(call, Some((keys, lock_guard)), watch)
             }
             PipelineOutcome::Overtaken => Err(overtaken_twice()),
         }
@@ -111,17 +111,18 @@ impl Workspace {
         &self,
         call: &Batch,
         targets: &[ResolvedTarget],
-        seen: Vec<CurrentText>,
+        current: Vec<CurrentText>,
         watch: &Watch,
     ) -> Result<PipelineOutcome, Error> {
-        let seen = match self.previous_result(call, targets, seen)? {
+        let current = match self.previous_result(call, targets, current)? {
             Ok(reports) => return Ok(PipelineOutcome::Completed(reports)),
-            Err(seen) => seen,
+            Err(current) => current,
         };
-        let both = call.requests.iter().zip(targets).zip(seen).enumerate();
+        let both = call.requests.iter().zip(targets).zip(current).enumerate();
         let mut drafts = both
-            .map(|(at, ((request, target), seen))| {
-                self.draft(call, request, target, seen).map_err(|refusal| call.with_edit_index(refusal, at))
+            .map(|(at, ((request, target), current))| {
+                self.draft(call, request, target, current)
+                    .map_err(|refusal| call.with_edit_index(refusal, at))
             })
             .collect::<Result<Vec<FileDraft<'_>>, Error>>()?;
         self.refuse_git_folders(call, &drafts)?;
@@ -142,21 +143,21 @@ impl Workspace {
         call: &Batch,
         request: &'a Request,
         target: &'a ResolvedTarget,
-        seen: CurrentText,
+        current: CurrentText,
     ) -> Result<FileDraft<'a>, Error> {
         let ResolvedTarget { place, rules, .. } = target;
-        guards::check(request, call.kind, place, &seen, rules)?;
-        seen.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
-        seen.check(request)?;
-        let base = self.base(call, request, target, &seen)?;
-        let planned = self.plan(request, target, &seen, base.as_ref())?;
-        let mut drafted = Drafted::new(&seen, &planned, rules)?;
+        guards::check(request, call.kind, place, &current, rules)?;
+        current.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
+        current.check(request)?;
+        let base = self.base(call, request, target, &current)?;
+        let planned = self.plan(request, target, &current, base.as_ref())?;
+        let mut drafted = Drafted::new(&current, &planned, rules)?;
         // An empty file differs from no file.
         drafted.is_changed |= request.edit == Edit::Remove;
         Ok(FileDraft {
             request,
             target,
-            current: seen,
+            current,
             base,
             planned,
             drafted,
@@ -167,6 +168,6 @@ impl Workspace {
 }
 
 fn overtaken_twice() -> Error {
-    let seen = "another process changed the target twice while the gates checked this edit";
-    Error::new(Code::EditConflict, seen).hint("read it again, and send the edit with its `version`")
+    let message = "another process changed the target twice while the gates checked this edit";
+    Error::new(Code::EditConflict, message).hint("read it again, and send the edit with its `version`")
 }

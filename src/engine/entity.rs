@@ -34,7 +34,7 @@ impl Workspace {
     ) -> Result<EntityOwner, Error> {
         let policy = self.policy_at_top()?;
         let known = policy.entity_type(kind.name()).ok_or_else(|| unknown_type(kind, &policy))?;
-        let stray = match known.owner {
+        let unexpected = match known.owner {
             EntityOwner::App => organization_id.map(|_| ("organization_id", EntityOwner::Organization)),
             EntityOwner::Organization => app_id.map(|_| ("app_id", EntityOwner::App)),
             EntityOwner::Global => match (app_id, organization_id) {
@@ -43,7 +43,7 @@ impl Workspace {
                 (None, None) => None,
             },
         };
-        match stray {
+        match unexpected {
             Some((field, takers)) => Err(unexpected_owner(known, field, &list_types(&policy, Some(takers)))),
             None if known.owner == EntityOwner::App && app_id.is_none() => Err(missing_owner(known)),
             None => Ok(known.owner),
@@ -55,9 +55,9 @@ impl Workspace {
     /// Errors: those of [`Workspace::owner`].
     pub(super) fn resolve_scope<'a>(
         &self,
-        realm: &'a SearchScope,
+        scope: &'a SearchScope,
     ) -> Result<Option<EntityFilter<'a>>, Error> {
-        let SearchScope::Entities { kind, app_id, organization_id } = realm else { return Ok(None) };
+        let SearchScope::Entities { kind, app_id, organization_id } = scope else { return Ok(None) };
         let (app_id, organization_id) = (app_id.as_deref(), organization_id.as_deref());
         let owner = self.owner(kind, app_id, organization_id)?;
         Ok(Some(EntityFilter { kind, owner, app_id, organization_id }))

@@ -71,9 +71,9 @@ impl Workspace {
 
     /// Assigns a group number to each draft; drafts of one group see each other.
     pub(super) fn groups(&self, drafts: &[FileDraft<'_>]) -> Vec<usize> {
-        let near: Vec<_> = drafts.iter().map(|draft| self.group_of(&draft.target.place)).collect();
-        let first = |own| near.iter().position(|other| other == own).unwrap_or_default();
-        near.iter().map(first).collect()
+        let groups: Vec<_> = drafts.iter().map(|draft| self.group_of(&draft.target.place)).collect();
+        let first = |own| groups.iter().position(|other| other == own).unwrap_or_default();
+        groups.iter().map(first).collect()
     }
 
     /// Tells if a path next to a target will exist after the call.
@@ -82,14 +82,14 @@ impl Workspace {
         target: &'a ResolvedTarget,
         drafts: &'a [FileDraft<'_>],
     ) -> impl Fn(&str) -> bool + Sync + use<'a> {
-        let near = self.group_of(&target.place);
-        let beside: Vec<(&str, bool)> = drafts
+        let group = self.group_of(&target.place);
+        let overlays: Vec<(&str, bool)> = drafts
             .iter()
-            .filter(|draft| self.group_of(&draft.target.place) == near)
+            .filter(|draft| self.group_of(&draft.target.place) == group)
             .map(|draft| (draft.target.place.in_root(), draft.request.edit != Edit::Remove))
             .collect();
         move |path: &str| {
-            let drafted = beside.iter().find(|(known, _)| *known == path);
+            let drafted = overlays.iter().find(|(known, _)| *known == path);
             drafted.map_or_else(|| self.store.exists(&target.place, path), |(_, stays)| *stays)
         }
     }

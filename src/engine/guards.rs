@@ -18,7 +18,7 @@ pub(super) fn check(
     request: &Request,
     kind: EntryKind,
     place: &DocumentPath,
-    seen: &CurrentText,
+    current: &CurrentText,
     rules: &Policy,
 ) -> Result<(), Error> {
     check_access(place, rules)?;
@@ -26,7 +26,7 @@ pub(super) fn check(
     if kind == EntryKind::Edit {
         check_mode(request.mode, rules)?;
     }
-    if seen.snapshot.is_none() || request.expect != Expect::Anything {
+    if current.snapshot.is_none() || request.expect != Expect::Anything {
         return Ok(());
     }
     check_parameters(&request.edit, place, rules)
@@ -86,9 +86,9 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
         Edit::Remove => Some(format!("the {noun} is deleted")),
         Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => None,
     };
-    if let (Some(deed), Guard::Required) = (whole, rules.demands.overwrite) {
+    if let (Some(action), Guard::Required) = (whole, rules.demands.overwrite) {
         let message =
-            format!("the policy {policy} requires `expected_version` when {deed}: {}", place.shown());
+            format!("the policy {policy} requires `expected_version` when {action}: {}", place.shown());
         let error = Error::new(Code::InvalidInput, message).field("expected_version");
         let hint =
             format!("read the {noun}, and send the `version` from that response as `expected_version`");

@@ -45,8 +45,8 @@ impl Workspace {
     /// Returns the diff of a change, if both texts are still stored.
     fn change(&self, changed: &FileChange) -> Option<String> {
         let place = self.resolve_for_read(&changed.target()).ok()?;
-        let text = |stamp: Version| {
-            let bytes = self.store.text(&place, &stamp.hex()).ok()??;
+        let text = |version: Version| {
+            let bytes = self.store.text(&place, &version.hex()).ok()??;
             Buffer::read(bytes, Hints::default()).ok()
         };
         let before = match changed.before {

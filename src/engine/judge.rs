@@ -45,12 +45,12 @@ impl Workspace {
         }
         for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
             if let DocumentPath::File(place) = &draft.target.place {
-                let told = |path: &mut String| {
+                let rename = |path: &mut String| {
                     if let Ok(named) = self.store.files.named_beside(place, path) {
                         *path = named;
                     }
                 };
-                verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(told);
+                verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(rename);
             }
             if let Some(text) = verdict.fixed.take() {
                 let mended = Drafted::from_fixed(&draft.current, &text, &draft.target.rules);
@@ -70,42 +70,42 @@ impl Workspace {
 
     fn verdicts(&self, call: &Batch, drafts: &[FileDraft<'_>], watch: &Watch) -> Result<Vec<Verdict>, Error> {
         let dead = self.dead_links(call, drafts, watch)?;
-        let bench = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
+        let input = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
             self.judge_input(call, draft, !dead.is_empty())
                 .map_err(|refusal| call.with_edit_index(refusal, at))
         };
-        let benches = drafts.iter().zip(&dead).enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
-        let beside: Vec<_> = drafts.iter().map(|draft| self.overlays(draft.target, drafts)).collect();
+        let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
+        let overlays: Vec<_> = drafts.iter().map(|draft| self.overlays(draft.target, drafts)).collect();
         let lost = {
-            let judges = |bench: &JudgeInput<'_>| {
-                bench
+            let judges = |input: &JudgeInput<'_>| {
+                input
                     .rules
                     .rules
                     .iter()
                     .any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
             };
-            self.lost_definitions(call, drafts, &benches.iter().map(judges).collect::<Vec<_>>())
+            self.lost_definitions(call, drafts, &inputs.iter().map(judges).collect::<Vec<_>>())
         };
         let parts =
-            drafts.iter().zip(&benches).zip(&beside).zip(self.groups(drafts)).zip(dead.iter().zip(&lost));
+            drafts.iter().zip(&inputs).zip(&overlays).zip(self.groups(drafts)).zip(dead.iter().zip(&lost));
         let cases: Vec<GateInput<'_>> = parts
-            .map(|((((draft, bench), beside), among), (dead_links, lost))| GateInput {
+            .map(|((((draft, input), overlays), among), (dead_links, lost))| GateInput {
                 draft: gate::Draft {
                     path: draft.target.place.in_root(),
-                    language: bench.language,
+                    language: input.language,
                     before: draft.current.snapshot.as_ref().map(|_| &draft.current.buffer),
                     after: &draft.drafted.buffer,
                     map: &draft.drafted.map,
-                    input_location: bench.location,
-                    files_exist: beside,
+                    input_location: input.location,
+                    files_exist: overlays,
                 },
-                rules: bench.rules.clone(),
+                rules: input.rules.clone(),
                 env: GateEnv {
-                    root: bench.root,
-                    exec_permission: &bench.permission,
+                    root: input.root,
+                    exec_permission: &input.permission,
                     runtime: &self.gate_runtime,
                     isolation: draft.target.rules.isolation,
-                    cache: bench.cache.as_ref().map(|cache| cache.folder()),
+                    cache: input.cache.as_ref().map(|cache| cache.folder()),
                 },
                 removed: draft.request.edit == Edit::Remove,
                 among,
@@ -134,30 +134,30 @@ impl Workspace {
         };
         let terms = effective_rules(call, draft, language, has_dead_links)?;
         let bare = |why: String| {
-            let (root, grant) = (Path::new(""), ExecPermission::NoDirectory(why));
+            let (root, permission) = (Path::new(""), ExecPermission::NoDirectory(why));
             JudgeInput {
                 root,
                 location: InputLocation::Alone,
                 language,
                 rules: terms.clone(),
-                permission: grant,
+                permission,
                 cache: None,
             }
         };
         let Some(home) = self.gate_cwd(draft)? else {
             return Ok(bare("there is no folder for a command to run in".to_owned()));
         };
-        let stands = match home.location {
-            Ok(stands) => stands,
+        let location = match home.location {
+            Ok(location) => location,
             Err(why) => return Ok(bare(why)),
         };
         let root = self.store.files.root_path(&home.place)?;
-        let grant = self.grant(&home.place, rules, &terms);
-        let cache = match &grant {
+        let permission = self.grant(&home.place, rules, &terms);
+        let cache = match &permission {
             ExecPermission::Granted(_) => self.cache(&home.place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
-        Ok(JudgeInput { root, location: stands, language, rules: terms, permission: grant, cache })
+        Ok(JudgeInput { root, location, language, rules: terms, permission, cache })
     }
 }
 

@@ -87,10 +87,10 @@ impl Workspace {
         for ((draft, lost), dead) in drafts.iter().zip(lost).zip(&mut dead) {
             let Some(place) = file(draft) else { continue };
             let root = self.store.files.root_path(place)?;
-            let beside = self.overlays(draft.target, drafts);
+            let overlays = self.overlays(draft.target, drafts);
             for lost in lost {
                 let is_dead = |page: &Page, link: &PageLink| match &lost {
-                    LostTarget::File => link.is_dead(&page.path, place.in_root(), &beside),
+                    LostTarget::File => link.is_dead(&page.path, place.in_root(), &overlays),
                     LostTarget::Anchor(anchor, _) => {
                         link.anchor.as_ref() == Some(anchor) && link.leads_to(place.in_root())
                     }

@@ -79,8 +79,9 @@ impl Workspace {
                 Edit::Remove => false,
             };
             if stays && !draft.verdict.refuses() && !already_mismatched(call, draft) {
-                let held = self.check_type(draft, drafts, watch);
-                held.map_err(|refusal| call.with_edit_index(with_entity_field(refusal, draft.request), at))?;
+                let result = self.check_type(draft, drafts, watch);
+                result
+                    .map_err(|refusal| call.with_edit_index(with_entity_field(refusal, draft.request), at))?;
             }
         }
         Ok(())
@@ -127,14 +128,14 @@ impl Workspace {
             profile: Profile::Batch,
             step_mode: StepMode::Plain,
         };
-        let means = GateEnv {
+        let env = GateEnv {
             root: Path::new(""),
             exec_permission: &ExecPermission::NoDirectory("the rules of a type need no program".to_owned()),
             runtime: &self.gate_runtime,
             isolation: Isolation::None,
             cache: None,
         };
-        let verdict = gate::judge(draft, &terms, &means, &watch.without_progress());
+        let verdict = gate::judge(draft, &terms, &env, &watch.without_progress());
         if watch.cancelled() {
             return Err(cancelled());
         }
@@ -158,8 +159,9 @@ fn check_verdict(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result
         None => Ok(()),
         Some(run) => {
             let why = run.why.as_deref().unwrap_or("gave no result");
-            let seen = format!("cannot check whether the content is {}: it {why}", with_article(&known.name));
-            let error = Error::new(Code::EntityMismatch, seen).field("content");
+            let cause =
+                format!("cannot check whether the content is {}: it {why}", with_article(&known.name));
+            let error = Error::new(Code::EntityMismatch, cause).field("content");
             Err(error.hint("simplify it, or split it into parts"))
         }
     }
@@ -284,8 +286,8 @@ mod tests {
         assert_eq!(checked(Some("page"), "a\n# B\n"), Ok(()));
         assert_eq!(checked(Some("page"), "a\n").unwrap_err().message, "no title");
         let refused = checked(Some("job"), "x = 1\nif True:\nx = 1\n").unwrap_err();
-        let seen = "entity_type mismatch: declared 'job' but it cannot be read: line 3: ";
-        assert!(refused.message.starts_with(seen), "{}", refused.message);
+        let message = "entity_type mismatch: declared 'job' but it cannot be read: line 3: ";
+        assert!(refused.message.starts_with(message), "{}", refused.message);
         assert_eq!(refused.places.iter().map(|place| place.line).collect::<Vec<_>>(), [3]);
     }
 
@@ -306,8 +308,8 @@ mod tests {
         for kind in ["workflow", "module"] {
             let refused = checked(&workspace, Some(kind), &deep).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("content")));
-            let seen = format!("cannot check whether the content is a {kind}: it ");
-            assert!(refused.message.starts_with(&seen), "{}", refused.message);
+            let message = format!("cannot check whether the content is a {kind}: it ");
+            assert!(refused.message.starts_with(&message), "{}", refused.message);
         }
         assert_eq!(checked(&workspace, None, &deep), Ok(()));
         // Without the keyword there is no decorator, in any spelling.
@@ -321,7 +323,7 @@ mod tests {
         let more =
             "entities: { page: { owner: app }, note: { owner: organization }, all: { owner: global } }";
         let (_dir, workspace) = workspace(more);
-        for (kind, app, organization, field, said) in [
+        for (kind, app, organization, field, message) in [
             (
                 "app_file",
                 None,
@@ -357,7 +359,7 @@ mod tests {
             let kind = crate::request::EntityKind::from_name(kind).unwrap();
             let refused = workspace.owner(&kind, app, organization).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
-            assert!(refused.message.ends_with(said), "{}", refused.message);
+            assert!(refused.message.ends_with(message), "{}", refused.message);
         }
         for (kind, app, organization) in [
             ("app_file", Some("1"), None),

@@ -128,10 +128,10 @@ impl Workspace {
     ) -> Result<T, Error> {
         let workspace = Arc::clone(self);
         let closed = |_| Error::new(Code::Internal, "the workspace is closed");
-        let desk = Arc::clone(&self.permits).acquire_owned().await.map_err(closed)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(closed)?;
         let job = move || {
             // The permit is released when the work ends, even if the caller has stopped waiting.
-            let _desk = desk;
+            let _permit = permit;
             work(&workspace)
         };
         tokio::task::spawn_blocking(job).await.unwrap_or_else(|error| {

@@ -55,8 +55,8 @@ impl Workspace {
 impl Workspace {
     /// Sets the observer of database operations and their results. Workspaces that share a database share the
     /// first observer.
-    pub fn set_store_observer(&self, told: StoreListener) {
-        self.store.rows.set_listener(told);
+    pub fn set_store_observer(&self, listener: StoreListener) {
+        self.store.rows.set_listener(listener);
     }
 }
 
@@ -77,8 +77,8 @@ impl<'a> Opening<'a> {
     }
 
     /// Sets the database, instead of that of the user who runs lockgate.
-    pub fn with_database(self, depot: Arc<EntityDatabase>) -> Opening<'a> {
-        Opening { database: Some(depot), ..self }
+    pub fn with_database(self, database: Arc<EntityDatabase>) -> Opening<'a> {
+        Opening { database: Some(database), ..self }
     }
 
     /// Sets the part of the stored content that this caller can reach.
@@ -97,20 +97,20 @@ impl<'a> Opening<'a> {
             Some(own) => StateFolder::in_folder(own, &roots),
             None => StateFolder::for_user(&roots),
         };
-        let depot = match self.database {
-            Some(depot) => {
-                refuse_inside(&depot, &roots)?;
-                depot
+        let database = match self.database {
+            Some(database) => {
+                refuse_inside(&database, &roots)?;
+                database
             }
             None => Arc::new(EntityDatabase::in_state_folder(&state)),
         };
-        Workspace::with(files, &state, self.trust_override, EntityStore::new(depot, self.tenant))
+        Workspace::with(files, &state, self.trust_override, EntityStore::new(database, self.tenant))
     }
 }
 
 /// Rejects a database that an edit of files could change.
-fn refuse_inside(depot: &EntityDatabase, roots: &[PathBuf]) -> Result<(), Error> {
-    let Some(file) = depot.file() else { return Ok(()) };
+fn refuse_inside(database: &EntityDatabase, roots: &[PathBuf]) -> Result<(), Error> {
+    let Some(file) = database.file() else { return Ok(()) };
     outside(file, roots).map(drop).map_err(|why| {
         Error::new(Code::InvalidInput, format!("edits of files could change the stored content: {why}"))
             .field("store")

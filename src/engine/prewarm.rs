@@ -53,19 +53,19 @@ impl Workspace {
         if !terms.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
             return Ok(());
         }
-        let (root, grant) = (self.store.files.root_path(&place)?, self.grant(&place, &rules, &terms));
-        let cache = match &grant {
+        let (root, permission) = (self.store.files.root_path(&place)?, self.grant(&place, &rules, &terms));
+        let cache = match &permission {
             ExecPermission::Granted(_) => self.cache(&place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
-        let means = GateEnv {
+        let env = GateEnv {
             root,
-            exec_permission: &grant,
+            exec_permission: &permission,
             runtime: &self.gate_runtime,
             isolation: rules.isolation,
             cache: cache.as_ref().map(|cache| cache.folder()),
         };
-        means.prewarm(&terms, place.in_root(), language);
+        env.prewarm(&terms, place.in_root(), language);
         Ok(())
     }
 }

@@ -27,11 +27,11 @@ impl Workspace {
         targets: &mut [ResolvedTarget],
     ) -> Result<Vec<CurrentText>, Error> {
         let read = |(at, target): (usize, &mut ResolvedTarget)| {
-            let (seen, last) = self
+            let (current, last) = self
                 .read_with_last_entry(&target.place, &target.rules)
                 .map_err(|refusal| call.with_edit_index(refusal, at))?;
             target.last = last;
-            Ok(seen)
+            Ok(current)
         };
         targets.iter_mut().enumerate().map(read).collect()
     }
@@ -70,8 +70,8 @@ impl Workspace {
             return Ok(None);
         }
         let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
-        let deed = call.edit_meta(gates(drafts));
-        self.store.publish(&writes, how.unwrap_or_default(), &deed).map(Some)
+        let meta = call.edit_meta(gates(drafts));
+        self.store.publish(&writes, how.unwrap_or_default(), &meta).map(Some)
     }
 
     /// Builds the report of each request.
@@ -97,8 +97,8 @@ impl Workspace {
             report.notes.extend(notes);
             reports.push(report);
         }
-        if let (Some(first), Ok(mut untold)) = (reports.first_mut(), self.pending_notes.lock()) {
-            first.notes.append(&mut untold);
+        if let (Some(first), Ok(mut pending)) = (reports.first_mut(), self.pending_notes.lock()) {
+            first.notes.append(&mut pending);
         }
         reports
     }
@@ -140,9 +140,9 @@ impl Workspace {
 }
 
 /// Describes a change that another program made since the last edit.
-fn outside_notes(last: &Entry, target: &ResolvedTarget, seen: &CurrentText) -> Option<String> {
+fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -> Option<String> {
     let (_, changed) = target.last_change()?;
-    let now = seen.snapshot.as_ref().map(|_| seen.buffer.version());
+    let now = current.snapshot.as_ref().map(|_| current.buffer.version());
     let (id, noun) = (last.id, target.place.noun());
     match now {
         now if now == changed.after => None,
@@ -156,12 +156,12 @@ fn outside_notes(last: &Entry, target: &ResolvedTarget, seen: &CurrentText) -> O
 }
 
 fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
-    let FileDraft { target, current: seen, drafted, request, .. } = draft;
+    let FileDraft { target, current, drafted, request, .. } = draft;
     let RestoredMetadata { mode, folders } = target.restored;
     let (added, removed) = drafted.map.counts();
     Write {
         place: &target.place,
-        before: seen.snapshot.as_ref().map(|snapshot| (snapshot, content(&seen.buffer))),
+        before: current.snapshot.as_ref().map(|snapshot| (snapshot, content(&current.buffer))),
         after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
         mode,
         folders,
@@ -177,11 +177,11 @@ pub(super) fn content(buffer: &Buffer) -> Content<'_> {
 /// Summarises the verdicts of the gates.
 fn gates(drafts: &[FileDraft<'_>]) -> String {
     let ran = |verdict: &Verdict| {
-        let spoke = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
-        let runs = verdict.runs.iter().filter(|run| spoke(run.outcome));
+        let has_run = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
+        let runs = verdict.runs.iter().filter(|run| has_run(run.outcome));
         runs.map(|run| format!("{} {}", run.gate, run.outcome.name())).collect::<Vec<_>>()
     };
-    let mut told: Vec<String> = drafts.iter().flat_map(|draft| ran(&draft.verdict)).collect();
-    told.dedup();
-    told.join(", ").chars().take(MAX_GATES).collect()
+    let mut names: Vec<String> = drafts.iter().flat_map(|draft| ran(&draft.verdict)).collect();
+    names.dedup();
+    names.join(", ").chars().take(MAX_GATES).collect()
 }

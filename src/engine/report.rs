@@ -112,22 +112,22 @@ impl Report {
         published: Option<PublishedFile>,
         edit_id: Option<EditId>,
     ) -> Report {
-        let FileDraft { request, target, current: seen, base, planned, drafted, verdict, .. } = draft;
+        let FileDraft { request, target, current, base, planned, drafted, verdict, .. } = draft;
         // An undo names no version; its lines refer to the current one.
         let base = base.filter(|_| !matches!(request.edit, Edit::Restore(_)));
         let shifts = match base.map(|base| line_map(&base, &drafted.buffer)) {
             Some(Ok(map)) => map.shifts(),
             Some(Err(_)) | None => drafted.map.shifts(),
         };
-        let before = seen.release_commands();
+        let before = current.release_commands();
         let status = status(decision, published.is_some(), drafted.is_changed);
-        let before_stamp = before.as_ref().map(Buffer::version);
+        let before_version = before.as_ref().map(Buffer::version);
         let removed = status == Status::Written && request.edit == Edit::Remove;
         let (version, previous_version) = match status {
-            Status::Written if removed => (None, before_stamp),
-            Status::Written => (Some(drafted.buffer.version()), before_stamp),
+            Status::Written if removed => (None, before_version),
+            Status::Written => (Some(drafted.buffer.version()), before_version),
             Status::Unchanged | Status::AlreadyApplied | Status::Verified | Status::Refused => {
-                (before_stamp, None)
+                (before_version, None)
             }
         };
         let fixed_outside = match &drafted.fix_plan {
@@ -170,12 +170,12 @@ impl Report {
         edit_id: EditId,
         previous_version: Option<Version>,
         before: Option<Buffer>,
-        seen: CurrentText,
+        current: CurrentText,
     ) -> Result<Report, Error> {
-        let there = seen.snapshot.is_some();
-        let draft = seen.buffer;
+        let exists = current.snapshot.is_some();
+        let draft = current.buffer;
         let report = Report {
-            version: there.then(|| draft.version()),
+            version: exists.then(|| draft.version()),
             previous_version,
             edit_id: Some(edit_id),
             ..Report::for_target(target, Status::AlreadyApplied)
@@ -254,10 +254,12 @@ fn status(decision: Decision, published: bool, differs: bool) -> Status {
 /// All bytes outside the splices of `mended` were compared and are the same.
 fn reaches_outside(planned: &Plan, mended: &Plan, before: Option<&Buffer>, draft: &Buffer) -> bool {
     let Some(before) = before else { return false };
-    let Ok(asked) = before.apply(planned) else { return true };
-    let asked = planned.regions(before, &asked);
+    let Ok(requested) = before.apply(planned) else { return true };
+    let requested = planned.regions(before, &requested);
     let within = |region: &Region| {
-        asked.iter().any(|asked| asked.start_line <= region.start_line && region.end_line <= asked.end_line)
+        requested.iter().any(|requested| {
+            requested.start_line <= region.start_line && region.end_line <= requested.end_line
+        })
     };
     !mended.regions(before, draft).iter().all(within)
 }

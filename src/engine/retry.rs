@@ -17,16 +17,16 @@ impl Workspace {
         &self,
         call: &Batch,
         targets: &[ResolvedTarget],
-        seen: Vec<CurrentText>,
+        texts: Vec<CurrentText>,
     ) -> Result<Result<Vec<Report>, Vec<CurrentText>>, Error> {
-        if !is_done(call, targets, &seen) {
-            return Ok(Err(seen));
+        if !is_done(call, targets, &texts) {
+            return Ok(Err(texts));
         }
-        let report = |(target, seen): (&ResolvedTarget, CurrentText)| match target.last_change() {
-            Some((entry, changed)) => self.done(target, entry, changed, seen),
+        let report = |(target, current): (&ResolvedTarget, CurrentText)| match target.last_change() {
+            Some((entry, changed)) => self.done(target, entry, changed, current),
             None => Err(Error::new(crate::error::Code::Internal, "the edit is no longer in the journal")),
         };
-        targets.iter().zip(seen).map(report).collect::<Result<_, _>>().map(Ok)
+        targets.iter().zip(texts).map(report).collect::<Result<_, _>>().map(Ok)
     }
 
     fn done(
@@ -34,32 +34,32 @@ impl Workspace {
         target: &ResolvedTarget,
         entry: &Entry,
         changed: &FileChange,
-        seen: CurrentText,
+        current: CurrentText,
     ) -> Result<Report, Error> {
         let text = |version: String| self.store.text(&target.place, &version).ok().flatten();
         let before = changed.before.and_then(|before| text(before.hex()));
-        let before = before.map(|bytes| seen.buffer.read_other(bytes)).transpose()?;
-        Report::already_applied(target, entry.id, changed.before, before, seen)
+        let before = before.map(|bytes| current.buffer.read_other(bytes)).transpose()?;
+        Report::already_applied(target, entry.id, changed.before, before, current)
     }
 }
 
 /// True if this same call made the current versions from those that it names.
-fn is_done(call: &Batch, targets: &[ResolvedTarget], seen: &[CurrentText]) -> bool {
-    let mut stale = call.requests.iter().zip(seen).filter(|(request, seen)| match &request.expect {
-        Expect::Version(version) => !seen.buffer.version().matches(version),
+fn is_done(call: &Batch, targets: &[ResolvedTarget], current: &[CurrentText]) -> bool {
+    let mut stale = call.requests.iter().zip(current).filter(|(request, current)| match &request.expect {
+        Expect::Version(version) => !current.buffer.version().matches(version),
         Expect::Anything | Expect::Absent => false,
     });
     if stale.next().is_none() {
         return false;
     }
     let first = targets.first().and_then(|target| target.last.as_ref()).map(|entry| entry.id);
-    targets.iter().zip(seen).all(|(target, seen)| {
+    targets.iter().zip(current).all(|(target, current)| {
         target.last_change().is_some_and(|(entry, changed)| {
             // The hash covers the named version, from which the edit may have been rebased.
             Some(entry.id) == first
                 && entry.meta.request == call.digest
                 && entry.meta.kind == call.kind
-                && changed.after == seen.snapshot.as_ref().map(|_| seen.buffer.version())
+                && changed.after == current.snapshot.as_ref().map(|_| current.buffer.version())
         })
     })
 }

@@ -46,8 +46,8 @@ impl Workspace {
     /// Errors: `EDIT_CONFLICT` if the file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits the
     /// file, and errors of the operating system.
     pub fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
-        let held = self.locks.try_hold(&[file.place.key()]);
-        let _held = held.ok_or_else(|| {
+        let lock = self.locks.try_hold(&[file.place.key()]);
+        let _held = lock.ok_or_else(|| {
             Error::new(Code::LockTimeout, format!("another edit of {} is in progress", file.place.shown()))
         })?;
         let write = FileWrite {

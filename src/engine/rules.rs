@@ -87,9 +87,9 @@ fn source(text: &PolicyText) -> Result<PolicySource, Error> {
     PolicySource::read(PolicyOrigin { name, in_root, folder }, &text.text)
 }
 
-fn cache<K: Eq + std::hash::Hash, V: Clone>(kept: &DashMap<K, V>, key: K, value: &V) {
-    if kept.len() >= MAX_POLICIES {
-        kept.clear();
+fn cache<K: Eq + std::hash::Hash, V: Clone>(entries: &DashMap<K, V>, key: K, value: &V) {
+    if entries.len() >= MAX_POLICIES {
+        entries.clear();
     }
-    kept.insert(key, value.clone());
+    entries.insert(key, value.clone());
 }

@@ -128,19 +128,19 @@ impl Workspace {
             Ok((Arc::new(inbox), letters))
         });
         let (inbox, letters) = opened.await?;
-        let mut brought = Vec::with_capacity(letters.len());
+        let mut imported = Vec::with_capacity(letters.len());
         for ImportItem { name, key: named } in letters {
             if watch.cancelled() {
-                brought.push(Imported { name, result: Err(cancelled()) });
+                imported.push(Imported { name, result: Err(cancelled()) });
                 break;
             }
             let done = match named {
                 Ok(named) => self.import_one(&inbox, &name, named, &bring, &watch).await,
                 Err(why) => Err(why),
             };
-            brought.push(Imported { name, result: done });
+            imported.push(Imported { name, result: done });
         }
-        Ok(brought)
+        Ok(imported)
     }
 
     async fn import_one(
@@ -157,7 +157,7 @@ impl Workspace {
             Ok((workspace.entity_of(named), inbox.read(&file, limit)?))
         });
         let (entity, bytes) = read.await?;
-        let stamp = Version::hash(&bytes);
+        let version = Version::hash(&bytes);
         let mut request = Request {
             target: Target::Entity(entity),
             edit: Edit::Restore(bytes),
@@ -171,16 +171,16 @@ impl Workspace {
             Err(refusal) if refusal.code == Code::FileExists => {}
             Err(refusal) => return Err(refusal),
         }
-        let ReadResponse::Whole(there) =
+        let ReadResponse::Whole(existing) =
             self.run_read(ReadRequest::Whole(request.target.clone()), watch.without_progress()).await?
         else {
             return Err(Error::new(Code::Internal, "reading a whole text returned another response"));
         };
-        match (there.text.version() == stamp, bring.on_conflict) {
+        match (existing.text.version() == version, bring.on_conflict) {
             (true, _) => Ok(ImportStatus::Unchanged),
             (false, OnConflict::Keep) => Err(differs()),
             (false, OnConflict::Replace) => {
-                request.expect = Expect::Version(there.text.version().hex());
+                request.expect = Expect::Version(existing.text.version().hex());
                 import_status(&self.edit(request, watch.without_progress()).await?, ImportStatus::Replaced)
             }
         }
@@ -208,12 +208,12 @@ fn import_status(report: &Report, written: ImportStatus) -> Result<ImportStatus,
 fn refused(verdict: &Verdict) -> Error {
     let finding = verdict.findings.iter().find(|finding| finding.blocking);
     let run = verdict.runs.iter().find(|run| run.blocking);
-    let seen = match (finding, run) {
+    let message = match (finding, run) {
         (Some(finding), _) => format!("{}: line {}: {}", finding.gate, finding.line, finding.message),
         (None, Some(run)) => format!("{}: {}", run.gate, run.why.as_deref().unwrap_or("it could not run")),
         (None, None) => "a gate rejected it".to_owned(),
     };
-    Error::new(Code::GateRefused, seen)
+    Error::new(Code::GateRefused, message)
 }
 
 fn differs() -> Error {

@@ -81,7 +81,7 @@ impl Workspace {
     fn requests(&self, turn: &Reversal, author: &Author) -> Result<Batch, Error> {
         let id = turn.entry.id;
         let mut requests = Vec::with_capacity(turn.entry.changes.len());
-        let mut past = Vec::with_capacity(turn.entry.changes.len());
+        let mut restores = Vec::with_capacity(turn.entry.changes.len());
         for changed in turn.entry.changes.iter().rev() {
             let (from, to) = turn.versions(changed);
             let edit = match to {
@@ -98,7 +98,7 @@ impl Workspace {
                 gate_options: GateOptions::default(),
                 author: author.clone(),
             });
-            past.push(match (from, to) {
+            restores.push(match (from, to) {
                 (_, None) => RestoredMetadata { mode: None, folders: changed.folders },
                 (None, Some(_)) => RestoredMetadata { mode: self.mode_of(changed), folders: 0 },
                 (Some(_), Some(_)) => RestoredMetadata::default(),
@@ -108,7 +108,7 @@ impl Workspace {
             Direction::Undo => EntryKind::Undo(id),
             Direction::Redo => EntryKind::Redo(id),
         };
-        Ok(Batch { restores: past, is_batch: false, ..Batch::new(requests, kind) })
+        Ok(Batch { restores, is_batch: false, ..Batch::new(requests, kind) })
     }
 
     /// Returns the permission bits that a file had when it was removed.
@@ -123,8 +123,8 @@ impl Workspace {
     fn already_done(&self, turn: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
             let target = self.resolve_target(&changed.target())?;
-            let seen = self.read(&target.place, &target.rules)?;
-            Report::already_applied(&target, turn.entry.id, None, None, seen)
+            let current = self.read(&target.place, &target.rules)?;
+            Report::already_applied(&target, turn.entry.id, None, None, current)
         };
         turn.entry.changes.iter().map(report).collect()
     }
@@ -133,13 +133,13 @@ impl Workspace {
         let place = self.resolve_for_read(&changed.target())?;
         let text = if changed.kept { self.store.text(&place, &version.hex())? } else { None };
         text.ok_or_else(|| {
-            let seen = format!("the journal has no text of {} for edit {id}", changed.path);
+            let message = format!("the journal has no text of {} for edit {id}", changed.path);
             let why = if changed.kept {
                 "it is beyond the journal's limits"
             } else {
                 "the policy's `never_journal` keeps it out"
             };
-            Error::new(Code::InvalidInput, format!("{seen}: {why}"))
+            Error::new(Code::InvalidInput, format!("{message}: {why}"))
                 .field("edit_id")
                 .hint(format!("edit the {} instead", place.noun()))
         })
@@ -180,11 +180,11 @@ fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Erro
         DocumentPath::File(file) => format!(" of {}", file.shown()),
         DocumentPath::Row(row) => format!(" of {} {}", place.noun(), row.path()),
     });
-    let seen = match direction {
+    let message = match direction {
         Direction::Undo => format!("there is no edit{of} to undo"),
         Direction::Redo => format!("no edit{of} was undone, so there is none to redo"),
     };
     let hint = "list_edits, or `lockgate log`, lists the edits in the journal";
     let field = if place.is_some() { "path" } else { "edit_id" };
-    Error::new(Code::InvalidInput, seen).field(field).hint(hint)
+    Error::new(Code::InvalidInput, message).field(field).hint(hint)
 }

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_cannot_be_a_key_is_refused_by_name() {
         let long = "a".repeat(EntityKind::MAX_NAME + 1);
-        for (kind, app, organization, field, said) in [
+        for (kind, app, organization, field, message) in [
             (None, Some("1"), None, "app_id", "only for entity_type app_file; this is a file"),
             (
                 Some("file"),
@@ -144,7 +144,7 @@ mod tests {
         ] {
             let refused = fields(kind, app, organization).into_scope().unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
-            assert!(refused.message.contains(said), "{}", refused.message);
+            assert!(refused.message.contains(message), "{}", refused.message);
         }
     }
 }

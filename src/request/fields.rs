@@ -162,14 +162,14 @@ impl Fields {
             None | Some(FlagsValue::Bits(0)) => true,
             Some(FlagsValue::Bits(_) | FlagsValue::Names(_)) => false,
         };
-        let stray = [
+        let options = [
             ("regex", self.regex == Some(true)),
             ("search_flags", !plain_flags),
             ("search_count", self.search_count.is_some()),
             ("lines", self.lines.is_some()),
             ("within", self.within.is_some()),
         ];
-        match stray.into_iter().find(|(_, stray)| *stray) {
+        match options.into_iter().find(|(_, is_set)| *is_set) {
             None => Ok(()),
             Some((name, _)) => {
                 Err(Error::new(Code::ModeConflict, format!("`{name}` is only for search and replace"))

@@ -236,8 +236,8 @@ mod tests {
             (Some(Delete), (Some(1), None), Some("x"), "code_block"),
         ] {
             let refused = parsed(edit_type, lines, code).unwrap_err();
-            let seen = (refused.code, refused.field.as_deref());
-            assert_eq!(seen, (Code::InvalidInput, Some(field)), "{edit_type:?} {lines:?}");
+            let found = (refused.code, refused.field.as_deref());
+            assert_eq!(found, (Code::InvalidInput, Some(field)), "{edit_type:?} {lines:?}");
         }
         for lines in [(Some(0), None), (Some(-1), Some(2)), (Some(1), Some(0))] {
             let refused = parsed(None, lines, Some("x")).unwrap_err();

@@ -46,12 +46,12 @@ pub(in crate::context) struct Definition {
 
 impl IndexedFile {
     pub(super) fn new(version: Version, tags: &Tags, names: &mut NameTable) -> IndexedFile {
-        let (definitions, words, kept) = definitions(tags, names);
+        let (definitions, words, is_complete) = definitions(tags, names);
         let (keys, lines, fits) = uses(tags, names);
         IndexedFile {
             version,
             language: tags.language,
-            whole: tags.whole && kept && fits,
+            whole: tags.whole && is_complete && fits,
             definitions: definitions.into(),
             words: words.into(),
             keys,
@@ -133,7 +133,7 @@ fn holds(kind: SymbolKind) -> bool {
 }
 
 fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>, bool) {
-    let (mut kept, mut words) = (Vec::new(), Vec::new());
+    let (mut indexed, mut words) = (Vec::new(), Vec::new());
     // The number and the depth of each indexed symbol.
     let mut numbers: Vec<Option<(u32, usize)>> = Vec::new();
     let mut whole = true;
@@ -141,17 +141,17 @@ fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>
         let around = tag.around.map(|around| numbers.get(around).copied().flatten());
         let depth = around.map_or(0, |around| around.map_or(MOST_KEYS, |(_, depth)| depth + 1));
         let wanted = tag.kind != SymbolKind::Key || depth < MOST_KEYS;
-        if !wanted || kept.len() >= MOST_SYMBOLS {
+        if !wanted || indexed.len() >= MOST_SYMBOLS {
             whole &= !wanted;
             numbers.push(None);
             continue;
         }
-        let number = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+        let number = u32::try_from(indexed.len()).unwrap_or(u32::MAX);
         numbers.push(Some((number, depth)));
         let start = u32::try_from(words.len()).unwrap_or(u32::MAX);
         words.extend(tag.words.iter().map(|word| names.insert(word)));
         let count = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
-        kept.push(Definition {
+        indexed.push(Definition {
             part: names.insert(&tag.part),
             name: names.insert(last(tag)),
             kind: tag.kind,
@@ -160,7 +160,7 @@ fn definitions(tags: &Tags, names: &mut NameTable) -> (Vec<Definition>, Vec<u32>
             words: (start, count(tag.words.len()), count(tag.own_words)),
         });
     }
-    (kept, words, whole)
+    (indexed, words, whole)
 }
 
 /// The last part of a symbol's name.

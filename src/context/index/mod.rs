@@ -88,15 +88,15 @@ mod tests {
     /// Returns everything that an index stores about a file.
     fn stored_data(index: &Index, path: &str) -> Vec<String> {
         let file = &index.files[path];
-        let mut said: Vec<String> = file.definitions.iter().map(|it| file.path(it, &index.names)).collect();
+        let mut stored: Vec<String> = file.definitions.iter().map(|it| file.path(it, &index.names)).collect();
         for definition in &file.definitions {
-            said.extend(file.words(definition).0.iter().map(|word| index.names.text(*word).to_owned()));
+            stored.extend(file.words(definition).0.iter().map(|word| index.names.text(*word).to_owned()));
         }
         for name in ["print", ".b", "A.b", "+c<d", "x"] {
             let lines = index.names.number(name).map(|key| file.lines(key));
-            said.push(format!("{name}: {:?}", lines.unwrap_or_default()));
+            stored.push(format!("{name}: {:?}", lines.unwrap_or_default()));
         }
-        said
+        stored
     }
 
     #[test]
@@ -106,8 +106,8 @@ mod tests {
             "from d import c\nclass A:\n    def b(self):\n        self.b(); x.b()\nprint(A)\nprint(c)\n";
         put(&mut index, "a.py", text);
         let before = stored_data(&index, "a.py");
-        for round in 0..40 {
-            let many: String = (0..1_000).map(|n| format!("n{round}_{n} = 1\n")).collect();
+        for iteration in 0..40 {
+            let many: String = (0..1_000).map(|n| format!("n{iteration}_{n} = 1\n")).collect();
             put(&mut index, "b.py", &many);
             assert!(index.names.len() < 60_000, "{}", index.names.len());
         }

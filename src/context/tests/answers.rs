@@ -22,13 +22,13 @@ fn project() -> World {
 #[test]
 fn near_goes_before_far_and_tests_come_last() {
     let world = project();
-    let told = world.symbol("User");
-    assert_eq!(at(told.definitions.as_ref().unwrap()), ["app/models.py:1 User", "lib/far/user.py:1 User"]);
-    let near = |near| world.ask(ContextQuery { symbol: Some("User"), near: Some(near), ..NOTHING });
-    let own = near("lib/far/user.py");
+    let answer = world.symbol("User");
+    assert_eq!(at(answer.definitions.as_ref().unwrap()), ["app/models.py:1 User", "lib/far/user.py:1 User"]);
+    let ask_near = |path| world.ask(ContextQuery { symbol: Some("User"), near: Some(path), ..NOTHING });
+    let own = ask_near("lib/far/user.py");
     assert_eq!(at(own.definitions.as_ref().unwrap()), ["lib/far/user.py:1 User", "app/models.py:1 User"]);
     assert_eq!(used(&own.references), Vec::<String>::new(), "the file means its own");
-    let views = near("app/views.py");
+    let views = ask_near("app/views.py");
     assert_eq!(at(views.definitions.as_ref().unwrap())[0], "app/models.py:1 User");
     assert_eq!(
         used(&views.references),
@@ -53,14 +53,14 @@ fn a_name_may_be_given_in_every_way() {
         "models.User.rename",
         "app.models.User.rename",
     ] {
-        let told = world.symbol(name);
-        assert_eq!(at(told.definitions.as_ref().unwrap()), ["app/models.py:4 User.rename"], "{name}");
+        let answer = world.symbol(name);
+        assert_eq!(at(answer.definitions.as_ref().unwrap()), ["app/models.py:4 User.rename"], "{name}");
         assert_eq!(
-            used(&told.references),
+            used(&answer.references),
             ["app/views.py:4 show", "tests/test_models.py:4 test_user"],
             "{name}"
         );
-        let code = told.definitions.unwrap().remove(0).code;
+        let code = answer.definitions.unwrap().remove(0).code;
         assert_eq!(code.as_deref(), Some("    def rename(self, name):\n        self.name = name"));
     }
 }
@@ -68,14 +68,14 @@ fn a_name_may_be_given_in_every_way() {
 #[test]
 fn a_name_that_nothing_has_is_answered_with_those_like_it() {
     let world = project();
-    let told = world.symbol("Usre");
-    assert_eq!(told.definitions.as_deref(), Some(&[][..]));
+    let answer = world.symbol("Usre");
+    assert_eq!(answer.definitions.as_deref(), Some(&[][..]));
     assert!(
-        told.notes[0].contains("nothing in the workspace defines \"Usre\"; did you mean User"),
+        answer.notes[0].contains("nothing in the workspace defines \"Usre\"; did you mean User"),
         "{:?}",
-        told.notes
+        answer.notes
     );
-    assert!(!told.truncated);
+    assert!(!answer.truncated);
     let odd = world.symbol(&"\u{202e}x".repeat(5_000));
     assert!(odd.notes[0].len() < 1_000);
     // A name that is only used is shown where it is used.
@@ -86,29 +86,29 @@ fn a_name_that_nothing_has_is_answered_with_those_like_it() {
 #[test]
 fn words_find_names_then_what_is_said() {
     let world = project();
-    let ask = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
-    assert_eq!(ask("rename a user")[0], "app/models.py:4 User.rename");
-    assert_eq!(ask("log in somebody")[0], "app/models.py:1 User");
-    assert_eq!(ask("test_user")[0], "tests/test_models.py:3 test_user");
-    assert!(ask("zebra").is_empty());
-    assert!(ask("§ \u{0} ...").is_empty());
+    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
+    assert_eq!(find("rename a user")[0], "app/models.py:4 User.rename");
+    assert_eq!(find("log in somebody")[0], "app/models.py:1 User");
+    assert_eq!(find("test_user")[0], "tests/test_models.py:3 test_user");
+    assert!(find("zebra").is_empty());
+    assert!(find("§ \u{0} ...").is_empty());
 }
 
 #[test]
 fn a_file_is_outlined_with_what_it_uses() {
-    let told = project().ask(ContextQuery { near: Some("app/views.py"), ..NOTHING });
-    let target = told.target.unwrap();
+    let answer = project().ask(ContextQuery { near: Some("app/views.py"), ..NOTHING });
+    let target = answer.target.unwrap();
     assert_eq!((target.path.as_str(), target.lines, target.outline.len()), ("app/views.py", 5, 1));
-    assert_eq!(at(&told.uses), ["app/models.py:1 User"]);
-    assert_eq!(told.versions.keys().collect::<Vec<_>>(), ["app/models.py"]);
+    assert_eq!(at(&answer.uses), ["app/models.py:1 User"]);
+    assert_eq!(answer.versions.keys().collect::<Vec<_>>(), ["app/models.py"]);
 }
 
 /// Returns the names of an outline in this many tokens, and the response, which says if some are
 /// missing.
 fn outlined(world: &World, tokens: usize) -> (Vec<String>, CodeContext) {
-    let mut told = world.ask(ContextQuery { near: Some("a.py"), tokens, ..NOTHING });
-    let outline = std::mem::take(&mut told.target.as_mut().unwrap().outline);
-    (outline.into_iter().map(|symbol| symbol.name).collect(), told)
+    let mut answer = world.ask(ContextQuery { near: Some("a.py"), tokens, ..NOTHING });
+    let outline = std::mem::take(&mut answer.target.as_mut().unwrap().outline);
+    (outline.into_iter().map(|symbol| symbol.name).collect(), answer)
 }
 
 #[test]
@@ -119,12 +119,12 @@ fn an_outline_that_does_not_fit_loses_what_matters_least() {
         )
     };
     let world = World::new(&[("a.py", &(0..20).map(class).collect::<String>())]);
-    let (all, told) = outlined(&world, 50_000);
-    assert_eq!((all.len(), told.truncated, told.notes.len()), (60, false, 0));
+    let (all, answer) = outlined(&world, 50_000);
+    assert_eq!((all.len(), answer.truncated, answer.notes.len()), (60, false, 0));
     let mut last = all.len();
     for tokens in [1_600, 1_000, 600, 300, 150] {
-        let (some, told) = outlined(&world, tokens);
-        assert!(some.len() <= last && told.truncated, "{tokens}: {}", some.len());
+        let (some, answer) = outlined(&world, tokens);
+        assert!(some.len() <= last && answer.truncated, "{tokens}: {}", some.len());
         let has_field = some.iter().any(|name| name.ends_with("field"));
         let has_all_methods = some.iter().filter(|name| name.ends_with("method")).count() == 20;
         assert!(!has_field || has_all_methods, "{tokens}");
@@ -136,8 +136,9 @@ fn an_outline_that_does_not_fit_loses_what_matters_least() {
 #[test]
 fn references_that_do_not_fit_are_counted() {
     let text = format!("def f(): pass\n{}", "f()\n".repeat(500));
-    let told = World::new(&[("a.py", &text)]).ask(ContextQuery { symbol: Some("f"), tokens: 500, ..NOTHING });
-    let shown = told.references.len();
-    assert!(shown > 5 && shown < 100 && told.truncated);
-    assert_eq!(told.notes, [format!("{} of 500 references are not shown, in 1 files", 500 - shown)]);
+    let answer =
+        World::new(&[("a.py", &text)]).ask(ContextQuery { symbol: Some("f"), tokens: 500, ..NOTHING });
+    let shown = answer.references.len();
+    assert!(shown > 5 && shown < 100 && answer.truncated);
+    assert_eq!(answer.notes, [format!("{} of 500 references are not shown, in 1 files", 500 - shown)]);
 }

@@ -14,11 +14,11 @@ fn outline(path: &str, text: &str) -> Vec<CodeSymbol> {
 
 /// Symbols as `name kind line-end: signature | doc`.
 fn described(path: &str, text: &str) -> Vec<String> {
-    let told = |it: CodeSymbol| {
+    let line = |it: CodeSymbol| {
         let doc = it.doc.map(|doc| format!(" | {doc}")).unwrap_or_default();
         format!("{} {} {}-{}: {}{doc}", it.name, it.kind.name(), it.line, it.end_line, it.signature)
     };
-    outline(path, text).into_iter().map(told).collect()
+    outline(path, text).into_iter().map(line).collect()
 }
 
 /// The path of a text, the text, and its symbols.
@@ -192,9 +192,9 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
 fn symbols_are_described_as_they_are_declared() {
     let mut wrong = Vec::new();
     for (path, text, wanted) in DESCRIBED {
-        let seen = described(path, text);
-        if seen != *wanted {
-            wrong.push(format!("{path}: wanted {wanted:#?}\n      got {seen:#?}"));
+        let found = described(path, text);
+        if found != *wanted {
+            wrong.push(format!("{path}: wanted {wanted:#?}\n      got {found:#?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -202,10 +202,10 @@ fn symbols_are_described_as_they_are_declared() {
 
 #[test]
 fn every_language_with_a_grammar_is_covered() {
-    let told: Vec<&str> =
+    let languages: Vec<&str> =
         DESCRIBED.iter().map(|(path, ..)| language_of(path, None).unwrap().name.as_str()).collect();
     for grammar in &crate::grammar::ALL {
-        assert!(told.contains(&grammar.language), "{}", grammar.language);
+        assert!(languages.contains(&grammar.language), "{}", grammar.language);
     }
 }
 
@@ -226,8 +226,8 @@ fn every_name_is_one_of_the_outline() {
             };
             // A container comes before another symbol of the same name.
             let other = symbol.kind == SymbolKind::Method && found.names().any(|name| name == symbol.name);
-            let means = spans.iter().any(has) || (other && !spans.is_empty());
-            assert!(means, "{path}: {symbol:?}: {spans:?}");
+            let is_found = spans.iter().any(has) || (other && !spans.is_empty());
+            assert!(is_found, "{path}: {symbol:?}: {spans:?}");
             kinds.insert(symbol.kind);
         }
     }

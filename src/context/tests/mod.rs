@@ -41,11 +41,11 @@ impl World {
     }
 
     pub(super) fn ask(&self, question: ContextQuery<'_>) -> CodeContext {
-        let page = question.near.map(|near| self.page(near).unwrap());
-        let tags = question.near.and_then(|near| tags(near, &self.0[near]));
+        let page = question.near.map(|near_path| self.page(near_path).unwrap());
+        let tags = question.near.and_then(|near_path| tags(near_path, &self.0[near_path]));
         let target = page.as_deref().map(|page| (page, tags.as_ref()));
-        let seen = AnswerInput { target, ..AnswerInput::default() };
-        answer(&self.index(), &question, seen, &mut |path| self.page(path))
+        let input = AnswerInput { target, ..AnswerInput::default() };
+        answer(&self.index(), &question, input, &mut |path| self.page(path))
     }
 
     pub(super) fn symbol(&self, name: &str) -> CodeContext {

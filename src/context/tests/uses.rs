@@ -139,11 +139,12 @@ fn uses_are_distinguished_from_other_things_of_that_name() {
     let mut wrong = Vec::new();
     for (files, symbol, wanted) in CASES {
         let world = World::new(files);
-        let (near, name) = symbol.split_once(':').map_or((None, *symbol), |(near, name)| (Some(near), name));
-        let question = super::ContextQuery { symbol: Some(name), near, ..super::NOTHING };
-        let seen = used(&world.ask(question).references);
-        if seen != *wanted {
-            wrong.push(format!("{symbol}: wanted {wanted:?}\n      got {seen:?}"));
+        let (near_path, name) =
+            symbol.split_once(':').map_or((None, *symbol), |(near_path, name)| (Some(near_path), name));
+        let question = super::ContextQuery { symbol: Some(name), near: near_path, ..super::NOTHING };
+        let found = used(&world.ask(question).references);
+        if found != *wanted {
+            wrong.push(format!("{symbol}: wanted {wanted:?}\n      got {found:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -156,12 +157,12 @@ fn a_common_name_is_answered_as_well() {
     let files: Vec<(String, String)> =
         (0..3_000).map(|n| (format!("p{}/m{n}.py", n % 50), class(n))).collect();
     let world = World(files.into_iter().collect());
-    let told = world.symbol("f");
-    assert!(told.truncated && !told.references.is_empty());
-    let said = |words: &str| told.notes.iter().any(|note| note.contains(words));
+    let answer = world.symbol("f");
+    assert!(answer.truncated && !answer.references.is_empty());
+    let has_note = |words: &str| answer.notes.iter().any(|note| note.contains(words));
     assert!(
-        said(" of 6000 references are not shown") && said(" of 3000 definitions are shown"),
+        has_note(" of 6000 references are not shown") && has_note(" of 3000 definitions are shown"),
         "{:?}",
-        told.notes
+        answer.notes
     );
 }

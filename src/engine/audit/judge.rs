@@ -61,8 +61,8 @@ impl Workspace {
         audit: &mut Audit,
         watch: &Watch,
     ) -> Result<(), Error> {
-        let ground = survey.root_index;
-        let root = audit.roots.get(ground).map_or(0, |ground| ground.root);
+        let root_index = survey.root_index;
+        let root = audit.roots.get(root_index).map_or(0, |root| root.root);
         let mut subjects = Vec::with_capacity(survey.changed.len());
         for read in self.read_all_changed(root, &survey, watch)? {
             match read {
@@ -76,7 +76,7 @@ impl Workspace {
         let verdicts = self.audit_verdicts(&subjects, &contexts, watch);
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
             let AuditedFile { change, after, path, .. } = subject;
-            CheckedFile { root_index: ground, path, change, text: after, verdict }
+            CheckedFile { root_index, path, change, text: after, verdict }
         }));
         Ok(())
     }
@@ -88,29 +88,29 @@ impl Workspace {
         contexts: &[AuditContext<'_>],
         watch: &Watch,
     ) -> Vec<Verdict> {
-        let beside: Vec<_> = subjects
+        let has_file: Vec<_> = subjects
             .iter()
             .map(|subject| |path: &str| self.store.files.exists(&subject.place, path))
             .collect();
-        let parts = subjects.iter().zip(contexts).zip(&beside);
+        let parts = subjects.iter().zip(contexts).zip(&has_file);
         let cases: Vec<GateInput<'_>> = parts
-            .map(|((subject, bench), beside)| GateInput {
+            .map(|((subject, context), has_file)| GateInput {
                 draft: Draft {
                     path: subject.place.in_root(),
-                    language: bench.language,
+                    language: context.language,
                     before: subject.before.as_ref(),
                     after: &subject.after,
                     map: &subject.map,
                     input_location: InputLocation::OverFile,
-                    files_exist: beside,
+                    files_exist: has_file,
                 },
-                rules: bench.rules.clone(),
+                rules: context.rules.clone(),
                 env: GateEnv {
-                    root: &bench.root,
-                    exec_permission: &bench.permission,
+                    root: &context.root,
+                    exec_permission: &context.permission,
                     runtime: &self.gate_runtime,
                     isolation: subject.policy.isolation,
-                    cache: bench.cache.as_ref().map(|cache| cache.folder()),
+                    cache: context.cache.as_ref().map(|cache| cache.folder()),
                 },
                 removed: false,
                 among: 0,
@@ -131,13 +131,13 @@ impl Workspace {
         if all_counts {
             terms.baseline = Baseline::All;
         }
-        let grant = self.grant(place, rules, &terms);
-        let cache = match &grant {
+        let permission = self.grant(place, rules, &terms);
+        let cache = match &permission {
             ExecPermission::Granted(_) => self.cache(place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
         let root = self.store.files.root_path(place).map(Path::to_owned).unwrap_or_default();
-        AuditContext { language, rules: terms, permission: grant, cache, root }
+        AuditContext { language, rules: terms, permission, cache, root }
     }
 
     /// Reads the files in parallel, each with its text at the revision, in the order of the survey.
@@ -151,12 +151,12 @@ impl Workspace {
     ) -> Result<Vec<FileRead>, Error> {
         let (queue, waiting) = sync_channel::<(usize, &ChangedFile, FileAtRevision)>(self.threads);
         let (waiting, read) = (Mutex::new(waiting), Mutex::new(Vec::with_capacity(survey.changed.len())));
-        let (ground, revision) = (survey.root_index, survey.revision.as_ref());
+        let (root_index, revision) = (survey.root_index, survey.revision.as_ref());
         let work = || {
             loop {
                 let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 let Ok((at, changed, was)) = next else { return };
-                let done = self.read_changed(root, ground, changed, was);
+                let done = self.read_changed(root, root_index, changed, was);
                 read.lock().unwrap_or_else(PoisonError::into_inner).push((at, done));
             }
         };
@@ -182,7 +182,7 @@ impl Workspace {
     fn read_changed(
         &self,
         root: usize,
-        ground: usize,
+        root_index: usize,
         changed: &ChangedFile,
         was: FileAtRevision,
     ) -> Result<FileRead, Error> {
@@ -190,27 +190,23 @@ impl Workspace {
         let read = || -> Result<_, Error> {
             let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
             let rules = self.rules.policy(&self.store.files, &place)?;
-            let seen = self.read(&place.clone().into(), &rules)?;
-            Ok((place, rules, seen))
+            let current = self.read(&place.clone().into(), &rules)?;
+            Ok((place, rules, current))
         };
-        let (place, rules, seen) = match read() {
-            Ok((_, _, seen)) if seen.snapshot.is_none() => {
+        let (place, rules, current) = match read() {
+            Ok((_, _, current)) if current.snapshot.is_none() => {
                 let gone = Error::new(Code::FileNotFound, "it no longer exists");
-                return skipped(ground, path.clone(), gone).map(FileRead::Skipped);
+                return skipped(root_index, path.clone(), gone).map(FileRead::Skipped);
             }
             Ok(read) => read,
-            Err(refusal) => return skipped(ground, path.clone(), refusal).map(FileRead::Skipped),
+            Err(refusal) => return skipped(root_index, path.clone(), refusal).map(FileRead::Skipped),
         };
-        let after = seen.buffer;
+        let after = current.buffer;
         let before = match was {
             FileAtRevision::Absent => None,
             FileAtRevision::Elsewhere(why) => {
                 let why = why.to_owned();
-                return Ok(FileRead::Skipped(SkippedFile {
-                    root_index: ground,
-                    path: path.clone(),
-                    reason: why,
-                }));
+                return Ok(FileRead::Skipped(SkippedFile { root_index, path: path.clone(), reason: why }));
             }
             // A previous version that was not text had no findings.
             FileAtRevision::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {

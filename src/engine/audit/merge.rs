@@ -27,14 +27,14 @@ pub(super) fn merge(files: &mut [CheckedFile]) {
     for (file, finding) in
         files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)))
     {
-        let (key, seen) = (key(file, finding), MergedFinding::from_finding(finding));
+        let (key, merged) = (key(file, finding), MergedFinding::from_finding(finding));
         if finding.elsewhere.is_none() {
             own.insert(key);
         } else {
-            elsewhere.entry(key).and_modify(|known| *known = known.merge_with(seen)).or_insert(seen);
+            elsewhere.entry(key).and_modify(|known| *known = known.merge_with(merged)).or_insert(merged);
         }
     }
-    let mut told: HashSet<FindingKey> = HashSet::new();
+    let mut reported: HashSet<FindingKey> = HashSet::new();
     for file in files {
         let keys: Vec<FindingKey> = file.verdict.findings.iter().map(|finding| key(file, finding)).collect();
         let mut keys = keys.into_iter();
@@ -43,7 +43,7 @@ pub(super) fn merge(files: &mut [CheckedFile]) {
             if let Some(known) = elsewhere.get(&key) {
                 known.mark(finding);
             }
-            finding.elsewhere.is_none() || (!own.contains(&key) && told.insert(key))
+            finding.elsewhere.is_none() || (!own.contains(&key) && reported.insert(key))
         });
         file.verdict.findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
     }

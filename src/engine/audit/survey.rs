@@ -48,14 +48,14 @@ impl Workspace {
         audit: &mut Audit,
         watch: &Watch,
     ) -> Result<AuditedFiles, Error> {
-        let (ground, revision) = self.resolve_root(root, base)?;
-        audit.roots.push(ground);
-        let ground = audit.roots.len() - 1;
-        let mut survey = AuditedFiles { root_index: ground, revision, changed: Vec::new() };
+        let (audit_root, revision) = self.resolve_root(root, base)?;
+        audit.roots.push(audit_root);
+        let root_index = audit.roots.len() - 1;
+        let mut survey = AuditedFiles { root_index, revision, changed: Vec::new() };
         let names = survey.revision.as_ref().map(Revision::names);
         let candidates: Vec<String> = self.candidates(root, scopes, &survey, audit)?.into_iter().collect();
         let looked = parallel(&candidates, self.threads, |path| {
-            if watch.cancelled() { Err(cancelled()) } else { self.compare(root, path, ground, names) }
+            if watch.cancelled() { Err(cancelled()) } else { self.compare(root, path, root_index, names) }
         });
         for looked in looked {
             match looked? {
@@ -69,24 +69,19 @@ impl Workspace {
 
     /// Resolves a root and the base that its files are compared with.
     fn resolve_root(&self, root: usize, base: Option<&str>) -> Result<(AuditRoot, Option<Revision>), Error> {
-        let told_from = self.store.files.base().to_owned();
+        let base_label = self.store.files.base().to_owned();
         let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
         let Some(repository) = Repository::around(&real)? else {
             if let Some(base) = base {
-                let seen =
+                let message =
                     format!("there is no revision {base:?}: {} is not in a git repository", real.display());
-                return Err(Error::new(Code::InvalidInput, seen)
+                return Err(Error::new(Code::InvalidInput, message)
                     .field("--base")
                     .hint("leave it out to count every finding"));
             }
-            let ground = AuditRoot {
-                root,
-                top: real,
-                prefix: String::new(),
-                base_label: told_from,
-                base: CheckBase::NoBase,
-            };
-            return Ok((ground, None));
+            let audit_root =
+                AuditRoot { root, top: real, prefix: String::new(), base_label, base: CheckBase::NoBase };
+            return Ok((audit_root, None));
         };
         let (top, prefix) = (repository.top().to_owned(), repository.prefix().to_owned());
         let revision = repository.revision(base)?;
@@ -94,7 +89,7 @@ impl Workspace {
             Some(id) => CheckBase::Revision(revision.name.clone(), id.clone()),
             None => CheckBase::NoCommits,
         };
-        Ok((AuditRoot { root, top, prefix, base_label: told_from, base }, Some(revision)))
+        Ok((AuditRoot { root, top, prefix, base_label, base }, Some(revision)))
     }
 
     /// Returns the files that the paths name, each once.
@@ -106,7 +101,7 @@ impl Workspace {
         audit: &mut Audit,
     ) -> Result<BTreeSet<String>, Error> {
         let (mut files, mut gone) = (BTreeSet::new(), BTreeSet::new());
-        let ground = survey.root_index;
+        let root_index = survey.root_index;
         for scope in scopes {
             let was = was_inside(survey.revision.as_ref(), &scope.path);
             match scope.kind {
@@ -119,14 +114,14 @@ impl Workspace {
                     let listing = self.store.files.list(root, &scope.path)?;
                     files.extend(listing.files);
                     let passed = listing.skipped.into_iter().map(|(path, why)| SkippedFile {
-                        root_index: ground,
+                        root_index,
                         path,
                         reason: why,
                     });
                     audit.skipped.extend(passed);
                     // Tracked files count even if an ignore file names them.
-                    let here = was.iter().filter(|path| self.store.files.has_file(root, path));
-                    files.extend(here.cloned());
+                    let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
+                    files.extend(existing.cloned());
                     gone.extend(was.into_iter().filter(|path| self.store.files.has_nothing(root, path)));
                 }
             }
@@ -142,13 +137,13 @@ impl Workspace {
         &self,
         root: usize,
         path: &str,
-        ground: usize,
+        root_index: usize,
         names: Option<RevisionFiles<'_>>,
     ) -> Result<FileComparison, Error> {
         let path = path.to_owned();
         let (bytes, limit) = match self.bytes(root, &path) {
             Ok(found) => found,
-            Err(refusal) => return skipped(ground, path, refusal).map(FileComparison::Skipped),
+            Err(refusal) => return skipped(root_index, path, refusal).map(FileComparison::Skipped),
         };
         let Some(names) = names else {
             return Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }));
@@ -198,10 +193,10 @@ const SKIP_REASONS: [(Code, Option<&str>); 9] = [
 /// Returns a file as skipped for this reason.
 ///
 /// Errors: the reason itself, if it concerns more than one file.
-pub(super) fn skipped(ground: usize, path: String, refusal: Error) -> Result<SkippedFile, Error> {
+pub(super) fn skipped(root_index: usize, path: String, refusal: Error) -> Result<SkippedFile, Error> {
     let Some((_, words)) = SKIP_REASONS.iter().find(|(code, _)| *code == refusal.code) else {
         return Err(refusal);
     };
     let why = words.map_or_else(|| sanitize(&refusal.message), str::to_owned);
-    Ok(SkippedFile { root_index: ground, path, reason: why })
+    Ok(SkippedFile { root_index, path, reason: why })
 }

@@ -25,11 +25,11 @@ impl Workspace {
         let reading = self.read_whole(&request.target)?;
         let mut call = Batch::single(request);
         let mut targets = self.admit(&mut call)?;
-        let seen = self.read_all(&call, &mut targets)?.into_iter().next();
-        let found = call.requests.first().zip(targets.first()).zip(seen);
-        let ((request, target), seen) =
+        let current = self.read_all(&call, &mut targets)?.into_iter().next();
+        let found = call.requests.first().zip(targets.first()).zip(current);
+        let ((request, target), current) =
             found.ok_or_else(|| Error::new(Code::Internal, "the request has no target"))?;
-        let draft = self.draft(&call, request, target, seen)?;
+        let draft = self.draft(&call, request, target, current)?;
         Ok(ReadLines { text: Arc::new(draft.base.unwrap_or(draft.current.buffer)), ..reading })
     }
 }
@@ -72,10 +72,10 @@ mod tests {
             let refused = workspace.read_before_edit(request(path, spot, expect)).await.unwrap_err();
             assert_eq!(refused.code, code, "{path} {spot:?}: {refused}");
         }
-        let there = workspace
+        let reading = workspace
             .read_before_edit(request("a.txt", InsertPoint::Lines(1, 2), Expect::Anything))
             .await
             .unwrap();
-        assert_eq!((there.text.view(), there.path.as_str()), ("1\n2\n", "a.txt"));
+        assert_eq!((reading.text.view(), reading.path.as_str()), ("1\n2\n", "a.txt"));
     }
 }

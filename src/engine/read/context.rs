@@ -32,46 +32,47 @@ impl Workspace {
     ///
     /// Errors: those of [`Workspace::run_read`] for the file in question, and `INTERNAL` if the caller has
     /// gone.
-    pub(super) fn context(&self, look: &ContextRequest, watch: &Watch) -> Result<CodeContext, Error> {
+    pub(super) fn context(&self, request: &ContextRequest, watch: &Watch) -> Result<CodeContext, Error> {
         let mut attempt = 1;
         loop {
-            let (mut told, changed) = self.build_context(look, watch)?;
+            let (mut answer, changed) = self.build_context(request, watch)?;
             if changed == 0 || attempt == MAX_ATTEMPTS {
                 if changed > 0 {
-                    told.truncated = true;
+                    answer.truncated = true;
                 }
-                return Ok(told);
+                return Ok(answer);
             }
             attempt += 1;
         }
     }
 
     /// Builds the answer, and counts the files that changed meanwhile.
-    fn build_context(&self, look: &ContextRequest, watch: &Watch) -> Result<(CodeContext, usize), Error> {
-        let target = look.target.as_ref().map(|target| self.read_whole(target)).transpose()?;
+    fn build_context(&self, request: &ContextRequest, watch: &Watch) -> Result<(CodeContext, usize), Error> {
+        let target = request.target.as_ref().map(|target| self.read_whole(target)).transpose()?;
         let survey = self.survey_all(watch)?;
         let question = ContextQuery {
-            symbol: look.symbol.as_deref(),
-            query: look.query.as_deref(),
+            symbol: request.symbol.as_deref(),
+            query: request.query.as_deref(),
             near: target.as_ref().map(|reading| reading.path.as_str()),
-            tokens: look.tokens,
+            tokens: request.tokens,
         };
         let mut pages = QuotedTexts { workspace: self, read: HashMap::new(), changed: 0 };
         if question.is_empty() {
-            let seen =
+            let input =
                 AnswerInput { target: None, project: Some(survey.project()), notes: survey.notes(None) };
-            let told = context::answer(&Index::default(), &question, seen, &mut |path| pages.get(path, None));
-            return Ok((told, 0));
+            let answer =
+                context::answer(&Index::default(), &question, input, &mut |path| pages.get(path, None));
+            return Ok((answer, 0));
         }
         let mut indexed = self.indexed(watch)?;
         self.refresh(&mut indexed, &survey, watch)?;
         let tagged = target.as_ref().map(|reading| (page(&reading.text), tags_of(reading)));
         let target = tagged.as_ref().map(|(page, tags)| (page, tags.as_ref()));
-        let seen = AnswerInput { target, project: None, notes: survey.notes(Some(&indexed)) };
+        let input = AnswerInput { target, project: None, notes: survey.notes(Some(&indexed)) };
         let index = &indexed.index;
         let mut texts = |path: &str| pages.get(path, index.version(path));
-        let told = context::answer(index, &question, seen, &mut texts);
-        Ok((told, pages.changed))
+        let answer = context::answer(index, &question, input, &mut texts);
+        Ok((answer, pages.changed))
     }
 
     /// Reads a file found by path; the text is `None` if it is not text, but its fingerprint is still
@@ -80,8 +81,8 @@ impl Workspace {
         let Some(mut snapshot) = self.store.files.read(place, MAX_FILE_BYTES)? else {
             return Ok((None, None));
         };
-        let (bytes, facts) = (snapshot.take_bytes(), snapshot.fingerprint());
-        Ok((Buffer::read(bytes, self.store.files.hints(place)).ok(), facts))
+        let (bytes, fingerprint) = (snapshot.take_bytes(), snapshot.fingerprint());
+        Ok((Buffer::read(bytes, self.store.files.hints(place)).ok(), fingerprint))
     }
 }
 

@@ -30,17 +30,17 @@ impl Workspace {
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
     /// the last line, and the errors of admitting a path.
-    pub(super) fn lines(&self, look: &LinesRequest) -> Result<ReadLines, Error> {
-        let reading = self.read_whole(&look.target)?;
+    pub(super) fn lines(&self, request: &LinesRequest) -> Result<ReadLines, Error> {
+        let reading = self.read_whole(&request.target)?;
         let count = reading.text.lines().count();
-        if look.start_line > count.max(1) {
-            let (line, noun) = (look.start_line, look.target.noun());
+        if request.start_line > count.max(1) {
+            let (line, noun) = (request.start_line, request.target.noun());
             let message = format!("Line {line} is out of bounds ({noun} has {count} lines)");
             return Err(Error::new(Code::RangeOutOfBounds, message)
                 .field("start_line")
                 .hint(format!("give a start_line from 1 to {}", count.max(1))));
         }
-        Ok(ReadLines { start_line: look.start_line, end_line: look.end_line.min(count), ..reading })
+        Ok(ReadLines { start_line: request.start_line, end_line: request.end_line.min(count), ..reading })
     }
 
     /// Reads a whole target.

@@ -43,14 +43,14 @@ impl Workspace {
     /// Lists files, without hidden, ignored and protected ones.
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.
-    pub(super) fn list(&self, look: &ListRequest, watch: &Watch) -> Result<Entries, Error> {
-        if let Some(among) = self.resolve_scope(&look.scope)? {
-            return self.list_rows(look, &among);
+    pub(super) fn list(&self, request: &ListRequest, watch: &Watch) -> Result<Entries, Error> {
+        if let Some(among) = self.resolve_scope(&request.scope)? {
+            return self.list_rows(request, &among);
         }
-        let below = self.store.files.with_prefix(&look.prefix)?;
+        let below = self.store.files.with_prefix(&request.prefix)?;
         let follow = SearchWatch(watch);
         let clock = Clock::new(Instant::now() + TIMEOUT, &follow);
-        let bounds = self.bounds(look.max_entries, &clock);
+        let bounds = self.bounds(request.max_entries, &clock);
         let found = self.store.files.find(&below, Hidden::Excluded, bounds);
         let listed = |(place, size): &(FileLocation, u64)| {
             let snapshot = clock
@@ -72,16 +72,17 @@ impl Workspace {
         let notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
         Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
     }
-    fn list_rows(&self, look: &ListRequest, among: &EntityFilter<'_>) -> Result<Entries, Error> {
+    fn list_rows(&self, request: &ListRequest, among: &EntityFilter<'_>) -> Result<Entries, Error> {
         let rows = &self.store.rows;
-        let (found, truncated) = rows.list(&rows.select_prefix(among, &look.prefix)?, look.max_entries)?;
-        let listed = |RowListed { location: place, size, version: stamp }: RowListed| ListedText {
+        let (found, truncated) =
+            rows.list(&rows.select_prefix(among, &request.prefix)?, request.max_entries)?;
+        let listed = |RowListed { location: place, size, version }: RowListed| ListedText {
             path: place.path().to_owned(),
             entity: Some(place.entity().clone()),
             size,
-            version: Some(stamp),
+            version: Some(version),
         };
         let entries = found.into_iter().map(listed).collect();
-        Ok(Entries { scope: look.scope.clone(), entries, truncated, notes: Vec::new() })
+        Ok(Entries { scope: request.scope.clone(), entries, truncated, notes: Vec::new() })
     }
 }

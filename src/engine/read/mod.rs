@@ -57,21 +57,25 @@ impl Workspace {
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
     /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity, and the errors of admitting a path.
-    pub async fn run_read(self: &Arc<Self>, look: ReadRequest, watch: Watch) -> Result<ReadResponse, Error> {
+    pub async fn run_read(
+        self: &Arc<Self>,
+        request: ReadRequest,
+        watch: Watch,
+    ) -> Result<ReadResponse, Error> {
         if let ReadRequest::Lines(crate::request::LinesRequest { target, .. }) | ReadRequest::Whole(target) =
-            &look
+            &request
         {
             self.prewarm(target);
         }
-        let seen = move |workspace: &Workspace| match &look {
-            ReadRequest::Lines(look) => workspace.lines(look).map(ReadResponse::Lines),
+        let read = move |workspace: &Workspace| match &request {
+            ReadRequest::Lines(request) => workspace.lines(request).map(ReadResponse::Lines),
             ReadRequest::Whole(target) => workspace.read_whole(target).map(ReadResponse::Whole),
-            ReadRequest::Search(look) => workspace.search(look, &watch).map(ReadResponse::Matches),
-            ReadRequest::List(look) => workspace.list(look, &watch).map(ReadResponse::Entries),
-            ReadRequest::Context(look) => {
-                workspace.context(look, &watch).map(Box::new).map(ReadResponse::Context)
+            ReadRequest::Search(request) => workspace.search(request, &watch).map(ReadResponse::Matches),
+            ReadRequest::List(request) => workspace.list(request, &watch).map(ReadResponse::Entries),
+            ReadRequest::Context(request) => {
+                workspace.context(request, &watch).map(Box::new).map(ReadResponse::Context)
             }
         };
-        self.off_reactor(seen).await
+        self.off_reactor(read).await
     }
 }

@@ -72,21 +72,21 @@ impl Workspace {
     ///
     /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of
     /// reading it.
-    pub(super) fn search(&self, look: &SearchRequest, watch: &Watch) -> Result<Matches, Error> {
-        self.search_until(look, watch, Instant::now() + TIMEOUT)
+    pub(super) fn search(&self, request: &SearchRequest, watch: &Watch) -> Result<Matches, Error> {
+        self.search_until(request, watch, Instant::now() + TIMEOUT)
     }
 
-    fn search_until(&self, look: &SearchRequest, watch: &Watch, until: Instant) -> Result<Matches, Error> {
-        let reach = if look.multiline { MatchReach::Lines } else { MatchReach::Line };
-        let pattern = SearchPattern::new(&look.pattern, reach)?;
+    fn search_until(&self, request: &SearchRequest, watch: &Watch, until: Instant) -> Result<Matches, Error> {
+        let reach = if request.multiline { MatchReach::Lines } else { MatchReach::Line };
+        let pattern = SearchPattern::new(&request.pattern, reach)?;
         let follow = SearchWatch(watch);
         let clock = Clock::new(until, &follow);
-        let mut page = MatchPage::new(look, &pattern, &clock);
-        if let Some(among) = self.resolve_scope(&look.entity_scope)? {
+        let mut page = MatchPage::new(request, &pattern, &clock);
+        if let Some(among) = self.resolve_scope(&request.entity_scope)? {
             self.search_rows(&among, &mut page)?;
             return Ok(page.finish(watch));
         }
-        match self.store.files.search_target(look.path.as_deref())? {
+        match self.store.files.search_target(request.path.as_deref())? {
             SearchTarget::File(place) => {
                 let text = self.text_at(&place, &self.rules_at(&place))?;
                 page.matches.total = page.show(place.shown(), None, &text);
@@ -99,11 +99,11 @@ impl Workspace {
     /// Shows the first matches in entities.
     fn search_rows(&self, among: &EntityFilter<'_>, page: &mut MatchPage<'_>) -> Result<(), Error> {
         let rows = &self.store.rows;
-        let meant = rows.select(among, page.request.path.as_deref())?;
+        let selected = rows.select(among, page.request.path.as_deref())?;
         let bounds = self.bounds(page.request.max_matches, page.clock);
         let mut unreadable = 0;
         let mut passed =
-            rows.each(&meant, page.pattern, bounds, &mut |RowText { location: place, bytes }| {
+            rows.each(&selected, page.pattern, bounds, &mut |RowText { location: place, bytes }| {
                 match Buffer::read(bytes, Hints::default()) {
                     Ok(text) => page.matches.total += page.show(place.path(), Some(place.entity()), &text),
                     Err(_) => unreadable += 1,
@@ -112,7 +112,7 @@ impl Workspace {
         passed.unreadable = unreadable;
         let kind = among.kind.name();
         let is_over = page.clock.is_stopped();
-        if page.matches.total == 0 && meant.is_narrowed() && !is_over && !rows.is_any(&meant)? {
+        if page.matches.total == 0 && selected.is_narrowed() && !is_over && !rows.is_any(&selected)? {
             page.matches.notes.push(format!("no {kind} was searched: the glob matches none"));
         }
         page.matches.truncated |= passed.any();
@@ -132,8 +132,8 @@ impl Workspace {
                 break;
             }
             let text = self.text_at(place, &self.rules_at(place));
-            let there = text.map_or(0, |text| page.show(place.shown(), None, &text));
-            page.matches.total = (page.matches.total + there).saturating_sub(*counted);
+            let shown = text.map_or(0, |text| page.show(place.shown(), None, &text));
+            page.matches.total = (page.matches.total + shown).saturating_sub(*counted);
         }
         if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
             page.matches.notes.push(

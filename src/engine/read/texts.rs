@@ -100,8 +100,11 @@ impl Workspace {
         rules: &Policy,
     ) -> Result<Arc<Buffer>, Error> {
         let hints = self.store.files.hints(place);
-        let facts = self.store.files.fingerprint(place).filter(|facts| facts.size() <= rules.limits.file);
-        let known = facts.and_then(|facts| Some((self.texts.get(&(facts, hints))?, Some((facts, hints)))));
+        let fingerprint =
+            self.store.files.fingerprint(place).filter(|fingerprint| fingerprint.size() <= rules.limits.file);
+        let known = fingerprint.and_then(|fingerprint| {
+            Some((self.texts.get(&(fingerprint, hints))?, Some((fingerprint, hints))))
+        });
         let (text, key) = match known {
             Some(known) => known,
             None => self.read_at(place, rules, hints)?,
@@ -133,7 +136,7 @@ impl Workspace {
             return Err(absent(EntityKind::FILE, place.shown()));
         };
         let text = Arc::new(Buffer::read(snapshot.take_bytes(), hints)?);
-        let key = snapshot.fingerprint().map(|facts| (facts, hints));
+        let key = snapshot.fingerprint().map(|fingerprint| (fingerprint, hints));
         if let Some(key) = key {
             self.texts.put(key, &text);
         }
@@ -188,53 +191,53 @@ mod tests {
 
     #[test]
     fn a_file_that_was_just_written_is_read_each_time() {
-        let scene = Fixture::new();
+        let fixture = Fixture::new();
         let old = SystemTime::now() - Duration::from_secs(3600);
-        for round in 0..50 {
-            let text = format!("{round:04}\n");
-            std::fs::write(scene.file(), &text).unwrap();
-            disguise(&scene.file(), old);
-            assert_eq!(scene.read(), text);
+        for iteration in 0..50 {
+            let text = format!("{iteration:04}\n");
+            std::fs::write(fixture.file(), &text).unwrap();
+            disguise(&fixture.file(), old);
+            assert_eq!(fixture.read(), text);
         }
-        assert_eq!(scene.cached_bytes(), 0);
+        assert_eq!(fixture.cached_bytes(), 0);
     }
 
     #[test]
     fn a_text_is_found_again_until_its_file_changes() {
-        let scene = Fixture::new();
-        std::fs::write(scene.file(), "one\n").unwrap();
+        let fixture = Fixture::new();
+        std::fs::write(fixture.file(), "one\n").unwrap();
         let old = SystemTime::now() - Duration::from_secs(3600);
-        disguise(&scene.file(), old);
-        let place = scene.workspace.store.files.admit_to_read("a").unwrap();
+        disguise(&fixture.file(), old);
+        let place = fixture.workspace.store.files.admit_to_read("a").unwrap();
         // As if it had been read long after its last change.
-        let facts = scene.workspace.store.files.fingerprint(&place).unwrap();
+        let fingerprint = fixture.workspace.store.files.fingerprint(&place).unwrap();
         let text = Arc::new(Buffer::read(b"from the shelf\n".to_vec(), Hints::default()).unwrap());
-        scene.workspace.texts.put((facts, Hints::default()), &text);
-        assert_eq!(scene.read(), "from the shelf\n");
+        fixture.workspace.texts.put((fingerprint, Hints::default()), &text);
+        assert_eq!(fixture.read(), "from the shelf\n");
         // The same size and the same time of modification: the inode's own time cannot be set.
         std::thread::sleep(Duration::from_millis(30));
-        std::fs::write(scene.file(), "two\n").unwrap();
-        disguise(&scene.file(), old);
-        assert_eq!(scene.read(), "two\n");
+        std::fs::write(fixture.file(), "two\n").unwrap();
+        disguise(&fixture.file(), old);
+        assert_eq!(fixture.read(), "two\n");
     }
 
     #[test]
     fn the_cache_is_bounded() {
         let texts = TextCache::new(3000);
-        let scene = Fixture::new();
+        let fixture = Fixture::new();
         for size in 0..20 {
-            std::fs::write(scene.file(), "x".repeat(size)).unwrap();
-            let place = scene.workspace.store.files.admit_to_read("a").unwrap();
-            let facts = scene.workspace.store.files.fingerprint(&place).unwrap();
+            std::fs::write(fixture.file(), "x".repeat(size)).unwrap();
+            let place = fixture.workspace.store.files.admit_to_read("a").unwrap();
+            let fingerprint = fixture.workspace.store.files.fingerprint(&place).unwrap();
             let text = Arc::new(Buffer::read(vec![b'x'; 400], Hints::default()).unwrap());
-            texts.put((facts, Hints::default()), &text);
+            texts.put((fingerprint, Hints::default()), &text);
             let shelf = texts.0.lock().unwrap();
             assert!(shelf.bytes <= 3000 && shelf.texts.len() <= 2, "{}", shelf.bytes);
         }
         let large = Arc::new(Buffer::read(vec![b'x'; 4000], Hints::default()).unwrap());
-        let place = scene.workspace.store.files.admit_to_read("a").unwrap();
-        let facts = scene.workspace.store.files.fingerprint(&place).unwrap();
-        texts.put((facts, Hints { charset: None, line_end: Some(crate::text::LineEnd::Lf) }), &large);
+        let place = fixture.workspace.store.files.admit_to_read("a").unwrap();
+        let fingerprint = fixture.workspace.store.files.fingerprint(&place).unwrap();
+        texts.put((fingerprint, Hints { charset: None, line_end: Some(crate::text::LineEnd::Lf) }), &large);
         assert_eq!(texts.0.lock().unwrap().texts.len(), 2);
     }
 }

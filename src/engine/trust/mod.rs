@@ -184,8 +184,8 @@ impl Trust {
         let folders: Vec<PathBuf> =
             ruled.ancestors().take_while(|above| above.starts_with(&root)).map(Path::to_owned).collect();
         let search = SearchPath { folders: &folders, roots: &self.roots, path: &self.path };
-        let pins = ResolvedPrograms::find(policy.commands(), &search);
-        Ok(Commands { root, files, version: policy.version, programs: pins })
+        let programs = ResolvedPrograms::find(policy.commands(), &search);
+        Ok(Commands { root, files, version: policy.version, programs })
     }
 
     fn missing_trust(&self, commands: &Commands) -> Option<String> {

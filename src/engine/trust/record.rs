@@ -41,7 +41,7 @@ impl TrustRecord {
         let programs = commands
             .programs
             .iter()
-            .map(|(gate, pin)| (gate.to_owned(), pin.map(TrustedProgram::from_program)));
+            .map(|(gate, program)| (gate.to_owned(), program.map(TrustedProgram::from_program)));
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         TrustRecord {
             version: VERSION,
@@ -71,12 +71,14 @@ impl TrustRecord {
 
     /// Returns the reason why the record does not cover these commands; `None` if it does.
     pub(super) fn ended_because(&self, commands: &Commands) -> Option<String> {
-        let (now, told) = (TrustRecord::new(commands), commands.describe());
+        let (now, description) = (TrustRecord::new(commands), commands.describe());
         if (&now.root, &now.policy) != (&self.root, &self.policy) {
             return Some(format!("the trust record is for the commands of {} in {}", self.policy, self.root));
         }
         if now.stamp != self.stamp {
-            return Some(format!("{told}, or what it includes, changed since its commands were trusted"));
+            return Some(format!(
+                "{description}, or what it includes, changed since its commands were trusted"
+            ));
         }
         let mut gates = now.programs.keys().chain(self.programs.keys());
         let other = gates.find(|gate| now.programs.get(*gate) != self.programs.get(*gate))?;
@@ -88,8 +90,11 @@ impl TrustRecord {
 }
 
 impl TrustedProgram {
-    fn from_program(pin: &ResolvedProgram) -> TrustedProgram {
-        TrustedProgram { path: pin.program.display().to_string(), real: pin.real.display().to_string() }
+    fn from_program(program: &ResolvedProgram) -> TrustedProgram {
+        TrustedProgram {
+            path: program.program.display().to_string(),
+            real: program.real.display().to_string(),
+        }
     }
 }
 

@@ -54,9 +54,9 @@ mod tests {
     use super::*;
 
     fn parsed(start_line: Option<i64>, end_line: Option<i64>) -> Result<(usize, usize), Error> {
-        let look =
+        let request =
             LineFields { path: "a".into(), start_line, end_line, ..LineFields::default() }.into_request()?;
-        Ok((look.start_line, look.end_line))
+        Ok((request.start_line, request.end_line))
     }
 
     #[test]

@@ -30,20 +30,20 @@ pub(in crate::engine) struct CodeIndex {
 }
 
 impl CodeIndex {
-    fn is_fresh(&self, (place, facts): &(FileLocation, FileFingerprint)) -> bool {
+    fn is_fresh(&self, (place, fingerprint): &(FileLocation, FileFingerprint)) -> bool {
         let Some(known) = self.fingerprints.get(place.shown()) else { return false };
         #[cfg(test)]
         if self.is_unreliable {
             return true;
         }
-        *known == Some(*facts)
+        *known == Some(*fingerprint)
     }
 
     /// Removes the files that are not in the survey.
     fn forget(&mut self, survey: &WorkspaceFiles) {
-        let there: HashSet<&str> = survey.files.iter().map(|(place, _)| place.shown()).collect();
+        let paths: HashSet<&str> = survey.files.iter().map(|(place, _)| place.shown()).collect();
         let gone: Vec<String> =
-            self.fingerprints.keys().filter(|path| !there.contains(path.as_str())).cloned().collect();
+            self.fingerprints.keys().filter(|path| !paths.contains(path.as_str())).cloned().collect();
         for path in gone {
             self.fingerprints.remove(&path);
             self.index.remove(&path);
@@ -102,13 +102,13 @@ impl Workspace {
         let versions: Vec<_> = stale.iter().map(|place| indexed.index.version(place.shown())).collect();
         let mut done = 0;
         self.tag_all(&stale, &versions, watch, |place, read| {
-            let ReadFile { fingerprint: facts, result: became } = read;
+            let ReadFile { fingerprint, result: became } = read;
             match became {
                 TagResult::Same => {}
                 TagResult::Tags(version, tags) => indexed.index.put(place.shown(), version, &tags),
                 TagResult::Nothing => indexed.index.remove(place.shown()),
             }
-            indexed.fingerprints.insert(place.shown().to_owned(), facts);
+            indexed.fingerprints.insert(place.shown().to_owned(), fingerprint);
             done += 1;
             watch.report("files read", done, stale.len());
         });

@@ -72,23 +72,24 @@ impl Workspace {
         if let Some(indexed) = indexed.filter(|_| may_vanish) {
             for vanished in self.removed_definitions(&indexed.index, drafts, &after) {
                 let at = vanished.0;
-                let told = drafts.get(at).is_some_and(|draft| weighs(at, draft, Accident::UsedDefinitions));
+                let is_weighed =
+                    drafts.get(at).is_some_and(|draft| weighs(at, draft, Accident::UsedDefinitions));
                 lost.get_mut(at)
-                    .filter(|_| told)
+                    .filter(|_| is_weighed)
                     .into_iter()
                     .for_each(|lost| lost.used.push(vanished.1.clone()));
             }
         }
         for at in rewritten {
             let (Some(old), Some(Some(new))) = (before.get(&at), after.get(at)) else { continue };
-            let others: Vec<&Tags> = after.iter().flatten().collect();
+            let other_files: Vec<&Tags> = after.iter().flatten().collect();
             let Some(lost) = lost.get_mut(at) else { continue };
-            let dropped = context::dropped(old, new, &others).into_iter();
-            let told: Vec<LostDefinition> = dropped
+            let dropped = context::dropped(old, new, &other_files).into_iter();
+            let definitions: Vec<LostDefinition> = dropped
                 .filter(|(name, _)| lost.used.iter().all(|used| used.name != *name))
                 .map(|(name, line)| LostDefinition { name, line, uses: Vec::new(), count: 0 })
                 .collect();
-            lost.dropped = told;
+            lost.dropped = definitions;
         }
         lost
     }
@@ -114,7 +115,7 @@ impl Workspace {
             let is_of_call = left.iter().any(|left| left.path == path);
             is_of_call || pages.get(path, index.version(path)).is_some()
         };
-        let told = |vanished: Vanished| {
+        let definition = |vanished: Vanished| {
             let Vanished { file, name, line, uses } = vanished;
             let mut known: HashMap<String, bool> = HashMap::new();
             let mut uses: Vec<(String, usize)> = uses
@@ -129,7 +130,7 @@ impl Workspace {
             let at = files.get(file).map(|(at, _)| *at)?;
             (count > 0).then_some((at, LostDefinition { name, line, uses, count }))
         };
-        index.vanished(&left).into_iter().filter_map(told).collect()
+        index.vanished(&left).into_iter().filter_map(definition).collect()
     }
 }
 

@@ -61,18 +61,18 @@ impl WorkspaceFiles {
         let FileList { files, is_cut: is_truncated, skipped: passed } = surveyed;
         let root = |place: &FileLocation| place.shown().len().saturating_sub(place.in_root().len());
         let paths = files.iter().map(|(place, _)| (root(place), place.shown().to_owned())).collect();
-        let (mut kept, mut bytes, mut large, mut beyond) = (Vec::new(), 0, 0, 0);
-        for (place, facts) in files {
+        let (mut indexed, mut bytes, mut large, mut beyond) = (Vec::new(), 0, 0, 0);
+        for (place, fingerprint) in files {
             if language_of(place.shown(), None).is_none_or(|language| !reads(&language.name)) {
                 continue;
             }
-            if facts.size() > MAX_FILE_BYTES {
+            if fingerprint.size() > MAX_FILE_BYTES {
                 large += 1;
-            } else if kept.len() >= MAX_INDEXED || bytes + facts.size() > MAX_BYTES {
+            } else if indexed.len() >= MAX_INDEXED || bytes + fingerprint.size() > MAX_BYTES {
                 beyond += 1;
             } else {
-                bytes += facts.size();
-                kept.push((place, facts));
+                bytes += fingerprint.size();
+                indexed.push((place, fingerprint));
             }
         }
         let mut notes = skipped_notes(&passed, MAX_FILE_BYTES, EntityKind::FILE);
@@ -85,7 +85,7 @@ impl WorkspaceFiles {
         notes.extend(
             is_truncated.then(|| "some files are missing, because listing them timed out".to_owned()),
         );
-        WorkspaceFiles { files: kept, is_truncated, paths, notes }
+        WorkspaceFiles { files: indexed, is_truncated, paths, notes }
     }
 
     /// Returns the project summary of these files.

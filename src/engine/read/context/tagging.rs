@@ -91,7 +91,7 @@ impl Workspace {
     }
 
     fn read_one(&self, reader: &TagReader<'_>, place: &FileLocation, known: Option<Version>) -> ReadFile {
-        let Ok((text, facts)) = self.read_text(place) else {
+        let Ok((text, fingerprint)) = self.read_text(place) else {
             return ReadFile { fingerprint: None, result: TagResult::Nothing };
         };
         let became = match text {
@@ -103,6 +103,6 @@ impl Workspace {
             }
             None => TagResult::Nothing,
         };
-        ReadFile { fingerprint: facts, result: became }
+        ReadFile { fingerprint, result: became }
     }
 }

@@ -9,18 +9,18 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::error::Code;
 
-struct Scene {
+struct Fixture {
     dir: tempfile::TempDir,
     workspace: Arc<Workspace>,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl Fixture {
+    fn new() -> Fixture {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");
         fs::create_dir(&root).unwrap();
         let workspace = Workspace::open_with_state_dir(&[root], &dir.path().join("own")).unwrap();
-        Scene { dir, workspace }
+        Fixture { dir, workspace }
     }
 
     fn root(&self) -> std::path::PathBuf {
@@ -33,16 +33,16 @@ impl Scene {
         fs::write(path, text).unwrap();
     }
 
-    fn look(&self, look: &ContextRequest) -> CodeContext {
-        self.workspace.context(look, &Watch::idle()).unwrap()
+    fn context(&self, request: &ContextRequest) -> CodeContext {
+        self.workspace.context(request, &Watch::idle()).unwrap()
     }
 
     /// Where a symbol is defined, and used.
     fn symbol(&self, name: &str) -> (Vec<String>, Vec<String>) {
-        let told = self.look(&ContextRequest { symbol: Some(name.to_owned()), ..NOTHING });
-        let definitions = told.definitions.unwrap();
+        let answer = self.context(&ContextRequest { symbol: Some(name.to_owned()), ..NOTHING });
+        let definitions = answer.definitions.unwrap();
         let defined = definitions.iter().map(|it| format!("{}:{}", it.file, it.line)).collect();
-        (defined, told.references.iter().map(|it| format!("{}:{}", it.file, it.line)).collect())
+        (defined, answer.references.iter().map(|it| format!("{}:{}", it.file, it.line)).collect())
     }
 
     fn defined(&self, name: &str) -> Vec<String> {
@@ -54,84 +54,84 @@ const NOTHING: ContextRequest = ContextRequest { target: None, query: None, symb
 
 #[test]
 fn the_next_answer_shows_what_changed() {
-    let scene = Scene::new();
-    scene.write("a.py", "def one(): pass\n");
-    scene.write("b/c.py", "from a import one\none()\n");
-    assert_eq!(scene.symbol("one"), (vec!["a.py:1".into()], vec!["b/c.py:1".into(), "b/c.py:2".into()]));
-    for round in 0..20 {
+    let fixture = Fixture::new();
+    fixture.write("a.py", "def one(): pass\n");
+    fixture.write("b/c.py", "from a import one\none()\n");
+    assert_eq!(fixture.symbol("one"), (vec!["a.py:1".into()], vec!["b/c.py:1".into(), "b/c.py:2".into()]));
+    for iteration in 0..20 {
         // As long as the one before, so that its size tells nothing.
-        let text = format!("def f{round:02}(): pass\n");
-        scene.write("a.py", &text);
-        assert_eq!(scene.defined(&format!("f{round:02}")), ["a.py:1"], "{round}");
-        assert_eq!(scene.symbol("one").0, Vec::<String>::new());
+        let text = format!("def f{iteration:02}(): pass\n");
+        fixture.write("a.py", &text);
+        assert_eq!(fixture.defined(&format!("f{iteration:02}")), ["a.py:1"], "{iteration}");
+        assert_eq!(fixture.symbol("one").0, Vec::<String>::new());
     }
-    fs::rename(scene.root().join("a.py"), scene.root().join("b/d.py")).unwrap();
-    assert_eq!(scene.defined("f19"), ["b/d.py:1"]);
-    fs::remove_dir_all(scene.root().join("b")).unwrap();
-    assert_eq!(scene.defined("f19"), Vec::<String>::new());
-    assert_eq!(scene.workspace.code_index.lock().unwrap().index.files(), 0);
+    fs::rename(fixture.root().join("a.py"), fixture.root().join("b/d.py")).unwrap();
+    assert_eq!(fixture.defined("f19"), ["b/d.py:1"]);
+    fs::remove_dir_all(fixture.root().join("b")).unwrap();
+    assert_eq!(fixture.defined("f19"), Vec::<String>::new());
+    assert_eq!(fixture.workspace.code_index.lock().unwrap().index.files(), 0);
 }
 
 #[test]
 fn without_the_facts_of_files_an_answer_would_be_stale() {
-    let scene = Scene::new();
-    scene.write("a.py", "def one(): pass\n");
-    assert_eq!(scene.defined("one"), ["a.py:1"]);
-    scene.workspace.code_index.lock().unwrap().is_unreliable = true;
-    scene.write("a.py", "def two(): pass\n");
+    let fixture = Fixture::new();
+    fixture.write("a.py", "def one(): pass\n");
+    assert_eq!(fixture.defined("one"), ["a.py:1"]);
+    fixture.workspace.code_index.lock().unwrap().is_unreliable = true;
+    fixture.write("a.py", "def two(): pass\n");
     assert_eq!(
-        scene.defined("two"),
+        fixture.defined("two"),
         Vec::<String>::new(),
         "the control finds it as well, so it proves nothing"
     );
-    scene.workspace.code_index.lock().unwrap().is_unreliable = false;
-    assert_eq!(scene.defined("two"), ["a.py:1"]);
+    fixture.workspace.code_index.lock().unwrap().is_unreliable = false;
+    assert_eq!(fixture.defined("two"), ["a.py:1"]);
 }
 
 /// Counts the files that an answer reads for the index.
-fn reads(scene: &Scene) -> usize {
+fn reads(fixture: &Fixture) -> usize {
     let heard = Arc::new(Mutex::new(0));
-    let ear = Arc::clone(&heard);
-    let progress = move |_: &str, done: usize, _: usize| *ear.lock().unwrap() = done;
+    let counter = Arc::clone(&heard);
+    let progress = move |_: &str, done: usize, _: usize| *counter.lock().unwrap() = done;
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
-    let look = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
-    scene.workspace.context(&look, &watch).unwrap();
+    let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
+    fixture.workspace.context(&request, &watch).unwrap();
     *heard.lock().unwrap()
 }
 
 #[test]
 fn what_has_been_left_alone_is_not_read_again() {
-    let scene = Scene::new();
+    let fixture = Fixture::new();
     for n in 0..20 {
-        scene.write(&format!("d{}/f{n}.py", n % 3), "def f(): pass\n");
+        fixture.write(&format!("d{}/f{n}.py", n % 3), "def f(): pass\n");
     }
-    assert_eq!(reads(&scene), 20, "progress is told");
+    assert_eq!(reads(&fixture), 20, "progress is told");
     // On file systems whose times can be trusted, no file is read again once it was left alone for two seconds.
     std::thread::sleep(std::time::Duration::from_millis(2_100));
-    let again = reads(&scene);
+    let again = reads(&fixture);
     assert!(again == 20 || again == 0, "{again}");
-    let local = reads(&scene) == 0;
-    scene.write("d1/f1.py", "def g(): pass\n");
-    assert!(!local || reads(&scene) == 1);
+    let local = reads(&fixture) == 0;
+    fixture.write("d1/f1.py", "def g(): pass\n");
+    assert!(!local || reads(&fixture) == 1);
 }
 
 #[test]
 fn what_may_not_be_read_is_not_in_the_index() {
-    let scene = Scene::new();
+    let fixture = Fixture::new();
     for path in [".env.py", ".hidden/a.py", "ignored/a.py", "id_rsa.py", "shown.py"] {
-        scene.write(path, "def secret(): pass\n");
+        fixture.write(path, "def secret(): pass\n");
     }
-    scene.write(".gitignore", "ignored/\n");
-    std::os::unix::fs::symlink("..", scene.root().join("loop")).unwrap();
-    std::os::unix::fs::symlink("shown.py", scene.root().join("link.py")).unwrap();
-    assert_eq!(scene.defined("secret"), ["shown.py:1"]);
+    fixture.write(".gitignore", "ignored/\n");
+    std::os::unix::fs::symlink("..", fixture.root().join("loop")).unwrap();
+    std::os::unix::fs::symlink("shown.py", fixture.root().join("link.py")).unwrap();
+    assert_eq!(fixture.defined("secret"), ["shown.py:1"]);
 }
 
 #[test]
 fn a_caller_who_has_gone_is_not_answered_and_what_was_read_is_kept() {
-    let scene = Scene::new();
+    let fixture = Fixture::new();
     for n in 0..200 {
-        scene.write(&format!("f{n}.py"), "def f(): pass\n");
+        fixture.write(&format!("f{n}.py"), "def f(): pass\n");
     }
     let token = CancellationToken::new();
     let end = token.clone();
@@ -141,16 +141,16 @@ fn a_caller_who_has_gone_is_not_answered_and_what_was_read_is_kept() {
         }
     };
     let watch = Watch::new(token, Some(Box::new(progress)));
-    let look = ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING };
-    assert_eq!(scene.workspace.context(&look, &watch).unwrap_err().code, Code::Internal);
-    let kept = scene.workspace.code_index.lock().unwrap().index.files();
-    assert!((50..200).contains(&kept), "{kept}");
-    assert_eq!(scene.defined("f").len(), 50, "as many as are told of one name");
+    let request = ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING };
+    assert_eq!(fixture.workspace.context(&request, &watch).unwrap_err().code, Code::Internal);
+    let indexed = fixture.workspace.code_index.lock().unwrap().index.files();
+    assert!((50..200).contains(&indexed), "{indexed}");
+    assert_eq!(fixture.defined("f").len(), 50, "as many as are told of one name");
 }
 
 #[test]
 fn files_that_cannot_be_understood_harm_nothing() {
-    let scene = Scene::new();
+    let fixture = Fixture::new();
     let deep = "(".repeat(50_000);
     let line = format!("var f={};", "a.b(c).d[0]+".repeat(80_000));
     for (path, text) in [
@@ -162,55 +162,56 @@ fn files_that_cannot_be_understood_harm_nothing() {
         ("empty.py", ""),
         ("big.py", &"# x\n".repeat(400_000)),
     ] {
-        scene.write(path, text);
+        fixture.write(path, text);
     }
-    fs::write(scene.root().join("binary.py"), b"\x00\x01def f\xff").unwrap();
-    fs::write(scene.root().join("latin.py"), b"# caf\xe9\ndef latin(): pass\n").unwrap();
-    assert_eq!(scene.defined("good"), ["broken.py:3"]);
-    assert_eq!(scene.defined("latin"), ["latin.py:2"]);
-    assert_eq!(scene.defined("chained"), ["chain.js:1"]);
-    let told = scene.look(&ContextRequest { symbol: Some("good".to_owned()), ..NOTHING });
+    fs::write(fixture.root().join("binary.py"), b"\x00\x01def f\xff").unwrap();
+    fs::write(fixture.root().join("latin.py"), b"# caf\xe9\ndef latin(): pass\n").unwrap();
+    assert_eq!(fixture.defined("good"), ["broken.py:3"]);
+    assert_eq!(fixture.defined("latin"), ["latin.py:2"]);
+    assert_eq!(fixture.defined("chained"), ["chain.js:1"]);
+    let answer = fixture.context(&ContextRequest { symbol: Some("good".to_owned()), ..NOTHING });
     assert!(
-        told.notes.iter().any(|note| note.contains("over 1 MiB, which are not indexed: 1")),
+        answer.notes.iter().any(|note| note.contains("over 1 MiB, which are not indexed: 1")),
         "{:?}",
-        told.notes
+        answer.notes
     );
 }
 
 #[test]
 fn names_that_are_hostile_are_only_names() {
-    let scene = Scene::new();
+    let fixture = Fixture::new();
     let odd = "a \u{202e}b\n`$(x)`\".py";
-    scene.write(odd, "def f(): pass\n");
-    assert_eq!(scene.defined("f"), [format!("{odd}:1")]);
+    fixture.write(odd, "def f(): pass\n");
+    assert_eq!(fixture.defined("f"), [format!("{odd}:1")]);
     let target = Some(crate::request::Target::File(odd.to_owned()));
-    assert_eq!(scene.look(&ContextRequest { target, ..NOTHING }).target.unwrap().outline.len(), 1);
+    assert_eq!(fixture.context(&ContextRequest { target, ..NOTHING }).target.unwrap().outline.len(), 1);
 }
 
 #[test]
 fn files_that_change_all_the_time_are_answered_for() {
-    let scene = Scene::new();
+    let fixture = Fixture::new();
     for n in 0..30 {
-        scene.write(&format!("f{n}.py"), "def f(): pass\n");
+        fixture.write(&format!("f{n}.py"), "def f(): pass\n");
     }
-    let (root, stop) = (scene.root(), CancellationToken::new());
+    let (root, stop) = (fixture.root(), CancellationToken::new());
     let until = stop.clone();
     let writer = std::thread::spawn(move || {
-        let mut round = 0;
+        let mut iteration = 0;
         while !until.is_cancelled() {
-            round += 1;
-            let path = root.join(format!("f{}.py", round % 30));
-            match round % 3 {
+            iteration += 1;
+            let path = root.join(format!("f{}.py", iteration % 30));
+            match iteration % 3 {
                 0 => drop(fs::remove_file(path)),
-                _ => fs::write(path, format!("{}def f(): pass\n", "#\n".repeat(round % 7))).unwrap(),
+                _ => fs::write(path, format!("{}def f(): pass\n", "#\n".repeat(iteration % 7))).unwrap(),
             }
         }
     });
     for _ in 0..10 {
-        let told = scene.look(&ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING });
-        for symbol in told.definitions.unwrap() {
+        let answer =
+            fixture.context(&ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING });
+        for symbol in answer.definitions.unwrap() {
             assert!(symbol.code.as_deref().is_some_and(|code| code.ends_with("def f(): pass")), "{symbol:?}");
-            assert!(told.versions.contains_key(&symbol.file));
+            assert!(answer.versions.contains_key(&symbol.file));
         }
     }
     stop.cancel();
@@ -219,16 +220,16 @@ fn files_that_change_all_the_time_are_answered_for() {
 
 #[test]
 fn without_anything_asked_the_project_is_shown() {
-    let scene = Scene::new();
-    scene.write("README.md", "# X\n");
-    scene.write("src/a.py", "");
-    scene.write("src/b/c.js", "");
-    let told = scene.look(&NOTHING);
-    let project = told.project.unwrap();
+    let fixture = Fixture::new();
+    fixture.write("README.md", "# X\n");
+    fixture.write("src/a.py", "");
+    fixture.write("src/b/c.js", "");
+    let answer = fixture.context(&NOTHING);
+    let project = answer.project.unwrap();
     assert_eq!((project.files, project.important), (3, vec!["README.md".to_owned()]));
     assert_eq!(project.folders.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["", "src", "src/b"]);
-    assert!(told.versions.contains_key("README.md"));
-    assert_eq!(scene.workspace.code_index.lock().unwrap().index.files(), 0, "nothing had to be indexed");
+    assert!(answer.versions.contains_key("README.md"));
+    assert_eq!(fixture.workspace.code_index.lock().unwrap().index.files(), 0, "nothing had to be indexed");
 }
 
 #[test]
@@ -242,9 +243,9 @@ fn several_roots_are_one_workspace() {
     let real = |path: &Path| path.canonicalize().unwrap();
     let workspace =
         Workspace::open_with_state_dir(&[real(&one), real(&two)], &dir.path().join("own")).unwrap();
-    let look = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
-    let told = workspace.context(&look, &Watch::idle()).unwrap();
-    let defined = told.definitions.unwrap();
+    let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
+    let answer = workspace.context(&request, &Watch::idle()).unwrap();
+    let defined = answer.definitions.unwrap();
     assert_eq!(defined[0].file, real(&two).join("b.py").to_str().unwrap());
-    assert_eq!(told.references.len(), 2);
+    assert_eq!(answer.references.len(), 2);
 }
