@@ -3,9 +3,9 @@
 //! Invariant: an edit is rebased only if the lines it refers to are proved unchanged; otherwise it is
 //! rejected together with the changes.
 
-use super::Workspace;
 use super::call::{Batch, ResolvedTarget};
 use super::check::CurrentText;
+use super::services::Services;
 use crate::edit::PlannedEdit;
 use crate::error::{Code, Error, EvidenceLine, Since};
 use crate::request::{Expect, Request};
@@ -19,7 +19,7 @@ const RECENT_ENTRIES: usize = 50;
 /// The most lines of the current text that an error lists.
 const MAX_PLACES: usize = 20;
 
-impl Workspace {
+impl Services {
     /// Returns the text that a request refers to, if it is not the current one.
     ///
     /// Errors: `EDIT_CONFLICT` for an unknown version. Also for an earlier version if the edit replaces the

@@ -3,20 +3,15 @@
 use std::sync::Arc;
 
 use super::call::Batch;
-use super::{Report, Workspace};
+use super::{Report, services::Services};
 use crate::error::{Code, Error};
 use crate::gate::Watch;
 use crate::request::Request;
 use crate::store::EntryKind;
 
-impl Workspace {
+impl Services {
     /// Makes several edits of different files and returns their reports, in the order of the requests.
-    ///
-    /// If a gate rejects one of them, none is written, and the others are reported as verified.
-    ///
-    /// Errors: an error in one edit fails the call, with the path of its field, as in `edits[2].search`;
-    /// `INVALID_INPUT` for an empty list, two edits of one file, and files of several roots.
-    pub async fn edit_all(
+    pub(super) async fn edit_all(
         self: &Arc<Self>,
         requests: Vec<Request>,
         watch: Watch,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Workspace;
+use super::services::Services;
 use crate::error::{Code, Error};
 use crate::policy::{Language, Policy, language_of};
 use crate::request::{self, Request};
@@ -124,7 +124,7 @@ impl ResolvedTarget {
     }
 }
 
-impl Workspace {
+impl Services {
     /// Admits the paths of a call and finds their policies; rejects a file that is named twice.
     pub(super) fn admit(&self, call: &mut Batch) -> Result<Vec<ResolvedTarget>, Error> {
         let mut targets: Vec<ResolvedTarget> = Vec::with_capacity(call.requests.len());

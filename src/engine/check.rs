@@ -1,8 +1,8 @@
 //! The current text of a target, and its draft.
 
-use super::Workspace;
 use super::base::rebase_plan;
 use super::call::ResolvedTarget;
+use super::services::Services;
 use crate::edit::{self, EditLimits, PlanContext, PlannedEdit};
 use crate::error::{Code, Error};
 use crate::policy::Policy;
@@ -129,7 +129,7 @@ impl Drafted {
     }
 }
 
-impl Workspace {
+impl Services {
     /// Reads the target; the text is empty if there is none.
     pub(super) fn read(&self, place: &DocumentPath, rules: &Policy) -> Result<CurrentText, Error> {
         self.decode(place, self.store.read(place, rules.limits.file)?)

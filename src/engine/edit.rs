@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::call::{Batch, ResolvedTarget};
 use super::check::{CurrentText, Drafted, cancelled};
 use super::draft::FileDraft;
-use super::{Report, Workspace, confirm, guards};
+use super::{Report, confirm, guards, services::Services};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
@@ -31,11 +31,9 @@ enum PipelineOutcome {
     Overtaken,
 }
 
-impl Workspace {
+impl Services {
     /// Makes one edit and returns its report.
-    ///
-    /// The findings of gates are part of the report. After an `Error`, nothing was written.
-    pub async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
+    pub(super) async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
         let reports = self.run_batch(Batch::single(request), watch).await?;
         reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit has no report"))
     }
@@ -50,7 +48,7 @@ impl Workspace {
         call.requests.iter().for_each(|request| self.prewarm(&request.target));
         for _ in 0..MAX_ATTEMPTS {
             let (watched, had) = (Arc::clone(&watch), lock_guard.take());
-            let attempt = move |workspace: &Workspace| {
+            let attempt = move |workspace: &Services| {
                 let attempt = workspace.attempt(&mut call, had, &watched);
                 attempt.map(|attempt| (attempt, call))
             };

@@ -1,7 +1,7 @@
 //! Resolves entities by their type. The policy at the top of the first root defines the types and the ids of
 //! each.
 
-use super::Workspace;
+use super::services::Services;
 use crate::error::{Code, Error};
 use crate::policy::{EntityOwner, EntityType, Policy};
 use crate::request::{Entity, EntityKind, SearchScope};
@@ -10,10 +10,10 @@ use crate::store::{EntityFilter, RowLocation};
 /// The most types that an error names.
 const MAX_NAMED: usize = 20;
 
-impl Workspace {
+impl Services {
     /// Resolves an entity to its row.
     ///
-    /// Errors: those of [`Workspace::owner`], and of
+    /// Errors: those of [`Services::owner`], and of
     /// [`EntityStore::admit`](crate::store::EntityStore::admit).
     pub(super) fn row(&self, entity: &Entity) -> Result<RowLocation, Error> {
         let Entity { kind, app_id, organization_id, path: _ } = entity;
@@ -52,7 +52,7 @@ impl Workspace {
 
     /// Returns the filter for the entities of a scope; `None` for files.
     ///
-    /// Errors: those of [`Workspace::owner`].
+    /// Errors: those of [`Services::owner`].
     pub(super) fn resolve_scope<'a>(
         &self,
         scope: &'a SearchScope,

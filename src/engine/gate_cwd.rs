@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::Workspace;
 use super::call::ResolvedTarget;
 use super::draft::FileDraft;
+use super::services::Services;
 use crate::edit::Edit;
 use crate::error::Error;
 use crate::gate::{InputLocation, sanitize};
@@ -31,7 +31,7 @@ enum PlaceGroup<'a> {
     Type(&'a EntityKind, Option<&'a str>, Option<&'a str>),
 }
 
-impl Workspace {
+impl Services {
     /// Returns the working directory of a draft's gates; `None` for an entity in a workspace without roots.
     pub(super) fn gate_cwd<'a>(&self, draft: &FileDraft<'a>) -> Result<Option<GateCwd<'a>>, Error> {
         Ok(match &draft.target.place {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Workspace;
 use super::base::difference;
+use super::services::Services;
 use crate::error::Error;
 use crate::request::HistoryRequest;
 use crate::store::{Entry, FileChange};
@@ -18,12 +18,10 @@ pub struct EntryDiffs {
     pub diffs: Vec<Option<String>>,
 }
 
-impl Workspace {
+impl Services {
     /// Lists edits, the newest first.
-    ///
-    /// Errors: those of admitting a path to be read, and `STORE_UNAVAILABLE`.
-    pub async fn history(self: &Arc<Self>, which: HistoryRequest) -> Result<Vec<Entry>, Error> {
-        let list = move |workspace: &Workspace| {
+    pub(super) async fn history(self: &Arc<Self>, which: HistoryRequest) -> Result<Vec<Entry>, Error> {
+        let list = move |workspace: &Services| {
             let place = which.target.as_ref().map(|target| workspace.resolve_for_read(target)).transpose()?;
             workspace.store.entries(place.as_ref(), which.max_entries.min(HistoryRequest::MAX_ENTRIES))
         };
@@ -31,10 +29,8 @@ impl Workspace {
     }
 
     /// Shows one edit.
-    ///
-    /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
-    pub async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
-        let show = move |workspace: &Workspace| {
+    pub(super) async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
+        let show = move |workspace: &Services| {
             let entry = workspace.entry(edit_id.parse()?)?;
             let diffs = entry.changes.iter().map(|changed| workspace.change(changed)).collect();
             Ok(EntryDiffs { entry, diffs })

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Workspace;
 use super::call::{Batch, ResolvedTarget};
 use super::check::{Drafted, cancelled};
 use super::draft::FileDraft;
 use super::links::{checks_links, markdown};
+use super::services::Services;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{
@@ -27,7 +27,7 @@ struct JudgeInput<'a> {
     cache: Option<Arc<Cache>>,
 }
 
-impl Workspace {
+impl Services {
     /// Runs the gates: fixes the drafts, then judges what they add. In `interactive`, only the command that
     /// the request named can block.
     ///
@@ -152,9 +152,9 @@ impl Workspace {
             Err(why) => return Ok(bare(why)),
         };
         let root = self.store.files.root_path(&home.place)?;
-        let permission = self.grant(&home.place, rules, &terms);
+        let permission = self.trust.grant(&self.store.files, &home.place, rules, &terms);
         let cache = match &permission {
-            ExecPermission::Granted(_) => self.cache(&home.place),
+            ExecPermission::Granted(_) => self.trust.cache(&self.store.files, &home.place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
         Ok(JudgeInput { root, location, language, rules: terms, permission, cache })

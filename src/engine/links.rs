@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::Workspace;
 use super::call::Batch;
 use super::draft::FileDraft;
+use super::services::Services;
 use crate::edit::Edit;
 use crate::error::Error;
 use crate::gate::{DeadLinks, LostTarget, PageLink, Watch, links, lost_anchors};
@@ -67,7 +67,7 @@ pub(super) fn checks_links(rule: &Rule) -> bool {
     matches!(rule.gate.kind, GateKind::Pattern(PatternRules::Markdown))
 }
 
-impl Workspace {
+impl Services {
     /// Returns, for each draft, the links that the call would break; empty if no gate checks links.
     pub(super) fn dead_links(
         &self,

@@ -8,11 +8,11 @@
 
 use std::path::Path;
 
-use super::Workspace;
 use super::call::Batch;
 use super::check::cancelled;
 use super::draft::FileDraft;
 use super::entity::with_article;
+use super::services::Services;
 use crate::edit::Edit;
 use crate::error::{Code, Error, EvidenceLine};
 use crate::gate::{self, ExecPermission, Finding, GateEnv, InputLocation, Verdict, Watch};
@@ -27,11 +27,11 @@ use crate::text::{Buffer, Hints, LineMap};
 /// The most places that an error lists.
 const MAX_PLACES: usize = 20;
 
-impl Workspace {
+impl Services {
     /// Checks a whole new text against its type before the store is read, if only the text matters and no
     /// gate would fix it.
     ///
-    /// Errors: those of [`Workspace::owner`], and `ENTITY_MISMATCH`.
+    /// Errors: those of [`Services::owner`], and `ENTITY_MISMATCH`.
     pub(super) fn check_early(&self, request: &Request) -> Result<(), Error> {
         let (Target::Entity(entity), Edit::Content(text)) = (&request.target, &request.edit) else {
             return Ok(());
@@ -237,6 +237,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::engine::Workspace;
     use crate::request::{Author, EntityFields, Expect, GateOptions, Mode};
 
     const POLICY: &str = "define:\n  titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title }\n  \
@@ -246,16 +247,16 @@ mod tests {
         entities:\n  page: { owner: global, language: markdown, gates: [titled, linked] }\n  \
         job: { owner: global, language: python, gates: [syntax] }\n";
 
-    fn workspace(policy: &str) -> (tempfile::TempDir, Arc<Workspace>) {
+    fn workspace(policy: &str) -> (tempfile::TempDir, Arc<Services>) {
         let dir = tempfile::tempdir().unwrap();
         let (root, own) = (dir.path().join("root"), dir.path().join("own"));
         std::fs::create_dir_all(&root).unwrap();
         std::fs::write(root.join("quality.yaml"), policy).unwrap();
-        let workspace = Workspace::open_with_state_dir(&[root], &own).unwrap();
-        (dir, workspace)
+        let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
+        (dir, services)
     }
 
-    fn checked(workspace: &Workspace, entity_type: Option<&str>, text: &str) -> Result<(), Error> {
+    fn checked(workspace: &Services, entity_type: Option<&str>, text: &str) -> Result<(), Error> {
         let app_id = (entity_type == Some("app_file")).then(|| "1".to_owned());
         let entity_type = entity_type.map(str::to_owned);
         let fields = EntityFields { entity_type, app_id, organization_id: None };

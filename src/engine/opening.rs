@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{TrustOverride, Workspace};
+use super::services::Services;
+use super::trust::TrustOverride;
+use super::workspace::Workspace;
 use crate::error::{Code, Error};
-use crate::store::{EntityDatabase, EntityStore, Files, StateFolder, StoreListener, Tenant, outside};
+use crate::store::{EntityDatabase, EntityStore, Files, StateFolder, Tenant, outside};
 
 /// The options for opening a workspace.
 #[derive(Debug, Default)]
@@ -52,14 +54,6 @@ impl Workspace {
     }
 }
 
-impl Workspace {
-    /// Sets the observer of database operations and their results. Workspaces that share a database share the
-    /// first observer.
-    pub fn set_store_observer(&self, listener: StoreListener) {
-        self.store.rows.set_listener(listener);
-    }
-}
-
 impl<'a> Opening<'a> {
     /// Sets the folder below the first root that relative paths start from.
     pub fn with_base(self, base: String) -> Opening<'a> {
@@ -91,6 +85,10 @@ impl<'a> Opening<'a> {
     /// Errors: `INVALID_INPUT` for `/`, the home directory, an empty list of roots, and a database inside a
     /// root; the errors of opening a folder.
     pub fn open(self) -> Result<Arc<Workspace>, Error> {
+        self.services().map(|services| Arc::new(Workspace::new(services)))
+    }
+
+    pub(super) fn services(self) -> Result<Arc<Services>, Error> {
         let files = self.roots.map_or_else(|| Ok(Files::default()), Files::open)?.with_base(&self.base);
         let roots = files.root_paths();
         let state = match self.state_dir {
@@ -104,7 +102,10 @@ impl<'a> Opening<'a> {
             }
             None => Arc::new(EntityDatabase::in_state_folder(&state)),
         };
-        Workspace::with(files, &state, self.trust_override, EntityStore::new(database, self.tenant))
+        let rows = EntityStore::new(database, self.tenant);
+        let services = Arc::new(Services::new(files, &state, self.trust_override, rows));
+        services.recover();
+        Ok(services)
     }
 }
 

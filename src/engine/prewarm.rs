@@ -2,40 +2,19 @@
 //!
 //! Invariant: callers do not wait for this, and a failure here does not affect them.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::Workspace;
+use super::services::Services;
 use crate::error::Error;
 use crate::gate::{ExecPermission, GateEnv};
 use crate::policy::{Profile, language_of};
 use crate::request::Target;
 
-/// The most folders that are remembered; above this, all are forgotten.
-const MAX_PROGRAMS: usize = 1000;
-
-/// The folders, each with a file extension, for which servers were started.
-#[derive(Debug, Default)]
-pub(super) struct Prewarmed(Mutex<HashSet<String>>);
-
-impl Prewarmed {
-    /// True if this is the first file of its extension in its folder.
-    fn first(&self, path: &str) -> bool {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MAX_PROGRAMS {
-            known.clear();
-        }
-        known.insert(format!("{folder}/{ending}"))
-    }
-}
-
-impl Workspace {
+impl Services {
     /// Starts the servers of the gates that would judge a file, in the background, if servers are kept.
     pub(super) fn prewarm(self: &Arc<Self>, target: &Target) {
         let Target::File(path) = target else { return };
-        if !self.gate_runtime.keeps_servers() || !self.prewarmed.first(path) {
+        if !self.gate_runtime.keeps_servers() || !self.prewarmed.is_first(path) {
             return;
         }
         let (workspace, path) = (Arc::clone(self), path.clone());
@@ -47,15 +26,18 @@ impl Workspace {
 
     fn warm(&self, path: &str) -> Result<(), Error> {
         let place = self.store.files.admit_to_read(path)?;
-        let rules = self.rules.policy(&self.store.files, &place)?;
+        let rules = self.policies.policy(&self.store.files, &place)?;
         let language = language_of(place.in_root(), None);
         let terms = rules.effective_rules(place.in_root(), language, Profile::Edit);
         if !terms.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
             return Ok(());
         }
-        let (root, permission) = (self.store.files.root_path(&place)?, self.grant(&place, &rules, &terms));
+        let (root, permission) = (
+            self.store.files.root_path(&place)?,
+            self.trust.grant(&self.store.files, &place, &rules, &terms),
+        );
         let cache = match &permission {
-            ExecPermission::Granted(_) => self.cache(&place),
+            ExecPermission::Granted(_) => self.trust.cache(&self.store.files, &place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
         let env = GateEnv {

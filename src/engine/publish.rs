@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::call::{Batch, ResolvedTarget, RestoredMetadata};
 use super::check::CurrentText;
 use super::draft::FileDraft;
-use super::{Decision, Report, Workspace};
+use super::{Decision, Report, services::Services};
 use crate::edit::Edit;
 use crate::error::Error;
 use crate::gate::{Outcome, Verdict, sanitize};
@@ -19,7 +19,7 @@ use crate::text::Buffer;
 /// The most characters of the gates' summary in the journal.
 const MAX_GATES: usize = 200;
 
-impl Workspace {
+impl Services {
     /// Reads all targets and their last journal entries.
     pub(super) fn read_all(
         &self,

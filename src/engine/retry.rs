@@ -4,12 +4,12 @@
 
 use super::call::{Batch, ResolvedTarget};
 use super::check::CurrentText;
-use super::{Report, Workspace};
+use super::{Report, services::Services};
 use crate::error::Error;
 use crate::request::Expect;
 use crate::store::{Entry, FileChange};
 
-impl Workspace {
+impl Services {
     /// Returns the reports of a call that was carried out before, or else the texts that were read.
     ///
     /// Errors: those of comparing the versions.

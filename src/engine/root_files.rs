@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use super::Workspace;
+use super::services::Services;
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
 use crate::store::{Content, FileLocation, FileSnapshot, FileWrite, JournalRecord};
@@ -29,12 +29,9 @@ impl OwnFile {
     }
 }
 
-impl Workspace {
+impl Services {
     /// Reads a file of the first root that only a person edits.
-    ///
-    /// Errors: `NOT_A_FILE` for anything but a regular file, and for a path through a link; `TOO_LARGE` above
-    /// 4 MiB; the errors of admitting a path, except `PROTECTED`.
-    pub fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
+    pub(super) fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
         let place = self.store.files.admit_own(path)?;
         let mut snapshot = self.store.files.read(&place, MAX_SIZE)?;
         let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).unwrap_or_default();
@@ -42,10 +39,7 @@ impl Workspace {
     }
 
     /// Replaces the content that was read, or creates the file with its folders.
-    ///
-    /// Errors: `EDIT_CONFLICT` if the file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits the
-    /// file, and errors of the operating system.
-    pub fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
+    pub(super) fn write_own(&self, file: &OwnFile, text: &[u8]) -> Result<(), Error> {
         let lock = self.locks.try_hold(&[file.place.key()]);
         let _held = lock.ok_or_else(|| {
             Error::new(Code::LockTimeout, format!("another edit of {} is in progress", file.place.shown()))
@@ -62,24 +56,22 @@ impl Workspace {
     }
 
     /// Returns the path of the first root, with links resolved.
-    pub fn top(&self) -> PathBuf {
+    pub(super) fn top(&self) -> PathBuf {
         self.store.files.root_paths().into_iter().next().unwrap_or_default()
     }
 
     /// True if anything exists at a path of the first root, even a dangling link.
-    pub fn exists(&self, path: &str) -> bool {
+    pub(super) fn exists(&self, path: &str) -> bool {
         !self.store.files.has_nothing(0, path)
     }
 
     /// Returns the paths of the files in the first root that git would not ignore, sorted.
-    ///
-    /// Errors: `PATH_OUTSIDE_ROOT` for a missing root.
-    pub fn project_files(&self) -> Result<Vec<String>, Error> {
+    pub(super) fn project_files(&self) -> Result<Vec<String>, Error> {
         self.store.files.list(0, "").map(|listing| listing.files)
     }
 
     /// Returns the text of a file of the first root that any tool may read, if it has at most `most` bytes.
-    pub fn read_prefix(&self, path: &str, most: u64) -> Option<String> {
+    pub(super) fn read_prefix(&self, path: &str, most: u64) -> Option<String> {
         let place = self.store.files.admit_to_read(path).ok()?;
         let mut snapshot = self.store.files.read(&place, most).ok()??;
         String::from_utf8(snapshot.take_bytes()).ok()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::check::cancelled;
-use super::{ReadResponse, Report, Status, Workspace};
+use super::{ReadResponse, Report, Status, services::Services};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
@@ -115,12 +115,14 @@ impl EntityDatabase {
     }
 }
 
-impl Workspace {
+impl Services {
     /// Imports the files of a folder, each as an edit of its own. The workspace must reach all stored
     /// content.
-    ///
-    /// Errors: those of reading the folder; an error in one file is part of its result.
-    pub async fn import(self: &Arc<Self>, bring: Import, watch: Watch) -> Result<Vec<Imported>, Error> {
+    pub(super) async fn import(
+        self: &Arc<Self>,
+        bring: Import,
+        watch: Watch,
+    ) -> Result<Vec<Imported>, Error> {
         let folder = bring.folder.clone();
         let opened = self.off_reactor(move |_| {
             let inbox = ImportDir::open(&folder)?;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::call::{self, Batch, RestoredMetadata};
-use super::{Report, Workspace};
+use super::{Report, services::Services};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::Watch;
@@ -20,15 +20,9 @@ struct Reversal {
     direction: Direction,
 }
 
-impl Workspace {
+impl Services {
     /// Undoes or redoes an edit in all files that it changed or in none; returns one report per file.
-    ///
-    /// The findings of gates are reported but never block, and no gate fixes the text. An edit that already
-    /// is in the requested state is reported as already applied.
-    ///
-    /// Errors: `INVALID_INPUT` if there is no such edit or its texts are no longer stored, `EDIT_CONFLICT` if
-    /// the file has changed at the same place, and those of an edit.
-    pub async fn undo_or_redo(
+    pub(super) async fn undo_or_redo(
         self: &Arc<Self>,
         revert: UndoRequest,
         watch: Watch,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::Workspace;
+use super::super::services::Services;
 use super::ChangeKind;
 use super::judge::AuditedFile;
 use crate::error::Error;
@@ -25,12 +25,14 @@ pub struct ProjectTrial {
     pub run: GateRun,
 }
 
-impl Workspace {
+impl Services {
     /// Runs each of these gates on the first file of the first root to which the policy applies it; a gate
     /// without such a file has no trial.
-    ///
-    /// Errors: those of listing the root, and `POLICY_INVALID`.
-    pub fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
+    pub(in crate::engine) fn try_in_project(
+        &self,
+        gates: &[&str],
+        watch: &Watch,
+    ) -> Result<Vec<ProjectTrial>, Error> {
         let (files, wanted) = self.files_to_try(gates.iter().copied().collect())?;
         let mut contexts: Vec<_> = files.iter().map(|file| self.audit_context(file, true)).collect();
         for (context, wanted) in contexts.iter_mut().zip(&wanted) {
@@ -56,7 +58,7 @@ impl Workspace {
             let Ok(place) = self.store.files.admit_to_read(&self.store.files.named(0, &path)?) else {
                 continue;
             };
-            let policy = self.rules.policy(&self.store.files, &place)?;
+            let policy = self.policies.policy(&self.store.files, &place)?;
             let rules =
                 policy.effective_rules(place.in_root(), language_of(&path, None), Profile::Check).rules;
             let applies = |gate: &&str| rules.iter().any(|rule| rule.enabled && rule.gate.name == **gate);

@@ -8,8 +8,8 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::super::Workspace;
 use super::super::check::cancelled;
+use super::super::services::Services;
 use super::normalize::comparable;
 use super::survey::{AuditedFiles, ChangedFile, skipped};
 use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
@@ -53,7 +53,7 @@ pub(super) struct AuditContext<'a> {
     root: PathBuf,
 }
 
-impl Workspace {
+impl Services {
     /// Judges the files of a survey.
     pub(super) fn judge_changed(
         &self,
@@ -131,9 +131,9 @@ impl Workspace {
         if all_counts {
             terms.baseline = Baseline::All;
         }
-        let permission = self.grant(place, rules, &terms);
+        let permission = self.trust.grant(&self.store.files, place, rules, &terms);
         let cache = match &permission {
-            ExecPermission::Granted(_) => self.cache(place),
+            ExecPermission::Granted(_) => self.trust.cache(&self.store.files, place),
             ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
         };
         let root = self.store.files.root_path(place).map(Path::to_owned).unwrap_or_default();
@@ -189,7 +189,7 @@ impl Workspace {
         let ChangedFile { path, previous_path: from, limit: _ } = changed;
         let read = || -> Result<_, Error> {
             let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
-            let rules = self.rules.policy(&self.store.files, &place)?;
+            let rules = self.policies.policy(&self.store.files, &place)?;
             let current = self.read(&place.clone().into(), &rules)?;
             Ok((place, rules, current))
         };

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 pub use self::in_project::ProjectTrial;
 
-use super::Workspace;
 use super::check::cancelled;
+use super::services::Services;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
 use crate::store::{ListedPath, PathKind, relative};
@@ -128,13 +128,13 @@ pub struct SkippedFile {
     pub reason: String,
 }
 
-impl Workspace {
+impl Services {
     /// Judges files as they are against their text at a revision.
-    ///
-    /// Errors: `INVALID_INPUT` for an unknown revision, `FILE_NOT_FOUND` for a path that neither exists nor
-    /// existed at the revision, `POLICY_INVALID`, `INTERNAL` when the caller cancelled the call, and the
-    /// errors of admitting a path.
-    pub async fn check(self: &Arc<Self>, subjects: AuditTarget, watch: Watch) -> Result<Audit, Error> {
+    pub(in crate::engine) async fn check(
+        self: &Arc<Self>,
+        subjects: AuditTarget,
+        watch: Watch,
+    ) -> Result<Audit, Error> {
         self.off_reactor(move |workspace| workspace.audit(&subjects, &watch)).await
     }
 

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::super::Workspace;
 use super::super::check::cancelled;
+use super::super::services::Services;
 use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
 use crate::error::{Code, Error};
 use crate::gate::{Watch, parallel, sanitize};
@@ -38,7 +38,7 @@ enum FileComparison {
     Skipped(SkippedFile),
 }
 
-impl Workspace {
+impl Services {
     /// Compares the files of one root with the revision.
     pub(super) fn survey(
         &self,
@@ -159,7 +159,7 @@ impl Workspace {
     /// Reads the bytes of a file, and its size limit.
     fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
         let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
-        let rules = self.rules.policy(&self.store.files, &place)?;
+        let rules = self.policies.policy(&self.store.files, &place)?;
         let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
         let gone = || Error::new(Code::FileNotFound, "it no longer exists");
         let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(gone)?;

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use super::super::Workspace;
 use super::super::call::Batch;
+use super::super::services::Services;
 use super::lines::ReadLines;
 use crate::error::{Code, Error};
 use crate::request::Request;
 
-impl Workspace {
+impl Services {
     /// Returns the whole text that a request refers to, after all checks that do not need the new text. For a
     /// request with an earlier version, it returns that version.
-    ///
-    /// Errors: those of reading the target, and those with which the pipeline rejects a request before it is
-    /// judged.
-    pub async fn read_before_edit(self: &Arc<Self>, request: Request) -> Result<ReadLines, Error> {
+    pub(in crate::engine) async fn read_before_edit(
+        self: &Arc<Self>,
+        request: Request,
+    ) -> Result<ReadLines, Error> {
         self.prewarm(&request.target);
         self.off_reactor(move |workspace| workspace.check_and_read(request)).await
     }
@@ -37,6 +37,7 @@ impl Workspace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Workspace;
     use crate::request::{Author, Expect, GateOptions, InsertPoint, Mode, Target};
 
     fn request(path: &str, spot: InsertPoint, expect: Expect) -> Request {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: all that is shown of a file is of one version, and the answer names that version.
 
+mod code_index;
 mod fresh;
 mod lost;
 mod survey;
@@ -10,7 +11,7 @@ mod tagging;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::Workspace;
+use super::super::services::Services;
 use super::lines::ReadLines;
 use crate::context::{self, AnswerInput, CodeContext, ContextQuery, Index, Tags, VersionedText};
 use crate::error::Error;
@@ -20,17 +21,17 @@ use crate::request::ContextRequest;
 use crate::store::{FileFingerprint, FileLocation};
 use crate::text::{Buffer, Version};
 
-pub(in crate::engine) use fresh::CodeIndex;
+pub(in crate::engine) use code_index::CodeIndex;
 
 /// The largest file that is indexed or quoted from, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The number of attempts to build an answer while files change.
 const MAX_ATTEMPTS: usize = 3;
 
-impl Workspace {
+impl Services {
     /// Returns the code context for a query, symbol or file; without any, the summary of the project.
     ///
-    /// Errors: those of [`Workspace::run_read`] for the file in question, and `INTERNAL` if the caller has
+    /// Errors: those of [`Services::run_read`] for the file in question, and `INTERNAL` if the caller has
     /// gone.
     pub(super) fn context(&self, request: &ContextRequest, watch: &Watch) -> Result<CodeContext, Error> {
         let mut attempt = 1;
@@ -56,7 +57,7 @@ impl Workspace {
             near: target.as_ref().map(|reading| reading.path.as_str()),
             tokens: request.tokens,
         };
-        let mut pages = QuotedTexts { workspace: self, read: HashMap::new(), changed: 0 };
+        let mut pages = QuotedTexts { services: self, read: HashMap::new(), changed: 0 };
         if question.is_empty() {
             let input =
                 AnswerInput { target: None, project: Some(survey.project()), notes: survey.notes(None) };
@@ -88,7 +89,7 @@ impl Workspace {
 
 /// The texts that one answer quotes from, each read once.
 struct QuotedTexts<'w> {
-    workspace: &'w Workspace,
+    services: &'w Services,
     read: HashMap<String, Option<Arc<VersionedText>>>,
     /// The number of files whose version was not the expected one.
     changed: usize,
@@ -101,8 +102,8 @@ impl QuotedTexts<'_> {
             return known.clone();
         }
         let read = || {
-            let place = self.workspace.store.files.admit_to_read(path).ok()?;
-            let (text, _) = self.workspace.read_text(&place).ok()?;
+            let place = self.services.store.files.admit_to_read(path).ok()?;
+            let (text, _) = self.services.read_text(&place).ok()?;
             text.map(|text| page(&text)).filter(|page| version.is_none_or(|known| known == page.version()))
         };
         let page = read().map(Arc::new);

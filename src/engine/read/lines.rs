@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::super::Workspace;
+use super::super::services::Services;
+use super::texts::absent;
 use crate::error::{Code, Error};
+use crate::policy::Limits;
 use crate::request::{Entity, LinesRequest, Target};
-use crate::store::DocumentPath;
-use crate::text::Buffer;
+use crate::store::{DocumentPath, RowLocation};
+use crate::text::{Buffer, Hints};
 
 /// Some lines of a text, as it was when they were read.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ pub struct ReadLines {
     pub text: Arc<Buffer>,
 }
 
-impl Workspace {
+impl Services {
     /// Reads lines of a target; an end past the last line means the last line.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
@@ -45,11 +47,11 @@ impl Workspace {
 
     /// Reads a whole target.
     ///
-    /// Errors: those of [`Workspace::lines`], except for the range.
+    /// Errors: those of [`Services::lines`], except for the range.
     pub(super) fn read_whole(&self, target: &Target) -> Result<ReadLines, Error> {
         let place = self.resolve_for_read(target)?;
         let text = match &place {
-            DocumentPath::File(file) => self.text_at(file, &self.rules_at(file))?,
+            DocumentPath::File(file) => self.texts.read(&self.store, file, &self.rules_at(file))?,
             DocumentPath::Row(row) => self.text_in(row)?,
         };
         Ok(ReadLines {
@@ -61,11 +63,23 @@ impl Workspace {
             text,
         })
     }
+
+    /// Returns the text of a row.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `STORE_UNAVAILABLE`.
+    fn text_in(&self, place: &RowLocation) -> Result<Arc<Buffer>, Error> {
+        let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
+        let Some(mut snapshot) = self.store.rows.read(place, limits.file)? else {
+            return Err(absent(place.entity().kind.name(), place.path()));
+        };
+        Buffer::read(snapshot.take_bytes(), Hints::default()).map(Arc::new)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Workspace;
     use std::os::unix::fs::PermissionsExt as _;
 
     fn read_lines(
@@ -82,9 +96,10 @@ mod tests {
         if let [(first, _), ..] = files {
             std::fs::hard_link(root.path().join(first), root.path().join("second name")).unwrap();
         }
-        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        let roots = [root.path().to_owned()];
+        let services = Workspace::at(&roots).services().unwrap();
         let target = Target::File(path.to_owned());
-        let reading = workspace.lines(&LinesRequest { target, start_line: lines.0, end_line: lines.1 })?;
+        let reading = services.lines(&LinesRequest { target, start_line: lines.0, end_line: lines.1 })?;
         Ok((reading.start_line, reading.end_line))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::Workspace;
+use super::super::services::Services;
 use super::search::{SearchWatch, skipped_notes};
 use crate::error::Error;
 use crate::gate::Watch;
@@ -39,7 +39,7 @@ pub struct ListedText {
     pub version: Option<Version>,
 }
 
-impl Workspace {
+impl Services {
     /// Lists files, without hidden, ignored and protected ones.
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and those of a path.

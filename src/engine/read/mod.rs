@@ -11,7 +11,7 @@ mod texts;
 
 use std::sync::Arc;
 
-use super::Workspace;
+use super::services::Services;
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::ReadRequest;
@@ -52,12 +52,9 @@ impl ReadResponse {
     }
 }
 
-impl Workspace {
+impl Services {
     /// Runs a read operation.
-    ///
-    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
-    /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity, and the errors of admitting a path.
-    pub async fn run_read(
+    pub(in crate::engine) async fn run_read(
         self: &Arc<Self>,
         request: ReadRequest,
         watch: Watch,
@@ -67,7 +64,7 @@ impl Workspace {
         {
             self.prewarm(target);
         }
-        let read = move |workspace: &Workspace| match &request {
+        let read = move |workspace: &Services| match &request {
             ReadRequest::Lines(request) => workspace.lines(request).map(ReadResponse::Lines),
             ReadRequest::Whole(target) => workspace.read_whole(target).map(ReadResponse::Whole),
             ReadRequest::Search(request) => workspace.search(request, &watch).map(ReadResponse::Matches),

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::Workspace;
+use super::super::services::Services;
 use super::page::MatchPage;
 use crate::error::Error;
 use crate::gate::Watch;
@@ -67,7 +67,7 @@ pub struct NumberedLine {
     pub text: String,
 }
 
-impl Workspace {
+impl Services {
     /// Searches files or entities.
     ///
     /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of
@@ -88,7 +88,7 @@ impl Workspace {
         }
         match self.store.files.search_target(request.path.as_deref())? {
             SearchTarget::File(place) => {
-                let text = self.text_at(&place, &self.rules_at(&place))?;
+                let text = self.texts.read(&self.store, &place, &self.rules_at(&place))?;
                 page.matches.total = page.show(place.shown(), None, &text);
             }
             SearchTarget::Roots(below) => self.search_files(&below, &mut page),
@@ -131,7 +131,7 @@ impl Workspace {
             if page.is_full() || Instant::now() > shown_by {
                 break;
             }
-            let text = self.text_at(place, &self.rules_at(place));
+            let text = self.texts.read(&self.store, place, &self.rules_at(place));
             let shown = text.map_or(0, |text| page.show(place.shown(), None, &text));
             page.matches.total = (page.matches.total + shown).saturating_sub(*counted);
         }
@@ -148,7 +148,7 @@ impl Workspace {
     /// Returns the policy of a place for reading. An invalid policy stops writes only, so that a person who
     /// repairs it can still read.
     pub(super) fn rules_at(&self, place: &FileLocation) -> std::sync::Arc<Policy> {
-        self.rules.policy(&self.store.files, place).unwrap_or_else(|_| Policy::embedded())
+        self.policies.policy(&self.store.files, place).unwrap_or_else(|_| Policy::embedded())
     }
 
     /// Returns the bounds of a search over many files: the limits of the policy at the top.

@@ -8,12 +8,10 @@ use std::time::{Duration, Instant};
 
 use lru::LruCache;
 
-use super::super::Workspace;
-use super::super::publish::content;
 use crate::error::{Code, Error};
-use crate::policy::{Limits, Policy};
+use crate::policy::Policy;
 use crate::request::EntityKind;
-use crate::store::{FileFingerprint, FileLocation, RowLocation};
+use crate::store::{Content, FileFingerprint, FileLocation, Store};
 use crate::text::{Buffer, Hints};
 
 /// The most bytes of all cached texts.
@@ -90,61 +88,52 @@ fn weight(text: &Buffer) -> usize {
     2 * text.bytes().len() + 4 * text.lines().count() + 256
 }
 
-impl Workspace {
+impl TextCache {
     /// Returns the text of an admitted file, and stores it in the journal if that is allowed.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and those of reading.
-    pub(in super::super) fn text_at(
+    pub(in super::super) fn read(
         &self,
+        store: &Store,
         place: &FileLocation,
         rules: &Policy,
     ) -> Result<Arc<Buffer>, Error> {
-        let hints = self.store.files.hints(place);
+        let hints = store.files.hints(place);
         let fingerprint =
-            self.store.files.fingerprint(place).filter(|fingerprint| fingerprint.size() <= rules.limits.file);
-        let known = fingerprint.and_then(|fingerprint| {
-            Some((self.texts.get(&(fingerprint, hints))?, Some((fingerprint, hints))))
-        });
+            store.files.fingerprint(place).filter(|fingerprint| fingerprint.size() <= rules.limits.file);
+        let known = fingerprint
+            .and_then(|fingerprint| Some((self.get(&(fingerprint, hints))?, Some((fingerprint, hints)))));
         let (text, key) = match known {
             Some(known) => known,
-            None => self.read_at(place, rules, hints)?,
+            None => self.read_from_disk(store, place, rules, hints)?,
         };
-        if rules.journals(place.in_root()) && self.texts.is_to_be_journalled(key.as_ref()) {
-            self.store.journal.keep(place, content(&text));
+        if rules.journals(place.in_root()) && self.is_to_be_journalled(key.as_ref()) {
+            store.journal.keep(place, Content { version: text.version(), bytes: text.bytes() });
         }
         Ok(text)
     }
 
-    /// Returns the text of a row.
-    ///
-    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `STORE_UNAVAILABLE`.
-    pub(super) fn text_in(&self, place: &RowLocation) -> Result<Arc<Buffer>, Error> {
-        let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
-        let Some(mut snapshot) = self.store.rows.read(place, limits.file)? else {
-            return Err(absent(place.entity().kind.name(), place.path()));
-        };
-        Buffer::read(snapshot.take_bytes(), Hints::default()).map(Arc::new)
-    }
-
-    fn read_at(
+    fn read_from_disk(
         &self,
+        store: &Store,
         place: &FileLocation,
         rules: &Policy,
         hints: Hints,
     ) -> Result<(Arc<Buffer>, Option<TextKey>), Error> {
-        let Some(mut snapshot) = self.store.files.read(place, rules.limits.file)? else {
+        let Some(mut snapshot) = store.files.read(place, rules.limits.file)? else {
             return Err(absent(EntityKind::FILE, place.shown()));
         };
         let text = Arc::new(Buffer::read(snapshot.take_bytes(), hints)?);
         let key = snapshot.fingerprint().map(|fingerprint| (fingerprint, hints));
         if let Some(key) = key {
-            self.texts.put(key, &text);
+            self.put(key, &text);
         }
         Ok((text, key))
     }
 }
 
-fn absent(noun: &str, path: &str) -> Error {
+/// Returns the error for a target that does not exist.
+pub(super) fn absent(noun: &str, path: &str) -> Error {
     let message = format!("there is no {noun}: {path}");
     Error::new(Code::FileNotFound, message).field("path").hint("correct the path")
 }
@@ -152,13 +141,15 @@ fn absent(noun: &str, path: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Workspace;
+    use crate::engine::services::Services;
     use std::fs::File;
     use std::path::Path;
     use std::time::SystemTime;
 
     struct Fixture {
         dir: tempfile::TempDir,
-        workspace: Arc<Workspace>,
+        services: Arc<Services>,
     }
 
     impl Fixture {
@@ -166,8 +157,9 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let root = dir.path().join("root");
             std::fs::create_dir(&root).unwrap();
-            let workspace = Workspace::open_with_state_dir(&[root], &dir.path().join("own")).unwrap();
-            Fixture { dir, workspace }
+            let own = dir.path().join("own");
+            let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
+            Fixture { dir, services }
         }
 
         fn file(&self) -> std::path::PathBuf {
@@ -175,12 +167,17 @@ mod tests {
         }
 
         fn read(&self) -> String {
-            let place = self.workspace.store.files.admit_to_read("a").unwrap();
-            self.workspace.text_at(&place, &Policy::embedded()).unwrap().view().to_owned()
+            let place = self.services.store.files.admit_to_read("a").unwrap();
+            self.services
+                .texts
+                .read(&self.services.store, &place, &Policy::embedded())
+                .unwrap()
+                .view()
+                .to_owned()
         }
 
         fn cached_bytes(&self) -> usize {
-            self.workspace.texts.0.lock().unwrap().texts.len()
+            self.services.texts.0.lock().unwrap().texts.len()
         }
     }
 
@@ -208,11 +205,11 @@ mod tests {
         std::fs::write(fixture.file(), "one\n").unwrap();
         let old = SystemTime::now() - Duration::from_secs(3600);
         disguise(&fixture.file(), old);
-        let place = fixture.workspace.store.files.admit_to_read("a").unwrap();
+        let place = fixture.services.store.files.admit_to_read("a").unwrap();
         // As if it had been read long after its last change.
-        let fingerprint = fixture.workspace.store.files.fingerprint(&place).unwrap();
+        let fingerprint = fixture.services.store.files.fingerprint(&place).unwrap();
         let text = Arc::new(Buffer::read(b"from the shelf\n".to_vec(), Hints::default()).unwrap());
-        fixture.workspace.texts.put((fingerprint, Hints::default()), &text);
+        fixture.services.texts.put((fingerprint, Hints::default()), &text);
         assert_eq!(fixture.read(), "from the shelf\n");
         // The same size and the same time of modification: the inode's own time cannot be set.
         std::thread::sleep(Duration::from_millis(30));
@@ -227,16 +224,16 @@ mod tests {
         let fixture = Fixture::new();
         for size in 0..20 {
             std::fs::write(fixture.file(), "x".repeat(size)).unwrap();
-            let place = fixture.workspace.store.files.admit_to_read("a").unwrap();
-            let fingerprint = fixture.workspace.store.files.fingerprint(&place).unwrap();
+            let place = fixture.services.store.files.admit_to_read("a").unwrap();
+            let fingerprint = fixture.services.store.files.fingerprint(&place).unwrap();
             let text = Arc::new(Buffer::read(vec![b'x'; 400], Hints::default()).unwrap());
             texts.put((fingerprint, Hints::default()), &text);
             let shelf = texts.0.lock().unwrap();
             assert!(shelf.bytes <= 3000 && shelf.texts.len() <= 2, "{}", shelf.bytes);
         }
         let large = Arc::new(Buffer::read(vec![b'x'; 4000], Hints::default()).unwrap());
-        let place = fixture.workspace.store.files.admit_to_read("a").unwrap();
-        let fingerprint = fixture.workspace.store.files.fingerprint(&place).unwrap();
+        let place = fixture.services.store.files.admit_to_read("a").unwrap();
+        let fingerprint = fixture.services.store.files.fingerprint(&place).unwrap();
         texts.put((fingerprint, Hints { charset: None, line_end: Some(crate::text::LineEnd::Lf) }), &large);
         assert_eq!(texts.0.lock().unwrap().texts.len(), 2);
     }

@@ -17,7 +17,6 @@ use std::time::SystemTime;
 use dashmap::DashMap;
 
 use self::record::TrustRecord;
-use super::Workspace;
 use super::caches::{BoundSchedule, shared};
 use crate::error::Error;
 use crate::gate::{ExecPermission, ResolvedPrograms, SearchPath, sanitize, search_path};
@@ -62,94 +61,6 @@ pub(super) struct Trust {
     process_records: DashMap<RecordSubject, TrustRecord>,
 }
 
-impl Workspace {
-    /// Returns the policy of a folder, or of a file's folder, and its commands.
-    ///
-    /// Errors: `FILE_NOT_FOUND`, `PATH_OUTSIDE_ROOT`, `POLICY_INVALID`.
-    pub fn commands(&self, path: &str) -> Result<(Arc<Policy>, Commands), Error> {
-        let place = self.store.files.find_folder(path)?;
-        let policy = self.rules.policy(&self.store.files, &place)?;
-        let commands = self.trust.commands(&self.store.files, &place, &policy)?;
-        Ok((policy, commands))
-    }
-
-    /// Returns the reason why these commands may not run now; `None` if they may.
-    pub fn missing_trust(&self, commands: &Commands) -> Option<String> {
-        self.trust.missing_trust(commands)
-    }
-
-    /// Records that a person trusts these commands, as they were displayed.
-    ///
-    /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, and errors of the operating system.
-    pub fn trust(&self, commands: &Commands) -> Result<(), Error> {
-        let bytes = TrustRecord::new(commands).to_json()?;
-        self.trust.state.write(commands.subject(), &bytes)
-    }
-
-    /// Deletes the records of the policy of a folder, or of all policies of the roots, and returns the number
-    /// of records.
-    ///
-    /// Errors: those of [`Workspace::commands`], but the policy need not be valid; errors of the operating
-    /// system.
-    pub fn revoke(&self, path: Option<&str>) -> Result<usize, Error> {
-        let state = &self.trust.state;
-        let Some(path) = path else {
-            return self.trust.roots.iter().map(|root| state.remove_root(root)).sum();
-        };
-        let place = self.store.files.find_folder(path)?;
-        let files = self.store.files.policy_files(&place)?;
-        state.remove(subject(self.store.files.root_path(&place)?, &files))
-    }
-
-    /// Decides if the commands of a place's policy may run, with the programs as they are now; `terms` are
-    /// the effective rules of the place.
-    pub(super) fn grant(
-        &self,
-        place: &FileLocation,
-        policy: &Policy,
-        terms: &EffectiveRules<'_>,
-    ) -> ExecPermission {
-        if !terms.rules.iter().any(|rule| rule.gate.runs_program()) {
-            return ExecPermission::Untrusted("there is no command to run".to_owned());
-        }
-        self.trust.grant(&self.store.files, place, policy)
-    }
-
-    /// Returns the cache folder for the tools of a place's root, and creates it if needed. It is not removed
-    /// while the result is held.
-    pub(super) fn cache(&self, place: &FileLocation) -> Option<Arc<Cache>> {
-        let root = self.store.files.root_path(place).ok()?;
-        shared(&self.trust.caches, root, || {
-            self.trust.bound_schedule.bound(&self.trust.state);
-            let made = self.trust.state.cache(root);
-            made.inspect_err(|why| tracing::debug!(%why, "tools have no cache")).ok()
-        })
-    }
-
-    /// Returns a secret of the user and its file; creates it with `fresh` if there is none.
-    ///
-    /// Errors: `PERMISSION_DENIED` if lockgate may not write its state, or if others could have read the
-    /// file.
-    pub fn cache_secret(
-        &self,
-        name: &str,
-        fresh: impl FnOnce() -> Result<String, Error>,
-    ) -> Result<(PathBuf, String), Error> {
-        self.trust.state.secret(name, fresh)
-    }
-
-    /// Returns the reason why a file must not configure the server: it lies where an edit could change it. `None` if the
-    /// file may be used.
-    pub fn covers(&self, file: &Path) -> Option<String> {
-        outside(file, &self.trust.roots).err()
-    }
-
-    /// Returns the cache folder for the samples of gates, which belong to no root.
-    pub fn sample_cache(&self) -> Option<Cache> {
-        self.trust.state.cache(Path::new("samples")).ok()
-    }
-}
-
 impl Trust {
     /// Creates the trust of a workspace.
     pub(super) fn new(trust_override: TrustOverride, files: &Files, state: StateFolder) -> Trust {
@@ -167,7 +78,18 @@ impl Trust {
         }
     }
 
-    fn grant(&self, files: &Files, place: &FileLocation, policy: &Policy) -> ExecPermission {
+    /// Decides if the commands of a place's policy may run, with the programs as they are now; `rules` are
+    /// the effective rules of the place.
+    pub(super) fn grant(
+        &self,
+        files: &Files,
+        place: &FileLocation,
+        policy: &Policy,
+        rules: &EffectiveRules<'_>,
+    ) -> ExecPermission {
+        if !rules.rules.iter().any(|rule| rule.gate.runs_program()) {
+            return ExecPermission::Untrusted("there is no command to run".to_owned());
+        }
         let commands = match self.commands(files, place, policy) {
             Ok(commands) => commands,
             Err(refusal) => return ExecPermission::Untrusted(sanitize(&refusal.message)),
@@ -178,7 +100,59 @@ impl Trust {
         }
     }
 
-    fn commands(&self, files: &Files, place: &FileLocation, policy: &Policy) -> Result<Commands, Error> {
+    /// Records that a person trusts these commands, as they were displayed.
+    pub(super) fn record(&self, commands: &Commands) -> Result<(), Error> {
+        self.state.write(commands.subject(), &TrustRecord::new(commands).to_json()?)
+    }
+
+    /// Deletes the records of the policy of a folder, or of all policies of the roots, and returns the number
+    /// of records.
+    pub(super) fn revoke(&self, files: &Files, path: Option<&str>) -> Result<usize, Error> {
+        let Some(path) = path else {
+            return self.roots.iter().map(|root| self.state.remove_root(root)).sum();
+        };
+        let place = files.find_folder(path)?;
+        let policy_files = files.policy_files(&place)?;
+        self.state.remove(subject(files.root_path(&place)?, &policy_files))
+    }
+
+    /// Returns the cache folder for the tools of a place's root, and creates it if needed. It is not removed
+    /// while the result is held.
+    pub(super) fn cache(&self, files: &Files, place: &FileLocation) -> Option<Arc<Cache>> {
+        let root = files.root_path(place).ok()?;
+        shared(&self.caches, root, || {
+            self.bound_schedule.bound(&self.state);
+            let made = self.state.cache(root);
+            made.inspect_err(|why| tracing::debug!(%why, "tools have no cache")).ok()
+        })
+    }
+
+    /// Returns a secret of the user and its file; creates it with `fresh` if there is none.
+    pub(super) fn secret(
+        &self,
+        name: &str,
+        fresh: impl FnOnce() -> Result<String, Error>,
+    ) -> Result<(PathBuf, String), Error> {
+        self.state.secret(name, fresh)
+    }
+
+    /// Returns the reason why a file must not configure the server; `None` if it may.
+    pub(super) fn covers(&self, file: &Path) -> Option<String> {
+        outside(file, &self.roots).err()
+    }
+
+    /// Returns the cache folder for the samples of gates, which belong to no root.
+    pub(super) fn sample_cache(&self) -> Option<Cache> {
+        self.state.cache(Path::new("samples")).ok()
+    }
+
+    /// Returns the commands of a place's policy.
+    pub(super) fn commands(
+        &self,
+        files: &Files,
+        place: &FileLocation,
+        policy: &Policy,
+    ) -> Result<Commands, Error> {
         let (root, files) = (files.root_path(place)?.to_owned(), files.policy_files(place)?);
         let ruled = root.join(files.first().map_or("", |file| file.folder.as_str()));
         let folders: Vec<PathBuf> =
@@ -188,7 +162,8 @@ impl Trust {
         Ok(Commands { root, files, version: policy.version, programs })
     }
 
-    fn missing_trust(&self, commands: &Commands) -> Option<String> {
+    /// Returns the reason why these commands may not run now; `None` if they may.
+    pub(super) fn missing_trust(&self, commands: &Commands) -> Option<String> {
         let why = match self.trust_override {
             TrustOverride::Recorded => self.check_record(commands),
             // Trust that a person has recorded since the start counts as well.

@@ -2,56 +2,23 @@
 //!
 //! Invariant: reading a file is skipped only if its fingerprint proves that it has not changed.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-use super::super::super::Workspace;
 use super::super::super::check::cancelled;
+use super::super::super::services::Services;
+use super::code_index::CodeIndex;
 use super::survey::WorkspaceFiles;
 use super::tagging::{ReadFile, TagResult};
 use crate::context::Index;
 use crate::error::Error;
 use crate::gate::Watch;
-use crate::store::{FileFingerprint, FileLocation};
+use crate::store::FileLocation;
 
 /// The interval at which a caller retries while another call uses the index.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The index of a workspace, with the fingerprints of its files when they were read.
-#[derive(Debug, Default)]
-pub(in crate::engine) struct CodeIndex {
-    pub(super) index: Index,
-    /// The fingerprint of each indexed file; `None` if it proves nothing.
-    fingerprints: HashMap<String, Option<FileFingerprint>>,
-    /// Set in tests to take every file for unchanged, which shows that fingerprints are needed.
-    #[cfg(test)]
-    pub(super) is_unreliable: bool,
-}
-
-impl CodeIndex {
-    fn is_fresh(&self, (place, fingerprint): &(FileLocation, FileFingerprint)) -> bool {
-        let Some(known) = self.fingerprints.get(place.shown()) else { return false };
-        #[cfg(test)]
-        if self.is_unreliable {
-            return true;
-        }
-        *known == Some(*fingerprint)
-    }
-
-    /// Removes the files that are not in the survey.
-    fn forget(&mut self, survey: &WorkspaceFiles) {
-        let paths: HashSet<&str> = survey.files.iter().map(|(place, _)| place.shown()).collect();
-        let gone: Vec<String> =
-            self.fingerprints.keys().filter(|path| !paths.contains(path.as_str())).cloned().collect();
-        for path in gone {
-            self.fingerprints.remove(&path);
-            self.index.remove(&path);
-        }
-    }
-}
-
-impl Workspace {
+impl Services {
     /// Locks the index when no other call uses it.
     ///
     /// Errors: `INTERNAL` if the caller has gone.
@@ -92,7 +59,7 @@ impl Workspace {
             *indexed = CodeIndex { index: Index::new(&self.cache_name()), ..CodeIndex::default() };
         }
         if !survey.is_truncated {
-            indexed.forget(survey);
+            indexed.retain(&survey.files.iter().map(|(place, _)| place.shown()).collect());
         }
         let stale: Vec<&FileLocation> =
             survey.files.iter().filter(|file| !indexed.is_fresh(file)).map(|(place, _)| place).collect();

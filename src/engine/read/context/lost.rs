@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use super::super::super::Workspace;
 use super::super::super::call::Batch;
 use super::super::super::draft::FileDraft;
+use super::super::super::services::Services;
 use super::{Index, QuotedTexts};
 use crate::context::{self, RemainingFile, Tags, Vanished};
 use crate::edit::Edit;
@@ -21,7 +21,7 @@ const MAX_FILES: usize = 20;
 /// The most uses that are reported.
 const MAX_USES: usize = 3;
 
-impl Workspace {
+impl Services {
     /// Returns the definitions that each draft removes; `judged` marks the drafts that the gate `damage`
     /// judges.
     pub(in crate::engine) fn lost_definitions(
@@ -110,7 +110,7 @@ impl Workspace {
             })
             .collect();
         let left: Vec<RemainingFile<'_>> = files.iter().map(|(_, left)| *left).collect();
-        let mut pages = QuotedTexts { workspace: self, read: HashMap::new(), changed: 0 };
+        let mut pages = QuotedTexts { services: self, read: HashMap::new(), changed: 0 };
         let mut is_as_it_was = |path: &str| {
             let is_of_call = left.iter().any(|left| left.path == path);
             is_of_call || pages.get(path, index.version(path)).is_some()

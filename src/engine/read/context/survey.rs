@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::super::Workspace;
 use super::super::super::check::cancelled;
+use super::super::super::services::Services;
 use super::super::search::skipped_notes;
 use super::{CodeIndex, MAX_FILE_BYTES};
 use crate::context::{ProjectSummary, project, reads};
@@ -43,7 +43,7 @@ impl SearchClock for ReadListener<'_> {
     fn report(&self, _: usize, _: usize) {}
 }
 
-impl Workspace {
+impl Services {
     /// Lists the files, without ignored, hidden and protected ones.
     ///
     /// Errors: `INTERNAL` if the caller has gone.

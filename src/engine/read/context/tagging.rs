@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use super::super::super::Workspace;
+use super::super::super::services::Services;
 use crate::context::{TagReader, Tags, reading};
 use crate::gate::Watch;
 use crate::policy::language_of;
@@ -33,7 +33,7 @@ pub(super) enum TagResult {
     Nothing,
 }
 
-impl Workspace {
+impl Services {
     /// Reads files, each with its known version if any, and returns the results in any order. Stops when the
     /// caller has gone.
     pub(super) fn tag_all<'f>(

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::engine::Workspace;
 use crate::error::Code;
 
 struct Fixture {
     dir: tempfile::TempDir,
-    workspace: Arc<Workspace>,
+    services: Arc<Services>,
 }
 
 impl Fixture {
@@ -19,8 +20,9 @@ impl Fixture {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");
         fs::create_dir(&root).unwrap();
-        let workspace = Workspace::open_with_state_dir(&[root], &dir.path().join("own")).unwrap();
-        Fixture { dir, workspace }
+        let own = dir.path().join("own");
+        let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
+        Fixture { dir, services }
     }
 
     fn root(&self) -> std::path::PathBuf {
@@ -34,7 +36,7 @@ impl Fixture {
     }
 
     fn context(&self, request: &ContextRequest) -> CodeContext {
-        self.workspace.context(request, &Watch::idle()).unwrap()
+        self.services.context(request, &Watch::idle()).unwrap()
     }
 
     /// Where a symbol is defined, and used.
@@ -69,7 +71,7 @@ fn the_next_answer_shows_what_changed() {
     assert_eq!(fixture.defined("f19"), ["b/d.py:1"]);
     fs::remove_dir_all(fixture.root().join("b")).unwrap();
     assert_eq!(fixture.defined("f19"), Vec::<String>::new());
-    assert_eq!(fixture.workspace.code_index.lock().unwrap().index.files(), 0);
+    assert_eq!(fixture.services.code_index.lock().unwrap().index.files(), 0);
 }
 
 #[test]
@@ -77,14 +79,14 @@ fn without_the_facts_of_files_an_answer_would_be_stale() {
     let fixture = Fixture::new();
     fixture.write("a.py", "def one(): pass\n");
     assert_eq!(fixture.defined("one"), ["a.py:1"]);
-    fixture.workspace.code_index.lock().unwrap().is_unreliable = true;
+    fixture.services.code_index.lock().unwrap().is_unreliable = true;
     fixture.write("a.py", "def two(): pass\n");
     assert_eq!(
         fixture.defined("two"),
         Vec::<String>::new(),
         "the control finds it as well, so it proves nothing"
     );
-    fixture.workspace.code_index.lock().unwrap().is_unreliable = false;
+    fixture.services.code_index.lock().unwrap().is_unreliable = false;
     assert_eq!(fixture.defined("two"), ["a.py:1"]);
 }
 
@@ -95,7 +97,7 @@ fn reads(fixture: &Fixture) -> usize {
     let progress = move |_: &str, done: usize, _: usize| *counter.lock().unwrap() = done;
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
     let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
-    fixture.workspace.context(&request, &watch).unwrap();
+    fixture.services.context(&request, &watch).unwrap();
     *heard.lock().unwrap()
 }
 
@@ -142,8 +144,8 @@ fn a_caller_who_has_gone_is_not_answered_and_what_was_read_is_kept() {
     };
     let watch = Watch::new(token, Some(Box::new(progress)));
     let request = ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING };
-    assert_eq!(fixture.workspace.context(&request, &watch).unwrap_err().code, Code::Internal);
-    let indexed = fixture.workspace.code_index.lock().unwrap().index.files();
+    assert_eq!(fixture.services.context(&request, &watch).unwrap_err().code, Code::Internal);
+    let indexed = fixture.services.code_index.lock().unwrap().index.files();
     assert!((50..200).contains(&indexed), "{indexed}");
     assert_eq!(fixture.defined("f").len(), 50, "as many as are told of one name");
 }
@@ -229,7 +231,7 @@ fn without_anything_asked_the_project_is_shown() {
     assert_eq!((project.files, project.important), (3, vec!["README.md".to_owned()]));
     assert_eq!(project.folders.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["", "src", "src/b"]);
     assert!(answer.versions.contains_key("README.md"));
-    assert_eq!(fixture.workspace.code_index.lock().unwrap().index.files(), 0, "nothing had to be indexed");
+    assert_eq!(fixture.services.code_index.lock().unwrap().index.files(), 0, "nothing had to be indexed");
 }
 
 #[test]
@@ -241,10 +243,10 @@ fn several_roots_are_one_workspace() {
         fs::write(root.join(name), text).unwrap();
     }
     let real = |path: &Path| path.canonicalize().unwrap();
-    let workspace =
-        Workspace::open_with_state_dir(&[real(&one), real(&two)], &dir.path().join("own")).unwrap();
+    let (roots, own) = ([real(&one), real(&two)], dir.path().join("own"));
+    let services = Workspace::at(&roots).with_state_dir(&own).services().unwrap();
     let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
-    let answer = workspace.context(&request, &Watch::idle()).unwrap();
+    let answer = services.context(&request, &Watch::idle()).unwrap();
     let defined = answer.definitions.unwrap();
     assert_eq!(defined[0].file, real(&two).join("b.py").to_str().unwrap());
     assert_eq!(answer.references.len(), 2);
